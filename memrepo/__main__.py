@@ -11,6 +11,12 @@ def main() -> int:
 
             sys.stdout.write(f"memrepo {__version__}\n")
             return 0
+    if sys.platform == "win32":
+        sys.stderr.write(
+            "memrepo: Windows has not the locks that memrepo relies on\n"
+            "  to mend it: run it in WSL, where it is on Linux\n"
+        )
+        return 5
     from memrepo.faces.cli import main as command_line
 
     code = command_line()

@@ -401,6 +401,7 @@ def weights_of(get: Callable[[str], Any]) -> Weights:
             reply=lent * answers.reply,
             question=lent * answers.question,
             fits=fits,
+            rule=fits * answers.rule / answers.fits,
             asks=fits * answers.asks / answers.fits,
             spread=float(get("recall.spread")),
         ),

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -82,6 +83,14 @@ def begin(base: Path, workspace: Path, *options: str) -> Path:
     done(base, "init", repo, "--from", workspace, *options)
     done(repo, "run")
     return repo
+
+
+def copied(base: Path, to: Path) -> Path:
+    """Copy a workspace and its repository to another folder; return the repository's."""
+    for name in ("workspace", "repo"):
+        shutil.copytree(base / name, to / name, symlinks=True)
+    git(to / "repo", "config", "memrepo.workspace", str(to / "workspace"))
+    return to / "repo"
 
 
 def classic(repo: Path) -> Path:

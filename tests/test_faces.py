@@ -199,4 +199,4 @@ def test_no_module_outside_the_command_line_knows_its_parser() -> None:
         text = path.read_text(encoding="utf-8")
         if "faces/cli" not in path.as_posix():
             assert "argparse" not in text, path
-    assert set(COMMANDS) - set(VERBS) == {"demo", "mcp", "completion", "review"}
+    assert set(COMMANDS) - set(VERBS) == {"demo", "mcp", "completion", "review", "serve"}

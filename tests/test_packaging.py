@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -163,3 +164,45 @@ def test_the_version_is_told_by_program_and_module(
 ) -> None:
     done = run(from_wheel / argv[0], *argv[1:], "--version", where=tmp_path, home=tmp_path)
     assert (done.returncode, done.stdout) == (0, f"memrepo {__version__}\n")
+
+
+def test_on_windows_it_says_that_it_cannot_and_ends(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.platform = 'win32'; sys.argv = ['memrepo', 'status'];"
+        "from memrepo.__main__ import main; sys.exit(main())"
+    )
+    done = run(sys.executable, "-c", code, where=ROOT, home=tmp_path)
+    assert (done.returncode, done.stdout) == (5, "")
+    assert done.stderr.startswith("memrepo: Windows has not the locks")
+
+
+def test_an_installation_brings_few_packages_and_no_client_of_a_service() -> None:
+    locked = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    names = re.findall(r"^([a-z0-9.-]+)==", locked, re.MULTILINE)
+    assert len(names) <= 17, "is it needed at once? An extra serves who asks for it."
+    assert not {"anthropic", "mcp", "pydantic", "numpy", "httpx"} & set(names)
+
+
+@pytest.mark.skipif(not LONG, reason="asks a registry: make test-long")
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+@pytest.mark.parametrize("tool", ["pip", "uv"])
+def test_it_installs_with_all_it_needs_and_runs(
+    built: Built, tmp_path: Path, tool: str, kind: str
+) -> None:
+    what = built.wheel if kind == "wheel" else built.sdist
+    folder, home = tmp_path / "venv", tmp_path / "home"
+    home.mkdir()
+    programs = folder / "bin"
+    if tool == "uv":
+        uv = shutil.which("uv") or pytest.skip("uv is not installed")
+        subprocess.run([uv, "venv", "-q", "-p", sys.executable, folder], check=True)
+        install = [uv, "pip", "install", "-q", "-p", str(programs / "python"), str(what)]
+    else:
+        venv.create(folder, with_pip=True, symlinks=True)
+        install = [str(programs / "python"), "-m", "pip", "install", "-q", str(what)]
+    got = subprocess.run(install, capture_output=True, text=True, check=False)
+    if got.returncode and re.search("No matching|ConnectionError|Max retries|dns", got.stderr):
+        pytest.skip("no registry can be reached")
+    assert got.returncode == 0, got.stderr
+    done = run(programs / "memrepo", "demo", "--fast", where=tmp_path, home=home)
+    assert (done.returncode, done.stderr) == (0, "")

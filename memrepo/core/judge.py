@@ -170,14 +170,14 @@ class PromotionScores(msgspec.Struct, frozen=True, kw_only=True):
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """Pass 1's answer for one candidate; `merge_with` and `compress_into` name candidate ids.
 
-    `fault` says what was wrong with the shape of an answer that was read from text; such an
-    answer is never accepted.
+    `strength` is derived from the scores. `fault` says what was wrong with the shape of an answer
+    that was read from text; such an answer is never accepted.
     """
 
     candidate_id: str
     scores: PromotionScores
-    strength: float
     verdict: VerdictWord
+    strength: float = 0.0
     rationale: str = ""
     merge_with: tuple[str, ...] = ()
     compress_into: str = ""
@@ -250,7 +250,9 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True):
 class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True):
     """Pass 2's answer for one cluster, or for one of several facts that it states.
 
-    `quote` holds the words of the evidence that one of several rests on. `fault` as in a verdict.
+    `quote` holds the words of the evidence that one of several rests on. `restates` names a prior
+    claim that says the same: the evidence joins it. `drop` says why nothing is to be remembered.
+    `fault` as in a verdict.
     """
 
     cluster_id: str
@@ -268,6 +270,8 @@ class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True):
     rationale: str = ""
     route_rationale: str = ""
     quote: str = ""
+    restates: str = ""
+    drop: str = ""
     fault: str = ""
 
 

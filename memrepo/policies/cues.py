@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from memrepo.core.patterns import regex
 
-ASKS = "?"
+ASKS, RULE = "?", "r"
 _IN_TEXTS = {
     ASKS: regex("[?\uff1f\u061f]"),
     "t": regex(
@@ -27,14 +27,36 @@ _IN_TEXTS = {
     ),
     "p": regex(r"(?<=[^\W\d_A-Z] |[,;:\"] )[\"(]?[A-Z\u00c0-\u00de][^\W\d_]{2}"),
     "q": regex('"[^"]|[\u201c\u00ab]'),
+    RULE: regex(
+        r"\b(?:always|never|from now on|whenever i|when i ask|strictly|exclusively|prefer\w*"
+        r"|(?:do not|don['\u2019]t|only) (?:use|want|like|eat|wear|include|enjoy)|aversion"
+        r"|allerg\w+"
+        r"|intoleran\w+|phobia|fear of|fan of|vegan|vegetarian|i(?:['\u2019]d| would) rather"
+        r"|(?:cannot|can['\u2019]t) (?:stand|eat|tolerate|have)|(?:no|much) interest in|not into"
+        r"|i (?:\w+ )?(?:like|love|enjoy|hate|dislike|avoid|despise|refuse|believe|need to avoid)"
+        r"|immer|niemals|bevorzug\w*|lieber|ungern|toujours|jamais|d\u00e9teste|siempre|nunca"
+        r"|prefier\w*|detesto|odio|sempre|altijd|nooit|liever|alltid|aldrig|zawsze|nigdy|wol\u0119"
+        r"|всегда|никогда|предпочита\w*|аллерги\w*)\b|总是|从不|讨厌|过敏|必ず|絶対|嫌い|アレルギー",
+        re.IGNORECASE,
+    ),
 }
-"""Words that name a time, numbers, capitals within a sentence, titles in quotation marks."""
+"""Words that name a time, numbers, capitals within a sentence, titles in quotation marks; rules and
+tastes, by which help is to be given."""
 _IN_QUESTIONS = {
     "t": regex(r"^when\b|\bwhat (?:day|date|month|year|time)\b|^how long ago\b"),
     "n": regex(r"^how (?:many|much|long|often|old)\b|\bwhat (?:number|age)\b|\bhow many\b"),
     "p": regex(
         r"^(?:who|where|which)\b|\bwhat (?:country|city|state|town|place|company|brand|name|college"
         r"|restaurant)\b"
+    ),
+    RULE: regex(
+        r"\b(?:recommend\w*|suggest\w*|advi[cs]e|tips|ideas|help me|should (?:i|we|you)"
+        r"|(?:can|could|would) you (?:please )?(?:show|explain|help|recommend|suggest|plan|write"
+        r"|create|design|give|make|walk)|how (?:do|can|would) i|what (?:are|is|would be)"
+        r" (?:some|the best|a good)|options|(?:soll|sollte|kann) ich|empf(?:iehl|ehl)\w*|hilf mir"
+        r"|kannst du|(?:peux|pourrais) tu|conseil\w*|recommand\w*|puedes|podrias|recomi\w+"
+        r"|consejos?|puoi|potresti|consigli\w*|pode|poderia|recomend\w*|kun je|kan je|aanra\w+"
+        r"|посовету\w*|порекоменду\w*|помоги)\b|推荐|建议|推奨|推薦"
     ),
     "q": regex(r"\b(?:book|movie|film|song|series|show|game|title|band|author|called|named?)s?\b"),
 }

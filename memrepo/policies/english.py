@@ -45,63 +45,94 @@ won, withdraw: withdrew withdrawn, withstand: withstood, wolf: wolves, woman: wo
 wrung, write: wrote written
 """
 _KINDS = """
-accident: crash collision hurt, achievement: award prize medal trophy won degree, activity:
-hiking swimming camping painting running yoga dancing cooking biking fishing skiing gardening,
-animal: dog cat bird horse turtle bear fish elephant deer rabbit lion snake cow sheep fox wolf,
-appliance: refrigerator oven stove dishwasher washer dryer microwave toaster, art: painting
-drawing sculpture pottery, artist: painter singer sculptor band musician, athlete: player runner
-swimmer, award: prize trophy medal, baby: newborn infant pregnant birth, beverage: drink coffee
-tea, birthday: turned, body: arm leg back knee shoulder ankle head, book: novel read author story
-fiction memoir, building: house tower church hotel office castle, business: company shop store
-startup studio client, buy: purchase order, cause: reason because, car: truck drive vehicle van,
-career: job work profession, charity: donate fundraiser volunteer, child: son daughter kid baby,
-city: paris london rome barcelona berlin tokyo seattle chicago boston madrid sydney vienna dublin
-amsterdam, class: course lesson workshop, clothes: shirt dress shoe jacket coat hat jeans
-sweater, color: red blue green yellow purple pink orange black white brown, company: firm
-business employer, computer: laptop desktop server machine, country: canada france italy germany
-england spain sweden japan india china mexico ireland scotland brazil australia greece, course:
-class lesson training, date: day, degree: university college bachelor master phd graduate,
-dessert: cake pie cookie chocolate mousse tart pudding brownie cupcake, device: phone laptop
-tablet watch camera, diet: vegetarian vegan gluten, disease: cancer diabetes flu, dish: recipe
-pasta soup salad stew curry roast chicken, drink: coffee tea beer wine juice water soda smoothie
-cocktail, emotion: happy sad excited proud nervous scared grateful anxious angry, enjoy: love
-like, event: concert festival party wedding parade conference fair exhibition tournament,
-exercise: run gym yoga workout walk swim training pilates, family: mother father sister brother
-son daughter child wife husband parent cousin, favorite: love best, feel: happy sad excited proud
-nervous scared grateful anxious, fish: salmon trout goldfish, flower: rose tulip sunflower daisy
-lily orchid, food: meal pizza pasta salad soup bread cake cheese chicken rice sandwich steak
-dinner lunch breakfast snack, friend: buddy pal, fruit: apple banana orange berry grape lemon
-mango peach, furniture: chair table sofa couch bed desk shelf, game: play video console board
-chess card tournament, gift: present gave, goal: plan dream hope want, health: doctor hospital
-diet sick, hobby: painting reading cooking gardening hiking photography writing fishing dancing
-knitting enjoy, holiday: christmas thanksgiving easter halloween vacation, home: house apartment,
-hospital: doctor nurse surgery, hotel: stay resort hostel, house: home apartment, illness: sick
-disease cancer flu fever, injury: hurt broken ankle sprain, instrument: guitar piano violin drum
-flute clarinet cello saxophone keyboard trumpet, interest: hobby enjoy passion, jewelry: necklace
-ring bracelet earring, job: work career company position hire employ, kind: type, language:
-english spanish french german italian chinese japanese, like: love enjoy, live: move home
-apartment, meal: dinner lunch breakfast brunch, medicine: pill drug dose prescription, money:
-dollar euro pay cost price salary budget, month: january february march april may june july
-august september october november december, movie: watch cinema, music: song band concert album
-singer jazz rock pop, musician: singer band artist guitarist, name: call, occupation: job work
-profession, painting: art canvas draw, parent: mother father, partner: husband wife boyfriend
-girlfriend, pain: hurt ache, pet: dog cat puppy kitten turtle hamster rabbit parrot fish bird
-snake, picture: photo image, place: park beach mountain lake museum forest restaurant cafe city
-visit, plan: going want hope, plant: tree flower garden, present: gift, problem: issue trouble
-difficult bug error, profession: job career, project: build work, programming: python java rust
-code, purchase: buy order, reason: because since, relative: aunt uncle cousin grandmother
-grandfather, restaurant: cafe dinner diner bar, salary: pay income, school: class teacher student
-college university, season: summer winter spring autumn fall, series: episode show, setback: lose
-fail injury reject, show: series episode television, sibling: brother sister, software: app
-program tool, sport: basketball football soccer tennis baseball hockey golf swimming running
-cycling surfing skiing climbing, start: begin, state: california florida texas oregon washington
-colorado michigan minnesota alaska arizona ohio virginia, subject: math science history, swim:
-pool beach, teacher: coach professor instructor, team: coach player, tool: hammer drill saw
-software, transport: car bus train bicycle, travel: trip visit flight vacation, trip: travel
-vacation visit journey, university: college campus degree, vacation: trip holiday travel,
+accident: crash collision hurt, achievement: award prize medal trophy won degree, activity: hiking
+swimming camping painting running yoga dancing cooking biking fishing skiing gardening play watch
+read walk travel reading badminton tennis swim hike shopping, advice: should suggest recommend try
+maybe, ailment: pain ache cold flu fever cough headache throat sick stomach, allergy: allergic
+intolerant, animal: dog cat bird horse turtle bear fish elephant deer rabbit lion snake cow sheep
+fox wolf pig goat duck chicken mouse monkey tiger whale dolphin bee spider squirrel, appliance:
+refrigerator oven stove dishwasher washer dryer microwave toaster, appointment: meeting call visit,
+art: painting drawing sculpture pottery, artist: painter singer sculptor band musician, athlete:
+player runner swimmer, award: prize trophy medal, baby: newborn infant pregnant birth, bedroom: bed
+sleep, beverage: drink coffee tea, birthday: turned, body: arm leg back knee shoulder ankle head,
+book: novel read author story fiction memoir reading, boyfriend: partner date, breakfast: egg toast
+pancake cereal coffee, building: house tower church hotel office castle, business: company shop
+store startup studio client, buy: purchase order, car: truck drive vehicle van, career: job work
+profession, cause: reason because, celebrate: party birthday dinner, celebrity: actor singer star,
+charity: donate fundraiser volunteer, child: son daughter kid baby, chore: clean laundry dishes
+vacuum, cinema: movie theater film, city: paris london rome barcelona berlin tokyo seattle chicago
+boston madrid sydney vienna dublin amsterdam miami orlando vegas houston dallas denver atlanta
+philadelphia phoenix detroit toronto montreal athens prague budapest istanbul dubai singapore,
+class: course lesson workshop, clothes: shirt dress shoe jacket coat hat jeans sweater, color: red
+blue green yellow purple pink orange black white brown, company: firm business employer,
+competition: race tournament contest match, computer: laptop desktop server machine, concert: band
+show gig, cook: bake roast make recipe, country: canada france italy germany england spain sweden
+japan india china mexico ireland scotland brazil australia greece turkey russia korea vietnam
+thailand portugal switzerland austria belgium netherlands norway denmark finland poland ukraine
+egypt morocco nigeria kenya argentina chile peru colombia cuba philippines indonesia israel iran,
+couple: boyfriend girlfriend wife husband, course: class lesson training, crush: girl guy date,
+date: day, deadline: due until, decision: decide choose, degree: university college bachelor master
+phd graduate, delivery: ship arrive package, dessert: cake pie cookie chocolate mousse tart pudding
+brownie cupcake, device: phone laptop tablet watch camera, diet: vegetarian vegan gluten, dinner:
+restaurant ate cook, disease: cancer diabetes flu, dish: recipe pasta soup salad stew curry roast
+chicken, doctor: dentist surgeon therapist clinic hospital, dream: hope wish goal, drink: coffee tea
+beer wine juice water soda smoothie cocktail milk latte cola lemonade whiskey vodka, emotion: happy
+sad excited proud nervous scared grateful anxious angry, enjoy: love like, event: concert festival
+party wedding parade conference fair exhibition tournament, exam: test quiz final, exercise: run gym
+yoga workout walk swim training pilates, expensive: cost dollar price, family: mother father sister
+brother son daughter child wife husband parent cousin, fan: love like enjoy, favorite: love best,
+fear: afraid scared anxious, feel: happy sad excited proud nervous scared grateful anxious, feeling:
+happy sad excited nervous scared, fight: argue, finance: money budget loan rent mortgage saving,
+fish: salmon trout goldfish, fitness: gym workout run train, flower: rose tulip sunflower daisy lily
+orchid, food: meal pizza pasta salad soup bread cake cheese chicken rice sandwich steak dinner lunch
+breakfast snack egg noodle sushi burger fries taco burrito bacon ham sausage tomato potato donut ice
+cream yogurt cereal pancake chocolate cookie nut fish seafood shrimp, friend: buddy pal, fruit:
+apple banana orange berry grape lemon mango peach, furniture: chair table sofa couch bed desk shelf,
+game: play video console board chess card tournament nintendo xbox playstation mario minecraft poker
+puzzle, gift: present gave, girlfriend: partner date, goal: plan dream hope want aim, hair: blonde
+brown curly cut color, hate: dislike, health: doctor hospital diet sick, hobby: painting reading
+cooking gardening hiking photography writing fishing dancing knitting enjoy play watch read travel
+collect, holiday: christmas thanksgiving easter halloween vacation, home: house apartment, hospital:
+doctor nurse surgery, hotel: stay resort hostel, house: home apartment, ill: sick flu cold fever
+covid, illness: sick disease cancer flu fever, ingredient: salt sugar butter flour oil egg, injury:
+hurt broken ankle sprain, instrument: guitar piano violin drum flute clarinet cello saxophone
+keyboard trumpet, interest: hobby enjoy passion, jewelry: necklace ring bracelet earring, job: work
+career company position hire employ, kind: type, language: english spanish french german italian
+chinese japanese, learn: study class course lesson, like: love enjoy, live: move home apartment,
+love: like enjoy favorite, lunch: sandwich salad ate, meal: dinner lunch breakfast brunch, meat:
+beef chicken pork bacon ham steak, medicine: pill drug dose prescription, memory: remember, money:
+dollar euro pay cost price salary budget, month: january february march april may june july august
+september october november december, movie: watch cinema film seen saw theater horror comedy, music:
+song band concert album singer jazz rock pop, musician: singer band artist guitarist, name: call,
+nature: forest mountain river hike park, news: heard announce, nickname: call, noise: loud,
+occupation: job work profession, opinion: think believe, pain: hurt ache, painting: art canvas draw,
+parent: mother father, partner: husband wife boyfriend girlfriend ex, party: celebrate birthday,
+passion: love enjoy, pet: dog cat puppy kitten turtle hamster rabbit parrot fish bird snake guinea
+ferret lizard, physical: gym run yoga, picture: photo image, place: park beach mountain lake museum
+forest restaurant cafe city visit, plan: going want hope, plant: tree flower garden, prefer: like
+love favorite enjoy, present: gift, problem: issue trouble difficult bug error, profession: job
+career, programming: python java rust code, project: build work, promotion: promote manager raise,
+purchase: buy order, read: book novel, reason: because since, recipe: cook bake ingredient,
+relationship: date boyfriend girlfriend partner marriage, relative: aunt uncle cousin grandmother
+grandfather, religion: church pray god, remedy: tea medicine pill, rent: apartment pay, restaurant:
+cafe dinner diner bar, salary: pay income wage, school: class teacher student college university,
+season: summer winter spring autumn fall, series: episode show, setback: lose fail injury reject,
+show: series episode television, sibling: brother sister, sick: flu cold fever cough covid throat,
+sleep: nap bed tired insomnia, snack: chips cookie chocolate fruit nut candy, software: app program
+tool, spend: pay buy cost, sport: basketball football soccer tennis baseball hockey golf swimming
+running cycling surfing skiing climbing volleyball badminton rugby boxing wrestling karate skating
+cricket martial yoga gym, start: begin, state: california florida texas oregon washington colorado
+michigan minnesota alaska arizona ohio virginia, store: shop market mall, stress: anxious overwhelm
+relax, study: school university exam major degree, subject: math science history, swim: pool beach,
+symptom: fever cough pain headache, taste: delicious flavor sweet, teacher: coach professor
+instructor, team: coach player club, television: show series watch, therapy: therapist counseling,
+tool: hammer drill saw software, toy: doll lego, transport: car bus train bicycle plane taxi subway,
+travel: trip visit flight vacation, treat: medicine pill doctor, trip: travel vacation visit
+journey, tv: show series watch, university: college campus degree, vacation: trip holiday travel,
 vegetable: carrot potato tomato onion pepper, vehicle: car truck bicycle motorcycle bus van,
-volunteer: help shelter charity, weather: rain snow sun storm wind, wedding: marry bride,
-weekend: saturday sunday, workout: gym exercise training
+victory: win won, video: youtube channel, volunteer: help shelter charity, wake: morning alarm,
+weapon: gun knife, weather: rain snow sun storm wind, wedding: marry bride, weekend: saturday
+sunday, weight: pound kilo diet, workout: gym exercise training, write: blog poem story journal
 """
 
 _ABBREVIATIONS = """

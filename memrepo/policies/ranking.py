@@ -13,7 +13,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from memrepo.policies.cues import ASKS
+from memrepo.policies.cues import ASKS, RULE
 from memrepo.policies.documents import Corpus, Document, Likeness, Ranked, Reach, Row
 from memrepo.policies.merits import Moment, access, behind, importance, recency
 from memrepo.policies.questions import Question, nearness
@@ -162,6 +162,7 @@ class _Turn:
         own = {n: lexical.get(n, 0.0) / top for n in near}
         level = {n: value / top for n, value in near.items()}
         threads = self.by_thread(level)
+        helps = RULE in self.question.wanted and not self.question.of_assistant
         return [
             self.one(
                 n,
@@ -173,6 +174,7 @@ class _Turn:
                     * (bool(subject) and self.documents[n].subject == subject),
                     "answer": self.by_answer(self.documents[n].cues) * level[n],
                     "date": self.by_date(self.documents[n].day),
+                    **({"rule": self.by_rule(self.documents[n].cues)} if helps else {}),
                     **({"meaning": meant.get(n, 0.0)} if meant else {}),
                 },
             )
@@ -250,8 +252,12 @@ class _Turn:
         A user tells of himself as he asks an assistant, so his asking loses nothing.
         """
         answers = self.weights.answers
-        fitting = sum(kind in cues for kind in self.question.wanted)
+        fitting = sum(kind in cues for kind in self.question.wanted if kind != RULE)
         return answers.fits * fitting - answers.asks * (ASKS in cues and USER not in cues)
+
+    def by_rule(self, cues: str) -> float:
+        """Return what a rule or a taste adds where help is asked for; not an assistant's."""
+        return self.weights.answers.rule * (RULE in cues and ASSISTANT not in cues)
 
     def by_words(
         self, asked: Mapping[str, float], so_far: Mapping[int, float] | None = None

@@ -28,6 +28,8 @@ SAME_SUBJECT, SUBJECT_WORDS, ENTITIES, SAME_HOME, SAME_TYPE, TEXT_WORDS, PREDICA
     1.0,
 )
 PREDICATE_WORDS = 0.5
+SUBJECT_INSIDE = 2.0
+"""A prior's subject that stands in the words of a cluster, and not above them."""
 FLOOR = 0.5
 RECENT_DAYS = 30
 COMMON = 0.2
@@ -130,7 +132,8 @@ class Retrieval:
     def _score(self, query: Query, known: _Known) -> float:
         """Score one prior by the lineage's signals."""
         same = bool(known.subject) and known.subject in query.subjects
-        score = SAME_SUBJECT * same
+        told = bool(known.subject_words) and known.subject_words <= query.words
+        score = SAME_SUBJECT if same else SUBJECT_INSIDE * told
         score += SUBJECT_WORDS * _jaccard(query.subject_words, known.subject_words)
         if query.entities:
             score += ENTITIES * min(1.0, len(query.entities & known.words) / len(query.entities))

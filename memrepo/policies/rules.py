@@ -146,6 +146,8 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """Share that a text gains which holds a kind of answer that the question asks for."""
     question: float = 0.5
     """What an assistant's answer lends to the turn that it answers."""
+    rule: float = 0.3
+    """What a rule or a taste gains where help is asked for, such as a recommendation."""
     asks: float = 0.2
     """Share that a text loses which asks."""
     assistant: float = 0.4

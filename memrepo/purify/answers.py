@@ -7,9 +7,8 @@ and the item is asked about again. Days that pass do not count.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -26,7 +25,9 @@ from memrepo.core.judge import (
     Verdict,
 )
 from memrepo.purify.passes import with_postures
-from memrepo.purify.replies import CLAIMS_KEY, VERDICTS_KEY, Answered, read_claims, read_verdicts
+from memrepo.purify.replies import CLAIMS_KEY
+
+T = TypeVar("T")
 
 
 class Kept(Protocol):
@@ -81,11 +82,13 @@ def _days(prior: PriorClaim) -> list[list[str]]:
 
 def known_finding(suspicion: Suspicion, kept: Kept, judge: Judge) -> Finding | None:
     """Return the finding kept for two statements, or None."""
-    record = kept.find(finding_key(suspicion, judge))
-    if record is None:
-        return None
+    return _kept(kept.find(finding_key(suspicion, judge)), Finding)
+
+
+def _kept(record: object, cls: type[T]) -> T | None:
+    """Read an answer that code has checked before it was kept; what is damaged is asked again."""
     try:
-        return msgspec.convert(record, Finding)
+        return None if record is None else msgspec.convert(record, cls)
     except msgspec.ValidationError:
         return None
 
@@ -100,9 +103,9 @@ def known_verdicts(
     found: dict[str, Verdict] = {}
     for candidate in candidates:
         record = kept.find(keys[candidate.candidate_id])
-        answered = read_verdicts(json.dumps({VERDICTS_KEY: [record]})) if record else None
-        if isinstance(answered, Answered) and answered.answers and not answered.answers[0].fault:
-            found[candidate.candidate_id] = answered.answers[0]
+        verdict = _kept(record, Verdict)
+        if verdict is not None and not verdict.fault:
+            found[candidate.candidate_id] = verdict
     while loose := [id_ for id_, v in found.items() if not found.keys() >= _links(v)]:
         for id_ in loose:
             del found[id_]
@@ -116,11 +119,11 @@ def known_claims(
     found = {}
     for group in groups:
         record = kept.find(keys[group.cluster_id])
-        answered = read_claims(json.dumps(record)) if record else None
-        if isinstance(answered, Answered) and answered.answers:
-            claims = tuple(with_postures(c) for c in answered.answers)
-            if all(c.cluster_id == group.cluster_id and not c.fault for c in claims):
-                found[group.cluster_id] = claims
+        rows = record.get(CLAIMS_KEY) if record else None
+        claims = [_kept(row, CanonicalClaim) for row in rows] if isinstance(rows, list) else []
+        sound = [c for c in claims if c and c.cluster_id == group.cluster_id and not c.fault]
+        if sound and len(sound) == len(claims):
+            found[group.cluster_id] = tuple(map(with_postures, sound))
     return found
 
 

@@ -92,6 +92,8 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     said, sources = claim.wording, _sources(cluster)
     detail = _detail(cluster)
     id_, same, how = _known_as(known, cluster, claim)
+    if claim.restates and known.is_active(claim.restates):
+        same, how = claim.restates, "restated"
     if not same:
         same, how = known.imported(sources)
     if same:

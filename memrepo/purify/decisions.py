@@ -19,7 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import corrections
-from memrepo.core.changes import Step, Write
+from memrepo.core.changes import Create, Step, Write
 from memrepo.core.corrections import Correction, Side, contradiction_id
 from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, PriorClaim
 from memrepo.core.memory import Link, Memory
@@ -398,7 +398,13 @@ def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _D
         return _Doubt(new=newer, old=older, why=f"{why}; {wait}", sure=sure)
     if found.newer == "unknown" or _not_sure(known, newer, older, sure):
         return _Doubt(new=first, old=second, why=why, sure=sure)
-    return _supersede(known, newer, older, f"{why} ({sure:.2f} sure)", sure)
+    rest = None
+    if found.model and found.still:
+        from memrepo.purify.remainders import remainder_of
+
+        rest = remainder_of(known, known.current(older), found.still)
+        why = f"{why}; what holds on stands by itself"
+    return _supersede(known, newer, older, f"{why} ({sure:.2f} sure)", sure, rest)
 
 
 def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
@@ -413,7 +419,10 @@ def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
     if is_told(two.body) or is_told(one.body):
         return "it is what somebody said of it"
     if found.still:
-        return f"a part of it holds on: {found.still}"
+        from memrepo.purify.remainders import holds_on
+
+        if not holds_on(two, found.still):
+            return f"a part of it holds on: {found.still}"
     if newer_of(one.sources, two.sources) == ("first", "dated"):
         return ""
     seen = noticed(prior_of(one), prior_of(two))
@@ -447,7 +456,15 @@ def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*ids, id_)))
 
 
-def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> Step:
+def _supersede(
+    known: Known,
+    new: str,
+    old: str,
+    reason: str,
+    sure: float | None = None,
+    rest: Memory | None = None,
+) -> Step:
+    """Replace a memory by another; `rest` is what of it holds on as a memory of its own."""
     before, after = known.current(old), known.current(new)
     gains: dict[str, object] = {"supersedes": _with(after.texts("supersedes"), old)}
     doubted = new in known.fresh or contradicts(after, before)
@@ -471,6 +488,7 @@ def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None
                 },
             ),
             known.edit(new, gains),
+            *((Create(memory=rest),) if rest is not None else ()),
             *case_of(known, new, old, kept=new, reason=reason, sure=sure),
         ),
     )

@@ -20,6 +20,8 @@ from memrepo.core.judge import (
     VERDICTS,
     CanonicalClaim,
     CanonicalRequest,
+    Cluster,
+    PriorClaim,
     Profile,
     PromotionRequest,
     PromotionScores,
@@ -31,7 +33,7 @@ from memrepo.core.schema import Scores
 from memrepo.core.secrets import secret_fault
 from memrepo.purify.clusters import part_fault
 from memrepo.purify.routes import Affinity, affinity, permitted
-from memrepo.purify.verbatim import wording_fault
+from memrepo.purify.verbatim import restating_fault, wording_fault
 
 STRENGTH_TOLERANCE = 0.01
 _SLACK = 1e-9  # the tolerance is inclusive, and 2.01 - 2.0 is not 0.01 in binary
@@ -194,6 +196,7 @@ CONFIDENCE_POSTURES = ("high", "medium", "low", "tentative")
 _CUTS = (0.8, 0.5, 0.3)
 BODY_LIMIT = 400
 """Characters of a claim's text: what is longer states several facts, or is an extract."""
+_REASON_LIMIT = 200
 _FIELD_LIMIT = 2000  # what the schema of a memory file takes in one field
 
 
@@ -245,6 +248,13 @@ def check_claims(
     good: list[CanonicalClaim] = []
     clusters = {c.cluster_id: c for c in request.clusters}
     for cluster_id, given in answers.items():
+        if aside := next((c for c in given if c.restates or c.drop), None):
+            cluster = clusters[cluster_id]
+            if why := _aside_fault(aside, given, cluster, request.priors, grounded=grounded):
+                bad.append(ClaimRejection(cluster_id=cluster_id, reason=why))
+            else:
+                good.append(_joining(aside, request.priors))
+            continue
         faults = (_claim_fault(claim, request.profile, priors) for claim in given)
         reason = next(filter(None, faults), "") if given else "no claim"
         if len(given) > 1 and not reason:
@@ -259,8 +269,45 @@ def check_claims(
             )
         else:
             good += map(with_postures, given)
-    warned = tuple(w for claim in good if (w := _warning(claim)) is not None)
+    warned = tuple(
+        w for claim in good if not claim.restates and not claim.drop and (w := _warning(claim))
+    )
     return Pass2(claims=tuple(good), rejected=tuple(bad), warnings=warned)
+
+
+def _aside_fault(
+    claim: CanonicalClaim,
+    given: Sequence[CanonicalClaim],
+    cluster: Cluster,
+    priors: Sequence[PriorClaim],
+    *,
+    grounded: bool,
+) -> str:
+    """Return why an answer may not end without a claim of its own, or an empty string."""
+    if claim.fault:
+        return claim.fault
+    if len(given) > 1:
+        return "restates and drop answer a whole cluster: give one claim alone"
+    if claim.restates and claim.drop:
+        return "it restates a memory or is dropped, not both"
+    if claim.drop:
+        return secret_fault(claim.drop)
+    prior = next((p for p in priors if p.memory_id == claim.restates), None)
+    if prior is None:
+        return "restates names a memory that was not shown"
+    return restating_fault(prior, cluster) if grounded else ""
+
+
+def _joining(claim: CanonicalClaim, priors: Sequence[PriorClaim]) -> CanonicalClaim:
+    """Return an answer that brings no claim of its own, in the words of the memory it restates."""
+    prior = next((p for p in priors if p.memory_id == claim.restates), None)
+    if prior is None:
+        return replace(claim, drop=" ".join(claim.drop.split())[:_REASON_LIMIT])
+    said = Wording(
+        text=prior.text, subject=prior.subject, predicate=prior.predicate, object=prior.object
+    )
+    plain = replace(claim, wording=said, type=prior.type, home=prior.home, standing="resolved")
+    return with_postures(replace(plain, contradictions=(), supersedes=(), entities=(), tags=()))
 
 
 def with_postures(claim: CanonicalClaim) -> CanonicalClaim:

@@ -100,6 +100,7 @@ def purify(
     verdicts = tuple(judged.answers)
     groups, verdicts = defer_dreams(cluster(gathered.candidates, verdicts), verdicts)
     worded = ask_claims(groups, _choosing(state, groups, setting), setting)
+    groups, verdicts = _dropped(groups, verdicts, worded)
     former = Former(gathered.former, reader.standing)
     parts, answers = divide(groups, tuple(worded.answers))
     looked = verified(state, parts, answers, former, setting)
@@ -152,6 +153,27 @@ def purify(
         receipt=receipt,
         failures=(*judged.failures, *worded.failures, *compared.failures),
     )
+
+
+def _dropped(
+    groups: Sequence[Cluster], verdicts: tuple[Verdict, ...], worded: Asked[CanonicalClaim]
+) -> tuple[tuple[Cluster, ...], tuple[Verdict, ...]]:
+    """Reject what the second look found nothing to remember in: its reason is kept, as any is."""
+    why = {claim.cluster_id: claim.drop for claim in worded.answers if claim.drop}
+    if not why:
+        return tuple(groups), verdicts
+    worded.answers = [claim for claim in worded.answers if not claim.drop]
+    reasons = {c.candidate_id: why.get(g.cluster_id, "") for g in groups for c in g.candidates}
+    for verdict in verdicts:
+        if verdict.compress_into and (reason := reasons.get(verdict.compress_into)):
+            reasons[verdict.candidate_id] = reason
+    changed = (
+        replace(v, verdict="reject", rationale=reason, merge_with=(), compress_into="")
+        if (reason := reasons.get(v.candidate_id))
+        else v
+        for v in verdicts
+    )
+    return tuple(g for g in groups if g.cluster_id not in why), tuple(changed)
 
 
 def _choosing(state: State, groups: Sequence[Cluster], setting: Setting) -> Choose:

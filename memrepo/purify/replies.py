@@ -36,8 +36,13 @@ _TRIES = 400  # brace scans: a hostile reply of a million braces must not cost a
 _STARTS = 20
 _FENCE = regex(r"```[a-zA-Z0-9_-]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 _BETWEEN = regex(r"[\s,]*")
-# Found or set by code: a model is neither told of these nor believed.
-_OURS = frozenset({"fault", "freshness_posture", "confidence_posture"})
+# Found, set or computed by code: a model is neither told of these nor believed.
+_OURS = frozenset(
+    (
+        *("fault", "freshness_posture", "confidence_posture", "strength", "canonical_clarity"),
+        *("provenance_strength", "contradiction_pressure", "freshness", "route_fitness"),
+    )
+)
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "type": CLAIM_TYPES,
     "standing": JUDGED_STANDINGS,

@@ -67,6 +67,23 @@ def wording_fault(claim: CanonicalClaim, cluster: Cluster, priors: Sequence[Prio
     return ""
 
 
+def restating_fault(prior: PriorClaim, cluster: Cluster) -> str:
+    """Return why no line of a cluster says what a memory says, or an empty string.
+
+    One may say more than the other: then the one that says less must be said by the other.
+    """
+    faults = []
+    for one in cluster.candidates:
+        around = (*one.context, one.about, one.key, prior.subject, prior.under)
+        lines = Evidence(texts=(one.text,), beside=around)
+        memory = Evidence(texts=(prior.text,), beside=around)
+        fault = unfaithful(prior.text, lines)
+        if not fault or not unfaithful(one.text, memory):
+            return ""
+        faults.append(fault)
+    return f"restates: the memory says something else: {faults[0]}"
+
+
 def _told(text: str) -> str:
     said = " ".join(visible(text).split())
     return said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"

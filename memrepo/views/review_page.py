@@ -58,6 +58,11 @@ def review_page(review: Review) -> str:
     )
 
 
+def cards_of(changes: Iterable[Change]) -> list[dict[str, object]]:
+    """Return what the template of one change (`_change.html.j2`) shows of each."""
+    return [_card(change) for change in changes]
+
+
 def _totals(review: Review) -> list[dict[str, object]]:
     return [
         {"kind": kind, "name": SUMMARIES[kind][0], "count": count, "tone": _tone(kind)}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, begin, done, git
+from driving import LATER, begin, copied, done, git
 
 from memrepo.actions.recall.usage import CURRENT
 from memrepo.store.ledger import BUFFER, REF
@@ -41,23 +40,16 @@ def _small_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base
 
 
-def _copy(base: Path, to: Path) -> Path:
-    for name in ("workspace", "repo"):
-        shutil.copytree(base / name, to / name, symlinks=True)
-    git(to / "repo", "config", "memrepo.workspace", str(to / "workspace"))
-    return to / "repo"
-
-
 @pytest.fixture
 def small_repo(_small_base: Path, tmp_path: Path) -> Path:
     """Return a repository of the small workspace after one run; yours to change."""
-    return _copy(_small_base, tmp_path)
+    return copied(_small_base, tmp_path)
 
 
 @pytest.fixture
 def ugly_copy(ugly_repo: Path, tmp_path: Path) -> Path:
     """Return a copy of the ugly repository that a test may change."""
-    return _copy(ugly_repo.parent, tmp_path)
+    return copied(ugly_repo.parent, tmp_path)
 
 
 @pytest.fixture
@@ -79,4 +71,4 @@ def _two_runs_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def two_runs(_two_runs_base: Path, tmp_path: Path) -> Path:
     """Return a repository after two runs: alpha and vim, then beta, and helix instead of vim."""
-    return _copy(_two_runs_base, tmp_path)
+    return copied(_two_runs_base, tmp_path)

@@ -90,7 +90,7 @@ def test_what_is_set_is_read_back_and_what_is_unset_is_gone(
 def test_a_key_is_set_in_a_commit_of_its_own_and_the_comments_stay(repo: Path) -> None:
     before = (repo / "memrepo.toml").read_text()
     answer = done(repo, "config", "set", "run.max_usd", "0.75", "--reason", "a small budget")
-    assert (answer["before"], answer["after"], answer["state"]) == (None, 0.75, "committed")
+    assert (answer["old"], answer["new"], answer["state"]) == (None, 0.75, "committed")
     assert subjects(repo)[0] == "edit: run.max_usd set"
     assert "a small budget" in git(repo, "log", "-1", "--format=%B")
     after = (repo / "memrepo.toml").read_text()
@@ -119,7 +119,7 @@ def test_a_key_is_set_in_a_commit_of_its_own_and_the_comments_stay(repo: Path) -
 def test_words_of_a_command_line_become_values(
     repo: Path, words: tuple[str, ...], value: object
 ) -> None:
-    assert done(repo, "config", *words)["after"] == value
+    assert done(repo, "config", *words)["new"] == value
     key = words[1].removesuffix(".Kubernetes")
     assert done(repo, "config", "show", key)["keys"][0]["value"] == value
 

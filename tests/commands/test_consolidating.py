@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -95,9 +96,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     real = Pool.alike
 
-    def alike(pool: Pool, id_: str) -> list[str]:
+    def alike(pool: Pool, id_: str, among: Container[str] | None = None) -> list[str]:
         found.append(id_)
-        return real(pool, id_)
+        return real(pool, id_, among)
 
     monkeypatch.setattr(Pool, "alike", alike)
     return found

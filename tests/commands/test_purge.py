@@ -15,7 +15,19 @@ from typing import Any
 import hubs
 import pytest
 import workspaces
-from driving import LATER, NEXT_DAY, NOW, Done, assert_sound, begin, done, git, memories, memrepo
+from driving import (
+    LATER,
+    NEXT_DAY,
+    NOW,
+    Done,
+    assert_sound,
+    begin,
+    copied,
+    done,
+    git,
+    memories,
+    memrepo,
+)
 
 from memrepo.actions.purge.purge import COLLECT
 from memrepo.core.needles import MARK, find, needles_of
@@ -106,9 +118,7 @@ def _spoken_of(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def repo(_spoken_of: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a repository that speaks of somebody in a few places; yours to change."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    from conftest import _copy
-
-    return _copy(_spoken_of, tmp_path)
+    return copied(_spoken_of, tmp_path)
 
 
 # -- what goes, and what stays -----------------------------------------------------------------

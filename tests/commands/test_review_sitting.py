@@ -15,63 +15,21 @@ from pathlib import Path
 
 import pytest
 from driving import assert_sound, done, files, git, memories, memrepo
+from mornings import MORNING, copied, waiting
 
-START = "2026-03-01T09:00:00Z"
-NIGHT = "2026-03-02T09:00:00Z"
-MORNING = "2026-03-02T10:00:00Z"
-OLD = """\
-# Memory
-
-## Servers
-
-- The staging server runs Debian 11.
-- The mail server is called hermes.
-- The backup server stands in Berlin.
-
-## People
-
-- Mara prefers tea.
-- Rui leads the billing team.
-"""
-NEW = """\
-# Memory
-
-## Servers
-
-- The staging server runs Debian 12 since 2026-03-02.
-- The mail server is called hermes.
-- The backup server stands in Hamburg.
-- The build server has 64 GB of memory.
-- The wiki server is read only.
-
-## People
-
-- Rui leads the payments team.
-- Vera keeps the spare key.
-- Mara drinks tea only. She works from Lisbon on Fridays.
-"""
 PROMPT = "all keys: "
 FIRST = ["goes         Mara prefers tea.", "was          People: Rui leads the billing team."]
 
 
 @pytest.fixture(scope="module")
 def _waiting(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    base = tmp_path_factory.mktemp("review")
-    (base / "ws").mkdir()
-    (base / "ws/MEMORY.md").write_text(OLD)
-    done(base, "init", "repo", "--from", "ws", now=START)
-    done(base / "repo", "run", now=START)
-    (base / "ws/MEMORY.md").write_text(NEW)
-    assert memrepo(base / "repo", "run", "--mode", "reconciliation", now=NIGHT).exit == 3
-    return base
+    return waiting(tmp_path_factory.mktemp("review"))
 
 
 @pytest.fixture
 def repo(_waiting: Path, tmp_path: Path) -> Path:
     """Return a repository in which a run of eight decisions waits."""
-    shutil.copytree(_waiting, tmp_path / "base")
-    git(tmp_path / "base/repo", "config", "memrepo.workspace", str(tmp_path / "base/ws"))
-    return tmp_path / "base/repo"
+    return copied(_waiting, tmp_path / "base")
 
 
 class Terminal:

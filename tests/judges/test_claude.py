@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -96,21 +97,26 @@ def test_fenced_chatty_and_doubled_answers_are_read(
     assert [b for b in bodies(repo) if b in FIRST] == FIRST
 
 
-def wrong_strength(question: str) -> str:
+def wrong_score(question: str) -> str:
+    """Answer with a score that is none for one candidate, and with sums that nobody asked for."""
     found = evidence(question)["candidates"]
-    return json.dumps(
-        {"verdicts": [verdict(c, strength=4.9 if "tomatoes" in c["text"] else 2.7) for c in found]}
-    )
+    rows = [verdict(c, strength=4.9) for c in found]
+    for row, one in zip(rows, found, strict=True):
+        row["scores"]["durability"] = 49 if "tomatoes" in one["text"] else 0.8
+    return json.dumps({"verdicts": rows})
 
 
-def test_wrong_arithmetic_is_asked_again_with_what_was_wrong(service: Service, repo: Path) -> None:
-    service.script = [Act(answer=wrong_strength)]
+WRONG = "score durability is not a number from 0 to 1"
+
+
+def test_a_wrong_score_is_asked_again_with_what_was_wrong(service: Service, repo: Path) -> None:
+    service.script = [Act(answer=wrong_score)]
     answer = ask(repo)
     assert (answer.exit, answer.data["quarantined"]) == (0, [])
     again = evidence(service.questions()[1])
     (candidate,) = again["candidates"]
     assert "tomatoes" in candidate["text"]
-    assert again["faults"] == {candidate["candidate_id"]: "strength 4.9 but its scores give 2.7"}
+    assert again["faults"] == {candidate["candidate_id"]: WRONG}
     assert [b for b in bodies(repo) if b in FIRST] == FIRST
     assert len(service.asked) == 3
 
@@ -118,14 +124,87 @@ def test_wrong_arithmetic_is_asked_again_with_what_was_wrong(service: Service, r
 def test_wrong_twice_quarantines_one_and_the_rest_lands_and_it_comes_back(
     service: Service, repo: Path
 ) -> None:
-    service.script = [Act(answer=wrong_strength)] * 2
+    service.script = [Act(answer=wrong_score)] * 2
     answer = ask(repo)
     assert (answer.exit, answer.data["status"]) == (0, "ok")
     (held,) = answer.data["quarantined"]
-    assert held["reason"] == "strength 4.9 but its scores give 2.7"
+    assert held["reason"] == WRONG
     assert [b for b in bodies(repo) if b in FIRST] == FIRST[:-1]
     assert ask(repo, now=LATER).exit == 0
     assert [b for b in bodies(repo) if b in FIRST] == FIRST
+    assert_sound(repo)
+
+
+def aside(**answer: str) -> Any:
+    """Answer that the line about the hoe needs no claim of its own."""
+
+    def answered(question: str) -> str:
+        found = evidence(question)
+        if "clusters" not in found:
+            return good(question)
+        rows = []
+        for cluster in found["clusters"]:
+            hoe = "hoe" in cluster["candidates"][0]["text"]
+            rows.append(claim(cluster, **({"type": "", "home": "", **answer} if hoe else {})))
+        return json.dumps({"claims": rows})
+
+    return answered
+
+
+def test_what_a_second_look_drops_stays_on_record_with_its_reason_and_is_not_asked_again(
+    service: Service, repo: Path
+) -> None:
+    service.default = Act(answer=aside(drop="a remark of the day"))
+    assert ask(repo).exit == 0
+    assert [b for b in bodies(repo) if b in FIRST] == [b for b in FIRST if "hoe" not in b]
+    (kept,) = (
+        t for p in (repo / "candidates").rglob("*.md") if "rotary hoe" in (t := p.read_text())
+    )
+    assert "rotary hoe" in kept
+    assert "reason: a remark of the day" in kept
+    asked = len(service.asked)
+    growing(repo.parent / "workspace", 1)
+    assert ask(repo, now=LATER).exit == 0
+    assert "hoe" not in json.dumps(service.asked[asked]["messages"])
+    assert_sound(repo)
+
+
+def restating(question: str, wanted: str = "") -> str:
+    """Answer that a line about the hoe says what the memory about it says already."""
+    found = evidence(question)
+    if "clusters" not in found:
+        return good(question)
+    priors = {p["text"]: p["memory_id"] for p in found.get("prior_claims", [])}
+    same = next((id_ for text, id_ in priors.items() if "rotary hoe" in text), "")
+    rows = []
+    for cluster in found["clusters"]:
+        hoe = same and "hoe" in cluster["candidates"][0]["text"]
+        rows.append(claim(cluster, **({"restates": wanted or same} if hoe else {})))
+    return json.dumps({"claims": rows})
+
+
+@pytest.mark.parametrize(
+    ("line", "joins"),
+    [
+        ("Keep the rotary hoe with an empty tank, always.", True),
+        ("The rotary hoe must always be stored with a full tank.", False),
+    ],
+)
+def test_a_line_that_restates_a_memory_joins_its_evidence_where_it_says_the_same(
+    service: Service, repo: Path, line: str, joins: bool
+) -> None:
+    assert ask(repo).exit == 0
+    path = repo.parent / "workspace" / "MEMORY.md"
+    path.write_text(path.read_text() + f"- {line}\n")
+    service.default = Act(answer=restating)
+    answer = ask(repo, now=LATER)
+    assert answer.exit == 0
+    (hoe,) = (m for m in memories(repo).values() if m.body.startswith("The rotary hoe must"))
+    assert len(hoe.sources) == 1 + joins
+    assert line not in bodies(repo)
+    assert bool(answer.data["quarantined"]) is not joins
+    if not joins:
+        assert "the memory says something else" in answer.data["quarantined"][0]["reason"]
     assert_sound(repo)
 
 
@@ -526,3 +605,12 @@ def test_a_budget_that_ends_before_a_comparison_leaves_the_claim_for_later(
     assert_sound(repo)
     again = ask(repo, now="2026-03-03T09:00:00Z")
     assert (again.exit, again.data["counts"]["superseded"]) == (0, 1)
+
+
+def test_without_the_package_it_says_which_extra_brings_it(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    answer = memrepo(repo, "run", "--judge", "anthropic")
+    assert answer.exit == 2
+    assert "memrepo[claude]" in answer.error["fix"]

@@ -21,6 +21,11 @@ from memrepo.policies.terms import words
         ("three of them", "n"),
         ("it has 4 legs", "n"),
         ("anyone", ""),
+        ("Always answer in French", "pr"),
+        ("ich trinke lieber Tee", "pr"),
+        ("i am allergic to nuts", "r"),
+        ("我对花生过敏", "r"),
+        ("a way to the sea", ""),
         ("Ana went", ""),
         ("she and Ana went", "p"),
         ("to Élodie", "p"),
@@ -94,3 +99,21 @@ def test_a_plural_asks_for_several_and_a_name_in_s_does_not(question: str, sever
 )
 def test_what_a_question_says_of_the_talk_is_not_its_matter(question: str, matter: str) -> None:
     assert " ".join(matter_of(question).split()) == matter
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What tea would you suggest?", True),
+        ("How should I format the report?", True),
+        ("Welchen Tee soll ich kaufen?", True),
+        ("¿Me recomiendas un té?", True),
+        ("推荐什么茶？", True),
+        ("What tea did she buy?", False),
+        ("When is the report due?", False),
+    ],
+)
+def test_who_asks_for_help_wants_the_rules_by_which_it_is_given(
+    question: str, *, asks: bool
+) -> None:
+    assert ("r" in wanted(words(question))) is asks

@@ -104,9 +104,6 @@ def test_what_has_a_default_may_be_missing_or_null() -> None:
     [
         ({"scores": None}, "scores is not an object"),
         ({"scores": {}}, "scores.durability is missing"),
-        ({"strength": "2"}, "strength is not a number"),
-        ({"strength": True}, "strength is not a number"),
-        ({"strength": None}, "strength is missing"),
         ({"verdict": ["promote"]}, "verdict is not a text"),
         ({"merge_with": "cand-b"}, "merge_with is not a list"),
         ({"merge_with": [1]}, "merge_with[0] is not a text"),
@@ -119,12 +116,12 @@ def test_a_wrong_shape_is_a_fault_and_no_exception(changes: dict, fault: str) ->
 
 
 def test_a_number_too_large_for_a_float_is_infinite() -> None:
-    text = json.dumps({"verdicts": [{**good(), "strength": 0}]}).replace(
-        '"strength": 0', '"strength": 1' + "0" * 400
+    text = json.dumps({"verdicts": [good()]}).replace(
+        '"noise_risk": 0.5', '"noise_risk": 1' + "0" * 400
     )
     found = read_verdicts(text)
     assert isinstance(found, Answered)
-    assert found.answers[0].strength == math.inf
+    assert found.answers[0].scores.noise_risk == math.inf
 
 
 def test_half_a_surrogate_pair_becomes_a_character_that_files_can_hold() -> None:

@@ -564,3 +564,20 @@ def test_an_answer_lends_its_words_to_the_turn_that_it_answers(tmp_path: Path) -
     lent = replace(weights, answers=Answers(question=0.5))
     assert asked(tmp_path, talk, "window frame silicone", weights)[1:] == [3, 1]
     assert asked(tmp_path / "lent", talk, "window frame silicone", lent)[1:] == [1, 3]
+
+
+def test_where_help_is_asked_for_a_rule_stands_before_what_only_holds_more_words(
+    tmp_path: Path,
+) -> None:
+    files = turns(
+        ("user", "The report of the sales was formatted by hand"),
+        ("user", "Always format a report with numbered headings"),
+        ("assistant", "Always format every report by hand"),
+    )
+    plain = replace(NOTHING_AROUND, context=0.0, answers=Answers(rule=0.0, question=0.0))
+    ruled = replace(plain, answers=Answers(rule=0.9, question=0.0))
+    question = "How should I format the sales report?"
+    assert asked(tmp_path, files, question, plain)[0] == 1
+    assert asked(tmp_path, files, question, ruled)[0] == 2
+    told = "Who formatted the sales report?"
+    assert asked(tmp_path, files, told, ruled)[0] == 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -74,7 +74,7 @@ class Words(NamedTuple):
     """One verb with its request, and the same as a person types it."""
 
     verb: str
-    request: Any
+    request: msgspec.Struct
     line: tuple[str, ...]
 
 
@@ -138,7 +138,7 @@ def screens_of(review: Review, after: State) -> tuple[Screen, ...]:
     """Return the decisions of a review, in its order: what belongs together is one."""
     by_id = {change.difference.memory.id: change for change in review.changes}
     found, seen = [], set[str]()
-    near = _Near(after)
+    near = Near(after)
     for change in review.changes:
         if change.difference.memory.id in seen:
             continue
@@ -173,7 +173,7 @@ def _target(group: Sequence[Change]) -> Memory:
     return (made or heirs or [group[0].difference.memory])[0]
 
 
-class _Near:
+class Near:
     """The memories of a state by what they are linked to and what they are about."""
 
     def __init__(self, state: State) -> None:
@@ -184,7 +184,7 @@ class _Near:
             if subject := memory.text("subject").casefold():
                 self._about.setdefault(subject, []).append(memory)
 
-    def of(self, memory: Memory, but: Sequence[str]) -> tuple[Memory, ...]:
+    def of(self, memory: Memory, but: Sequence[str] = (), most: int = NEAR) -> tuple[Memory, ...]:
         """Return the nearest memories in recall, but for some."""
         linked = (
             [self._state.memories[r.id] for r in self._graph.related(memory.id, 1)]
@@ -193,7 +193,7 @@ class _Near:
         )
         about = self._about.get(memory.text("subject").casefold(), [])
         found = {m.id: m for m in (*linked, *about) if m.status == "active" and m.id not in but}
-        return tuple(found.values())[:NEAR]
+        return tuple(m for m in found.values() if m.id != memory.id)[:most]
 
 
 # -- from what was said to verbs -------------------------------------------------------------------

@@ -134,8 +134,8 @@ class Changed(result.Result, frozen=True, kw_only=True):
     """What was set: the value before and after, and the commit of it."""
 
     key: str
-    before: Any
-    after: Any
+    old: Any
+    new: Any
     path: str
     """Where it stands: the file of the repository, or `.git/config`."""
     commit: str
@@ -314,7 +314,7 @@ def _changed(
     state: Literal["committed", "with your edits", "in this clone", "dry run", "unchanged"],
 ) -> Changed:
     path = ".git/config" if name in OUTSIDE else work.tree.layout.config
-    return Changed(key=name, before=before, after=after, path=path, commit=commit, state=state)
+    return Changed(key=name, old=before, new=after, path=path, commit=commit, state=state)
 
 
 def _in_clone(work: Work, request: Request) -> Changed:

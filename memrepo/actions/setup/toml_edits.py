@@ -7,8 +7,7 @@ the key (`# max_usd = 0.50`), else behind the last key of its section, else in a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, MutableMapping
 
 from memrepo.core.patterns import regex
 
@@ -22,11 +21,9 @@ def with_value(text: str, path: tuple[str, ...], value: object) -> str:
 
     document = tomlkit.parse(text)
     *above, last = path
-    table: Any = document
-    for name in above:
-        table = table.get(name) if isinstance(table, Mapping) else None
-    if isinstance(table, Mapping) and (last in table or _is_inline(table)):
-        table[last] = value  # type: ignore[index]
+    table = _table(document, above)
+    if table is not None and (last in table or _is_inline(table)):
+        table[last] = value
         return tomlkit.dumps(document)
     line = f"{_spelled(last)} = {tomlkit.item(value).as_string()}"
     return _put(text, ".".join(above), last, line)
@@ -37,13 +34,21 @@ def without(text: str, path: tuple[str, ...]) -> str:
     import tomlkit
 
     document = tomlkit.parse(text)
-    table: Any = document
-    for name in path[:-1]:
-        table = table.get(name) if isinstance(table, Mapping) else None
-    if not isinstance(table, Mapping) or path[-1] not in table:
+    table = _table(document, path[:-1])
+    if table is None or path[-1] not in table:
         return text
-    del table[path[-1]]  # type: ignore[attr-defined]
+    del table[path[-1]]
     return tomlkit.dumps(document)
+
+
+def _table(
+    document: MutableMapping[str, object], names: Iterable[str]
+) -> MutableMapping[str, object] | None:
+    """Return the table below tables of these names, where there is one."""
+    table: object = document
+    for name in names:
+        table = table.get(name) if isinstance(table, Mapping) else None
+    return table if isinstance(table, MutableMapping) else None
 
 
 def _is_inline(table: object) -> bool:

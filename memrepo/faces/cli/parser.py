@@ -31,6 +31,11 @@ _OWN = {
             "go through what waits, or the last run, one decision a screen",
             "memrepo.faces.cli.review",
         ),
+        Verb(
+            "serve",
+            "pages on this machine to look at the memory and to decide",
+            "memrepo.faces.cli.serve",
+        ),
     ),
     "for agents": (
         Verb(

@@ -173,9 +173,9 @@ def _changed(request: configuration.Request, done: configuration.Changed) -> str
         "dry run": "dry run: nothing was written",
         "unchanged": "nothing to change",
     }[done.state]
-    if request.what == "edit" or done.before == done.after:
+    if request.what == "edit" or done.old == done.new:
         return f"{done.key}: {said}"
-    return f"{done.key}: {_difference(done.before, done.after)}\n{done.path}: {said}"
+    return f"{done.key}: {_difference(done.old, done.new)}\n{done.path}: {said}"
 
 
 def _difference(before: object, after: object) -> str:
@@ -339,6 +339,8 @@ def _left(result: standing.Result) -> Iterator[str]:
         yield f"waiting    {branch}{held}"
         yield "           `memrepo review` goes through it; or `memrepo diff`, then"
         yield "           `memrepo accept` or `memrepo discard`"
+    for said in result.batches:
+        yield f"under way  {said} (`memrepo run` takes the answers)"
     for run in result.broken_off:
         yield (
             f"broken off {run} left answers that are not asked for again (`memrepo run --resume`)"

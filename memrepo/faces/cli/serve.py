@@ -1,0 +1,52 @@
+"""`memrepo serve`: a page on this machine to look at the memory and to decide."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Annotated
+
+import msgspec
+
+from memrepo.actions.request import option
+from memrepo.actions.result import Result
+from memrepo.actions.work import Work
+from memrepo.core.errors import Exit, MemrepoError
+
+_NEEDS = ("starlette", "uvicorn", "python_multipart")
+
+
+class NotInstalled(MemrepoError):
+    """The packages that serve pages come with an extra."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, missing: str) -> None:
+        super().__init__(
+            f"found no package `{missing}`, which `memrepo serve` serves its pages with",
+            fix='pip install "memrepo[web]"',
+        )
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `serve`."""
+
+    repos: Annotated[
+        tuple[str, ...], option("repositories to show (the one here)", metavar="DIR")
+    ] = ()
+    port: Annotated[
+        int, option("port on 127.0.0.1 (any that is free)", "--port", metavar="N", ge=0, le=65535)
+    ] = 0
+    read_only: Annotated[
+        bool, option("show everything, and offer nothing that writes", "--read-only")
+    ] = False
+
+
+def do(work: Work, request: Request) -> Result:
+    """Serve until interrupted; a folder without memories is said at once."""
+    if missing := next((name for name in _NEEDS if find_spec(name) is None), ""):
+        raise NotInstalled(missing)
+    folders = [work.call.where / name for name in request.repos] or [work.call.where]
+    from memrepo.faces.web.server import serve
+
+    serve(work.call, folders, port=request.port, read_only=request.read_only)
+    return Result()

@@ -1,0 +1,1 @@
+"""The memory as pages on this machine: looked at in a browser, decided by the same verbs."""

@@ -1,0 +1,271 @@
+"""What each screen shows, asked of the verbs: nothing is decided here, and nothing is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from memrepo.actions.lifecycle import health, simulate
+from memrepo.actions.past import log, why
+from memrepo.actions.past.timeline import Commit
+from memrepo.actions.recall import related
+from memrepo.actions.recall import search as searching
+from memrepo.actions.recall import show as showing
+from memrepo.actions.recall.recall import RECALL_STATUSES
+from memrepo.actions.request import checked
+from memrepo.actions.review import resolve, runs
+from memrepo.actions.review.comparison import review_of, span_of
+from memrepo.actions.review.screens import Near, Session, session_of
+from memrepo.actions.run.timetable import last_record
+from memrepo.actions.setup import status
+from memrepo.actions.verbs import perform
+from memrepo.actions.work import Work
+from memrepo.core.errors import MemrepoError, UsageError
+from memrepo.core.memory import TYPES, Memory
+from memrepo.core.messages import fold
+from memrepo.core.times import extent
+from memrepo.faces.web.pictures import Neighbour, bars, curve, neighbourhood
+from memrepo.views.report import from_json, one_line
+from memrepo.views.review import SUMMARIES
+from memrepo.views.review_page import cards_of
+
+Shown = dict[str, object]
+"""What a template is given."""
+AHEAD = (7, 30, 90)
+"""Days after which the forecast says what has left recall."""
+_LINES = 100
+_SHORT = 110
+_ABOUT = 6
+"""Memories about the same that stand beside those that are linked."""
+
+
+def _ask(work: Work, name: str, request: Any) -> Any:
+    return perform(work, name, checked(request))
+
+
+def refused(work: Work, error: MemrepoError) -> Shown:
+    """Return what is shown where a verb refuses: its words, and how to mend it."""
+    del work
+    return {"message": error.message, "fix": error.fix}
+
+
+def morning(work: Work, asked: Mapping[str, str]) -> Shown:
+    """Return what waits, what the last run came to, what failed, the spend, and what to do."""
+    del asked
+    found = _ask(work, "status", status.Request())
+    told = from_json(last_record(work).get("last", {}))
+    waiting = [_waiting(session_of(work, branch)) for branch in found.waiting]
+    disputes = _ask(work, "resolve", resolve.Request()).open
+    return {
+        "status": found,
+        "last": one_line(told) if told else "",
+        "ran": _when(told.finished, work) if told else "",
+        "failed": bool(told and told.event == "run_failed"),
+        "waiting": waiting,
+        "disputes": disputes,
+        "todo": list(_todo(found, waiting)),
+    }
+
+
+def _todo(found: status.Result, waiting: Sequence[object]) -> Iterable[str]:
+    """Yield what a person may have to do, in the words for a terminal where they help."""
+    if waiting:
+        yield "Decide what waits, below (`memrepo review`)."
+    if found.contradictions:
+        yield "Say which of the contradicting memories holds, below (`memrepo resolve`)."
+    if found.schedule.failed:
+        yield "The last scheduled run failed: `memrepo doctor` looks further."
+    yield from (f"Scheduled runs: {said}." for said in found.schedule.complaints)
+    if not found.schedule.by:
+        yield "No run is scheduled: `memrepo schedule install`."
+    if found.unread:
+        yield f"{len(found.unread)} sources are not taken in yet: `memrepo run`."
+    if found.unmatched.count:
+        yield f"Not read: {found.unmatched.said} (`memrepo config explain sources.claims`)."
+    if found.hooks:
+        yield f"Hooks: {found.hooks}."
+    if found.trust:
+        yield f"Trust: {found.trust}."
+    if found.uncommitted:
+        yield f"Not committed: {', '.join(found.uncommitted[:5])}."
+
+
+def _waiting(session: Session) -> Shown:
+    return {
+        "run": session.run,
+        "reason": session.review.reason,
+        "when": session.review.when,
+        "screens": [
+            {
+                "mark": screen.mark,
+                "kind": SUMMARIES[screen.kind][0],
+                "what": SUMMARIES[screen.kind][1],
+                "text": screen.target.body,
+                "id": screen.target.id,
+                "near": screen.near,
+                "cards": cards_of(
+                    c for c in screen.changes if c is screen.changes[0] or not c.replaces
+                ),
+            }
+            for screen in session.screens
+        ],
+    }
+
+
+class Day(NamedTuple):
+    """One day of the history."""
+
+    day: str
+    entries: list[tuple[str, Commit]]
+
+
+def timeline(work: Work, asked: Mapping[str, str]) -> Shown:
+    """Return runs and hand edits by day, newest first."""
+    since, until = _date(asked.get("since")), _date(asked.get("until"))
+    request = log.Request(n=_LINES, since=since, until=until)
+    found = _ask(work, "log", request)
+    rows = [(entry.when.astimezone(work.config.zone), entry) for entry in found.entries]
+    days = [
+        Day(day, [(f"{when:%H:%M}", entry) for when, entry in group])
+        for day, group in groupby(rows, key=lambda row: f"{row[0]:%A, %d %B %Y}")
+    ]
+    waiting = _ask(work, "runs", runs.Request(n=1)).waiting
+    return {"days": days, "since": since or "", "until": until or "", "waiting": waiting}
+
+
+def _date(text: str | None) -> str | None:
+    """Return a date of a form; raises UsageError for anything else."""
+    if not text:
+        return None
+    try:
+        extent(text, UTC)
+    except ValueError as error:
+        raise UsageError(f"{text!r} is no date", fix="write it as 2026-01-31") from error
+    return text
+
+
+def change(work: Work, asked: Mapping[str, str]) -> Shown:
+    """Return what a run or commit changed, and whether it is in effect."""
+    span = span_of(work, (asked.get("id", ""),))
+    review = review_of(work, span, quote=True)
+    return {
+        "review": review,
+        "target": span.run or span.tip,
+        "cards": [(SUMMARIES[c.difference.kind][0], c) for c in review.changes],
+        "shown": cards_of(review.changes),
+        "back": f"change/{asked.get('id', '')}",
+    }
+
+
+def search(work: Work, asked: Mapping[str, str]) -> Shown:
+    """Return what is found, its subject, why, and an honest word where nothing is."""
+    query, at = asked.get("q", "").strip(), asked.get("at", "").strip()
+    type_, status_ = asked.get("type", ""), asked.get("status", "")
+    found = None
+    if query:
+        request = searching.Request(
+            words=tuple(query.split()),
+            limit=25,
+            types=(type_,) if type_ in TYPES else (),
+            statuses=(status_,) if status_ in RECALL_STATUSES else (),
+            at=at,
+            explain=True,
+            no_touch=True,
+        )
+        found = _ask(work, "search", request)
+    state = work.tree.state()
+    return {
+        "query": query,
+        "at": at,
+        "type": type_,
+        "status": status_,
+        "types": TYPES,
+        "statuses": RECALL_STATUSES,
+        "explain": asked.get("explain") == "1",
+        "found": found,
+        "subjects": {
+            hit.id: state.memories[hit.id].text("subject")
+            for hit in (found.hits if found else ())
+            if hit.id in state.memories
+        },
+    }
+
+
+def memory(work: Work, asked: Mapping[str, str]) -> Shown:
+    """Return one memory: its text, evidence, reasons, history and neighbours."""
+    id_, at = asked.get("id", ""), asked.get("at", "")
+    shown = _ask(work, "show", showing.Request(id=id_, at=at, no_touch=True))
+    id_ = shown.memory["id"]
+    near = [] if at else list(_near(work, id_))
+    return {
+        "shown": shown,
+        "memory": shown.memory,
+        "fields": [(k, v) for k, v in shown.memory.items() if k not in ("text", "id", "sources")],
+        "why": _ask(work, "why", why.Request(id=id_, at=at)),
+        "history": _ask(work, "why", why.Request(id=id_, show="history", n=20, at=at)),
+        "blame": _ask(work, "why", why.Request(id=id_, show="blame", at=at)),
+        "near": near,
+        "picture": neighbourhood(shown.memory["text"], near),
+        "at": at,
+        "back": f"memory/{id_}",
+    }
+
+
+def _near(work: Work, id_: str) -> Iterable[Neighbour]:
+    """Yield what a memory is linked to, then what is about the same."""
+    linked = _ask(work, "related", related.Request(id=id_)).related
+    for row in linked:
+        yield Neighbour(id=row.id, label=row.label, kind=row.type)
+    state, known = work.tree.state(), {row.id for row in linked}
+    for memory in Near(state).of(state.memories[id_], most=_ABOUT):
+        if memory.id not in known:
+            yield Neighbour(id=memory.id, label=fold(memory.body, _SHORT), kind="about the same")
+
+
+def forecast(work: Work, asked: Mapping[str, str]) -> Shown:
+    """Return what leaves recall in days to come, and growth, budget and health as plots."""
+    del asked
+    state = work.tree.state()
+    active = {m.id for m in state.active}
+    played = {n: _ask(work, "simulate", simulate.Request(days=n, sessions=0)) for n in AHEAD}
+    leaving, before = [], set[str]()
+    for days, result in played.items():
+        gone = active - {*result.active} - before
+        before |= gone
+        leaving.append((days, sorted((state.memories[i] for i in gone), key=lambda m: m.path)))
+    longest = played[AHEAD[-1]]
+    well = _ask(work, "health", health.Request())
+    return {
+        "leaving": leaving,
+        "short": lambda text: fold(text, _SHORT),
+        "recalled": curve(
+            f"memories in recall over the next {AHEAD[-1]} days",
+            {name: counts for name, counts in longest.profiles.items() if name == longest.profile},
+        ),
+        "growth": bars("memories by the month in which they came", _growth(state.active)),
+        "classes": bars("what is in recall, by kind", _kinds(state.active)),
+        "health": well,
+        "budget": bars("hot cache", {"bullets": well.hot, "budget": well.budget}),
+        "disputes": _ask(work, "resolve", resolve.Request()).open,
+        "spent": _ask(work, "status", status.Request()).budgets.month,
+    }
+
+
+def _growth(memories: Iterable[Memory]) -> dict[str, int]:
+    months = Counter(
+        f"{created:%Y-%m}"
+        for m in memories
+        if isinstance(created := m.fields.get("created"), datetime)
+    )
+    return dict(sorted(months.items())[-12:])
+
+
+def _kinds(memories: Iterable[Memory]) -> dict[str, int]:
+    return dict(Counter(m.type for m in memories).most_common(8))
+
+
+def _when(moment: datetime, work: Work) -> str:
+    return f"{moment.astimezone(work.config.zone):%Y-%m-%d %H:%M %Z}"

@@ -1,0 +1,27 @@
+// Keys for the pages of `memrepo serve`; everything works without them, and without this file.
+"use strict";
+const cards = [...document.querySelectorAll("article.decision[id]")];
+let at = -1;
+function go(step) {
+  if (!cards.length) return;
+  cards[at]?.classList.remove("on");
+  at = Math.min(Math.max(at + step, 0), cards.length - 1);
+  cards[at].classList.add("on");
+  cards[at].focus({ preventScroll: true });
+  cards[at].scrollIntoView({ block: "nearest" });
+}
+function choose(value) {
+  const radio = cards[at]?.querySelector(`input[type=radio][value=${value}]`);
+  if (radio) { radio.checked = true; go(1); }
+}
+const keys = {
+  j: () => go(1), k: () => go(-1), y: () => choose("accept"), s: () => choose("skip"), n: () => choose("reject"),
+  "/": () => { const q = document.getElementById("q"); if (q) q.focus(); else location.assign(document.querySelector(".tabs a[href$=search]").href); },
+};
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
+  if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
+});
+for (const form of document.querySelectorAll("form[data-confirm]")) {
+  form.addEventListener("submit", (event) => { if (!window.confirm(form.dataset.confirm)) event.preventDefault(); });
+}

@@ -1,0 +1,387 @@
+"""Every screen and every deed of `memrepo serve`, over HTTP; and who gets nothing."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import assert_sound, done, git, memories, memrepo, subjects
+from mornings import BASE, MORNING, NIGHT, PORT, TOKEN, copied
+from starlette.testclient import TestClient
+
+HOME = "/r/kb/"
+HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)">')
+
+
+def post(client: TestClient, **form: str) -> Any:
+    return client.post(f"{HOME}do", data=form, headers={"origin": BASE})
+
+
+def text(page: str) -> str:
+    """Return what a reader sees of a page."""
+    page = re.sub(r"<(style|script).*?</\1>", " ", page, flags=re.S)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def ids(repo: Path) -> dict[str, str]:
+    return {m.body.partition(": ")[2] or m.body: m.id for m in memories(repo).values()}
+
+
+def marks(page: str) -> dict[str, str]:
+    """Return the marks of the decisions on the page of the morning, by their text."""
+    return {
+        unescape(said): mark
+        for mark, said in re.findall(r'name="text-(\w+)" rows="3">([^<]*)</textarea>', page)
+    }
+
+
+# -- who gets nothing ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/", f"{HOME}morning", f"{HOME}search?q=x", "/web.css", "/nope"])
+@pytest.mark.parametrize(
+    ("cookie", "headers"),
+    [
+        ("", {}),
+        ("wrong", {}),
+        (TOKEN[:-1], {}),
+        (TOKEN, {"host": "evil.example"}),
+        (TOKEN, {"host": f"evil.example:{PORT}"}),
+        (TOKEN, {"host": "127.0.0.1:1"}),
+        (TOKEN, {"host": ""}),
+        (TOKEN, {"sec-fetch-site": "cross-site"}),
+        (TOKEN, {"sec-fetch-site": "same-site"}),
+    ],
+)
+def test_a_request_without_the_token_or_of_another_host_or_site_gets_nothing(
+    repo: Path,
+    client_of: Callable[..., TestClient],
+    path: str,
+    cookie: str,
+    headers: dict[str, str],
+) -> None:
+    client = client_of(kb=repo, let_in=False)
+    given = {**headers, **({"cookie": f"memrepo-{PORT}={cookie}"} if cookie else {})}
+    answer = client.get(path, headers=given)
+    assert (answer.status_code, answer.content) == (403, b"")
+
+
+@pytest.mark.parametrize("token", ["", "wrong", TOKEN + "x", "ü"])
+def test_a_link_with_another_token_lets_nobody_in(
+    repo: Path, client_of: Callable[..., TestClient], token: str
+) -> None:
+    client = client_of(kb=repo, let_in=False)
+    answer = client.get("/", params={"token": token})
+    assert (answer.status_code, answer.content) == (403, b"")
+    assert not client.cookies
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"origin": "null"},
+        {"origin": "https://evil.example"},
+        {"origin": f"http://127.0.0.1:{PORT + 1}"},
+        {"origin": f"http://localhost:{PORT}"},
+        {"origin": BASE, "sec-fetch-site": "cross-site"},
+    ],
+)
+def test_a_form_of_another_origin_does_nothing(
+    client: TestClient, repo: Path, headers: dict[str, str]
+) -> None:
+    head = git(repo, "rev-parse", "HEAD")
+    form = {"deed": "forget", "id": next(iter(memories(repo)))}
+    answer = client.post(f"{HOME}do", data=form, headers=headers)
+    assert (answer.status_code, answer.content) == (403, b"")
+    assert git(repo, "rev-parse", "HEAD") == head
+
+
+def test_the_token_goes_into_a_cookie_and_every_answer_has_its_policy(client: TestClient) -> None:
+    client.follow_redirects = False
+    answer = client.get("/", params={"token": TOKEN})
+    assert answer.headers["location"] == "/"
+    said = answer.headers["set-cookie"].lower()
+    assert "httponly" in said
+    assert "samesite=strict" in said
+    for path in (f"{HOME}morning", "/web.css", "/web.js", "/nope"):
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'")
+        assert "unsafe" not in policy
+        assert headers["cache-control"] == "no-store"
+        assert headers["x-content-type-options"] == "nosniff"
+    page = client.get(f"{HOME}morning").text
+    assert not re.search(r'(?:src|href)="(?:https?:)?//', page)
+    assert " style=" not in page
+    assert " onclick=" not in page
+
+
+# -- the screens -----------------------------------------------------------------------------------
+
+
+def test_this_morning_shows_what_waits_with_both_wordings_and_evidence(client: TestClient) -> None:
+    seen = text(client.get(f"{HOME}morning").text)
+    for words in (
+        "8 decisions wait",
+        "a reconciliation is reviewed before it takes effect",
+        "Mara prefers tea.",
+        "Rui leads the billing team.",
+        "Rui leads the payments team.",
+        "13 - Rui leads the payments team.",
+        "No run is scheduled",
+        "0 of 30 bullets",
+    ):
+        assert words in seen
+
+
+def test_the_timeline_tells_runs_and_edits_by_day_each_with_its_diff(
+    client: TestClient, repo: Path
+) -> None:
+    done(repo, "add", "The kiln is fired on Mondays.", now=MORNING)
+    page = client.get(f"{HOME}timeline").text
+    seen = text(page)
+    assert "Sunday, 01 March 2026" in seen
+    assert seen.index("Monday, 02 March 2026") < seen.index("Sunday, 01 March 2026")
+    assert "create: the-kiln-is-fired-on-mondays" in seen
+    for link in re.findall(r'href="(change/[^"]+)"', page):
+        assert client.get(f"{HOME}{link}").status_code == 200
+    assert "Nothing happened" in client.get(f"{HOME}timeline?since=2027-01-01").text
+    assert client.get(f"{HOME}timeline?since=x").status_code == 404
+
+
+def test_search_shows_the_subject_filters_looks_back_explains_and_is_honest(
+    client: TestClient, repo: Path
+) -> None:
+    found = client.get(f"{HOME}search", params={"q": "mail server", "explain": "1"}).text
+    assert "hermes" in found
+    assert re.search(r">Servers</a>", found)
+    assert "recency" in found
+    assert "Nothing found" in client.get(f"{HOME}search", params={"q": "zebra"}).text
+    none = client.get(f"{HOME}search", params={"q": "mail", "type": "preference"}).text
+    assert "hermes" not in none
+    done(repo, "forget", ids(repo)["The mail server is called hermes."], now=NIGHT)
+    assert "hermes" not in client.get(f"{HOME}search", params={"q": "mail"}).text
+    then = client.get(f"{HOME}search", params={"q": "mail", "at": "2026-03-01"}).text
+    assert "hermes" in then
+    bad = client.get(f"{HOME}search", params={"q": "x", "at": "nonsense"})
+    assert bad.status_code < 500
+    assert "nonsense" in bad.text
+
+
+def test_one_memory_shows_evidence_reasons_history_and_neighbours(
+    client: TestClient, repo: Path
+) -> None:
+    one = ids(repo)["The mail server is called hermes."]
+    seen = text(client.get(f"{HOME}memory/{one}").text)
+    for words in (
+        "- The mail server is called hermes.",
+        "sources/MEMORY.md:6",
+        "Why it is there",
+        "about the same Servers: The backup server stands in Berlin.",
+        "History",
+        "who set them",
+    ):
+        assert words in seen
+    assert client.get(f"{HOME}memory/mem-0000").status_code == 404
+    assert "no memory is called" in client.get(f"{HOME}memory/mem-0000").text
+
+
+def test_the_forecast_says_what_leaves_recall_and_plots_it(client: TestClient, repo: Path) -> None:
+    done(repo, "add", "The build is red.", "--class", "checkpoint", now=NIGHT)
+    page = client.get(f"{HOME}forecast").text
+    seen = text(page)
+    assert "within 7 days 1 The build is red." in seen
+    assert page.count('<svg role="img"') == 4
+    assert "to 5" in seen  # of six one leaves
+
+
+def test_nothing_that_is_looked_at_counts_as_a_retrieval_or_writes(
+    client: TestClient, repo: Path
+) -> None:
+    one = ids(repo)["The mail server is called hermes."]
+    refs = git(repo, "for-each-ref")
+    for path in ("morning", "timeline", "search?q=mail", f"memory/{one}", "forecast"):
+        assert client.get(f"{HOME}{path}").status_code == 200
+    assert git(repo, "for-each-ref") == refs
+    assert done(repo, "show", one, "--no-touch")["derived"]["retrievals"] == 0
+
+
+def test_text_of_a_memory_is_never_markup(client: TestClient, repo: Path) -> None:
+    evil = "<script>alert(1)</script> <img src=x onerror=alert(2)> \u202e"
+    made = done(repo, "add", evil, now=MORNING)["id"]
+    for path in (f"memory/{made}", "search?q=script", "timeline", "forecast", f"change/{made}"):
+        page = client.get(f"{HOME}{path}").text
+        page = re.sub(
+            r"<textarea.*?</textarea>", "", page, flags=re.S
+        )  # what is edited is as it is
+        assert "<script>alert" not in page
+        assert "<img" not in page
+        assert "\u202e" not in page
+
+
+def test_several_repositories_lie_in_one_page(
+    repo: Path, tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    other = copied(repo.parent, tmp_path / "other")
+    done(other, "add", "Only the other one knows of the kiln.", now=MORNING)
+    client = client_of(home=repo, work=other)
+    page = client.get("/").text
+    assert 'href="/r/work/morning"' in page
+    assert "kiln" in client.get("/r/work/search?q=kiln").text
+    assert "Nothing found" in client.get("/r/home/search?q=kiln").text
+    assert client.get("/r/nowhere/morning").status_code == 404
+    assert client.get("/r/home/nowhere").status_code == 404
+
+
+# -- the deeds -------------------------------------------------------------------------------------
+
+
+def played(page: str) -> list[list[str]]:
+    """Return the commands that a page says were done."""
+    told = [unescape(t) for t in re.findall(r"<pre>(.*?)</pre>", page, flags=re.S)]
+    return [shlex.split(t.split("\n")[0]) for t in told if t.startswith("memrepo ")]
+
+
+def test_decisions_of_a_run_are_the_commits_of_the_same_words(
+    client: TestClient, repo: Path, tmp_path: Path
+) -> None:
+    twin = copied(repo.parent, tmp_path / "twin")
+    page = client.get(f"{HOME}morning").text
+    run = re.findall(r'name="run" value="([^"]+)"', page)[0]
+    known = marks(page)
+    form = {f"does-{mark}": "accept" for mark in known.values()}
+    wiki, build = (
+        known["Servers: The wiki server is read only."],
+        known["Servers: The build server has 64 GB of memory."],
+    )
+    form |= {
+        f"does-{build}": "reject",
+        "reason": "nobody measured it",
+        f"text-{wiki}": "Servers: The wiki is read only since March.",
+        f"does-{known['People: Vera keeps the spare key.']}": "skip",
+    }
+    answer = post(client, deed="decide", run=run, back="morning", **form)
+    lines = played(answer.text)
+    assert [line[1] for line in lines] == ["reject", "accept", "edit"]
+    for line in lines:
+        assert memrepo(twin, *line[1:], now=MORNING).exit == 0
+    assert git(repo, "rev-parse", "HEAD") == git(twin, "rev-parse", "HEAD")
+    texts = {m.body for m in memories(repo).values()}
+    assert "Servers: The wiki is read only since March." in texts
+    assert not any("64 GB" in t or "Vera" in t for t in texts)
+    assert_sound(repo)
+    assert "decisions wait" not in client.get(f"{HOME}morning").text
+
+
+@pytest.mark.parametrize(("deed", "op"), [("accept", "run"), ("discard", "run")])
+def test_a_run_is_taken_or_refused_as_a_whole(
+    client: TestClient, repo: Path, deed: str, op: str
+) -> None:
+    run = done(repo, "runs")["waiting"][0]["run"]
+    answer = post(client, deed=deed, run=run, back="morning")
+    assert played(answer.text) == [["memrepo", deed, run]]
+    assert subjects(repo)[0].startswith(f"{op}: ")
+    assert done(repo, "runs")["waiting"] == []
+    assert ("Hamburg" in str(ids(repo))) == (deed == "accept")
+
+
+@pytest.mark.parametrize(
+    ("form", "subject", "field"),
+    [
+        ({"deed": "edit", "text": "The mail server is hermes, in Lyon."}, "reword: ", "body"),
+        ({"deed": "pin"}, "pin: ", "pinned"),
+        ({"deed": "forget"}, "forget: ", "status"),
+        ({"deed": "reject", "reason": "not ours"}, "reject: ", "status"),
+        ({"deed": "confirm"}, "confirm: ", "verified"),
+    ],
+)
+def test_what_is_done_to_a_memory_is_one_commit(
+    client: TestClient, repo: Path, form: dict[str, str], subject: str, field: str
+) -> None:
+    one = ids(repo)["The mail server is called hermes."]
+    before = memories(repo)[one]
+    answer = post(client, id=one, back=f"memory/{one}", **form)
+    assert answer.url.path == f"{HOME}memory/{one}"
+    assert subjects(repo)[0].startswith(subject)
+    assert "human:person@example.org" in git(repo, "log", "-1", "--format=%B")
+    after = memories(repo)[one]
+    if field == "body":
+        assert after.body == form["text"]
+    else:
+        assert after.fields.get(field) != before.fields.get(field)
+    (line,) = played(answer.text)
+    assert line[:3] == ["memrepo", form["deed"], one]
+    assert 'role="status"' in answer.text
+    assert played(client.get(f"{HOME}morning").text) == []  # it is told once
+    assert_sound(repo)
+
+
+def test_a_pin_ends(client: TestClient, repo: Path) -> None:
+    one = ids(repo)["The mail server is called hermes."]
+    post(client, deed="pin", id=one)
+    post(client, deed="pin", id=one, off="1")
+    assert not memories(repo)[one].flag("pinned")
+
+
+def test_a_run_is_taken_back_from_the_timeline(client: TestClient, repo: Path) -> None:
+    one = ids(repo)["The mail server is called hermes."]
+    run = done(repo, "runs")["runs"][0]["run"]
+    answer = post(client, deed="revert", target=run, back="timeline")
+    assert answer.url.path == f"{HOME}timeline"
+    assert subjects(repo)[0].startswith("revert: ")
+    assert one not in memories(repo)
+
+
+def test_a_contradiction_is_decided_on_the_page(client: TestClient, repo: Path) -> None:
+    first = done(repo, "add", "The kiln burns gas.", now=MORNING)["id"]
+    second = done(repo, "add", "The kiln burns wood.", now=MORNING)["id"]
+    done(repo, "link", first, "contradicts", second, now=MORNING)
+    page = client.get(f"{HOME}morning").text
+    assert "1 contradiction to decide" in page
+    case = re.findall(r"con-[0-9a-f]{16}", page)[0]
+    post(client, deed="resolve", id=case, keep=second, back="morning")
+    assert memories(repo)[first].status == "superseded"
+    assert subjects(repo)[0].startswith("resolve: ")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"deed": "edit", "id": "mem-0000", "text": "x"},
+        {"deed": "reject", "id": "mem-0000"},
+        {"deed": "accept", "run": "nothing"},
+        {"deed": "rm", "id": "x"},
+        {},
+    ],
+)
+def test_what_a_verb_refuses_is_told_and_nothing_changes(
+    client: TestClient, repo: Path, form: dict[str, str]
+) -> None:
+    head = git(repo, "rev-parse", "HEAD")
+    answer = post(client, back="//evil.example", **form)
+    assert answer.url.path == f"{HOME}morning"
+    assert "not done" in answer.text or "nothing was to be done" in answer.text
+    assert git(repo, "rev-parse", "HEAD") == head
+
+
+def test_read_only_offers_no_deed_and_does_none(
+    repo: Path, client_of: Callable[..., TestClient]
+) -> None:
+    client = client_of(kb=repo, read_only=True)
+    one = ids(repo)["The mail server is called hermes."]
+    for path in ("morning", "timeline", f"memory/{one}"):
+        page = client.get(f"{HOME}{path}").text
+        assert 'method="post" action="/r/kb/do"' not in page.replace('id="f-', "") or (
+            "<button" not in page
+        )
+        assert "<fieldset" not in page
+    head = git(repo, "rev-parse", "HEAD")
+    answer = post(client, deed="forget", id=one)
+    assert answer.status_code == 403
+    assert git(repo, "rev-parse", "HEAD") == head

@@ -8,7 +8,7 @@ does not say what a call used is charged the estimate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 from math import ceil
@@ -169,6 +169,22 @@ class Budgeted:
         if prompt.name == "promotion":
             self._reserved = later
         return reply
+
+    def admit(self, prompts: Sequence[Prompt], share: float = 0.5) -> None:
+        """Allow a batch of questions, at a share of the price; raises BudgetReached."""
+        needs = (
+            self._priced(prompt.token_bound, self._expected(prompt.name, prompt.items))
+            for prompt in prompts
+        )
+        need = sum(needs, start=Usage())
+        for limit in self._limits:
+            cost = (need.cost_usd or 0.0) * share
+            if why := limit.refuse(self._used, cost, need.total):
+                raise BudgetReached(why, fix="raise the limit, or set judge.batches to off")
+
+    def spend(self, usage: Usage) -> None:
+        """Count what was spent elsewhere: by a batch."""
+        self._used += usage
 
     def _expected(self, name: PassName, items: int) -> int:
         """Return how many tokens the answer to so many items has."""

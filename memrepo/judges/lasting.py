@@ -20,9 +20,12 @@ from memrepo.judges.wordlists import terms_of, words_of
 
 HAPPENED = regex(
     # English: a line that opens with what was done
-    r"^\W*(?:(?!need|indeed|speed|feed|seed|embed|limited|based|used to|required|supposed|expected)"
+    r"^\W*(?:(?:I|we|he|she|they)\s+)?(?:(?!need|indeed|speed|feed|seed|embed|limited|based|used to"
+    r"|required|supposed|expected)"
     r"[a-z]{2,14}(?:ed|ied)|ran|sent|built|made|got|found|wrote|fixed|set|took|began|saw|met|did|read"
     r"|went|came|gave|kept|left|put|shut)\b"
+    # done, in a later sentence
+    r"|(?<=[.;\n])\s+(?:committed|pushed|merged|deployed|restarted|installed|updated|verified|tested)\b"
     # done, and said of a thing
     r"|\b(?:was|were|has been|have been|got|is now|are now|just)\s+(?:\w+ly\s+)?[a-z]{2,14}ed\b"
     r"|\b(?:foi|foram|fue|fueron|a été|ont été|wurde|wurden)\s+\w+"
@@ -90,6 +93,20 @@ COUNT = regex(
 )
 
 
+_STAMP = regex(
+    r"^\W*\d{4}-\d\d-\d\d(?:[T ,]+\d{1,2}:\d\d(?::\d\d)?)?[^:\n]{0,24}[:\uff1a—–-]\s+"
+    r"|^\W*\d{1,2}:\d\d\s*(?:[A-Z][\w/+-]{1,20})?\s*[:\uff1a—–-]\s+"
+)
+"""The moment at which an entry was written: what it says begins after it."""
+MOMENTARY = words_of("""
+currently, right now, so far, at the moment, not yet, still pending, is working on, is running,
+has expressed, today, tonight, this morning, this session, asked whether, asked about, asked if,
+asked why, asked what, asked how, wondered, derzeit, gerade, heute, noch nicht, actualmente,
+por ahora, hoy, ahora mismo, atualmente, por enquanto, hoje, ainda não, actuellement, pour
+l'instant, aujourd'hui, pas encore, attualmente, oggi, non ancora, сейчас, сегодня, пока, ещё не,
+目前, 现在, 今天, 暂时, 尚未, 现阶段, 今日, 現在, 今のところ, まだ, 현재, 지금, 오늘, 아직
+""")
+
 DAILY_WEIGHTS = {
     "lasting_heading": 1.05,
     "happened_heading": -0.7,
@@ -101,6 +118,7 @@ DAILY_WEIGHTS = {
     "standing": 1.45,
     "said_by_person": 0.6,
     "timed": -1.45,
+    "momentary": -0.6,
     "reference": -0.8,
     "turned": 0.15,
     "ticked": -0.4,
@@ -120,7 +138,7 @@ DAILY_WEIGHTS = {
 
 def traits(candidate: Candidate) -> Iterator[str]:
     """Yield the names of the signs that a candidate shows, in a fixed order."""
-    text = plain(candidate.text)
+    text = _STAMP.sub("", plain(candidate.text))
     key, value = lead_of(candidate)
     said = value or text
     heads = candidate.context
@@ -144,8 +162,10 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "standing"
     if SAID_BY_PERSON.search(said):
         yield "said_by_person"
-    if CLOCK.search(text):
+    if CLOCK.search(plain(candidate.text)):
         yield "timed"
+    if MOMENTARY.search(said):
+        yield "momentary"
     if REFERENCE.search(text):
         yield "reference"
     if TURNED.search(text):

@@ -137,6 +137,8 @@ _METADATA = regex(
 )
 _ABOUT_FILE = regex(
     r"^\W*(?:this|the) (?:file|document|page|folder)\b|\bappend-only\b"
+    r"|\bliving document\b|^\W*(?:last )?updated (?:when|whenever|as|after|by)\b"
+    r"|^\W*(?:documento|document) (?:vivo|vivant)\b"
     r"|^\W*seed(?:ed)?\s+(?:notes?|from|with)\b|^\W*(?:est[ea] |el |o )?(?:arquivo|archivo)\b"
     r"|^\W*(?:ce fichier|diese datei|этот файл|本文件|このファイル|이 파일)",
     re.IGNORECASE,
@@ -148,6 +150,12 @@ _CHAT = regex(
 )
 _TURN = regex(r"^(?:assistant|user|human|system|tool)\s*:\s+(?:\S+\s+){3}", _FLAGS)
 
+# What another program keeps of a graph: two names and the edge between them, a line each.
+_EDGES = regex(
+    r"(?:[^\n]{0,8}\[\[[^\]\n]{1,80}\]\][^\n\[]{0,40}(?:→|↔|->)[^\n\[]{0,40}(?:\[\[[^\]\n]{1,200}\]\])?"
+    r"[^\n]*(?:\n|$))+"
+)
+
 _WHOLE: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("redacted_only", _REDACTED),
     ("literal_only", _LITERAL),
@@ -156,6 +164,7 @@ _WHOLE: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("in_brackets", _IN_BRACKETS),
     ("long_link", _LONG_LINK),
     ("metadata", _METADATA),
+    ("edges", _EDGES),
 )
 
 

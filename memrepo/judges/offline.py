@@ -57,6 +57,7 @@ from memrepo.judges.wording import (
     read_document,
     read_triple,
     split_title,
+    stated,
     tidy,
 )
 from memrepo.policies.gists import gist_of
@@ -167,16 +168,39 @@ def kind_of(
         return hint, "type_source"
     if task == "open":
         return "commitment", "type_open_task"
-    for heading in reversed(context):
-        for kind, pattern in HEADING_TYPES:
-            if pattern.search(heading):
-                return kind, "type_heading"
+    if (found := _heading_kind(text, context)) is not None:
+        return found, "type_heading"
     for kind, pattern in _RULES:
         if pattern.search(text):
             return kind, "type_words"
         if kind == "preference" and is_relation(text):
             return "relationship", "type_words"
     return (hint if hint in CLAIM_TYPES else "fact"), "type_default"
+
+
+def _heading_kind(text: str, context: Sequence[str]) -> str | None:
+    """Return the type that what a text stands under gives it, innermost first.
+
+    A sentence that introduces a list is no heading, and neither is the name of a file. A rule stays
+    one among preferences.
+    """
+    for heading in reversed(context):
+        named = _CODE.sub("", heading)
+        if len(named) > HEADING_LENGTH:
+            continue
+        for kind, pattern in HEADING_TYPES:
+            if pattern.search(named):
+                rules = kind == "preference" and _rules(text)
+                return "constraint" if rules else kind
+    return None
+
+
+def _rules(text: str) -> bool:
+    return any(p.search(text) for p in (w.RULE_START, w.CONSTRAINT, _MUST))
+
+
+HEADING_LENGTH = 80
+_CODE = regex(r"`[^`\n]*`|[\w./-]*[/_][\w./-]*\.\w{1,5}\b|\b\w+\.(?:md|py|js|ts|json|txt|sh)\b")
 
 
 def _has_steps(text: str) -> bool:
@@ -398,8 +422,9 @@ def _kind(cluster: Cluster, spokesman: Candidate) -> tuple[str, str]:
 
     What a profile says right under its title is who somebody is, and numbered steps are steps.
     """
-    said = spokesman.text.removesuffix(spokesman.detail).strip()
-    if spokesman.detail and not said and cluster.type_hint == "fact":
+    said = stated(spokesman)
+    steps = _STEPS.match(spokesman.detail) is not None and not said
+    if steps and cluster.type_hint == "fact":
         return "procedure", "type_steps"
     kind, code = kind_of(
         tidy(said or spokesman.text),
@@ -424,7 +449,7 @@ def _word(spokesman: Candidate, hint: str) -> tuple[Wording, Triple]:
         text = extract(body)
         return Wording(text=text, subject=triple.subject, title=cap(title, TITLE_LENGTH)), triple
     triple = read_triple(spokesman)
-    statement = spokesman.text.removesuffix(spokesman.detail).strip()
+    statement = stated(spokesman)
     lead, text = whole(replace(spokesman, text=statement))
     return Wording(
         text=text,

@@ -41,7 +41,15 @@ from memrepo.judges.lasting import DAILY_WEIGHTS, traits
 from memrepo.judges.noise import is_template, noise_class
 from memrepo.judges.sameness import content
 from memrepo.judges.successions import Said, Succession
-from memrepo.judges.wording import lead_of, nearest_heading, read_triple, tidy, weight
+from memrepo.judges.wording import (
+    bold_lead,
+    lead_of,
+    nearest_heading,
+    read_triple,
+    stated,
+    tidy,
+    weight,
+)
 from memrepo.policies.matching import tokens
 from memrepo.purify.routes import AFFINITY_SCORE, affinity
 
@@ -196,7 +204,7 @@ _BY_SPEECH: tuple[tuple[re.Pattern[str], Signal], ...] = (
     (talk.WHEN, Signal("when", judgement=0.15, persistence=0.20)),
 )
 # Fitted by `benchmarks/lasting.py`, rounded: one unit of the regression's logit is 0.4 of strength.
-_DAILY = Signal("daily", -0.05, -0.05, 0.0, 0.0, -0.05)
+_DAILY = Signal("daily", -0.10, -0.10, 0.0, 0.0, -0.10)
 
 
 def _trait(code: str, weight: float) -> Signal:
@@ -234,8 +242,8 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
     if not _is_curated(candidate):
         yield _UNCURATED
     key, _ = lead_of(candidate)
-    document = candidate.type_hint in ("episode", "method", "procedure") or bool(candidate.detail)
-    noise = noise_class(candidate.text, has_key=bool(key))
+    document = candidate.type_hint in ("episode", "method", "procedure")
+    noise = _noise(candidate, has_key=bool(key))
     # A document may quote a log or a transcript; only text aimed at the reader spoils it whole.
     if noise and (not document or noise in ("instruction_text", "symbols_only")):
         yield Signal(noise, *_values(_NOISE))
@@ -243,12 +251,15 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
     if not document and is_template(candidate):
         yield Signal("template", *_values(_NOISE))
         return
-    if candidate.daily and not candidate.changes:  # what changes something lasts
+    document = document or bool(candidate.detail)
+    daily = candidate.daily or _is_report(candidate)
+    if daily and not candidate.changes:  # what changes something lasts
         yield from _daily_signals(candidate)
         return
     text = strip_marker(candidate.text)
     for pattern, signal in () if candidate.type_hint == "episode" else _BY_WORDS:
-        if pattern.search(text):
+        listed = signal.code == "transient_words" and bool(candidate.detail)
+        if not listed and pattern.search(text):
             yield signal
     yield from _shape_signals(candidate, text, key)
     if not document:
@@ -260,6 +271,33 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
     again = max(candidate.resources - 1, 0) + max(candidate.days - 1, 0)
     if again:
         yield Signal("recurring", persistence=round(0.1 * min(again, 3), 2))
+
+
+def _is_report(candidate: Candidate) -> bool:
+    """Tell whether a file says it by whose name it is about one day."""
+    names = [s.resource.rsplit("/", 1)[-1] for s in candidate.sources]
+    return bool(names) and all(_DATED_NAME.search(name) for name in names)
+
+
+_DATED_NAME = regex(r"(?<!\d)20\d\d[-_.]?(?:0[1-9]|1[0-2])[-_.]?(?:0[1-9]|[12]\d|3[01])(?!\d)")
+
+
+def _noise(candidate: Candidate, *, has_key: bool) -> str:
+    """Return the class of noise that a text is; of a list, that of most of its lines."""
+    if not candidate.detail:
+        return noise_class(candidate.text, has_key=has_key)
+    said = stated(candidate)
+    if said:
+        found = noise_class(said, has_key=has_key)
+        return _instruction(candidate.detail) if found in ("", "unfilled") else found
+    rows = [strip_marker(row) for row in candidate.detail.split("\n")]
+    names = [name for row in rows if (name := noise_class(row, has_key=bool(bold_lead(row))))]
+    return names[0] if 2 * len(names) > len(rows) else _instruction(candidate.detail)
+
+
+def _instruction(text: str) -> str:
+    found = noise_class(text, has_key=True)
+    return found if found == "instruction_text" else ""
 
 
 def _daily_signals(candidate: Candidate) -> Iterator[Signal]:

@@ -146,8 +146,11 @@ def _valued(candidate: Candidate, key: str, value: str) -> Part:
     return Part(replace(candidate, text=f"**{key}:** {value}", key=key, value=value), value)
 
 
-SEGMENT_LENGTH = 70
+SEGMENT_LENGTH = 60
 MOST_SEGMENTS = 3
+LEAD_LENGTH = 100
+"""Characters of a lead that names all that a text stands under; a longer one skips the middle."""
+SHORTEST = 12
 PROFILES = {"MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md"}
 JOIN = " – "
 
@@ -226,8 +229,25 @@ def _segments(candidate: Candidate, *, about_only: bool) -> list[str]:
     about = candidate.about or (path.pop(0) if len(path) > 1 else "")
     if not (about or path):
         about = title_of(candidate)
-    inner = path[-(MOST_SEGMENTS - bool(about)) :]
-    return [cap(s, SEGMENT_LENGTH) for s in (about, *inner) if s]
+    inner = [_short(s) for s in path[-(MOST_SEGMENTS - bool(about)) :]]
+    if len(inner) > 1 and len(about) + sum(map(len, inner)) > LEAD_LENGTH:
+        if candidate.about or len(tokens(inner[-1])) > 1:
+            inner = inner[1:]
+        else:
+            about = ""
+    return [s for s in (_short(about), *inner) if s]
+
+
+def _short(segment: str) -> str:
+    """Cut a long heading where its second half begins, or at a word."""
+    if len(segment) <= SEGMENT_LENGTH:
+        return segment
+    ends = [m.start() for m in _HALVES.finditer(segment) if m.start() > SHORTEST]
+    cut = max((end for end in ends if end <= SEGMENT_LENGTH), default=0)
+    return segment[:cut] if cut else cap(segment, SEGMENT_LENGTH)
+
+
+_HALVES = regex(r"[:\uff1a,;\uff0c](?=\s|[^\x00-\x7f])|\s+(?:[–—|/+-]|\()|[\uff08\u3002.](?=\s|$)")
 
 
 def is_profile(candidate: Candidate) -> bool:

@@ -22,6 +22,7 @@ import msgspec
 
 from memrepo.core.ids import normalise, strip_marker
 from memrepo.core.judge import Candidate
+from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
 from memrepo.judges.wordlists import words_of
@@ -73,14 +74,14 @@ def plain(text: str) -> str:
 
     Code keeps its marks. A leading link to a file of notes is a pointer and no words.
     """
-    text = _POINTER.sub("", _COMMENT.sub("", text))
+    text = _POINTER.sub("", without_comments(text))
     text = _LINK.sub(_unlinked, text)
     text = _BREAK.sub(" ", text)
     parts = _CODE.split(text)
     for at in range(0, len(parts), 2):
         for pattern in _EMPHASIS:
             parts[at] = pattern.sub(r"\1", parts[at])
-    return "".join(parts).strip()
+    return _UNPAIRED.sub("", "".join(parts)).strip()
 
 
 def _unlinked(match: re.Match[str]) -> str:
@@ -90,11 +91,12 @@ def _unlinked(match: re.Match[str]) -> str:
     return said
 
 
-_COMMENT = regex(r"<!--[^-]*+(?:-(?!->)[^-]*+)*-->")
 _POINTER = regex(r"^\s*\[(?P<name>[^\]\n]{1,200})\]\([^()\s]{0,200}\.md\)\s*[—–:-]\s*(?=\S)")
 _LINK = regex(r"!?\[(?P<said>[^\[\]\n]{0,300})\]\((?P<target>[^()\s]{1,500})\)")
 _BREAK = regex(r"<br\s*/?>|[ \t]*\\\n|[ \t]{2,}\n", re.IGNORECASE)
 _CODE = regex(r"(`[^`\n]*`)")
+# A mark of emphasis without its other half, a box that is half done, a tag that closes nothing.
+_UNPAIRED = regex(r"\*\*(?=[\s:,.;)]|$)|^\[[~/>!?-]\]\s+|\s*</[a-z][\w-]{0,30}>\s*$")
 _EMPHASIS = (
     regex(r"\*\*\*?(?=\S)([^*\n]{1,500}?)\*\*\*?"),
     regex(r"(?<!\w)__(?=\S)([^_\n]{1,500}?)__(?!\w)"),
@@ -197,18 +199,18 @@ preguntas abiertas, dudas, perguntas em aberto, dúvidas, questions ouvertes, о
         (
             "constraint",
             """
-forbidden, never, rules, boundaries, constraint*, limits, limitations, do not, don't, not allowed,
+forbidden, never, rules, boundaries, constraint*, do not, don't, not allowed,
 anti-goals, guardrails, must not, red lines, policy, policies, requirements, what you do not do,
-verboten, regeln, grenzen, prohibido, límites, reglas, restricciones, proibido, regras, limites,
-restrições, interdit*, règles, запрещено, правила, ограничения, 禁止, 限制, 规则, 规定, 制約,
-ルール, 禁止事項, 금지, 규칙, 원칙, 정책
+verboten, regeln, grenzen, prohibido, reglas, restricciones, proibido, regras,
+restrições, interdit*, règles, запрещено, правила, 禁止, 规则, 规定, ルール,
+禁止事項, 금지, 규칙, 원칙, 정책
 """,
         ),
         (
             "lesson",
             """
 lesson*, learned, learnings, gotchas, pitfalls, mistakes, quirks, insights, realizations,
-takeaways, findings, retrospective, lektionen, erkenntnisse, lecciones, aprendizajes, errores,
+takeaways, retrospective, lektionen, erkenntnisse, lecciones, aprendizajes, errores,
 lições, aprendizados, erros, leçons, apprentissages, erreurs, уроки, выводы, ошибки, 教训, 经验,
 启发, 教訓, 学び, 気づき, 교훈, 배운
 """,
@@ -217,7 +219,7 @@ lições, aprendizados, erros, leçons, apprentissages, erreurs, уроки, в�
             "decision",
             """
 decision*, decided, rulings, entscheidung*, decisiones, decisión, decisões, decisão, décisions,
-решения, решение, 决策, 决定, 決定, 결정
+принятые решения, ключевые решения, важные решения, решение, 决策, 决定, 決定, 결정
 """,
         ),
         (
@@ -237,6 +239,15 @@ wünsche, metas, objetivos, sueños, sonhos, desejos, objectifs, rêves, souhait
 """,
         ),
         (
+            "milestone",
+            """
+milestone*, achievement*, completed, accomplish*, done, shipped, key events, timeline, changelog,
+last session, progress, meilensteine, erledigt, hitos, logros, hecho, marcos, conquistas, feitos,
+concluído, réalisations, fait, достижения, выполнено, вехи, 里程碑, 重要事件, 成就, 実績, 達成,
+完了, 마일스톤, 완료
+""",
+        ),
+        (
             "commitment",
             """
 todo, todos, to do, to-do, tasks, next steps, next step, pending, action items, commitments,
@@ -244,15 +255,6 @@ follow-up*, follow up*, objectives, deadlines, aufgaben, nächste schritte, offe
 próximos pasos, tareas, pendente*, pendências, próximos passos, tarefas, à faire, en attente,
 prochaines étapes, tâches, задачи, дальнейшие шаги, 待办, 下一步, 任务, 次のステップ, 課題,
 タスク, 할 일, 후속, 과제
-""",
-        ),
-        (
-            "milestone",
-            """
-milestone*, achievement*, completed, accomplish*, done, shipped, key events, timeline, changelog,
-last session, progress, meilensteine, erledigt, hitos, logros, hecho, marcos, conquistas, feitos,
-concluído, réalisations, fait, достижения, выполнено, вехи, 里程碑, 重要事件, 成就, 実績, 達成,
-完了, 마일스톤, 완료
 """,
         ),
         (
@@ -291,7 +293,7 @@ _DATE_WORDS = regex(
     re.IGNORECASE,
 )
 _FILE = regex(r"^[\w./-]+\.md\b[\s:–—-]*|^[\w ./-]+\.md[\s:–—-]+", re.IGNORECASE)
-_NUMBER = regex(r"^\W*\d{1,3}[.)]\s+")
+_NUMBER = regex(r"^\W*(?:\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?)\s+")
 _MARKS = regex(r"^[^\w\"'“«「(\[@#/.~`]+|[\s:\uff1a]+$")
 _MOMENT = (
     r"(?:\d{4}-\d\d-\d\d(?:T[\d:]+Z?)?"
@@ -313,7 +315,16 @@ _OF_A_DAY = regex(
     rf"|^\W*(?:{_PART}\s+){{0,3}}(?:sessions?|run|part|notes?|entry|logs?|day|work)"
     r"(?:\s+(?:log|notes?|summary|session|memory|run))?\W*\d*\W*(?:\([^()]*\))?$"
     r"|^\W*(?:\w+\s+)?daily\s+(?:logs?|notes?|memory|summary|diary)\W*$"
-    r"|^\W*\(?(?:mon|tues|wednes|thurs|fri|satur|sun)day\)?\W*$",
+    r"|^\W*\(?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|montag|dienstag|mittwoch|donnerstag"
+    r"|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes"
+    r"|miércoles|jueves|viernes|sábado|domingo|luned[iì]|marted[iì]|mercoled[iì]|gioved[iì]"
+    r"|venerd[iì]|sabato|domenica|(?:segunda|terça|quarta|quinta|sexta)(?:-feira)?"
+    r"|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье"
+    r"|(?:星期|周|週)[一二三四五六日天]|[月火水木金土日]曜日?|[월화수목금토일]요일)\)?\W*$"
+    # A session and its time, in other languages
+    r"|^\W*(?:session|sitzung|séance|sesión|sessão|sessione|сессия|сеанс|会话|對話|对话|セッション|세션)"
+    r"\W*(?:\d[\d:.\s–-]*)?(?:[A-Z]{2,4})?\W*$"
+    r"|^\W*(?:heartbeat|session|memory)\s+(?:check|flush|continuation)\b[^:]*$",
     re.IGNORECASE,
 )
 
@@ -333,7 +344,7 @@ def clean(heading: str) -> str:
     text = strip_marker(plain(heading).strip("# \t")).split("\n")[0]
     for pattern in (_FILE, _MARKS, _NUMBER, _WHEN, _WHEN, _MARKS):
         text = pattern.sub("", text)
-    return text.strip(" \t~–—-,")
+    return text.strip(" \t~–—-,.;!\u3002\uff01")
 
 
 def is_date(text: str) -> bool:
@@ -374,7 +385,7 @@ def read_triple(candidate: Candidate) -> Triple:
     key, value = lead_of(candidate)
     if key and value and not is_date(key) and normalise(key) not in wordlists.GENERIC_KEYS:
         return _capped(subject_of(candidate), key, bare_object(value), 1)
-    text = tidy(candidate.text)
+    text = tidy(stated(candidate))
     match = _SHAPE_TWO.match(text)
     if match is not None and _is_name(match["subject"]):
         return _capped(match["subject"], match["verb"], bare_object(match["rest"]), 2)
@@ -392,7 +403,12 @@ def lead_of(candidate: Candidate) -> tuple[str, str]:
     """Return key and value of a bold lead, as the scanner read them or from the text."""
     if candidate.key:
         return candidate.key.strip().rstrip(":：").strip(), candidate.value.strip()
-    return bold_lead(strip_marker(candidate.text)) or ("", "")
+    return bold_lead(strip_marker(stated(candidate))) or ("", "")
+
+
+def stated(candidate: Candidate) -> str:
+    """Return a candidate's text without its detail; nothing where it is a list and no more."""
+    return candidate.text.removesuffix(candidate.detail).strip()
 
 
 def nearest_heading(candidate: Candidate) -> str:

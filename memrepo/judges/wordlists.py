@@ -137,7 +137,7 @@ versprochen, verspricht, frist, zugesagt, обещал*, срок, 承诺, 答�
 약속, 마감, i'll, we'll
 """)
 CONSTRAINT = words_of("""
-may not, mustn't, not allowed, forbidden, mandatory, limited to, limit, at most,
+may not, mustn't, not allowed, forbidden, mandatory, at most,
 no more than, only use, only if, only after, only when, only with, only via, muss, müssen,
 darf nicht, dürfen nicht, verboten, pflicht, höchstens, maximal, nur mit, нельзя, должен,
 запрещено, 必须, 不得, 禁止, 不能, 最多, 必須, 반드시, 금지, is required, are required,

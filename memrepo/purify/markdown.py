@@ -46,10 +46,10 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     """One block on its one-based inclusive lines.
 
     `text` of an item has neither marker nor checkbox nor the items below it, which are `children`;
-    of a row it is `Header: cell; Header: cell`, and `lead` is its first cell. `level` is that of a
-    heading. `list` is the number of the list that an item stands in, from 1, `ordered` whether
-    its items are numbered. Code, quotes, rules and HTML are `other`, comments are `comment`;
-    neither carries text.
+    of a row it is `Header: cell; Header: cell`, `lead` is its first cell and `brief` the row as a
+    line of a list, headed by that cell. `level` is that of a heading. `list` is the number of the
+    list that an item stands in, from 1, `ordered` whether its items are numbered. Code, quotes,
+    rules and HTML are `other`, comments are `comment`; neither carries text.
     """
 
     kind: BlockKind
@@ -60,6 +60,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     list: int = 0
     ordered: bool = False
     lead: str = ""
+    brief: str = ""
     children: tuple[Block, ...] = ()
 
 
@@ -303,14 +304,14 @@ def _parse_table(block: BlockParser, m: re.Match[str], state: BlockState) -> int
     if len(names) != len(_cells(rule)):
         return None
     breaks = block.compile_sc(_ROW_BREAKS)
-    rows: list[tuple[int, str, str]] = []
+    rows: list[tuple[int, str, str, str]] = []
     position = m.end()
     while position < state.cursor_max:
         raw = state.get_line(position)
         if "|" not in raw or breaks.match(state.src, position):
             break
         cells = _cells(raw)
-        rows.append((line + 2 + len(rows), _row(names, cells), cells[0]))
+        rows.append((line + 2 + len(rows), _row(names, cells), cells[0], _brief(names, cells)))
         position += len(raw)
     state.append_token({"type": "table", "rows": rows})
     return position
@@ -330,6 +331,13 @@ def _row(names: list[str], cells: list[str]) -> str:
     return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
 
 
+def _brief(names: list[str], cells: list[str]) -> str:
+    """Return a row as a line headed by its first cell; where it has two, that needs no header."""
+    if len(names) == len(cells) == 2:
+        return ": ".join(filter(None, cells))
+    return " – ".join(filter(None, (cells[0], _row(names[1:], cells[1:]))))
+
+
 def _blocks(state: _State) -> Iterator[Block]:
     """Turn the tokens of a state into blocks."""
     lists = 0
@@ -343,8 +351,9 @@ def _blocks(state: _State) -> Iterator[Block]:
                 yield _item(child, lists, ordered=token["attrs"]["ordered"])
         elif kind == "table":
             yield Block(kind="other", lines=(token["line"], token["line"] + 1))
-            for number, text, lead in token["rows"]:
-                yield Block(kind="row", lines=(number, number), text=text, lead=lead)
+            for number, text, lead, brief in token["rows"]:
+                at = (number, number)
+                yield Block(kind="row", lines=at, text=text, lead=lead, brief=brief)
         elif kind in ("paragraph", "block_text"):
             text = state.text_of(range(token["line"], token["end"] + 1))
             yield Block(kind="paragraph", lines=(token["line"], token["end"]), text=text)

@@ -26,14 +26,24 @@ from memrepo.purify.sources import is_episode, is_procedures
 if TYPE_CHECKING:
     from memrepo.purify.markdown import Block, Document, Task
 
-UnitKind = Literal["bullet", "list", "row", "paragraph", "steps", "section", "document", "memory"]
+UnitKind = Literal[
+    "bullet", "list", "table", "row", "paragraph", "steps", "section", "document", "memory"
+]
 
 MAX_TEXT = 20_000
 SHORT = 10
 """A text of fewer characters is kept only where a key or its place says what it means."""
 INTRO_LENGTH = 120
 TERSE, TERSE_MOST = 30, 45
-"""Characters of the middle and of the longest item of a list that is one unit."""
+"""Characters of the middle and of the longest item of a list that is one line."""
+LINE_LENGTH = 360
+"""Characters of a list that is one line."""
+BRIEF, BRIEF_MOST = 60, 120
+"""The same of a list or table that is one unit, an item a line."""
+BELOW_LENGTH = 900
+"""Characters of a list, or of what stands below an item, that is one unit."""
+CATALOGUE = 8
+"""A profile's table of more rows is one unit: it lists what is looked up, and nobody's things."""
 DETAIL_LENGTH = 2000
 """Characters of the detail that stays with its statement; a longer body is several units."""
 
@@ -205,26 +215,38 @@ class _Work(msgspec.Struct):
     def add_blocks(self, blocks: Sequence[Block]) -> None:
         """Take list items, table rows and paragraphs under the headings before them."""
         under: tuple[str, ...] = ()
-        lists = _lists(blocks)
+        told = 0
+        lists, tables = _lists(blocks), _tables(blocks)
         for at, (block, headings, following) in enumerate(_walk(blocks)):
             match block.kind:
                 case "paragraph":
                     owner = _owner(block.text) if _is_listed(blocks[at + 1 : at + 3]) else ""
                     under = (owner,) if owner else ()
+                    if under and not _only_introduces(block.text):
+                        run = lists.get(blocks[at + 1].list, ())
+                        if block.text.endswith(_COLONS) and self._is_one(run, headings, under):
+                            self._add_with_list(block, run, headings)
+                            told = run[0].list
+                            continue
                     if not (under and _only_introduces(block.text)):
                         self._add_paragraph(block, headings)
+                case "item" if block.list == told:
+                    continue
                 case "item":
                     run = lists.get(block.list, ())
-                    if block.ordered and _are_steps(run, headings, under):
+                    if _are_steps(run, headings, under):
                         if block is run[0]:
                             lines = (run[0].lines[0], _last_line(run[-1]))
                             text = "\n".join(_numbered(run))
                             self._add("steps", text, lines, headings, under, detail=text)
-                    elif (under or len(headings) > 1) and _is_terse(run):
+                    elif (under or len(headings) > 1) and self._is_one(run, headings, under):
                         if block is run[0]:
                             self._add_list(run, headings, under)
                     else:
                         self._add_item(block, headings, under)
+                case "row" if (rows := tables.get(block.lines[0])) and self._is_table(rows):
+                    if block is rows[0]:
+                        self._add_table(rows, headings, under)
                 case "row":
                     inner = (*under, block.lead) if _names_row(block) else under
                     self._add("row", block.text, block.lines, headings, inner)
@@ -277,14 +299,32 @@ class _Work(msgspec.Struct):
         """Take a paragraph; one whose lines each start with a bold lead is several."""
         if named := _SELF_NAMED.match(block.text):
             self.about = self.about or named["name"]
-        for text, lines in _leads(block):
+        rows = _leads(block)
+        lengths = [_width(text) for text, _ in rows]
+        card = max(lengths) <= BRIEF_MOST and sum(lengths) <= BELOW_LENGTH
+        if card and len(rows) > 1 and headings and not self._is_profile():
+            text = "\n".join(f"- {strip_marker(row)}" for row, _ in rows)
+            self._add("list", text, block.lines, headings, detail=text)
+            return
+        for text, lines in rows:
             self._add("paragraph", text, lines, headings, detail=_below_title(text))
 
+    def _add_with_list(self, block: Block, run: Sequence[Block], headings: tuple[str, ...]) -> None:
+        """Take a paragraph with the list that ends its sentence."""
+        detail = "\n".join(f"- {item.text}" for item in run)
+        lines = (block.lines[0], run[-1].lines[1])
+        self._add("paragraph", f"{block.text}\n{detail}", lines, headings, detail=detail)
+
     def _add_item(self, block: Block, headings: tuple[str, ...], parents: tuple[str, ...]) -> None:
+        if _explained(block):
+            detail = "\n".join(_numbered(block.children))
+            text, lines = f"{block.text}\n{detail}", (block.lines[0], _last_line(block))
+            self._add("bullet", text, lines, headings, parents, task=block.task, detail=detail)
+            return
         if not (block.children and _only_introduces(block.text)):
             self._add("bullet", block.text, block.lines, headings, parents, task=block.task)
         inner = (*parents, block.text) if has_words(block.text) else parents
-        if _is_terse(block.children):
+        if self._is_one(block.children, headings, inner):
             self._add_list(block.children, headings, inner)
             return
         for child in block.children:
@@ -294,8 +334,53 @@ class _Work(msgspec.Struct):
         self, run: Sequence[Block], headings: tuple[str, ...], parents: tuple[str, ...]
     ) -> None:
         """Take a list of a few words an item as one unit: alone none of them says anything."""
-        text = "\n".join(block.text for block in run)
-        self._add("list", text, (run[0].lines[0], run[-1].lines[1]), headings, parents)
+        lines = (run[0].lines[0], run[-1].lines[1])
+        if _is_terse(run):
+            self._add("list", "\n".join(block.text for block in run), lines, headings, parents)
+            return
+        text = "\n".join(f"- {block.text}" for block in run)
+        self._add("list", text, lines, headings, parents, detail=text)
+
+    def _is_one(
+        self, run: Sequence[Block], headings: tuple[str, ...], under: tuple[str, ...]
+    ) -> bool:
+        """Tell whether the items of a list say something together only.
+
+        What a memory or a profile says in its sections changes line by line and stays apart.
+        """
+        if _is_terse(run):
+            return True
+        if not _is_brief(run):
+            return False
+        if not self._is_profile():
+            return True
+        return bool(under or len(headings) > 2) and not any(bold_lead(b.text)[0] for b in run)
+
+    def _is_profile(self) -> bool:
+        return self.resource.rsplit("/", 1)[-1] in _PROFILES
+
+    def _is_table(self, run: Sequence[Block]) -> bool:
+        """Tell whether a table is one unit; in a profile only a catalogue is."""
+        return len(run) > CATALOGUE or not self._is_profile()
+
+    def _add_table(
+        self, run: Sequence[Block], headings: tuple[str, ...], parents: tuple[str, ...]
+    ) -> None:
+        """Take a table as one unit, or as few as hold it: a row alone is half of a comparison."""
+        start, length = 0, 0
+        for at, block in enumerate(run):
+            if at > start and length + len(block.brief) > DETAIL_LENGTH // 2:
+                self._add_rows(run[start:at], headings, parents)
+                start, length = at, 0
+            length += len(block.brief)
+        self._add_rows(run[start:], headings, parents)
+
+    def _add_rows(
+        self, run: Sequence[Block], headings: tuple[str, ...], parents: tuple[str, ...]
+    ) -> None:
+        text = "\n".join(f"- {block.brief}" for block in run if has_words(block.brief))
+        lines = (run[0].lines[0], run[-1].lines[1])
+        self._add("table", text, lines, headings, parents, detail=text)
 
     def _add(
         self,
@@ -309,7 +394,8 @@ class _Work(msgspec.Struct):
         detail: str = "",
         dated: tuple[str, DateBasis] | None = None,
     ) -> None:
-        key, value = bold_lead(text) if kind in ("bullet", "paragraph") else ("", "")
+        said = text.removesuffix(detail).rstrip()
+        key, value = bold_lead(said) if kind in ("bullet", "paragraph") else ("", "")
         normal = normal_claim(text)
         if not has_words(normal) or (len(text) < SHORT and not (key or headings or parents)):
             self.dropped += bool(text)
@@ -398,6 +484,12 @@ _STEPS = regex(
     r"|^\W*(?:when(?:ever)?|before|after|to|wenn|cuando|al|quand|pour|quando|para|при|когда|чтобы)\s",
     re.IGNORECASE,
 )
+_CHECKLIST = regex(
+    r"\b(?:checklists?|steps|routine|sequence|checkliste|ablauf|schritte|lista de verificaci[oó]n"
+    r"|pasos|rutina|secuencia|lista de verificação|passos|rotina|sequência|étapes|routine|contrôle"
+    r"|чек-?лист|шаги|порядок)\b|清单|步骤|流程|チェックリスト|手順|체크리스트|절차",
+    re.IGNORECASE,
+)
 _ORDINAL = regex(r"[#№]?\d[\d.,:/-]*")
 
 
@@ -411,25 +503,82 @@ def _lists(blocks: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
 
 
 def _may_be_one(run: Sequence[Block]) -> bool:
-    plain = not any(bold_lead(block.text)[0] or block.task for block in run)
-    return plain and len(run) > 1 and sum(len(block.text) for block in run) <= DETAIL_LENGTH
+    ticked = any(block.task == "done" for block in run)
+    return not ticked and len(run) > 1 and sum(len(block.text) for block in run) <= DETAIL_LENGTH
 
 
 def _are_steps(run: Sequence[Block], headings: tuple[str, ...], under: tuple[str, ...]) -> bool:
-    """Tell whether a numbered list is one procedure: the heading or the line above it says so."""
-    return bool(run) and any(_STEPS.search(text) for text in (*headings[-1:], *under))
+    """Tell whether a list is one procedure: the heading or the line above a numbered one says so.
+
+    Boxes to be ticked are steps where a heading says so, else they are what is to be done.
+    """
+    if not run or any(bold_lead(block.text)[0] for block in run):
+        return False
+    if run[0].ordered and not run[0].task:
+        return any(_STEPS.search(text) for text in (*headings[-1:], *under))
+    boxes = all(block.task == "open" for block in run)
+    return boxes and any(_CHECKLIST.search(text) for text in (*headings, *under))
 
 
 def _is_terse(run: Sequence[Block]) -> bool:
     """Tell whether the items of a list have but a few words each, and are no sentences."""
-    if not _may_be_one(run) or any(block.children or "\n" in block.text for block in run):
+    if not _may_be_one(run) or any(b.children or b.task or "\n" in b.text for b in run):
         return False
     if any(block.text.endswith(_STOPS) or _HAS_KEY.search(block.text) for block in run):
         return False
     lengths = sorted(_width(block.text) for block in run)
-    return lengths[-1] <= TERSE_MOST and lengths[len(lengths) // 2] <= TERSE and sum(lengths) <= 360
+    return (
+        lengths[-1] <= TERSE_MOST
+        and lengths[len(lengths) // 2] <= TERSE
+        and sum(lengths) <= LINE_LENGTH
+    )
 
 
+def _is_brief(run: Sequence[Block]) -> bool:
+    """Tell whether the items of a list are parts of one thing and no statements of their own."""
+    if len(run) < 2 or any(b.children or b.task or "\n" in b.text for b in run):
+        return False
+    stops = sum(block.text.endswith(_STOPS) and _width(block.text) > TERSE for block in run)
+    lengths = sorted(_width(block.text) for block in run)
+    brief = lengths[-1] <= BRIEF_MOST and lengths[len(lengths) // 2] <= BRIEF
+    return brief and not stops and sum(lengths) <= BELOW_LENGTH
+
+
+def _explained(block: Block) -> bool:
+    """Tell whether what stands below an item only goes on with what the item says."""
+    if not block.children or _only_introduces(block.text) or _width(block.text) < TERSE:
+        return False
+    below = list(_below(block))
+    if any(child.task for child in below):
+        return False
+    lengths = [_width(child.text) for child in below]
+    return max(lengths) <= 2 * BRIEF_MOST and sum(lengths) <= BELOW_LENGTH
+
+
+def _below(block: Block) -> Iterator[Block]:
+    for child in block.children:
+        yield child
+        yield from _below(child)
+
+
+def _tables(blocks: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
+    """Return by line the rows of each table that is one unit: its rows are no statements."""
+    found: list[list[Block]] = []
+    for at, block in enumerate(blocks):
+        if block.kind == "row":
+            if at and blocks[at - 1].kind == "row":
+                found[-1].append(block)
+            else:
+                found.append([block])
+    return {row.lines[0]: tuple(run) for run in found if _is_one_table(run) for row in run}
+
+
+def _is_one_table(run: Sequence[Block]) -> bool:
+    lengths = sorted(_width(block.brief) for block in run)
+    return len(run) > 1 and lengths[len(run) // 2] <= 2 * BRIEF_MOST
+
+
+_PROFILES = ("MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md")
 _STOPS = (".", "!", "?", "。", "\uff01", "\uff1f")
 
 

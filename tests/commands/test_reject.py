@@ -313,3 +313,14 @@ def test_without_a_tombstone_no_file_is_read_for_it(
     write(repo.parent, ALPHA, BETA, "- The organ was tuned by Mr. Holt.")
     assert memrepo(repo, "run", now=LATER).exit == 0
     assert memrepo(repo, "add", "The bell rings at six.").exit == 0
+
+
+@pytest.mark.parametrize(
+    "words", [("reject", "--list"), ("resolve", "--list"), ("resolve", "--status", "open")]
+)
+def test_a_list_of_all_and_one_id_are_not_asked_for_at_once(
+    small_repo: Path, words: tuple[str, ...]
+) -> None:
+    refused = memrepo(small_repo, words[0], "mem-0123456789abcdef", *words[1:])
+    assert refused.exit == 2
+    assert "leave out one of them" in refused.error["fix"]

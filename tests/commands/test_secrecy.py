@@ -71,6 +71,8 @@ REASONED: dict[str, tuple[str, ...]] = {
     "sync": ("origin",),
     "import": ("obsidian", "."),
     "config": ("set", "hot.max_lines", "150"),
+    "purge": ("ID",),
+    "upgrade": (),
 }
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.judges.wording import EXTRACT_LENGTH, extract
+from memrepo.core.judge import Candidate
+from memrepo.judges.wording import EXTRACT_LENGTH, extract, read_triple
 
 
 @pytest.mark.parametrize(
@@ -30,3 +31,10 @@ def test_an_extract_ends_with_a_sentence(text, limit, expected):
 @given(st.text(alphabet="ab. \n。!é…", max_size=1200))
 def test_no_extract_is_longer_than_its_limit(text):
     assert len(extract(text)) <= EXTRACT_LENGTH
+
+
+def test_a_list_has_no_key_though_its_first_line_has_one() -> None:
+    rows = "- **Editor:** vim\n- **Shell:** fish"
+    card = Candidate(candidate_id="c", text=rows, detail=rows, context=("Tools",), type_hint="fact")
+    triple = read_triple(card)
+    assert (triple.subject, triple.predicate, triple.object) == ("Tools", "", "")

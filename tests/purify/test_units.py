@@ -18,7 +18,7 @@ def units(text: str, resource: str = "MEMORY.md") -> tuple[Unit, ...]:
 def test_a_unit_knows_its_place() -> None:
     text = (
         "# People\n\n## Bob 2026-02-07\n\n"
-        "- **Job:** baker in Rome\n  since spring\n  - works at night\n- [x] call him\n"
+        "- **Job:** baker in Rome\n  since spring\n  - [ ] ask him about nights\n- [x] call him\n"
     )
     first, nested, task = units(text)
     assert first.lines == (5, 6)
@@ -291,3 +291,78 @@ def test_any_text_can_be_scanned(resource: str, text: str) -> None:
 def test_any_bytes_can_be_scanned(resource: str, data: bytes) -> None:
     found = scan(resource, data)
     assert found.units == () or not any(p.severity == "error" for p in found.problems)
+
+
+def test_what_stands_below_an_item_goes_on_with_it() -> None:
+    only = units(
+        "# T\n\n- Deploys go through the old gate\n  - on Fridays never\n  - `gate open`\n"
+    )
+    assert [(u.kind, u.lines, u.detail) for u in only] == [
+        ("bullet", (3, 5), "- on Fridays never\n- `gate open`")
+    ]
+    assert only[0].text == "Deploys go through the old gate\n- on Fridays never\n- `gate open`"
+
+
+def test_a_key_keeps_its_value_apart_from_what_stands_below() -> None:
+    (only,) = units("# T\n\n- **Gate:** opens at nine in May\n  - closed on Fridays\n")
+    assert (only.key, only.value, only.detail) == (
+        "Gate",
+        "opens at nine in May",
+        "- closed on Fridays",
+    )
+
+
+def test_boxes_below_an_item_stay_apart() -> None:
+    found = units("# T\n\n- Deploys go through the old gate\n  - [ ] oil the hinges of it\n")
+    assert [u.text for u in found] == ["Deploys go through the old gate", "oil the hinges of it"]
+
+
+def test_a_table_is_one_unit_headed_by_its_first_column() -> None:
+    text = "# Ports\n\n| Host | Port | Why |\n|---|---|---|\n| ada | 80 | web |\n| bob | 22 | |\n"
+    assert [u.kind for u in units(text, "MEMORY.md")] == ["row", "row"]
+    (only,) = units(text, "memory/ports.md")
+    assert (only.kind, only.lines) == ("table", (5, 6))
+    assert only.text == only.detail == "- ada – Port: 80; Why: web\n- bob – Port: 22"
+
+
+def test_rows_that_are_statements_stay_apart() -> None:
+    long = "because the old one leaks and nobody has found where " * 6
+    text = f"# T\n\n| What | Why |\n|---|---|\n| one | {long} |\n| two | {long} |\n"
+    assert [u.kind for u in units(text, "memory/t.md")] == ["row", "row"]
+
+
+def test_a_long_table_is_as_few_units_as_hold_it() -> None:
+    rows = "".join(f"| host{n} | {'x' * 90} |\n" for n in range(30))
+    found = units(f"# Hosts\n\n| Host | Key |\n|---|---|\n{rows}")
+    assert 2 <= len(found) <= 5
+    assert sum(u.text.count("host") for u in found) == 30
+
+
+def test_a_list_of_parts_is_one_unit_and_one_of_statements_several() -> None:
+    parts = "- reads the tags of the file\n- writes a table of who owns what in the building\n"
+    said = (
+        "- Ada moved to the harbour office in May.\n- Bob keeps the spare key of the boat house.\n"
+    )
+    assert [u.kind for u in units(f"# T\n\n## Box\n\n{parts}", "memory/box.md")] == ["list"]
+    assert [u.kind for u in units(f"# T\n\n## Box\n\n{said}", "memory/box.md")] == ["bullet"] * 2
+
+
+def test_the_sections_of_a_profile_stay_line_by_line() -> None:
+    parts = "- reads the tags of the file\n- writes a table of who owns what in the building\n"
+    assert len(units(f"# T\n\n## Box\n\n{parts}", "MEMORY.md")) == 2
+    assert len(units(f"# T\n\n## Box\n\n### Ada\n\n{parts}", "MEMORY.md")) == 1
+
+
+def test_a_paragraph_owns_the_list_that_ends_its_sentence() -> None:
+    start = (
+        "To count as an answer a reply holds one of the things below" + ", whoever asks" * 5 + ":"
+    )
+    (only,) = units(f"# T\n\n{start}\n\n- a name and a day\n- a file with its path\n")
+    assert (only.kind, only.lines) == ("paragraph", (3, 6))
+    assert only.detail == "- a name and a day\n- a file with its path"
+
+
+def test_open_boxes_are_steps_only_where_a_heading_says_so() -> None:
+    boxes = "- [ ] read the diary of yesterday\n- [ ] count the boats in the harbour\n"
+    assert [u.kind for u in units(f"# Morning checklist\n\n{boxes}")] == ["steps"]
+    assert [u.kind for u in units(f"# Harbour\n\n{boxes}")] == ["bullet", "bullet"]

@@ -24,7 +24,7 @@ from memrepo.actions.write.commit import Unchanged, Written, said, successor, un
 from memrepo.core import corrections
 from memrepo.core.changes import Change, Create, Step, Update, Write
 from memrepo.core.corrections import Correction, Side, VerdictWord
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.state import State
 from memrepo.policies.conflicts import (
@@ -166,6 +166,11 @@ class DecidedSo(Unchanged, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | DecidedSo:
     """List, show, or decide; to show without a decision answers 3."""
+    if request.id and (request.list or request.status):
+        raise UsageError(
+            f"resolve: --list and --status name all cases, and {request.id} was given too",
+            fix=f"leave out one of them; `memrepo resolve {request.id}` shows that case",
+        )
     if request.list or request.status:
         return _listed(work, request.status)
     decides = any(

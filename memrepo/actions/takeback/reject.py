@@ -100,6 +100,11 @@ class LiftedAlready(Unchanged, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
     """Write the tombstone and forget what it matches, in one commit; or lift it; or list them."""
+    if request.list and request.id:
+        raise UsageError(
+            f"reject: --list names all that is rejected, and {request.id} was given too",
+            fix=f"leave out one of them; `memrepo show {request.id}` shows that memory",
+        )
     if request.list:
         return _listed(work, all_of_them=request.all)
     if not request.id:

@@ -20,7 +20,9 @@ from driving import LATER, NEXT_DAY, assert_sound, begin, copied, done, git, mem
 from purging import SPELLED, VALUE, collect, everything, given, purged, traces
 
 from memrepo.actions.purge.purge import COLLECT
+from memrepo.core.ids import digest
 from memrepo.core.needles import MARK, find, needles_of
+from memrepo.merge.tombstones import look, tokens
 from memrepo.store import purges, quarantine
 from memrepo.store.gitenv import opened
 
@@ -213,6 +215,31 @@ def test_a_second_purge_leaves_what_the_first_one_did(repo: Path) -> None:
     assert done(repo, "search", "editor", "--at", first, "--no-touch")["hits"]
     assert given(repo, "", "purge", "verify").data["verified"]
     assert_sound(repo)
+
+
+def test_a_tombstone_that_held_the_value_tells_nobody_any_more(repo: Path) -> None:
+    (id_,) = (m.id for m in memories(repo).values() if "likes the sea" in m.body)
+    done(repo, "reject", id_, "--reason", "a person asked for it")
+    other = done(repo, "add", "The boat is called Ida.")["id"]
+    done(repo, "reject", other, "--reason", "it is called otherwise")
+    (old, kept) = (r["key"] for r in done(repo, "reject", "--list")["rejected"])
+    files = {p.name: p.read_text() for p in (repo / "tombstones").iterdir()}
+    purged(repo)
+    now = {p.name: p.read_text() for p in (repo / "tombstones").iterdir()}
+    assert len(now) == 2
+    assert now[f"{kept}.md"] == files[f"{kept}.md"]
+    assert f"{old}.md" not in now
+    (stone,) = (text for name, text in now.items() if name != f"{kept}.md")
+    hashes = re.findall(r"(?:tx|tk|th|ts|mem)-[0-9a-f]{16,32}", files[f"{old}.md"])
+    assert hashes
+    assert not [hash_ for hash_ in hashes if hash_ in stone]
+    for guess in ("Núria Valdés likes the sea", "(purged) likes the sea"):
+        assert f"tx-{digest([look(guess)])[:32]}" not in stone
+    assert not tokens(VALUE) & set(re.findall(r"\b[0-9a-f]{4}\b", stone.partition("tokens")[2]))
+    assert {r["state"] for r in done(repo, "reject", "--list")["rejected"]} == {"active"}
+    assert memrepo(repo, "add", "Núria Valdés likes the sea").exit == 2
+    assert memrepo(repo, "add", "The boat is called Ida.").exit == 3
+    assert done(repo, "doctor")
 
 
 # -- receipts ----------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from purging import SPELLED, VALUE, collect, everything, given, purged, traces
 from memrepo.actions.purge.purge import COLLECT
 from memrepo.core.ids import digest
 from memrepo.core.needles import MARK, find, needles_of
+from memrepo.merge import purging
 from memrepo.merge.tombstones import look, tokens
 from memrepo.store import purges, quarantine
 from memrepo.store.gitenv import opened
@@ -287,6 +288,37 @@ def test_without_the_key_a_receipt_is_verified_by_the_value_alone(repo: Path) ->
     assert given(repo, "", "purge", "verify").exit == 3
 
 
+# -- what is tried -----------------------------------------------------------------------------
+
+
+def test_a_history_on_which_something_breaks_does_not_take_the_old_ones_place(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (run, *_) = done(repo, "runs")["runs"]
+    done(repo, "revert", run["run"])
+    before = git(repo, "for-each-ref"), git(repo, "ls-files", "--stage")
+    with monkeypatch.context() as patch:
+        patch.setattr(purging, "_OBJECT", re.compile("(?!)"))  # trailers name what is gone
+        answer = given(repo, VALUE, "purge")
+    assert answer.exit == 3
+    assert "does not work on the history without the value" in answer.error["message"]
+    assert (git(repo, "for-each-ref"), git(repo, "ls-files", "--stage")) == before
+    assert not (repo / ".git" / quarantine.FOLDER).exists()
+    assert_sound(repo)
+
+
+def test_a_history_that_still_holds_the_value_does_not_either(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = git(repo, "for-each-ref")
+    with monkeypatch.context() as patch:
+        patch.setattr(purging.Edit, "path", lambda _, path: path)
+        answer = given(repo, VALUE, "purge")
+    assert answer.exit == 5
+    assert git(repo, "for-each-ref") == before
+    assert_sound(repo)
+
+
 # -- kills -------------------------------------------------------------------------------------
 
 
@@ -477,6 +509,7 @@ def test_without_the_key_a_clone_neither_fetches_nor_sends(
     (there / key.name).write_bytes(key.read_bytes())
     done(desk, "sync", now=LATER)
     assert traces(desk) == []
+    assert memrepo(desk, "add", "nuria valdes once more").exit == 2
 
 
 def test_old_history_that_somebody_pushes_again_is_not_taken(

@@ -21,7 +21,6 @@ from memrepo.core.problems import Problem
 from memrepo.merge.tombstones import read_tombstone
 from memrepo.purify.manifest import read_manifest
 
-
 COUNT = 1250 if LONG else 9
 """Mutations of each of eight kinds."""
 ODD = (

@@ -109,7 +109,7 @@ def test_six_that_write_at_once_all_land(repo: Path) -> None:
 
 
 def test_a_signer_that_fails_leaves_no_commit_of_the_run_behind(repo: Path, tmp_path: Path) -> None:
-    path = repo / memories(repo)[done(repo, "add", "Vera keeps the key.")["id"]].path
+    path = repo / done(repo, "add", "Vera keeps the key.")["path"]
     path.write_text(path.read_text(encoding="utf-8").replace("Vera", "Ana"), encoding="utf-8")
     git(repo, "commit", "-qam", "by hand", "--no-verify")
     (repo / "sources").mkdir(exist_ok=True)

@@ -45,6 +45,9 @@ OUTSIDE = (
     "telemetry.preset",
     "downstream.command",
     "dense.model",
+    "notify.command",
+    "notify.url",
+    "notify.ping",
 )
 """Keys of the person's own configuration: a repository must choose no program, host or folder."""
 USER_FILE = "~/.config/memrepo/config.toml"

@@ -48,8 +48,10 @@ def with_ids(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
     for file in files:
         found.look(file)
     ids = found.settled()
+    edit = replace(edit, ids=ids)
+    parts = {part: new for part in found.parts if (new := edit.path(part)) != part}
     names = {stem: new for stem in found.stems if (new := _named(edit, stem, ids)) != stem}
-    return replace(edit, ids=ids, names=names)
+    return replace(edit, names=names, parts=parts)
 
 
 def _named(edit: Edit, stem: str, ids: dict[str, str]) -> str:
@@ -69,6 +71,7 @@ class _Ids:
     def __init__(self, edit: Edit, layout: Layout) -> None:
         self.edit, self.layout = edit, layout
         self.stems = set[str]()
+        self.parts = set[str]()
         self._natural: dict[str, str] = {}
         self._traced = set[str]()
         """Memories a version of which holds the value."""
@@ -81,6 +84,7 @@ class _Ids:
         """Learn from one version of a file."""
         area = file.path.removeprefix(self.layout.prefix).partition("/")[0]
         traced = bool(self.edit.holds(file.data))
+        self.parts.update(file.path.split("/")[: -1 if self.layout.is_memory(file.path) else None])
         if self.layout.is_memory(file.path):
             self.stems.add(file.path.rpartition("/")[2].removesuffix(".md"))
             self._memory(file, traced=traced)

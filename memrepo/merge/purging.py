@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import Protocol
 
@@ -48,14 +49,15 @@ class Objects(Protocol):
 class Edit(msgspec.Struct, frozen=True, kw_only=True):
     """What is taken out, and what stands for what was hashed from it.
 
-    `names` holds the names of files, without their ending, that end in the digits of an id; `seed`
-    makes other names differ, and tells nobody what they were.
+    `names` holds the names of files, without their ending, that end in the digits of an id, `parts`
+    those of other files and folders; `seed` makes them differ, and tells nobody what they were.
     """
 
     needles: tuple[Needle, ...]
     seed: str
     ids: Mapping[str, str] = msgspec.field(default_factory=dict)
     names: Mapping[str, str] = msgspec.field(default_factory=dict)
+    parts: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     # -- texts -------------------------------------------------------------------------------
 
@@ -79,6 +81,8 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         """Return a text without the value, every id in it as it is called now."""
         if self.names:
             text = _STEM.sub(lambda m: self.names.get(m[0], m[0]), text)
+        if self.parts:
+            text = _any_of(tuple(self.parts)).sub(lambda m: self.parts[m[0]], text)
         if self.ids:
             text = _ID.sub(lambda m: self.ids.get(m[0], m[0]), text)
         text = _OBJECT.sub(lambda m: objects.new(m[0]), text)
@@ -153,6 +157,17 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
     def _mixed(self, said: str) -> str:
         return sha256(f"{self.seed}\0{said}".encode("utf-8", "surrogateescape")).hexdigest()
+
+
+@lru_cache(maxsize=8)
+def _any_of(parts: tuple[str, ...]) -> re.Pattern[str]:
+    """Return what finds parts of paths: a file by its name and ending, a folder beside a slash."""
+    longest = sorted(parts, key=lambda part: (-len(part), part))
+    files = "|".join(re.escape(part) for part in longest if "." in part) or r"(?!)"
+    folders = "|".join(re.escape(part) for part in longest if "." not in part) or r"(?!)"
+    return re.compile(
+        rf"(?<![\w.-])(?:{files})(?![\w.-])|(?<=/)(?:{folders})(?![\w.-])|(?<![\w.-])(?:{folders})(?=/)"
+    )
 
 
 def _folder(folder: str, before: str, after: str) -> str:

@@ -30,6 +30,7 @@ from memrepo.actions.work import Call, Work
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
+from memrepo.core.secrets import harmless, harmless_data
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.calls import acting, nothing
 from memrepo.faces.mcp.prompts import PROMPTS
@@ -229,7 +230,7 @@ class _Handlers:
     async def _told(self, context: Context, word: Callable[[Work], Found]) -> Found:
         def told() -> Found:
             with Work(acting(self.session, _client(context))) as work:
-                return word(work)
+                return harmless_data(word(work))
 
         try:
             return await self._run(told)
@@ -238,7 +239,7 @@ class _Handlers:
 
 
 def _refused(message: str) -> MCPError:
-    return MCPError(types.INVALID_PARAMS, fold(message, 600))
+    return MCPError(types.INVALID_PARAMS, harmless(fold(message, 600)))
 
 
 def _refuse_cursor(params: Paged) -> None:

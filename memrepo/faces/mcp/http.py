@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
-from mcp.server.lowlevel import Server
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -107,7 +107,9 @@ def do(work: Work, request: Request) -> Result:
     else:
         from memrepo.faces.mcp.http import serve_http
 
-        serve_http(server, host, port, token)
+        serve_http(
+            server.streamable_http_app(streamable_http_path="/mcp", host=host), host, port, token
+        )
     return Result()
 
 

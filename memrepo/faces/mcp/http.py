@@ -7,26 +7,21 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import uvicorn
-
-if TYPE_CHECKING:
-    from mcp.server.lowlevel import Server
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-PATH = "/mcp"
 _GRACE = 2
 """Seconds that an open stream may go on after a signal."""
 
 
-def serve_http(server: Server[object], host: str, port: int, token: str) -> None:
-    """Serve at `http://HOST:PORT/mcp` until a signal comes."""
-    app = server.streamable_http_app(streamable_http_path=PATH, host=host)
+def serve_http(app: App, host: str, port: int, token: str) -> None:
+    """Serve the SDK's application until a signal comes."""
     uvicorn.run(
         guarded(app, token),
         host=host,

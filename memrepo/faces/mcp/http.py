@@ -11,10 +11,10 @@ from typing import Any
 
 import uvicorn
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 _GRACE = 2
 """Seconds that an open stream may go on after a signal."""
@@ -36,7 +36,7 @@ def guarded(app: App, token: str) -> App:
     """Return an application that answers nobody who does not name the token."""
     wanted = f"Bearer {token}".encode()
 
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             named = dict(scope["headers"]).get(b"authorization", b"")
             if not hmac.compare_digest(named, wanted):

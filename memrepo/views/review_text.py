@@ -11,6 +11,7 @@ from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.views.review import TELLTALES, UNTOLD, Change, Review, place_of, spelled
 from memrepo.views.worddiff import Mark, Span, word_diff
+from memrepo.views.wording import in_words
 
 TEXT = 160
 _WIDTH = 96
@@ -84,7 +85,7 @@ def _block(change: Change, *, colour: bool) -> list[str]:
     lines += _fields(change)
     lines += _evidence(change)
     if change.why:
-        lines.append(f"    because: {_line(change.why, 500)}")
+        lines.append(f"    because: {_line(in_words(change.why), 500)}")
     return lines
 
 

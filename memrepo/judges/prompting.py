@@ -296,9 +296,15 @@ def _cluster(c: Cluster) -> dict[str, object]:
             "type_hint": c.type_hint,
             "home_hint": c.home_hint,
             "entities": list(c.entities),
-            "candidates": [_candidate(member) for member in c.candidates],
+            "candidates": [_candidate(member) for member in sorted(c.candidates, key=_stands_at)],
         }
     )
+
+
+def _stands_at(c: Candidate) -> tuple[str, int, str]:
+    """Return where a candidate stands: steps are read in their order."""
+    first = min(((s.resource, s.lines[0]) for s in c.sources), default=("", 0))
+    return (*first, c.candidate_id)
 
 
 def _prior(p: PriorClaim) -> dict[str, object]:

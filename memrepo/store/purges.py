@@ -255,12 +255,12 @@ def watching(folder: Path) -> Watch | None:
         data = (folder / FOLDER / VALUES).read_bytes()
     except FileNotFoundError:
         return None
-    return _watching(data, str(keys_folder()))
+    return _watching(data, tuple(sorted(map(str, keys_folder().glob("*")))))
 
 
 @lru_cache(maxsize=8)
-def _watching(data: bytes, keys: str) -> Watch | None:
-    del keys
+def _watching(data: bytes, keys: tuple[str, ...]) -> Watch | None:
+    del keys  # another key may be there by now
     held = [(key_of(w.key), w.values) for w in msgspec.json.decode(data, type=list[Watched])]
     known = [(key, values) for key, values in held if key is not None]
 
@@ -275,11 +275,6 @@ def _watching(data: bytes, keys: str) -> Watch | None:
         return path
 
     return Watch(sha256(data).hexdigest(), look, name) if known else None
-
-
-def missing_keys(repo: Repo) -> list[tuple[str, str]]:
-    """Return purges, with the id of their key, that this machine has no key of."""
-    return [(r.id, r.key) for r in receipts(repo) if key_of(r.key) is None]
 
 
 # -- finishing -------------------------------------------------------------------------------

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import stat
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +20,10 @@ from driving import LATER, NEXT_DAY, assert_sound, begin, copied, done, git, mem
 from purging import SPELLED, VALUE, collect, everything, given, purged, traces
 
 from memrepo.actions.purge.purge import COLLECT
+from memrepo.core.ids import digest
 from memrepo.core.needles import MARK, find, needles_of
+from memrepo.merge import purging
+from memrepo.merge.tombstones import look, tokens
 from memrepo.store import purges, quarantine
 from memrepo.store.gitenv import opened
 
@@ -210,6 +218,31 @@ def test_a_second_purge_leaves_what_the_first_one_did(repo: Path) -> None:
     assert_sound(repo)
 
 
+def test_a_tombstone_that_held_the_value_tells_nobody_any_more(repo: Path) -> None:
+    (id_,) = (m.id for m in memories(repo).values() if "likes the sea" in m.body)
+    done(repo, "reject", id_, "--reason", "a person asked for it")
+    other = done(repo, "add", "The boat is called Ida.")["id"]
+    done(repo, "reject", other, "--reason", "it is called otherwise")
+    (old, kept) = (r["key"] for r in done(repo, "reject", "--list")["rejected"])
+    files = {p.name: p.read_text() for p in (repo / "tombstones").iterdir()}
+    purged(repo)
+    now = {p.name: p.read_text() for p in (repo / "tombstones").iterdir()}
+    assert len(now) == 2
+    assert now[f"{kept}.md"] == files[f"{kept}.md"]
+    assert f"{old}.md" not in now
+    (stone,) = (text for name, text in now.items() if name != f"{kept}.md")
+    hashes = re.findall(r"(?:tx|tk|th|ts|mem)-[0-9a-f]{16,32}", files[f"{old}.md"])
+    assert hashes
+    assert not [hash_ for hash_ in hashes if hash_ in stone]
+    for guess in ("Núria Valdés likes the sea", "(purged) likes the sea"):
+        assert f"tx-{digest([look(guess)])[:32]}" not in stone
+    assert not tokens(VALUE) & set(re.findall(r"\b[0-9a-f]{4}\b", stone.partition("tokens")[2]))
+    assert {r["state"] for r in done(repo, "reject", "--list")["rejected"]} == {"active"}
+    assert memrepo(repo, "add", "Núria Valdés likes the sea").exit == 2
+    assert memrepo(repo, "add", "The boat is called Ida.").exit == 3
+    assert done(repo, "doctor")
+
+
 # -- receipts ----------------------------------------------------------------------------------
 
 
@@ -255,6 +288,37 @@ def test_without_the_key_a_receipt_is_verified_by_the_value_alone(repo: Path) ->
     assert given(repo, "", "purge", "verify").exit == 3
 
 
+# -- what is tried -----------------------------------------------------------------------------
+
+
+def test_a_history_on_which_something_breaks_does_not_take_the_old_ones_place(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (run, *_) = done(repo, "runs")["runs"]
+    done(repo, "revert", run["run"])
+    before = git(repo, "for-each-ref"), git(repo, "ls-files", "--stage")
+    with monkeypatch.context() as patch:
+        patch.setattr(purging, "_OBJECT", re.compile("(?!)"))  # trailers name what is gone
+        answer = given(repo, VALUE, "purge")
+    assert answer.exit == 3
+    assert "does not work on the history without the value" in answer.error["message"]
+    assert (git(repo, "for-each-ref"), git(repo, "ls-files", "--stage")) == before
+    assert not (repo / ".git" / quarantine.FOLDER).exists()
+    assert_sound(repo)
+
+
+def test_a_history_that_still_holds_the_value_does_not_either(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = git(repo, "for-each-ref")
+    with monkeypatch.context() as patch:
+        patch.setattr(purging.Edit, "path", lambda _, path: path)
+        answer = given(repo, VALUE, "purge")
+    assert answer.exit == 5
+    assert git(repo, "for-each-ref") == before
+    assert_sound(repo)
+
+
 # -- kills -------------------------------------------------------------------------------------
 
 
@@ -288,6 +352,67 @@ def test_a_kill_while_it_takes_its_place_is_finished_by_the_next_command(
     done(repo, "add", "The first thing written after a power cut.", now=LATER)
     assert traces(repo) == []
     assert given(repo, "", "purge", "verify").data["verified"]
+    assert_sound(repo)
+
+
+def test_locks_that_a_killed_git_left_stop_nothing(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kill(*_: object) -> None:
+        for name in ("refs/heads/main.lock", "packed-refs.lock", "index.lock"):
+            (repo / ".git" / name).write_text("")
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(quarantine, "_stage", kill)
+        with pytest.raises(Killed):
+            given(repo, VALUE, "purge")
+    done(repo, "add", "The first thing written after a power cut.", now=LATER)
+    assert traces(repo) == []
+    assert_sound(repo)
+
+
+def test_who_commits_while_it_takes_its_place_keeps_the_old_repository(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move = quarantine._move_refs
+
+    def meanwhile(*given: Any) -> None:
+        git(repo, "commit", "-q", "--allow-empty", "--no-verify", "-m", "by hand")
+        move(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(quarantine, "_move_refs", meanwhile)
+        answer = given(repo, VALUE, "purge")
+    assert answer.exit == 3
+    assert git(repo, "log", "-1", "--format=%s").strip() == "by hand"
+    assert_sound(repo)
+    purged(repo)
+    assert traces(repo) == []
+
+
+@pytest.mark.parametrize("after", [0.5, 0.9, 1.3, 1.7])
+def test_a_real_kill_leaves_the_old_repository_or_the_new_one(repo: Path, after: float) -> None:
+    before = git(repo, "rev-parse", "HEAD")
+    argv = [sys.executable, "-m", "memrepo", "-C", str(repo), "--now", LATER, "purge"]
+    process = subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    assert process.stdin is not None
+    process.stdin.write(VALUE.encode())
+    process.stdin.close()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(after)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    done(repo, "add", "The first thing written after a power cut.", now=LATER)
+    assert git(repo, "fsck", "--strict") == ""
+    if git(repo, "rev-parse", "HEAD^") != before:
+        assert traces(repo) == []
+    else:
+        purged(repo, now=NEXT_DAY)
+        assert traces(repo) == []
     assert_sound(repo)
 
 
@@ -378,11 +503,13 @@ def test_without_the_key_a_clone_neither_fetches_nor_sends(
     assert "keys" in answer.error["fix"]
     assert git(hub, "for-each-ref") == before[0]
     (key,) = (tmp_path / "config" / "memrepo" / "keys").iterdir()
+    assert "purged" in {c["name"] for c in memrepo(desk, "doctor").data["checks"] if not c["ok"]}
     there = purges.keys_folder()
     there.mkdir(parents=True)
     (there / key.name).write_bytes(key.read_bytes())
     done(desk, "sync", now=LATER)
     assert traces(desk) == []
+    assert memrepo(desk, "add", "nuria valdes once more").exit == 2
 
 
 def test_old_history_that_somebody_pushes_again_is_not_taken(

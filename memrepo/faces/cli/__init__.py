@@ -145,7 +145,7 @@ def _call(options: argparse.Namespace) -> Call:
         scope=os.environ.get("MEMREPO_SCOPE", "").strip(),
         id=" ".join(os.environ.get("MEMREPO_SESSION", "").split())[:100],
         say=_nothing if options.json or options.quiet else _say,
-        read=sys.stdin.read,
+        read=_read,
         tick=_nothing if options.json or options.quiet or not sys.stderr.isatty() else _Bars().tick,
         edit=_edit,
     )
@@ -192,6 +192,13 @@ def _now(text: str) -> datetime:
 def _actor(text: str) -> str:
     """Return the actor the environment names: agents set it, so as never to pass for you."""
     return text if not text or ":" in text else f"process:{text}"
+
+
+def _read() -> str:
+    """Return standard input; who has to type it is told that it is waited for."""
+    if sys.stdin.isatty():
+        print("reading from standard input; Ctrl-D ends it", file=sys.stderr)
+    return sys.stdin.read()
 
 
 def _edit(text: str) -> str | None:
@@ -288,6 +295,9 @@ def _bug(error: Exception, argv: Sequence[str], as_json: bool) -> int:
             path = folder / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.txt"
             path.write_text(trace, encoding="utf-8")
             said = f"the traceback is in {path}"
+            from memrepo.store.damaged import keep_newest
+
+            keep_newest(folder, "bug-*.txt", 50)
     except OSError:
         pass
     _complain(f"a bug: {type(error).__name__}: {error}; {said}", "report it", Exit.BUG, as_json)

@@ -295,7 +295,8 @@ _ENDINGS = frozenset(
         *"""
 e s es ed d ing r est er ers or ors ly y ment ments ion ions ation ations al ally ness ity ive able
 ance ence ery en n t et st te ten tet er ern em end ung ungen keit heit lich
-ee ees ez ent ait ant ement tion o a os as i an ar ir ado ada ados adas ido ida idos idas ando iendo cion are ere ire ato ata
+ee ees ez ent ait ant ement tion o a os as i an ar ir ado ada ados adas ido ida idos
+idas ando iendo cion are ere ire ato ata
 ati ate amento zione acao
 """.split(),
     )

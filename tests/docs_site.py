@@ -49,13 +49,17 @@ def on_config(config: Any) -> Any:
     names = [name for name, _ in command_pages(_cli())]
     folders = {
         FOLDER: [{f"memrepo {name}": f"{FOLDER}/{name}.md"} for name in names],
-        "decisions": sorted(
-            path.relative_to(ROOT / "docs").as_posix()
-            for path in (ROOT / "docs" / "decisions").glob("*.md")
-        ),
+        **{name: _pages(name) for name in ("decisions", "migrate")},
     }
     config["nav"] = _spelled(config["nav"], folders)
     return config
+
+
+def _pages(folder: str) -> list[str]:
+    """Return the pages of a folder, the one that leads to the others first."""
+    paths = (ROOT / "docs" / folder).glob("*.md")
+    names = (path.relative_to(ROOT / "docs").as_posix() for path in paths)
+    return sorted(names, key=lambda name: (not name.endswith("/README.md"), name))
 
 
 def _cli() -> str:

@@ -174,6 +174,8 @@ class Service:
     closing: threading.Event = field(default_factory=threading.Event)
     batches: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     """The requests of each batch that came in."""
+    counted: int = 0
+    """How many questions were counted, and not asked."""
     looks: int = 0
     """How many looks a batch is not answered yet."""
     fates: list[str] = field(default_factory=list)
@@ -259,6 +261,10 @@ def serving() -> Iterator[Service]:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             if self.path.endswith("/batches"):
                 self._take_batch(body)
+                return
+            if self.path.endswith("/count_tokens"):
+                service.counted += 1
+                self._send(json.dumps({"input_tokens": len(json.dumps(body)) // 4}).encode())
                 return
             act = service.script.pop(0) if service.script else service.default
             service.asked.append(body)

@@ -17,8 +17,11 @@ from msgspec.structs import asdict
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import Usage
+from memrepo.store.damaged import keep_newest
 
 FOLDER = "kept"
+KEPT = 50
+"""So many runs that broke off are remembered, the newest."""
 BATCHES = "batches.jsonl"
 """What went out as Message Batches (`store.batches`)."""
 SCHEMA_VERSION = 1
@@ -104,6 +107,8 @@ class KeptAnswers:
     def _append(self, line: Mapping[str, object]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = not self.path.exists()
+        if new:
+            keep_newest(self.path.parent, "*.jsonl", KEPT - 1)
         with self.path.open("a", encoding="utf-8") as handle:
             if new:
                 head = {k: v for k, v in asdict(self.of).items() if k != "answers"}

@@ -277,11 +277,6 @@ def _watching(data: bytes, keys: str) -> Watch | None:
     return Watch(sha256(data).hexdigest(), look, name) if known else None
 
 
-def missing_keys(repo: Repo) -> list[tuple[str, str]]:
-    """Return purges, with the id of their key, that this machine has no key of."""
-    return [(r.id, r.key) for r in receipts(repo) if key_of(r.key) is None]
-
-
 # -- finishing -------------------------------------------------------------------------------
 
 

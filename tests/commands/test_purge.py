@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import stat
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -291,6 +296,67 @@ def test_a_kill_while_it_takes_its_place_is_finished_by_the_next_command(
     assert_sound(repo)
 
 
+def test_locks_that_a_killed_git_left_stop_nothing(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kill(*_: object) -> None:
+        for name in ("refs/heads/main.lock", "packed-refs.lock", "index.lock"):
+            (repo / ".git" / name).write_text("")
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(quarantine, "_stage", kill)
+        with pytest.raises(Killed):
+            given(repo, VALUE, "purge")
+    done(repo, "add", "The first thing written after a power cut.", now=LATER)
+    assert traces(repo) == []
+    assert_sound(repo)
+
+
+def test_who_commits_while_it_takes_its_place_keeps_the_old_repository(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move = quarantine._move_refs
+
+    def meanwhile(*given: Any) -> None:
+        git(repo, "commit", "-q", "--allow-empty", "--no-verify", "-m", "by hand")
+        move(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(quarantine, "_move_refs", meanwhile)
+        answer = given(repo, VALUE, "purge")
+    assert answer.exit == 3
+    assert git(repo, "log", "-1", "--format=%s").strip() == "by hand"
+    assert_sound(repo)
+    purged(repo)
+    assert traces(repo) == []
+
+
+@pytest.mark.parametrize("after", [0.5, 0.9, 1.3, 1.7])
+def test_a_real_kill_leaves_the_old_repository_or_the_new_one(repo: Path, after: float) -> None:
+    before = git(repo, "rev-parse", "HEAD")
+    argv = [sys.executable, "-m", "memrepo", "-C", str(repo), "--now", LATER, "purge"]
+    process = subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    assert process.stdin is not None
+    process.stdin.write(VALUE.encode())
+    process.stdin.close()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(after)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    done(repo, "add", "The first thing written after a power cut.", now=LATER)
+    assert git(repo, "fsck", "--strict") == ""
+    if git(repo, "rev-parse", "HEAD^") != before:
+        assert traces(repo) == []
+    else:
+        purged(repo, now=NEXT_DAY)
+        assert traces(repo) == []
+    assert_sound(repo)
+
+
 @pytest.mark.parametrize("step", ["build", "make_ready"])
 def test_a_kill_before_that_leaves_the_old_repository(
     repo: Path, step: str, monkeypatch: pytest.MonkeyPatch
@@ -378,6 +444,7 @@ def test_without_the_key_a_clone_neither_fetches_nor_sends(
     assert "keys" in answer.error["fix"]
     assert git(hub, "for-each-ref") == before[0]
     (key,) = (tmp_path / "config" / "memrepo" / "keys").iterdir()
+    assert "purged" in {c["name"] for c in memrepo(desk, "doctor").data["checks"] if not c["ok"]}
     there = purges.keys_folder()
     there.mkdir(parents=True)
     (there / key.name).write_bytes(key.read_bytes())

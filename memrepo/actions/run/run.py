@@ -475,6 +475,10 @@ def _status(proposed: Proposed, *, branch: str, landed: Proposal | None, news: b
     return "ok" if news else "skipped"
 
 
+FAILED = 200
+"""So many answers that could not be used are kept, the newest."""
+
+
 def _keep_raw(at: Work, proposed: Proposed) -> None:
     """Leave what the judge said in vain where a person may look; never committed."""
     folder = at.store.root / at.tree.layout.prefix / ".memrepo" / "failed"
@@ -489,6 +493,10 @@ def _keep_raw(at: Work, proposed: Proposed) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         path = Path(folder / f"{run}-{failure.name}-{number}.json")
         path.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    if proposed.failures:
+        from memrepo.store.damaged import keep_newest
+
+        keep_newest(folder, "*.json", FAILED)
 
 
 def _landing(at: Work, proposal: Proposal, reason: str = "") -> Landing:

@@ -29,6 +29,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge import closure
+from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.doubt import counted_as
 from memrepo.purify.intake import Reader, cursors, take_in
 from memrepo.purify.manifest import Recorded, Removal, read_manifests
@@ -124,6 +125,7 @@ def do(work: Work, request: Request) -> Result:
     problems = (
         *state.problems,
         *uncommitted(work),
+        *tombstones_in(state).problems,
         *damaged,
         *cases.problems,
         *announced(plan),

@@ -288,6 +288,9 @@ def _bug(error: Exception, argv: Sequence[str], as_json: bool) -> int:
             path = folder / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.txt"
             path.write_text(trace, encoding="utf-8")
             said = f"the traceback is in {path}"
+            from memrepo.store.damaged import keep_newest
+
+            keep_newest(folder, "bug-*.txt", 50)
     except OSError:
         pass
     _complain(f"a bug: {type(error).__name__}: {error}; {said}", "report it", Exit.BUG, as_json)

@@ -129,6 +129,16 @@ def test_a_secret_in_a_message_is_found_at_a_file_that_a_forge_can_mark(clone: P
     assert SECRET not in json.dumps(problem)
 
 
+@pytest.mark.parametrize("text", ["format = [", 'format = "one"', "[run]\nnights = 3", b"\xff"])
+def test_a_configuration_that_cannot_be_used_is_named(clone: Path, text: str | bytes) -> None:
+    data = text if isinstance(text, bytes) else text.encode()
+    (clone / "memrepo.toml").write_bytes(data + b"\n")
+    hubs.commit_all(clone, "settings")
+    code, rules = found_in(clone)
+    assert (code, rules) == (1, {"config-unreadable"})
+    assert script("check-pull-request", clone, "main", "pull", "../review").returncode == 1
+
+
 def test_two_files_of_one_id_are_named(clone: Path) -> None:
     (memory,) = memories(clone).values()
     name = f"memories/knowledge/other-{memory.id[4:10]}.md"

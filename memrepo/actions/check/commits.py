@@ -20,6 +20,7 @@ from memrepo.actions.sync.hand_commits import TreeAt, scene_of
 from memrepo.actions.work import Work
 from memrepo.checks import registry
 from memrepo.checks.rules import GROUPS, Group, Scene, Wants
+from memrepo.config import ConfigError, parse_config
 from memrepo.core.errors import UsageError
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
@@ -70,6 +71,8 @@ def look(work: Work, word: str, only: Sequence[Group]) -> Found:
     )
     wanted = tuple(only or GROUPS)
     found = [*early, *_stands(state, files), *_as_one(scene, wanted)]
+    if "schema" in wanted and tree.layout.config in files:
+        found += _config(tree.layout.config, files[tree.layout.config])
     if "derived" in wanted:
         found += _by_hand(work, tree, state, scene.wants, f"{base}..{tip}" if base else tip)
     if "secrets" in wanted:
@@ -113,6 +116,20 @@ def _stands(state: State, files: Collection[str]) -> Iterator[Problem]:
     for problem in (*state.problems, *closure.closure(state)):
         if problem.path in files and problem.rule == "memory-same-id":
             yield replace(problem, severity="error")
+
+
+def _config(path: str, data: bytes) -> Iterator[Problem]:
+    """Yield what keeps a configuration from being read: no command would write by it."""
+    try:
+        parse_config(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        message, line = "found a byte that is not UTF-8", 0
+    except ConfigError as error:
+        message, line = error.message, error.line
+    else:
+        return
+    fix = "`memrepo config explain KEY` says what a key may be"
+    yield Problem(path=path, line=line, rule="config-unreadable", message=message, fix=fix)
 
 
 def _by_hand(

@@ -59,15 +59,19 @@ INSTRUCTIONS = (
 )
 
 
-def serve(session: Call, *, admin: bool, connector: bool) -> None:
-    """Serve over standard input and output until the client closes them."""
+def server_of(session: Call, *, admin: bool, connector: bool) -> Server[object]:
+    """Return the SDK's server for a session, with the tools that it offers."""
     gc.set_threshold(_BETWEEN_COLLECTIONS)
+    offered = (*DEFAULT, *(ADMIN if admin else ()), *(CONNECTOR if connector else ()))
+    return _Handlers(session, offered).server()
+
+
+def serve(server: Server[object]) -> None:
+    """Serve over standard input and output until the client closes them."""
     # Python's own way waits for the thread that reads, which waits for the client.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    offered = (*DEFAULT, *(ADMIN if admin else ()), *(CONNECTOR if connector else ()))
 
     async def main() -> None:
-        server = _Handlers(session, offered).server()
         given = _Lines(sys.stdin.buffer, encoding="utf-8", errors="replace")
         async with stdio_server(stdin=anyio.wrap_file(given)) as (reads, writes):
             await server.run(reads, writes, server.create_initialization_options())

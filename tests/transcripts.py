@@ -267,7 +267,9 @@ def main(argv: list[str]) -> int:
         print("usage: python tests/transcripts.py --write", file=sys.stderr)
         return 2
     write_anew(documents(), refreshed)
-    return 0
+    import docs_picture  # which reads transcripts itself
+
+    return docs_picture.main()
 
 
 if __name__ == "__main__":

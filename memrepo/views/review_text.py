@@ -20,8 +20,8 @@ _CONTEXT = 12
 _COLOURS = {"old": "\x1b[31m", "new": "\x1b[32m"}
 _MARKED = {"old": "\x1b[1;31;7m", "new": "\x1b[1;32;7m"}
 _PLAIN = "\x1b[0m"
-LONGEST = 50_000
-"""Characters of a section of markdown: a forge takes 65,536 for a whole comment."""
+LONGEST = 40_000
+"""Characters of a section of markdown: a forge takes 65,536 for a comment, findings included."""
 _TICKS = regex("`+")
 
 

@@ -34,6 +34,7 @@ help:
 	@echo "make lint    ruff and mypy"
 	@echo "make format  rewrite the code in the house format"
 	@echo "make docs    refresh the tables and transcripts of the documentation"
+	@echo "make site    the documentation as a site, in build/site"
 	@echo "make bench   the benchmarks, as ratios; writes benchmarks/results.json"
 	@echo "make lock    resolve the lock files again (UPGRADE=--upgrade for newer versions)"
 	@echo "make build   wheel and source archive in dist/"
@@ -68,6 +69,11 @@ docs: $(READY)
 	@$(PY) tests/docs_parts.py
 	@$(PY) -m benchmarks.plot
 	@$(PY) tests/transcripts.py --write
+
+site: $(READY)
+	@$(PY) -m pip install -qq --disable-pip-version-check --group docs
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+	@echo "build/site/index.html"
 
 bench: $(READY)
 	@$(PY) -m benchmarks

@@ -6,7 +6,7 @@ DIR holds workspaces, each a folder NAME beside `NAME.gold.json` with LoCoMo's q
 becomes a repository by `memrepo init --from` and `memrepo run`, and each question that a bullet
 answers is asked by `memrepo search`. A hit holds the bullets on whose lines its sources lie. Asked
 of every memory, notes of whole days take places though they hold no bullet; so the questions are
-asked once more of claims alone.
+asked once more of claims alone, and once within 400 tokens.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from memrepo.core.memory import CLAIM_TYPES
 NOW = "2026-03-01T09:00:00Z"
 WAYS: Mapping[str, Sequence[str]] = {
     "every memory": (),
+    "400 tokens": ["--max-tokens=400"],
     "claims alone": [f"--type={type_}" for type_ in CLAIM_TYPES],
 }
 """The options of `memrepo search` that are tried."""

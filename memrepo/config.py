@@ -45,6 +45,9 @@ OUTSIDE = (
     "telemetry.preset",
     "downstream.command",
     "dense.model",
+    "notify.command",
+    "notify.url",
+    "notify.ping",
 )
 """Keys of the person's own configuration: a repository must choose no program, host or folder."""
 USER_FILE = "~/.config/memrepo/config.toml"
@@ -208,6 +211,19 @@ KEYS: tuple[Key, ...] = (
         kind="seconds",
         default=90,
         doc="After how long without a sign an answer is given up, and asked for again.",
+    ),
+    Key(
+        name="judge.batches",
+        kind="choice",
+        default="off",
+        words=("off", "wide", "always"),
+        doc="Ask by Message Batches at half price: wide for reconciliations and first runs.",
+    ),
+    Key(
+        name="judge.batch_wait_s",
+        kind="seconds",
+        default=600,
+        doc="How long a run waits for a batch before it leaves it to the next.",
     ),
     Key(
         name="judge.max_retries",

@@ -331,7 +331,31 @@ Confidence: 0.8
 """,
 }
 
+CODEX: dict[str, bytes] = {
+    "MEMORY.md": b"# Garden tools\n\n- The trimmer takes cord of two millimetres.\n",
+    "memory_summary.md": b"## User\n\n- Vera answers mail on Sundays only.\n",
+    "raw_memories.md": b"- The trimmer takes cord of two millimetres.\n",
+    "rollout_summaries/2026-02-03-pump.md": b"The pump was wired and the fuse replaced.\n",
+    "skills/pump/SKILL.md": b"# Pump\n",
+}
+
+LETTA: dict[str, bytes] = {
+    "agent.af": json.dumps(
+        {
+            "agents": [{"name": "gardener", "messages": [{"content": "hello"}]}],
+            "blocks": [
+                {"id": "block-0", "label": "human", "value": "Name is Vera.\n\n- Keeps bees."},
+                {"id": "block-1", "label": "persona", "value": "I look after the garden."},
+                {"id": "block-2", "label": "empty", "value": ""},
+            ],
+            "files": [{"file_name": "beds.md", "content": "Four beds lie behind the shed."}],
+        }
+    ).encode()
+}
+
 FOLDERS: dict[str, dict[str, bytes]] = {
+    "codex": CODEX,
+    "letta": LETTA,
     "mem0": MEM0,
     "claude-code": CLAUDE_CODE,
     "basic-memory": BASIC_MEMORY,

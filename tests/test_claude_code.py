@@ -153,6 +153,10 @@ def test_what_claude_code_notes_by_itself_is_taken_in_and_stays_its_own(
         claims = [m for m in memories(repo).values() if not m.is_note]
         assert [m.body for m in claims] == ["Ana edits in helix."]
         assert {p.name: p.read_bytes() for p in own.iterdir()} == before
+    (own / "editor.md").write_text(NOTE.replace("helix", "kakoune"), encoding="utf-8")
+    claude.says("And which editor is it now?", ["Kakoune."], *options)
+    claims = [m for m in memories(repo).values() if not m.is_note]
+    assert [(m.body, m.status) for m in claims] == [("Ana edits in kakoune.", "active")]
     assert_sound(repo)
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import Any
 import jsonschema
 import pytest
 from driving import begin, done, git, memrepo
+from real_clients import installed
 from workspaces import small
 
 from memrepo.actions.work import Call
@@ -123,3 +126,47 @@ def test_what_is_missing_or_unknown_is_refused_and_nothing_is_written(
             jsonschema.validate(wrong, tool.input_schema())
         assert call(begun, name, dict(wrong)).failed
     assert git(begun, "rev-parse", "HEAD") == head
+
+
+def test_the_typescript_client_accepts_every_answer_and_every_refusal(
+    begun: Path, tmp_path: Path
+) -> None:
+    modules = installed("sdk", "@modelcontextprotocol/sdk").parent.parent
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not there")
+    calls = []
+    for name in sorted(TOOLS):
+        place = Path(shutil.copytree(begun.parent, tmp_path / name, symlinks=True))
+        repo = place / begun.name
+        git(repo, "config", "memrepo.workspace", str(place / "ws"))
+        good = EXAMPLES[name](repo)
+        refused = [{"nonsense": 1}, *({**good, a: "x" * 99_999} for a in TOOLS[name].required)]
+        unknown = [{**good, key: "mem-0000000000000000"} for key in ("id", "run") if key in good]
+        options = ["mcp", "--toolset", "admin", "--connector"]
+        calls.append(
+            {
+                "command": sys.executable,
+                "args": ["-m", "memrepo", "-C", str(repo), *options],
+                "name": name,
+                "given": [good, *refused, *unknown],
+            }
+        )
+    ran = subprocess.run(
+        [node, str(Path(__file__).with_name("sdk_client.mjs"))],
+        input=json.dumps({"modules": str(modules), "calls": calls}),
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=True,
+    )
+    for call_, answers in zip(calls, json.loads(ran.stdout), strict=True):
+        first, *others = answers
+        assert "thrown" not in first, (call_["name"], first)
+        assert not first.get("isError"), (call_["name"], first)
+        assert first["structuredContent"]
+        assert len(others) == len(call_["given"]) - 1
+        for other in others:
+            assert other["isError"], (call_["name"], other)
+            assert other["content"][0]["text"].startswith("refused:")
+            assert "structuredContent" not in other

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import hubs
+import msgspec
 import pytest
 import yaml
 from driving import LATER, assert_sound, done, git, memories, memrepo, subjects, tree
@@ -224,6 +225,16 @@ def test_markdown_shows_what_a_file_says_as_code_only() -> None:
     assert "**Rules are broken.** 2 files: 1 error, 1 warning." in text
     row = text.splitlines()[-1]
     assert row == "| `b.md` | warning: `body-line` | `'@ann' \\| <b> '' (fix: cut)` |"
+
+
+def test_a_review_of_any_size_fits_into_a_comment(clone: Path) -> None:
+    many = [msgspec.structs.replace(FOUND[1], path="p" * 300, message="m" * 500)] * 500
+    table = findings.markdown(many, "2 files")
+    assert "450 more are in the log." in table
+    body = "x `y` | z\n\n" * 30_000
+    hubs.commit(clone, "much", **{GOOD: MEMORY + body})
+    review = memrepo(clone, "diff", "main..pull", "--markdown", as_json=False).out
+    assert len(table) + len(review) < 65_536
 
 
 def test_no_text_of_a_memory_leaves_the_block_of_a_review(clone: Path) -> None:

@@ -3,8 +3,9 @@
 Every ```console block of a document is played in order, in one temporary folder that holds a copy
 of the demo's workspace as `agent/` and of its later state as `later/`. The clock starts at START
 and goes on a minute a command. A line that begins with `memory_` calls that tool for agents; what
-is shown is its short text. `python tests/transcripts.py --write` puts what the program says today
-into the documents.
+is shown is its short text. A document with the line `<!-- theirs: FORMAT -->` finds a memory of
+another program's in `theirs/`. `python tests/transcripts.py --write` puts what the program says
+today into the documents.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from docs_parts import ROOT, write_anew
+from foreign_memory import FOLDERS
 
 from memrepo.actions.work import Call
 from memrepo.assets import asset
@@ -38,6 +40,7 @@ ANY_LINES = "..."
 IDENTITY = "[user]\n\tname = Mara\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
 PROGRAMS = str(Path(sys.executable).parent)
 OTHERS = ("cat", "cp", "git", "ls")
+THEIRS = re.compile(r"^<!-- theirs: (\S+) -->$", re.MULTILINE)
 _HEX = re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b")
 
 
@@ -52,7 +55,11 @@ class Exchange:
 
 def documents() -> list[Path]:
     """Return the documents that may hold transcripts."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    folders = (ROOT / "docs", ROOT / "docs" / "migrate")
+    return [
+        ROOT / "README.md",
+        *(path for folder in folders for path in sorted(folder.glob("*.md"))),
+    ]
 
 
 def exchanges(text: str) -> list[Exchange]:
@@ -96,6 +103,19 @@ class Stage:
         self.commit = ""
         self.typed = ""
         """What is piped into the command."""
+
+    def bring(self, format_: str) -> None:
+        """Put an example of another program's memory into `theirs/`."""
+        theirs = self.top / "theirs"
+        if format_ == "artifacts":  # what a purifier keeps is what our export of it writes
+            other = self.top.parent / "other"
+            for words in (["init", str(other), "--from", str(self.top / "agent")], ["run"]):
+                self._memrepo(words if words[0] == "init" else ["-C", str(other), *words])
+            self._memrepo(["-C", str(other), "export", "artifacts", str(theirs / "runtime")])
+            return
+        for name, data in FOLDERS[format_].items():
+            (theirs / name).parent.mkdir(parents=True, exist_ok=True)
+            (theirs / name).write_bytes(data)
 
     def play(self, command: str) -> tuple[str, ...]:
         """Run one command line and return what it prints, with the folder's name taken out."""
@@ -214,6 +234,8 @@ def play(text: str, each: Callable[[Exchange, tuple[str, ...]], None]) -> None:
         return
     with tempfile.TemporaryDirectory(prefix="memrepo-docs-") as folder:
         stage = Stage(Path(folder).resolve())
+        if theirs := THEIRS.search(text):
+            stage.bring(theirs[1])
         for exchange in found:
             each(exchange, stage.play(exchange.command))
 
@@ -245,7 +267,9 @@ def main(argv: list[str]) -> int:
         print("usage: python tests/transcripts.py --write", file=sys.stderr)
         return 2
     write_anew(documents(), refreshed)
-    return 0
+    import docs_picture  # which reads transcripts itself
+
+    return docs_picture.main()
 
 
 if __name__ == "__main__":

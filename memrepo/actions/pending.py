@@ -28,6 +28,8 @@ RECENT = 10
 """So many manifests are asked for what texts wanted of the memory."""
 PREFIX = "run/"
 REPLACED = "refs/memrepo/replaced/"
+KEPT = 50
+"""So many runs that were accepted, discarded or replaced keep their commits, of each."""
 
 
 ASKED = "asked"
@@ -290,10 +292,12 @@ def _open(work: Work, entry: dict[str, Any], texts: Collection[tuple[str, str]])
 
 
 def put_away(work: Work, waiting: Waiting, where: str = REPLACED) -> None:
-    """Take a waiting run's branch away; its commits stay under a ref of our own."""
-    branch = f"refs/heads/{waiting.branch}"
+    """Take a waiting run's branch away; the commits of the newest stay under refs of our own."""
+    branch, repo = f"refs/heads/{waiting.branch}", work.store.repo
+    older = sorted(ref for ref in repo.refs.below(where) if ref != f"{where}{waiting.run}")
     lines = (
         f"update {where}{waiting.run} {waiting.tip}\n",
         f"delete {branch} {waiting.tip}\n",
+        *(f"delete {ref}\n" for ref in older[: max(0, len(older) + 1 - KEPT)]),
     )
-    call(work.store.repo, "update-ref", "--stdin", lines=lines)
+    call(repo, "update-ref", "--stdin", lines=lines)

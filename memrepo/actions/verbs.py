@@ -79,6 +79,11 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
             "crontab entries for runs at the times of the cadence",
             "memrepo.actions.setup.schedule",
         ),
+        Verb(
+            "fleet",
+            "run many repositories in turn, with one budget and one report",
+            "memrepo.actions.run.fleet",
+        ),
         Verb("report", "what the last run in this clone came to", "memrepo.actions.run.report"),
     ),
     "find": (

@@ -164,9 +164,9 @@ class Work:
         if (self.store.folder / "purged").is_dir():
             from memrepo.store.purges import watching
 
-            watch(*(watching(self.store.folder) or ("", None)))
+            watch(watching(self.store.folder))
         else:
-            watch("", None)
+            watch(None)
 
     @property
     def actor(self) -> str:

@@ -20,6 +20,15 @@ _LINE = regex(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _ODD_END = regex(r"\r\n?")
 
 
+def without_comments(text: str) -> str:
+    """Return a text without its HTML comments; one that is never closed is text."""
+    parts, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts.append(text[at:start])
+        at = end + 3
+    return "".join((*parts, text[at:])) if parts else text
+
+
 def split_lines(text: str) -> list[Line]:
     r"""Split a text at `\n`, `\r\n` and `\r` and at nothing else; joined again it is the same."""
     lines: list[Line] = _LINE.findall(text)

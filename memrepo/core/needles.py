@@ -277,8 +277,9 @@ def known_again(text: str, hidden: Collection[Keyed], key: bytes) -> Iterator[Ne
     letters = _Folded(text).letters
     for one in hidden:
         wanted = bytes.fromhex(one.mac)
-        windows = {letters[at : at + one.length] for at in range(len(letters) - one.length + 1)}
-        for window in windows:
+        # Told one by one: of a long value all of them together would fill the memory.
+        for at in range(len(letters) - one.length + 1):
+            window = letters[at : at + one.length]
             said = b"value\0" + window.encode("utf-8", "surrogatepass")
             if hmac.digest(key, said, "sha256") == wanted:
                 yield Needle(letters=window, breaks=frozenset(one.breaks))

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from math import log2
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -21,14 +21,21 @@ from memrepo.core.ids import digest
 from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import NAMED, PROVIDERS, SWITCHED, Kind
 
+
+class Watch(NamedTuple):
+    """What finds values that were purged: a print of them, a search, and a file's other name."""
+
+    print: str
+    look: Callable[[str], Iterable[Span]]
+    name: Callable[[str], str]
+
+
 KINDS = (*PROVIDERS, *NAMED)
 MARK = "(purged)"
 """What stands in a text in place of a purged value: a plain word in YAML, JSON and markdown."""
 Span = tuple[int, int]
 _off: ContextVar[frozenset[str]] = ContextVar("secrets_off", default=frozenset())
-_watched: ContextVar[tuple[str, Callable[[str], Iterable[Span]]] | None] = ContextVar(
-    "purged", default=None
-)
+_watched: ContextVar[Watch | None] = ContextVar("purged", default=None)
 PURGED = "purged"
 """The kind of a value that was taken out of history: it is known by its keyed hash alone."""
 _LONG = regex(r"[A-Za-z0-9_./+=~:%@$-]{15}")
@@ -98,7 +105,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     """Find the secrets of a text in order; where two overlap the earlier, then longer, counts."""
     found = list(_found(text, KINDS))
     if (watched := _watched.get()) is not None:
-        found += [(start, -end, PURGED) for start, end in watched[1](text)]
+        found += [(start, -end, PURGED) for start, end in watched.look(text)]
     if not text.isascii():
         plain, places = _visible(text)
         if plain != text:
@@ -160,18 +167,21 @@ def switch_off(kinds: Collection[str]) -> None:
     _off.set(frozenset(kinds) & frozenset(SWITCHED))
 
 
-def watch(print_: str, look: Callable[[str], Iterable[Span]] | None) -> None:
-    """Look for values that were purged too, by what finds them, or no longer.
+def watch(purged: Watch | None) -> None:
+    """Look for values that were purged too, or no longer."""
+    _watched.set(purged)
 
-    `print_` changes when other values are looked for.
-    """
-    _watched.set((print_, look) if look is not None else None)
+
+def name_without_purged(path: str) -> str:
+    """Return what a file is called whose name may hold a purged value, as history has it."""
+    watched = _watched.get()
+    return watched.name(path) if watched is not None else path
 
 
 def rules_in_use() -> str:
     """Return a digest of the kinds that are looked for now: what was clean by others may not be."""
     watched = _watched.get()
-    return digest((__version__, KINDS, sorted(_off.get()), watched[0] if watched else ""))
+    return digest((__version__, KINDS, sorted(_off.get()), watched.print if watched else ""))
 
 
 def placeholder(kind: str) -> str:
@@ -217,14 +227,72 @@ def concealed(value: Any) -> Any:
     if not find_secrets("\n".join(texts)):
         return value
     known = {text[s.start : s.end]: s.kind for text in texts for s in find_secrets(text)}
-    longest = sorted(known, key=lambda secret: (-len(secret), secret))
-    pattern = re.compile("|".join(rf"(?<!\w){re.escape(secret)}(?!\w)" for secret in longest))
+    first = re.escape("".join(sorted({secret[0] for secret in known})))
+    begins = re.compile(rf"(?<!\w)[{first}]") if known else None
+    lengths = sorted({len(secret) for secret in known}, reverse=True)
 
     def clean(text: str) -> str:
         text = without_secrets(text)
-        return pattern.sub(lambda m: placeholder(known[m[0]]), text) if known else text
+        return _without(text, known, begins, lengths) if begins else text
 
     return _mapped(value, clean)
+
+
+def _without(
+    text: str, known: Mapping[str, str], begins: re.Pattern[str], lengths: Sequence[int]
+) -> str:
+    """Replace values that are known by now where they stand as words, the longest first.
+
+    A value is looked up, not tried: many secrets make it no slower.
+    """
+    parts, at = [], 0
+    for found in begins.finditer(text):
+        start = found.start()
+        for length in lengths if start >= at else ():
+            value, end = text[start : start + length], start + length
+            if value in known and not (text[end : end + 1].isalnum() or text[end : end + 1] == "_"):
+                parts += [text[at:start], placeholder(known[value])]
+                at = end
+                break
+    return "".join((*parts, text[at:])) if parts else text
+
+
+T = TypeVar("T")
+_BREAKS = regex("\r\n|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_HARM = regex(
+    "[\x00-\x08\x0e-\x1f\r\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
+)
+_COLOUR = regex("(\x1b\\[[0-9;]{0,12}m)")
+
+
+# What may be printed or handed out: texts of memories, files and commits are other people's, and
+# every face sends what it answers through here, as text and as data.
+
+
+def harmless(text: str, *, colour: bool = False) -> str:
+    """Return a text without control, bidi and tag characters; other line breaks are line feeds.
+
+    With `colour` the program's own colours stay: they change nothing but how a text looks.
+    """
+    if text.isprintable():
+        return text
+    if colour and "\x1b[" in text:
+        parts = _COLOUR.split(text)
+        parts[::2] = map(harmless, parts[::2])
+        return "".join(parts)
+    return _HARM.sub("", _BREAKS.sub("\n", text))
+
+
+def harmless_data(value: T) -> T:
+    """Return what JSON is to hold, each text of it harmless, keys too."""
+    found: object = value
+    if isinstance(value, str):
+        found = harmless(value)
+    elif isinstance(value, Mapping):
+        found = {harmless_data(key): harmless_data(part) for key, part in value.items()}
+    elif isinstance(value, list | tuple):
+        found = [harmless_data(part) for part in value]
+    return found  # type: ignore[return-value]
 
 
 def _texts(value: object) -> Iterator[str]:

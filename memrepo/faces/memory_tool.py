@@ -24,6 +24,7 @@ from anthropic.types.beta import (
 
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
+from memrepo.core.secrets import harmless
 from memrepo.faces.mcp.calls import acting
 from memrepo.faces.memory_files import MemoryFiles
 
@@ -85,7 +86,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
 def _told(work: Callable[[], str]) -> str:
     try:
-        return work()
+        return harmless(work())
     except MemrepoError as error:
         more = f". {error.fix}." if error.fix else ""
-        raise ToolError(f"{error.message}{more}") from error
+        raise ToolError(harmless(f"{error.message}{more}")) from error

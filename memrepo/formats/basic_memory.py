@@ -7,7 +7,7 @@ observation, and links for its relations.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.patterns import regex
@@ -49,15 +49,19 @@ def read(files: Files) -> Read:
     """Read every note."""
     pages, problems = read_pages(files)
     records: list[Record] = []
+    there = {name for page in pages for name in names_of(page)}
     for page in pages:
-        found, noted = _records(page)
+        found, noted = _records(page, there)
         records += found
         problems += noted
     return Read(records=tuple(records), problems=tuple(problems))
 
 
-def _records(page: Page) -> tuple[list[Record], list[Problem]]:
-    """Return the memory of a note's prose, which carries its links, and those it observes."""
+def _records(page: Page, there: Collection[str]) -> tuple[list[Record], list[Problem]]:
+    """Return the memory of a note's prose, which carries its links, and those it observes.
+
+    A relation to a note that is not `there` stays in the prose.
+    """
     problems: list[Problem] = []
     title = page.text("title") or page.stem
     head = Given(page.path)
@@ -87,6 +91,8 @@ def _records(page: Page) -> tuple[list[Record], list[Problem]]:
         elif match := _RELATION.match(line):
             word = re.sub(r"\W+", "_", match[1].strip().lower())
             links.append((_LINKS.get(word, "references"), match[2].strip()))
+            if match[2].strip() not in there:
+                rest.append(line)  # nothing here could be linked: the words are what there is
         elif not _SECTIONS.fullmatch(line):
             rest.append(line)
     text = _without_title("\n".join(rest).strip(), title)

@@ -7,7 +7,7 @@ header: these are read item by item.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from memrepo.core.patterns import regex
@@ -26,12 +26,13 @@ _POINTER = regex(r"\[[^\[\]\n]{1,300}\]\(([^()\s]{1,300}\.md)\)")
 
 
 def read(files: Files) -> Read:
-    """Read a memory a file; of the index only what points to no file that is there."""
+    """Read a memory a file; of the index what points to no file, and why each file matters."""
     pages, problems = read_pages(files)
     records: list[Record] = []
+    hooks = _hooks(pages)
     for page in pages:
         if page.text("name") or page.text("description"):
-            record, given = _record(page)
+            record, given = _record(page, hooks.get(page.path, ""))
             records.append(record)
             problems += given.problems
             continue
@@ -46,19 +47,30 @@ def _is_there(page: Page, target: str, files: Files) -> bool:
     return str(PurePosixPath(page.path).parent / target) in files
 
 
-def _record(page: Page) -> tuple[Record, Given]:
+def _hooks(pages: Sequence[Page]) -> dict[str, str]:
+    """Return what the index says of each file, behind its name."""
+    found: dict[str, str] = {}
+    for page in (page for page in pages if page.stem == "MEMORY"):
+        for line in page.body.split("\n"):
+            if pointer := _POINTER.search(line):
+                said = line[pointer.end() :].strip().lstrip("-:\u2013\u2014").strip()
+                found.setdefault(str(PurePosixPath(page.path).parent / pointer[1]), said)
+    return found
+
+
+def _record(page: Page, hook: str) -> tuple[Record, Given]:
     given = Given(page.path)
     meta = page.values.get("metadata")
     nested = meta if isinstance(meta, dict) else {}
     kind = page.text("type") or str(nested.get("type", ""))
     type_, layer = _KINDS.get(kind, ("fact", ""))
     given.put("title", page.text("name"), "name", page.at.get("name", 0))
-    given.put("description", page.text("description"), "description")
+    given.put("description", page.text("description") or hook, "description")
     given.put("tags", [kind] if kind else [], "type")
     modified = given.time(nested.get("modified"), "modified", page.at.get("metadata", 0))
     record = Record(
         path=page.path,
-        text=page.body or page.text("description"),
+        text=page.body or page.text("description") or hook,
         type=type_,
         layer=layer,
         key=page.stem,

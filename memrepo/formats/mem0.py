@@ -79,10 +79,12 @@ def _record(path: str, key: str, line: int, value: object) -> tuple[Record | Non
         return None, [refused(path, "found no text", line=line, key=f"{key}.{_TEXTS[0]}")]
     given = Given(path, line)
     tags = [*_texts(value.get("categories")), *_texts(_extra(value).get("category"))]
+    owner = next(((k, name) for k, name in _SCOPES if value.get(k)), None)
+    more = [(k, name) for k, name in (*_SCOPES, ("run_id", "run")) if value.get(k)]
+    tags += [f"{name}:{value[k]}" for k, name in more if owner is None or k != owner[0]]
     given.put("tags", list(dict.fromkeys(tags)), f"{key}.categories")
     if value.get("expiration_date"):
         given.put("valid_until", value["expiration_date"], f"{key}.expiration_date")
-    owner = next(((k, name) for k, name in _SCOPES if value.get(k)), None)
     if owner:
         given.put("scope", f"{owner[1]}:{value[owner[0]]}", f"{key}.{owner[0]}")
     created = given.time(value.get("created_at"), f"{key}.created_at")

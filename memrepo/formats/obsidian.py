@@ -8,11 +8,14 @@ from __future__ import annotations
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.problems import Problem
 from memrepo.formats.own import memory_file
-from memrepo.formats.pages import Page, hashtags, linked, names_of, prose, read_pages
+from memrepo.formats.pages import Page, hashtags, linked, names_of, properties, prose, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, Whole, day_of
 from memrepo.purify.dates import is_date_heading
 
 _DATES = ("modified", "updated", "created", "date")
+_KNOWN = frozenset(
+    {*_DATES, "title", "description", "tags", "tag", "aliases", "type", "cssclasses"}
+)
 
 
 def read(files: Files) -> Read:
@@ -53,7 +56,7 @@ def _record(page: Page) -> tuple[Record, Given]:
     daily = is_date_heading(page.stem)
     record = Record(
         path=page.path,
-        text=page.body,
+        text="\n\n".join(filter(None, (page.body, properties(page, _KNOWN)))),
         key=page.path.removesuffix(".md"),
         type="note" if daily else kind if kind in CLAIM_TYPES else "fact",
         names=(*names_of(page), *page.texts("aliases")),

@@ -1,4 +1,4 @@
-"""An OpenClaw workspace: `MEMORY.md`, `memory/`, the dream diary, and what dreaming recalled.
+"""An OpenClaw workspace: `MEMORY.md`, `USER.md`, `memory/`, the diary, and what dreaming recalled.
 
 Docs: docs.openclaw.ai, "Memory" and "Dreaming". A bullet that dreaming promoted names the lines of
 the daily log it came from; `.dreams/short-term-recall.json` has concept tags for lines of logs.
@@ -22,6 +22,8 @@ from memrepo.formats.records import Files, Given, Read, Record, refused
 from memrepo.purify.dates import date_of_path, find_date
 from memrepo.purify.jsonl import mappings, read_object, texts
 
+_PROFILES = {"USER.md": "user", "IDENTITY.md": "identity"}
+"""Files about the person and the agent, and the layers that their items are of."""
 _DIARY = ("DREAMS.md", "dreams.md")
 _RECALL = "memory/.dreams/short-term-recall.json"
 _REPORTS = "memory/dreaming/"
@@ -40,7 +42,9 @@ def wants(path: str) -> bool:
     """Tell whether a file is one of the workspace's memory."""
     if path == _RECALL:
         return True
-    return is_markdown(path) and (path.startswith("memory/") or path in ("MEMORY.md", *_DIARY))
+    return is_markdown(path) and (
+        path.startswith("memory/") or path in ("MEMORY.md", *_PROFILES, *_DIARY)
+    )
 
 
 def read(files: Files) -> Read:
@@ -70,7 +74,7 @@ def _records(page: Page) -> Iterator[Record]:
         yield from log_notes(page)
     else:
         yield from _promoted(page)
-        yield from items(page)
+        yield from items(page, layer=_PROFILES.get(page.path, ""))
 
 
 def _promoted(page: Page) -> Iterator[Record]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import header
 from memrepo.core.codec import normal_body
@@ -17,6 +18,7 @@ from memrepo.purify.lines import read_lines
 
 _WIKI = regex(r"\[\[([^\[\]|#^\n]{1,300})(?:[#^][^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]")
 _LINK = regex(r"\]\(<?([^()<>\s]{1,300}\.md)>?(?:#[^()\s]{0,200})?\)")
+_KEY = regex(r"[A-Za-z_][\w -]{0,60}:(?:\s|\Z)")
 _TAG = regex(r"(?<![\w/#&])#([^\W\d_][\w/-]{0,100})")
 
 
@@ -53,12 +55,19 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_page(path: str, data: bytes) -> tuple[Page | None, list[Problem]]:
-    """Read a file; without a header all of it is body. None where its header cannot be read."""
+    """Read a file; without a header all of it is body. None where it is no text.
+
+    Of a header that is not YAML each line is read by itself, as far as it can be.
+    """
     head = header.split(data, path)
     errors = [p for p in head.problems if p.severity == "error"]
-    if errors and not head.unclosed:
+    noted: list[Problem] = []
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
         return None, errors
-    text = data.decode("utf-8")
+    if errors and not head.unclosed:
+        head, noted = _by_lines(text, path, head, errors[0])
     body = normal_body(text[head.body_offset :])
     rest = text[head.body_offset :]
     blank = len(rest) - len(rest.lstrip())
@@ -70,7 +79,36 @@ def read_page(path: str, data: bytes) -> tuple[Page | None, list[Problem]]:
         body=body,
         lines=(first, first + body.count("\n")) if body else (0, 0),
     )
-    return page, []
+    return page, noted
+
+
+def _by_lines(
+    text: str, path: str, head: header.Header, error: Problem
+) -> tuple[header.Header, list[Problem]]:
+    """Read each key of a header by itself: as YAML, or as the words that stand after it."""
+    start, end = text.index("\n") + 1, head.body_offset
+    lines = text[start:end].splitlines()[:-1]
+    found: dict[str, header.Entry] = {}
+    at = [n for n, line in enumerate(lines) if _KEY.match(line)]
+    for first, after in zip(at, [*at[1:], len(lines)], strict=True):
+        group = lines[first:after]
+        key, said = group[0].split(":", 1)
+        alone = header.split("\n".join(["---", *group, "---", ""]).encode(), path)
+        if not any(p.severity == "error" for p in alone.problems) and alone.entries:
+            value = alone.entries[0].value
+        else:
+            value = said.strip().strip("'\"")
+        found.setdefault(key, header.Entry(key, value, first + 2, after + 1))
+    told = Problem(
+        path=path,
+        line=error.line,
+        column=1,
+        rule="import-header",
+        message=f"{error.message}: the header was read line by line",
+        severity="warning",
+        fix="mend the header there, if something is missing here",
+    )
+    return replace(head, entries=tuple(found.values())), [told]
 
 
 def read_pages(files: Mapping[str, bytes]) -> tuple[list[Page], list[Problem]]:
@@ -120,3 +158,9 @@ def names_of(page: Page) -> tuple[str, ...]:
 def is_markdown(path: str) -> bool:
     """Tell whether a path is a markdown file's, and not in a hidden folder."""
     return path.endswith(".md") and not any(part.startswith(".") for part in path.split("/"))
+
+
+def properties(page: Page, known: Collection[str]) -> str:
+    """Return the values of a header that no field of ours holds, a line each."""
+    found = ((key, page.texts(key)) for key in page.values if key not in known)
+    return "\n".join(f"{key}: {', '.join(values)}" for key, values in found if values)

@@ -1,12 +1,13 @@
 """From what a reader found to the changes of one commit; the same again changes nothing.
 
-A record that is a memory already, by its id there, by id or by text, is left as it is. What a
-person rejected stays out, and so does what an earlier import brought and has left the tree since.
+A record that is a memory already, by its id there, by id or by text, is left as it is; where the
+other program words it anew and nobody here touched it, the memory follows. What a person rejected
+stays out, and so does what an earlier import brought and has left the tree since.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
@@ -26,12 +27,15 @@ from memrepo.core.state import State, apply
 from memrepo.formats.own import path_here
 from memrepo.formats.records import Read, Record, Whole, refused
 from memrepo.merge.closure import close, findings
+from memrepo.policies.matching import jaccard, tokens
 from memrepo.purify.gather import SHORT
 from memrepo.purify.holds import left_out
 from memrepo.purify.imported_memories import Imported
 from memrepo.purify.known import free_path, storable
 from memrepo.purify.routes import recast, route
 
+ALIKE = 0.3
+"""The share of common words from which on an item without an id is the one that went, reworded."""
 _SPOKEN = ("title", "subject", "predicate", "object", "description", "tags", "entities")
 _Place = tuple[str, int]
 
@@ -57,11 +61,13 @@ def take(state: State, read: Read, terms: Terms) -> Imported:
                 work.take_record(record)
             case Whole():
                 work.take_whole(record)
+    work.pair()
     work.link()
     changes = work.changes()
     counts = {
         "memories_new": len(work.fresh),
         "memories_known": work.known,
+        **({"memories_changed": len(work.updated)} if work.updated else {}),
         **({"barred": work.barred} if work.barred else {}),
         **({"left_before": work.left} if work.left else {}),
         "unreadable": sum(p.severity == "error" for p in work.problems),
@@ -82,6 +88,8 @@ class _Work(msgspec.Struct):
     terms: Terms
     problems: list[Problem]
     fresh: dict[str, Memory] = msgspec.field(default_factory=dict)
+    updated: dict[str, Update] = msgspec.field(default_factory=dict)
+    met: set[str] = msgspec.field(default_factory=set)
     files: dict[str, bytes] = msgspec.field(default_factory=dict)
     records: dict[str, Record] = msgspec.field(default_factory=dict)
     names: dict[str, str] = msgspec.field(default_factory=dict)
@@ -90,6 +98,7 @@ class _Work(msgspec.Struct):
     barred: int = 0
     left: int = 0
     _resources: dict[str, str] = msgspec.field(default_factory=dict)
+    _items: dict[tuple[str, str], str] = msgspec.field(default_factory=dict)
     _texts: dict[tuple[bool, str, str], str] = msgspec.field(default_factory=dict)
     _notes: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
 
@@ -101,6 +110,8 @@ class _Work(msgspec.Struct):
         for source in memory.sources:
             if "#" in source.resource:
                 self._resources.setdefault(source.resource, memory.id)
+            elif memory.text("origin") == "import":
+                self._items.setdefault((source.resource, text_hash(memory.body)), memory.id)
         if len(memory.body) >= SHORT:
             for hash_ in (text_hash(memory.body), *memory.texts("aliases")):
                 self._texts.setdefault((memory.is_note, memory.text("scope"), hash_), memory.id)
@@ -128,6 +139,7 @@ class _Work(msgspec.Struct):
         memory = self._clean(whole.memory, (whole.path, whole.line))
         if memory.id in self.state.memories or memory.id in self.fresh:
             self.known += 1
+            self._meet_whole(memory)
             return
         memory = replace(memory, path=path_here(self.state.layout, memory))
         if self._new(memory, (whole.path, whole.line), memory.id) and whole.data:
@@ -157,6 +169,7 @@ class _Work(msgspec.Struct):
         for id_ in (
             self._resources.get(resource),
             memory.id,
+            self._items.get((memory.sources[0].resource, where[2])),
             self._texts.get(where) if long else None,
         ):
             if id_ and (id_ in self.state.memories or id_ in self.fresh):
@@ -166,11 +179,17 @@ class _Work(msgspec.Struct):
     def _meet(self, id_: str, memory: Memory, record: Record) -> None:
         """Count a record that is known, and tell where it says something else by now."""
         self.known += 1
+        self.met.add(id_)
         held = self.state.memories.get(id_)
         if held is None:
             return
         hash_ = text_hash(memory.body)
-        if hash_ != text_hash(held.body) and hash_ not in held.texts("aliases"):
+        if hash_ == text_hash(held.body):
+            return
+        if self._is_as_it_came(held):
+            if not self._is_barred(memory, (record.path, record.lines[0]), record.key):
+                self._follow(held, memory)
+        elif hash_ not in held.texts("aliases"):
             self.problems.append(
                 Problem(
                     path=record.path,
@@ -182,6 +201,62 @@ class _Work(msgspec.Struct):
                     severity="warning",
                 )
             )
+
+    def _is_as_it_came(self, held: Memory) -> bool:
+        """Tell whether nobody here worded, confirmed or ended what an import made."""
+        written = held.fields.get("generated")
+        return (
+            held.text("origin") == "import"
+            and held.status == "active"
+            and not held.fields.get("verified")
+            and written is not None
+            and written.by == f"{self.terms.format}/unknown"
+        )
+
+    def _follow(self, held: Memory, memory: Memory) -> None:
+        """Let a memory say what the other program says by now; its former wording is an alias."""
+        former = (*held.texts("aliases"), text_hash(held.body))
+        kept = ("generated", "sources", *_SPOKEN)
+        fields = {
+            k: memory.fields.get(k) for k in kept if memory.fields.get(k) != held.fields.get(k)
+        }
+        fields["aliases"] = tuple(dict.fromkeys(former))
+        self.updated[held.id] = Update(id=held.id, fields=fields, body=memory.body)
+
+    def _meet_whole(self, memory: Memory) -> None:
+        """Follow a memory of our own shape that was reworded there, and not here since."""
+        held = self.state.memories.get(memory.id)
+        if held is None or held.body == memory.body or held.status != memory.status:
+            return
+        ours, theirs = (m.fields.get("generated") for m in (held, memory))
+        later = ours and theirs and ours.at and theirs.at and theirs.at > ours.at
+        if later or (
+            ours == theirs and held.fields.get("verified") == memory.fields.get("verified")
+        ):
+            self._follow(held, memory)
+
+    def pair(self) -> None:
+        """Take what has no id there, and stands in a file beside what went, as that reworded."""
+        gone: dict[str, list[Memory]] = defaultdict(list)
+        for held in sorted(
+            self.state.memories.values(), key=lambda m: m.sources[0].lines if m.sources else (0, 0)
+        ):
+            if held.sources and held.id not in self.met and self._is_as_it_came(held):
+                gone[held.sources[0].resource].append(held)
+        for id_, memory in list(self.fresh.items()):
+            candidates = gone.get(memory.sources[0].resource) if id_ in self.records else None
+            alike = [one for one in candidates or () if one.type == memory.type]
+            if not alike:
+                continue
+            said = tokens(memory.body)
+            best = max(alike, key=lambda one: jaccard(said, tokens(one.body)))
+            if jaccard(said, tokens(best.body)) < ALIKE:
+                continue
+            gone[memory.sources[0].resource].remove(best)
+            del self.fresh[id_], self.records[id_]
+            self.paths.discard(memory.path)
+            self.names = {name: best.id if to == id_ else to for name, to in self.names.items()}
+            self._follow(best, memory)
 
     def _is_barred(self, memory: Memory, place: _Place, key: str) -> bool:
         """Leave out what a person rejected, or what is close to it."""
@@ -300,17 +375,22 @@ class _Work(msgspec.Struct):
         """Return the memories to create, and what known ones need so that references hold."""
         creates = [Create(memory=memory) for memory in self.fresh.values()]
         before = {finding.name for finding in findings(self.state)}
-        updates, mended = close(apply(self.state, creates), before)
+        updates, mended = close(apply(self.state, [*creates, *self.updated.values()]), before)
         self.problems += [_mended(finding.problem) for finding in mended]
         for update in updates:
             if update.id in self.fresh:
                 self.fresh[update.id] = self.fresh[update.id].with_fields(update.fields)
-        known: Iterable[Update] = (u for u in updates if u.id not in self.fresh)
+            elif update.id in self.updated:
+                one = self.updated[update.id]
+                self.updated[update.id] = replace(one, fields={**one.fields, **update.fields})
+        held = {*self.fresh, *self.updated}
+        known: Iterable[Update] = (u for u in updates if u.id not in held)
         return (
             *(
                 Create(memory=memory, file=self.files.get(id_, b""))
                 for id_, memory in sorted(self.fresh.items())
             ),
+            *(update for _, update in sorted(self.updated.items())),
             *known,
         )
 

@@ -15,8 +15,10 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.formats import (
     basic_memory,
     claude_code,
+    codex,
     hybrid,
     layered,
+    letta,
     mem0,
     memory_fs,
     obsidian,
@@ -79,6 +81,18 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
                 what="a memory folder of Claude Code",
                 wants=is_markdown,
                 read=claude_code.read,
+            ),
+            Format(
+                name="codex",
+                what="the memories of Codex CLI",
+                wants=codex.wants,
+                read=codex.read,
+            ),
+            Format(
+                name="letta",
+                what="an agent file of Letta, or its blocks as JSON",
+                wants=letta.wants,
+                read=letta.read,
             ),
             Format(name="mem0", what="memories of mem0 as JSON", wants=mem0.wants, read=mem0.read),
             Format(

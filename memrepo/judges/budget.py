@@ -8,11 +8,12 @@ does not say what a call used is charged the estimate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 from math import ceil
 from operator import add
+from typing import Protocol, runtime_checkable
 
 import msgspec
 from msgspec.structs import replace
@@ -117,6 +118,14 @@ def _spent(since: str, recorded: Iterable[Recorded]) -> Usage:
     return reduce(add, (m.usage for m in recorded if m.now.startswith(since)), Usage())
 
 
+@runtime_checkable
+class Counting(Protocol):
+    """A backend that counts the tokens of a question for nothing."""
+
+    def count(self, prompt: Prompt) -> int:
+        """Return how many there are; 0 where nobody says."""
+
+
 class Budgeted:
     """A backend that stops before it overspends; implements `judges.model.Backend`.
 
@@ -141,20 +150,16 @@ class Budgeted:
 
     def ask(self, prompt: Prompt) -> Reply:
         """Ask if every limit allows it; raises BudgetReached."""
-        said = self._expected(prompt.name, prompt.items)
-        need = self._priced(prompt.token_bound, said)
-        later = Usage()
-        if prompt.name == "promotion":
-            worded = self._expected("purifier", prompt.items)
-            later = self._priced(prompt.token_bound, worded) + self._reserved
+        said, asked = self._expected(prompt.name, prompt.items), prompt.token_bound
+        need, later = self._needs(prompt, asked, said)
+        if self._refused(need + later) and (exact := self._counted(prompt)):
+            asked = min(asked, exact)
+            need, later = self._needs(prompt, asked, said)
+        if why := self._refused(need + later):
+            raise BudgetReached(why, fix="raise the limit; what is finished lands, the rest waits")
         room = self._max_output
         for limit in self._limits:
-            whole = need + later
-            if why := limit.refuse(self._used, whole.cost_usd or 0.0, whole.total):
-                raise BudgetReached(
-                    why, fix="raise the limit; what is finished lands, the rest waits"
-                )
-            room = min(room, limit.room(self._used, prompt.token_bound, self._price))
+            room = min(room, limit.room(self._used, asked, self._price))
         try:
             reply = self._inner.ask(replace(prompt, room=max(room, said)))
         except JudgeFailed as failed:
@@ -169,6 +174,46 @@ class Budgeted:
         if prompt.name == "promotion":
             self._reserved = later
         return reply
+
+    def _needs(self, prompt: Prompt, asked: int, said: int) -> tuple[Usage, Usage]:
+        """Return what a question may need, and what is to be left for what follows from it."""
+        later = Usage()
+        if prompt.name == "promotion":
+            worded = self._expected("purifier", prompt.items)
+            later = self._priced(asked, worded) + self._reserved
+        return self._priced(asked, said), later
+
+    def _refused(self, need: Usage) -> str:
+        """Return why no question that needs so much may be asked, or an empty string."""
+        refusals = (
+            limit.refuse(self._used, need.cost_usd or 0.0, need.total) for limit in self._limits
+        )
+        return next(filter(None, refusals), "")
+
+    def _counted(self, prompt: Prompt) -> int:
+        """Return how many tokens a service counts in a question, where it does so; else 0.
+
+        It is asked only where the bound says that a limit ends the run: the bound is generous. What
+        the service adds for the schema is bounded as before.
+        """
+        found = self._inner.count(prompt) if isinstance(self._inner, Counting) else 0
+        return found + -(-len(prompt.spelled.encode()) // 3) if found else 0
+
+    def admit(self, prompts: Sequence[Prompt], share: float = 0.5) -> None:
+        """Allow a batch of questions, at a share of the price; raises BudgetReached."""
+        needs = (
+            self._priced(prompt.token_bound, self._expected(prompt.name, prompt.items))
+            for prompt in prompts
+        )
+        need = sum(needs, start=Usage())
+        for limit in self._limits:
+            cost = (need.cost_usd or 0.0) * share
+            if why := limit.refuse(self._used, cost, need.total):
+                raise BudgetReached(why, fix="raise the limit, or set judge.batches to off")
+
+    def spend(self, usage: Usage) -> None:
+        """Count what was spent elsewhere: by a batch."""
+        self._used += usage
 
     def _expected(self, name: PassName, items: int) -> int:
         """Return how many tokens the answer to so many items has."""

@@ -68,7 +68,7 @@ class NoClient(NoCredentials):
         )
 
 
-def _sdk() -> Any:
+def sdk() -> Any:
     """Import the SDK; raises NoClient."""
     try:
         import anthropic
@@ -111,7 +111,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
 
     def refuse_without_key(self) -> None:
         """Raise NoCredentials where the SDK finds none; nothing is asked."""
-        self._client().close()
+        self.client().close()
 
     def ask(self, prompt: Prompt) -> Reply:
         """Ask once, with what is tried again; raises JudgeFailed, NoCredentials.
@@ -135,30 +135,17 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
 
     def _once(self, prompt: Prompt) -> Reply:
         """Ask once; the SDK tries again what has not begun. Raises _Broken for what breaks off."""
-        anthropic = _sdk()
-        content: list[object] = [{"type": "text", "text": prompt.data}]
-        if prompt.context:
-            content.insert(0, {"type": "text", "text": prompt.context, "cache_control": _CACHED})
-        schema: object = {"type": "json_schema", "schema": dict(prompt.schema)}
+        anthropic = sdk()
         try:
             with (
-                self._client() as client,
+                self.client() as client,
                 client.messages.with_streaming_response.create(
-                    model=self.model,
-                    max_tokens=min(self.max_tokens, prompt.room or self.max_tokens),
-                    system=[{"type": "text", "text": prompt.system, "cache_control": _CACHED}],
-                    messages=[{"role": "user", "content": content}],
-                    output_config={"format": schema, **_given(effort=self.effort)},
-                    stream=True,
-                    **({"thinking": {"type": self.thinking}} if self.thinking else {}),
+                    **self.asking(prompt), stream=True
                 ) as response,
             ):
-                return self._reply(self._heard(response))
+                return self.read(self._heard(response))
         except anthropic.APIStatusError as error:
-            raise JudgeFailed(
-                f"{self.name}: HTTP {error.status_code}: {_said(error)}",
-                fix=_FIXES.get(error.status_code, ""),
-            ) from error
+            raise self.refused(error) from error
         except anthropic.APITimeoutError as error:
             raise JudgeFailed(
                 f"{self.name}: no answer within {self._patience_s:g} s",
@@ -166,6 +153,42 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             ) from error
         except (anthropic.AnthropicError, ValueError) as error:
             raise JudgeFailed(f"{self.name}: {_said(error)}", fix="check the connection") from error
+
+    def asking(self, prompt: Prompt) -> dict[str, Any]:
+        """Return what one question says to the Messages API."""
+        content: list[object] = [{"type": "text", "text": prompt.data}]
+        if prompt.context:
+            content.insert(0, {"type": "text", "text": prompt.context, "cache_control": _CACHED})
+        schema: object = {"type": "json_schema", "schema": dict(prompt.schema)}
+        return {
+            "model": self.model,
+            "max_tokens": min(self.max_tokens, prompt.room or self.max_tokens),
+            "system": [{"type": "text", "text": prompt.system, "cache_control": _CACHED}],
+            "messages": [{"role": "user", "content": content}],
+            "output_config": {"format": schema, **_given(effort=self.effort)},
+            **({"thinking": {"type": self.thinking}} if self.thinking else {}),
+        }
+
+    def count(self, prompt: Prompt) -> int:
+        """Return how many tokens a question has, which costs nothing; 0 where nobody says."""
+        anthropic = sdk()
+        told = self.asking(prompt)
+        try:
+            with self.client() as client:
+                return int(
+                    client.messages.count_tokens(
+                        model=self.model, system=told["system"], messages=told["messages"]
+                    ).input_tokens
+                )
+        except (anthropic.AnthropicError, ValueError, TypeError, AttributeError):
+            return 0
+
+    def refused(self, error: Any) -> JudgeFailed:
+        """Return what a service's refusal is to a run."""
+        return JudgeFailed(
+            f"{self.name}: HTTP {error.status_code}: {_said(error)}",
+            fix=_FIXES.get(error.status_code, ""),
+        )
 
     @property
     def _patience_s(self) -> float:
@@ -209,9 +232,9 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             usage = Usage()
         return _Broken(f"{self.name}: {why}", fix=fix, usage=usage)
 
-    def _client(self) -> Any:
+    def client(self) -> Any:
         """Make an `anthropic.Anthropic` for one question: connecting takes least of its time."""
-        anthropic = _sdk()
+        anthropic = sdk()
         timeout = anthropic.Timeout(self._patience_s, connect=min(_CONNECT_S, self._patience_s))
         client = anthropic.Anthropic(
             base_url=self.base_url or None,
@@ -236,7 +259,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         if wait > self.timeout_s:
             response.headers["x-should-retry"] = "false"
 
-    def _reply(self, message: Mapping[str, object]) -> Reply:
+    def read(self, message: Mapping[str, object]) -> Reply:
         """Read a message; nothing that a server sends is taken as it is.
 
         A gateway that answers with something else than a message has given no answer.

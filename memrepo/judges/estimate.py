@@ -23,14 +23,16 @@ from memrepo.core.judge import (
     Verdict,
 )
 from memrepo.core.memory import Gist
-from memrepo.judges.budget import Price
+from memrepo.judges.budget import OUTPUT, Price
 from memrepo.judges.model import BATCH
 from memrepo.judges.offline import OfflineJudge
 from memrepo.judges.prompting import (
+    PassName,
     Prompt,
     canonical_prompt,
     comparison_prompt,
     gist_prompt,
+    instructions,
     promotion_prompt,
     prompt_hash,
     summary_prompt,
@@ -114,6 +116,29 @@ class Estimating:
             prompt=asked, completion=said, source="approximate", cost_usd=cost, calls=1
         )
         self.questions[prompt.name] = self.questions.get(prompt.name, 0) + 1
+
+
+_SHOWN = 220
+"""Bytes that a line has about it in a question: ids, headings, days."""
+
+
+def by_lines(lines: Sequence[str], price: Price | None) -> Usage:
+    """Return what both passes over so many new lines would cost, if each were a candidate.
+
+    Pairs are not foreseen, nor what pass 1 rejects: the two are about as many.
+    """
+    shown = sum(len(line.encode()) + _SHOWN for line in lines) / BYTES
+    asked = said = calls = 0
+    for name, size in zip(_PASSES, BATCH, strict=True):
+        batches = -(-len(lines) // size)
+        calls += batches
+        asked += int(shown) + batches * _tokens(instructions(name).encode())
+        said += OUTPUT[name] * len(lines)
+    cost = price.cost(fresh=asked, output=said) if price else None
+    return Usage(prompt=asked, completion=said, source="approximate", cost_usd=cost, calls=calls)
+
+
+_PASSES: tuple[PassName, PassName] = ("promotion", "purifier")
 
 
 def _tokens(data: bytes) -> int:

@@ -106,19 +106,12 @@ class ModelJudge:
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Answer Pass 1 with whatever verdicts the reply holds."""
         reply = self._ask(promotion_prompt(request))
-        found = _answers(read_verdicts(reply.text), reply)
-        return [replace(v, strength=v.scores.strength) for v in found]
+        return summed(_answers(read_verdicts(reply.text), reply))
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
         """Answer Pass 2 with whatever claims the reply holds."""
         reply = self._ask(canonical_prompt(request))
-        clusters = {c.cluster_id: c for c in request.clusters}
-        return [
-            measured(claim, clusters[claim.cluster_id], request.now)
-            if claim.cluster_id in clusters
-            else claim
-            for claim in _answers(read_claims(reply.text), reply)
-        ]
+        return measured_claims(_answers(read_claims(reply.text), reply), request)
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
         """Say of each pair whether both can hold, with whatever findings the reply holds."""
@@ -154,6 +147,24 @@ class ModelJudge:
             raise BadReply(reply.refusal, raw=reply.text)
         self._answered[prompt.key] = reply
         return reply
+
+
+def summed(verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
+    """Return verdicts with the strength that their scores add up to."""
+    return [replace(v, strength=v.scores.strength) for v in verdicts]
+
+
+def measured_claims(
+    claims: Sequence[CanonicalClaim], request: CanonicalRequest
+) -> Sequence[CanonicalClaim]:
+    """Return claims with the scores that code finds."""
+    clusters = {c.cluster_id: c for c in request.clusters}
+    return [
+        measured(claim, clusters[claim.cluster_id], request.now)
+        if claim.cluster_id in clusters
+        else claim
+        for claim in claims
+    ]
 
 
 def _answers(found: Answered[T] | Unreadable, reply: Reply) -> Sequence[T]:

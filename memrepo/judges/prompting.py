@@ -25,6 +25,7 @@ from memrepo.core.judge import (
     PriorClaim,
     PromotionRequest,
     SummaryRequest,
+    Suspicion,
 )
 from memrepo.core.memory import Source
 from memrepo.core.secrets import concealed
@@ -133,24 +134,38 @@ def canonical_prompt(request: CanonicalRequest) -> Prompt:
 def comparison_prompt(request: ComparisonRequest) -> Prompt:
     """Spell the question which pairs of statements contradict each other."""
     body = {"today": request.now.date().isoformat(), **_faults(request.faults)}
-    items = [
-        _lean(
-            {
-                "pair": one.pair,
-                "why": one.why,
-                "reason": one.reason,
-                "first": _statement(one.first),
-                "second": _statement(one.second),
-            }
-        )
-        for one in request.pairs
-    ]
+    items: list[object] = [_pair(one) for one in request.pairs]
     return Prompt(
         name="contradiction",
         system=instructions("contradiction"),
         context="",
         data=fence("pairs", concealed(items), body),
         items=len(items),
+    )
+
+
+def items_of(
+    request: PromotionRequest | CanonicalRequest | ComparisonRequest,
+) -> dict[str, object]:
+    """Return by id what each item of a question shows."""
+    match request:
+        case PromotionRequest():
+            return {c.candidate_id: _candidate(c) for c in request.candidates}
+        case CanonicalRequest():
+            return {c.cluster_id: _cluster(c) for c in request.clusters}
+        case ComparisonRequest():
+            return {p.pair: _pair(p) for p in request.pairs}
+
+
+def _pair(one: Suspicion) -> dict[str, object]:
+    return _lean(
+        {
+            "pair": one.pair,
+            "why": one.why,
+            "reason": one.reason,
+            "first": _statement(one.first),
+            "second": _statement(one.second),
+        }
     )
 
 
@@ -281,9 +296,15 @@ def _cluster(c: Cluster) -> dict[str, object]:
             "type_hint": c.type_hint,
             "home_hint": c.home_hint,
             "entities": list(c.entities),
-            "candidates": [_candidate(member) for member in c.candidates],
+            "candidates": [_candidate(member) for member in sorted(c.candidates, key=_stands_at)],
         }
     )
+
+
+def _stands_at(c: Candidate) -> tuple[str, int, str]:
+    """Return where a candidate stands: steps are read in their order."""
+    first = min(((s.resource, s.lines[0]) for s in c.sources), default=("", 0))
+    return (*first, c.candidate_id)
 
 
 def _prior(p: PriorClaim) -> dict[str, object]:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+Data = dict[str, Any]
 RAW = "memrepo_raw"
 """Where an answer stands that is no JSON object."""
 
@@ -27,7 +28,7 @@ def read_whole(data: bytes) -> dict[str, object]:
     return found if isinstance(found, dict) else {RAW: found}
 
 
-def events(lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def events(lines: Iterable[str]) -> Iterator[tuple[str, Data]]:
     """Yield the events of a stream, each with its data; what is no JSON object has none."""
     name, data = "", ""
     for line in lines:
@@ -47,17 +48,17 @@ class Told:
     """What was heard of an answer so far."""
 
     def __init__(self) -> None:
-        self.message: dict[str, Any] = {}
+        self.message: Data = {}
         self.usage: dict[str, object] = {}
         self.ended = False
-        self._blocks: dict[int, dict[str, Any]] = {}
+        self._blocks: dict[int, Data] = {}
 
     @property
     def text(self) -> str:
         """Return the answer so far."""
         return "".join(b["text"] for b in self._blocks.values() if b["type"] == "text")
 
-    def hear(self, event: str, data: dict[str, Any]) -> None:
+    def hear(self, event: str, data: Data) -> None:
         """Take one event; raises Overloaded for an error."""
         match event:
             case "message_start":
@@ -85,16 +86,16 @@ class Told:
                     f"{said.get('type', 'error')}: {str(said.get('message', ''))[:300]}"
                 )
 
-    def _count(self, data: dict[str, Any]) -> None:
+    def _count(self, data: Data) -> None:
         told = {k: v for k, v in _inner(data, "usage").items() if isinstance(v, int)}
         self.usage |= told
 
 
-def _inner(data: dict[str, Any], key: str) -> dict[str, Any]:
+def _inner(data: Data, key: str) -> Data:
     found = data.get(key)
     return found if isinstance(found, dict) else {}
 
 
-def _index(data: dict[str, Any]) -> int:
+def _index(data: Data) -> int:
     found = data.get("index")
     return found if isinstance(found, int) else 0

@@ -22,6 +22,7 @@ import msgspec
 
 from memrepo.core.ids import normalise, strip_marker
 from memrepo.core.judge import Candidate
+from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
 from memrepo.judges.wordlists import words_of
@@ -73,7 +74,7 @@ def plain(text: str) -> str:
 
     Code keeps its marks. A leading link to a file of notes is a pointer and no words.
     """
-    text = _STAMP.sub("", _POINTER.sub("", _COMMENT.sub("", text)))
+    text = _STAMP.sub("", _POINTER.sub("", without_comments(text)))
     text = _LINK.sub(_unlinked, text)
     text = _BREAK.sub(" ", text)
     parts = _CODE.split(text)
@@ -96,7 +97,6 @@ _STAMP = regex(
     r"|^\W*\d{1,2}:\d\d\s*(?:[A-Z][\w/+-]{1,20})?\s*[:\uff1a—–-]\s+"
 )
 """The moment at which an entry was written: what it says begins after it."""
-_COMMENT = regex(r"<!--[^-]*+(?:-(?!->)[^-]*+)*-->")
 _POINTER = regex(r"^\s*\[(?P<name>[^\]\n]{1,200})\]\([^()\s]{0,200}\.md\)\s*[—–:-]\s*(?=\S)")
 _LINK = regex(r"!?\[(?P<said>[^\[\]\n]{0,300})\]\((?P<target>[^()\s]{1,500})\)")
 _BREAK = regex(r"<br\s*/?>|[ \t]*\\\n|[ \t]{2,}\n", re.IGNORECASE)

@@ -8,14 +8,14 @@ would become one, the id is another one for no reason that can be guessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.corrections import contradiction_id
-from memrepo.core.ids import claim_id, manual_id, note_id, text_hash
+from memrepo.core.ids import claim_id, digest, manual_id, note_id, text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.needles import replaced
@@ -29,6 +29,9 @@ from memrepo.purify.units import Unit, scan
 _CASE = regex(
     rb"(?m)^(?:id: (con-[0-9a-f]{16})|memories: \[(mem-[0-9a-f]{16}), (mem-[0-9a-f]{16})\])$"
 )
+_COMPARED = regex(rb'"compared": \[([^\]]*)\]')
+_PAIR = regex(rb"[0-9a-f]{16}")
+_MOST_PAIRS = 1_000_000
 _STEM = regex(r"(.*)-([0-9a-f]{6})")
 
 
@@ -48,8 +51,10 @@ def with_ids(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
     for file in files:
         found.look(file)
     ids = found.settled()
+    edit = replace(edit, ids=ids)
+    parts = {part: new for part in found.parts if (new := edit.path(part)) != part}
     names = {stem: new for stem in found.stems if (new := _named(edit, stem, ids)) != stem}
-    return replace(edit, ids=ids, names=names)
+    return replace(edit, names=names, parts=parts, prints=found.prints(ids))
 
 
 def _named(edit: Edit, stem: str, ids: dict[str, str]) -> str:
@@ -65,10 +70,21 @@ def _named(edit: Edit, stem: str, ids: dict[str, str]) -> str:
     return f"{slug}-{digits}"
 
 
+class _Version(NamedTuple):
+    """One version of a memory: what fingerprints are made from, before and after."""
+
+    id: str
+    body: str
+    new_body: str
+    standing: str
+    sources: tuple[tuple[str, str], ...]
+
+
 class _Ids:
     def __init__(self, edit: Edit, layout: Layout) -> None:
         self.edit, self.layout = edit, layout
         self.stems = set[str]()
+        self.parts = set[str]()
         self._natural: dict[str, str] = {}
         self._traced = set[str]()
         """Memories a version of which holds the value."""
@@ -76,17 +92,23 @@ class _Ids:
         """Memories whose id was made from a text without it."""
         self._stones: list[Tombstone] = []
         self._cases: list[tuple[str, str, str, bool]] = []
+        self._versions: dict[_Version, None] = {}
+        self._compared = set[str]()
 
     def look(self, file: File) -> None:
         """Learn from one version of a file."""
         area = file.path.removeprefix(self.layout.prefix).partition("/")[0]
         traced = bool(self.edit.holds(file.data))
+        self.parts.update(file.path.split("/")[: -1 if self.layout.is_memory(file.path) else None])
         if self.layout.is_memory(file.path):
             self.stems.add(file.path.rpartition("/")[2].removesuffix(".md"))
             self._memory(file, traced=traced)
         elif area == "sources":
             if traced or self.edit.path(file.path) != file.path:
                 self._source(file)
+        elif area == "runs":
+            for listed in _COMPARED.findall(file.data):
+                self._compared.update(word.decode() for word in _PAIR.findall(listed))
         elif area == "corrections":
             self._case(file.data, traced=traced)
         elif is_tombstone(self.layout, file.path):
@@ -115,6 +137,35 @@ class _Ids:
             taken.add(ids[old])
         return {old: new for old, new in ids.items() if old != new}
 
+    def prints(self, ids: Mapping[str, str]) -> dict[str, str]:
+        """Return what the fingerprints are now that were made from the value, or from such ids."""
+        found: dict[str, str] = {}
+        for one in self._versions:
+            before = [list(source) for source in one.sources]
+            after = [[self.edit.path(place), ids.get(hash_, hash_)] for place, hash_ in before]
+            for old, new in ((one.body, one.new_body), ("", "")):
+                for standing in {"", one.standing}:
+                    for was, is_ in ((before, after), ([], [])):
+                        print_ = digest([old, standing, was])[:12]
+                        found[print_] = digest([new, standing, is_])[:12]
+        return {old: new for old, new in (found | self._pairs(ids)).items() if old != new}
+
+    def _pairs(self, ids: Mapping[str, str]) -> dict[str, str]:
+        if not self._compared:
+            return {}
+        sides = {(v.id, text_hash(v.body)): (v.id, v.new_body) for v in self._versions}
+        new = {old: [ids.get(id_, id_), text_hash(text)] for old, (id_, text) in sides.items()}
+        touched = [side for side, now in new.items() if list(side) != now]
+        if len(touched) * len(sides) > _MOST_PAIRS:  # the pairs are compared once more
+            return {pair: self.edit.mixed(pair)[:16] for pair in self._compared}
+        return {
+            print_: digest(["compared", *sorted((new[one], new[other]))])[:16]
+            for one in touched
+            for other in sides
+            if (print_ := digest(["compared", *sorted(map(list, (one, other)))])[:16])
+            in self._compared
+        }
+
     def _clear(self, data: bytes) -> bytes:
         text = data.decode("utf-8", "surrogateescape")
         return replaced(text, self.edit.spans(text)).encode("utf-8", "surrogateescape")
@@ -130,6 +181,12 @@ class _Ids:
                 return
             for old, new in ((memory.body, after.body), (memory.said, after.said)):
                 self._same(text_hash(old), text_hash(new))
+            if claim := memory.text("claim_id"):
+                self._natural.setdefault(claim, self.edit.another(claim))
+        sources = tuple((s.resource, s.text_hash) for s in memory.sources)
+        body, new_body = memory.body, (after or memory).body
+        standing: str = memory.fields.get("standing", "")
+        self._versions[_Version(memory.id, body, new_body, standing, sources)] = None
         for old, new in zip(_births(memory), _births(after or memory), strict=False):
             if old != memory.id:
                 continue

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import Protocol
 
@@ -22,11 +23,13 @@ from memrepo.core.patterns import regex
 from memrepo.core.secrets import Span
 
 NAME_MARK = "purged"
-_ID = regex(r"\b(?:mem|th|un|cand|con|ts|tx|tk)-[0-9a-f]{16}(?:[0-9a-f]{16})?\b")
+_ID = regex(r"\b(?:mem|th|un|cand|con|cl|ts|tx|tk)-[0-9a-f]{16}(?:[0-9a-f]{16})?\b")
 _OBJECT = regex(r"(?<![0-9a-zA-Z])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-zA-Z])")
 _SHORT = regex(r"(?<![0-9a-zA-Z-])[0-9a-f]{7,39}(?![0-9a-zA-Z-])")
 _HASHED = regex(r"(?<![0-9a-zA-Z])[0-9a-f]{12,64}(?![0-9a-zA-Z])|-[0-9a-f]{6}(?=\.md)")
-_STEM = regex(r"[a-z0-9][a-z0-9-]*-[0-9a-f]{6}(?![0-9a-zA-Z-])")
+_PRINT = regex(r"(mem-[0-9a-f]{16}):([0-9a-f]{12})(?![0-9a-f])")
+_PAIR = regex(r"(?<=\")[0-9a-f]{16}(?=\")")
+_STEM = regex(r"(?<![a-z0-9-])[a-z0-9][a-z0-9-]*-[0-9a-f]{6}(?![0-9a-zA-Z-])")
 _TOKENS = regex(r"^tokens:.*\n(?:[ -].*\n)*", re.MULTILINE)
 _WORD = regex(r"(?<![0-9a-z])[0-9a-f]{4}(?![0-9a-z])")
 _TOMBSTONE = regex(r"^key: (ts-[0-9a-f]{16})$", re.MULTILINE)
@@ -48,14 +51,17 @@ class Objects(Protocol):
 class Edit(msgspec.Struct, frozen=True, kw_only=True):
     """What is taken out, and what stands for what was hashed from it.
 
-    `names` holds the names of files, without their ending, that end in the digits of an id; `seed`
-    makes other names differ, and tells nobody what they were.
+    `names` holds the names of files, without their ending, that end in the digits of an id, `parts`
+    those of other files and folders; `seed` makes them differ, and tells nobody what they were.
     """
 
     needles: tuple[Needle, ...]
     seed: str
     ids: Mapping[str, str] = msgspec.field(default_factory=dict)
     names: Mapping[str, str] = msgspec.field(default_factory=dict)
+    parts: Mapping[str, str] = msgspec.field(default_factory=dict)
+    prints: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Fingerprints of changes and of pairs that were compared, which tell a text as an id does."""
 
     # -- texts -------------------------------------------------------------------------------
 
@@ -79,7 +85,11 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         """Return a text without the value, every id in it as it is called now."""
         if self.names:
             text = _STEM.sub(lambda m: self.names.get(m[0], m[0]), text)
-        if self.ids:
+        if self.parts:
+            text = _any_of(tuple(self.parts)).sub(lambda m: self.parts[m[0]], text)
+        if self.ids or self.prints:
+            text = _PRINT.sub(lambda m: f"{m[1]}:{self._print(m[1], m[2])}", text)
+            text = _PAIR.sub(lambda m: self.prints.get(m[0], m[0]), text)
             text = _ID.sub(lambda m: self.ids.get(m[0], m[0]), text)
         text = _OBJECT.sub(lambda m: objects.new(m[0]), text)
         spans = self.spans(text)
@@ -92,7 +102,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         if after == before:
             return data
         if (stone := _TOMBSTONE.search(before)) and stone[1] in self.ids:
-            after = _TOKENS.sub(lambda m: _WORD.sub(lambda w: self._mixed(w[0])[:4], m[0]), after)
+            after = _TOKENS.sub(lambda m: _WORD.sub(lambda w: self.mixed(w[0])[:4], m[0]), after)
         for kind in _KINDS:
             if standing_of(kind, data) == "ours":
                 return stamped(kind, after.partition("\n")[2])
@@ -136,7 +146,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         if not spans:
             return part
         # Two names that differed in the value alone still differ.
-        return replaced(part, spans, f"{NAME_MARK}-{self._mixed(part)[:6]}")
+        return replaced(part, spans, f"{NAME_MARK}-{self.mixed(part)[:6]}")
 
     def stem(self, slug: str) -> str:
         """Return a slug without the value, or without what its bound left of it."""
@@ -149,10 +159,28 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     def another(self, id_: str) -> str:
         """Return another id of the same kind, for one that cannot be made from the new text."""
         kind, _, digits = id_.partition("-")
-        return f"{kind}-{self._mixed(id_)[: len(digits)]}"
+        return f"{kind}-{self.mixed(id_)[: len(digits)]}"
 
-    def _mixed(self, said: str) -> str:
+    def _print(self, memory: str, digits: str) -> str:
+        found = self.prints.get(digits)
+        if found is None:
+            found = self.mixed(digits)[:12] if memory in self.ids else digits
+        return found
+
+    def mixed(self, said: str) -> str:
+        """Return 64 hex digits that nobody can make who does not know the seed."""
         return sha256(f"{self.seed}\0{said}".encode("utf-8", "surrogateescape")).hexdigest()
+
+
+@lru_cache(maxsize=8)
+def _any_of(parts: tuple[str, ...]) -> re.Pattern[str]:
+    """Return what finds parts of paths: a file by its name and ending, a folder beside a slash."""
+    longest = sorted(parts, key=lambda part: (-len(part), part))
+    files = "|".join(re.escape(part) for part in longest if "." in part) or r"(?!)"
+    folders = "|".join(re.escape(part) for part in longest if "." not in part) or r"(?!)"
+    return re.compile(
+        rf"(?<![\w.-])(?:{files})(?![\w.-])|(?<=/)(?:{folders})(?![\w.-])|(?<![\w.-])(?:{folders})(?=/)"
+    )
 
 
 def _folder(folder: str, before: str, after: str) -> str:

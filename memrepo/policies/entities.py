@@ -64,12 +64,17 @@ _AKA = "aka|a\\.k\\.a\\.|also known as|also called|auch bekannt als|auch genannt
 _CALLED = "goes by|is nicknamed|is called|is known as|heißt auch|wird genannt"
 _SHORT = "is short for|stands for|is an abbreviation of|ist kurz für|steht für"
 _TERM = rf"(?:`[^`\s]{{1,40}}`|@?[A-Za-z0-9][\w.-]*\d[\w-]*|{_WORD}(?:[ \t]+{_WORD}){{0,3}})"
+_REACH = 120
+"""Characters on either side of a word that states another name: a longer name is none."""
+_FIRST = regex(_TERM)
+_LAST = regex(rf"(?P<term>{_TERM})\s+\Z")
 _STATED = (
-    regex(rf"(?P<one>{_TERM})(?:\s*\(|,\s+|\s+)(?:{_AKA})\s+(?P<other>{_TERM})"),
-    regex(rf"(?P<one>{_TERM})\s+(?:{_CALLED})\s+(?P<other>{_TERM})"),
-    regex(rf"(?P<other>{_TERM})\s+(?:{_SHORT})\s+(?P<one>{_TERM})"),
+    (regex(rf"\b(?:{_AKA})\s+"), regex(rf"(?P<term>{_TERM})(?:\s*\(|,\s+|\s+)\Z"), True),
+    (regex(rf"\b(?:{_CALLED})\s+"), _LAST, True),
+    (regex(rf"\b(?:{_SHORT})\s+"), _LAST, False),
 )
-_BRACKET = regex(rf"(?P<one>{_TERM})\s+\((?P<other>[A-Za-z][A-Za-z0-9]{{1,11}})\)")
+"""What states that two names are one, what stands before it, and whether the main name does."""
+_BRACKET = regex(r"\((?P<other>[A-Za-z][A-Za-z0-9]{1,11})\)")
 
 
 class Entity(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,13 +162,23 @@ def held(names: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
 
 def stated_aliases(text: str) -> Iterator[tuple[str, str]]:
     """Yield (name, alias) pairs that a text states, by words or as an abbreviation in brackets."""
-    for pattern in _STATED:
-        for found in pattern.finditer(text):
-            yield _bare(found["one"]), _bare(found["other"])
+    for words, before, main_first in _STATED:
+        for found in words.finditer(text):
+            one = before.search(_reached(text, found.start()))
+            other = _FIRST.match(text[found.end() : found.end() + _REACH])
+            if one and other:
+                pair = _bare(one["term"]), _bare(other[0])
+                yield pair if main_first else (pair[1], pair[0])
     for found in _BRACKET.finditer(text):
-        one = _bare(found["one"])
-        if whole := _abbreviated(one, found["other"]):
+        one = _LAST.search(_reached(text, found.start()))
+        if one and (whole := _abbreviated(_bare(one["term"]), found["other"])):
             yield whole, found["other"]
+
+
+def _reached(text: str, end: int) -> str:
+    """Return what stands before a place, no further than a name reaches, and no half word."""
+    start = max(0, end - _REACH)
+    return text[start:end] if not start else text[start:end].partition(" ")[2]
 
 
 def _bare(term: str) -> str:

@@ -28,7 +28,7 @@ _COMPOUND = 4
 
 def unfaithful(said: str, evidence: Evidence) -> str:
     """Return what a wording says that its evidence does not, as a judge is told it, or nothing."""
-    whole = "\n".join(evidence.texts)
+    whole, said = "\n".join(evidence.texts), _unnumbered(said)
     if normalise(said) in normalise(whole):
         return _kept_whole(said, whole)
     words = language_in(f"{whole}\n{said}")
@@ -51,6 +51,17 @@ def unfaithful(said: str, evidence: Evidence) -> str:
         question_faults(mine, whole),
     )
     return next(faults, "")
+
+
+_STEP = regex(r"(?:(?<=\s)|^)(\d{1,2})[.)]\s")
+
+
+def _unnumbered(said: str) -> str:
+    """Take the numbers off steps that are counted from 1: markers of a list are no numbers."""
+    steps = [int(n) for n in _STEP.findall(said)]
+    if len(steps) > 1 and steps == list(range(1, len(steps) + 1)):
+        return _STEP.sub("", said)
+    return said
 
 
 def unsupported(said: str, text: str, evidence: Evidence) -> str:

@@ -33,6 +33,9 @@ _IS_SPACELESS = regex(f"[{SPACELESS}]")
 _ASCII_RUN = regex(r"[^\W_]+", re.ASCII)
 """What `_RUN` finds in a text of ASCII alone, and much quicker to compile."""
 _NAMES = regex(r"\b(?!(?:The|An|Our|My|In|On|At|When|If) )[A-Z][a-z]+(?: [A-Z][a-z]+){2,5}\b")
+_CAMEL = regex(r"\b[A-Za-z]?[a-z0-9]+(?:[A-Z][a-z0-9]+)+\b")
+"""A name of several words in one, as programs have them: `getUserProfile`."""
+_HUMP = regex(r"[A-Z]?[a-z0-9]+")
 _POSSESSIVE = regex(r"(?<=\w)['\u2019]s\b")
 _APOSTROPHE = regex(r"(?<=\w)['\u2019](?=\w)")
 LONGEST = 64
@@ -71,9 +74,12 @@ def _words(folded: str) -> list[str]:
 def index_terms(text: str) -> list[str]:
     """Return the terms of a text that is indexed: with what people ask for in their place.
 
-    The single characters that a pair hides, and the initials of a name of several words.
+    The single characters that a pair hides, the initials of a name of several words, and the words
+    of one that a program joins.
     """
+    joined = [w.lower() for run in _CAMEL.findall(text) for w in _HUMP.findall(run)]
     initials = ["".join(w[0] for w in run.split()).lower() for run in _NAMES.findall(text)]
+    initials += stems(joined) if joined else []
     if text.isascii():
         return [*terms(text), *initials]
     runs = (run for run in _RUN.findall(fold(text)) if _IS_SPACELESS.match(run) and len(run) > 1)
@@ -161,11 +167,24 @@ def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
     for word, term in zip(content, stems(content, language), strict=True):
         others = _abbreviated().get(term, ())
         others += () if language == ENGLISH else (*stems([word]), bare(word))
+        others += () if language not in _UMLAUTS else tuple(stems(_respelled(word), language))
         found.setdefault(term, tuple(dict.fromkeys(o for o in others if o and o != term)))
     for short, long in _abbreviated().items():
         if found.keys() >= set(long):
             found[long[0]] += (short,)
     return [pair for pair in found.items() if pair[0]]
+
+
+_UMLAUTS = frozenset((ENGLISH, "german", "swedish", "finnish"))
+_SPELLED = {"ä": "ae", "ö": "oe", "ü": "ue"}
+
+
+def _respelled(word: str) -> list[str]:
+    """Return a word with its umlauts as two letters, or the other way round, if it has any."""
+    two, one = word, word
+    for umlaut, letters in _SPELLED.items():
+        two, one = two.replace(umlaut, letters), one.replace(letters, umlaut)
+    return [other for other in (two, one) if other != word]
 
 
 @lru_cache(maxsize=1)

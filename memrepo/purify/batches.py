@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 from msgspec.structs import asdict, replace
@@ -78,6 +78,16 @@ class Asking(Protocol):
         """Return the answers of a run that broke off, and where those of this one are kept."""
 
 
+@runtime_checkable
+class Ahead(Protocol):
+    """A judge that is told of all questions of a pass before the first is asked."""
+
+    def ahead(
+        self, requests: Sequence[PromotionRequest | CanonicalRequest | ComparisonRequest]
+    ) -> None:
+        """Take them in; raises what asking raises."""
+
+
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """A question that brought no answer: pass, batch from 1, why, and what the judge said."""
 
@@ -132,6 +142,7 @@ class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=Tru
     id_of: Callable[[_Answer], str]
     keep: Callable[[Sequence[_Answer], Usage], None]
     usage: Callable[[], Usage]
+    judge: Judge
 
 
 def ask_promotions(
@@ -175,6 +186,7 @@ def ask_promotions(
             id_of=lambda v: v.candidate_id,
             keep=keep,
             usage=lambda: judge.usage,
+            judge=judge,
         ),
     )
     asked.answers = sorted((*known.values(), *asked.answers), key=lambda v: v.candidate_id)
@@ -229,6 +241,7 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
             id_of=lambda c: c.cluster_id,
             keep=keep,
             usage=lambda: judge.usage,
+            judge=judge,
         ),
     )
     every = (*(c for own in known.values() for c in own), *asked.answers)
@@ -268,6 +281,7 @@ def ask_pairs(
             id_of=lambda f: f.pair,
             keep=keep,
             usage=lambda: judge.usage,
+            judge=judge,
         ),
     )
     asked.answers = [*known.values(), *asked.answers]
@@ -371,6 +385,8 @@ def _only(request: CanonicalRequest, cluster_id: str) -> CanonicalRequest:
 
 def _ask(name: str, requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> Asked[_Answer]:
     asked: Asked[_Answer] = Asked(name=name)
+    if requests and isinstance(how.judge, Ahead):
+        _tell(asked, requests, how.judge)
     for number, request in enumerate(requests, start=1):
         if asked.stopped:
             asked.left |= set(how.ids(request))
@@ -380,6 +396,16 @@ def _ask(name: str, requests: Sequence[_Request], how: _Pass[_Request, _Answer])
         _one_batch(asked, number, request, how)
         how.keep(asked.answers[done:], how.usage().since(before))
     return asked
+
+
+def _tell(asked: Asked[_Answer], requests: Sequence[Any], judge: Ahead) -> None:
+    try:
+        judge.ahead(requests)
+    except JudgeFailed as failed:
+        asked.failures.append(_failure(asked, 0, failed))
+        asked.stopped = failed.message
+    except BudgetReached as reached:
+        asked.stopped = reached.message
 
 
 def _one_batch(

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from memrepo.core.changes import Update
 from memrepo.core.ids import digest, normalise, note_id, text_hash
+from memrepo.core.lines import without_comments
 from memrepo.core.memory import Memory, Source, Stamp
-from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.purify.dates import (
@@ -33,8 +33,6 @@ from memrepo.purify.units import has_words, heading_path
 
 if TYPE_CHECKING:
     from memrepo.purify.markdown import Block
-
-_COMMENT = regex(r"<!--[^-]*+(?:-(?!->)[^-]*+)*-->")
 
 
 class NoteUnit(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +118,7 @@ def _title(blocks: Sequence[Block], headings: Sequence[Block]) -> Block | None:
 def _note_at(source: SourceLines, cut: _Cut, last: int) -> NoteUnit | None:
     rows = source.visible(cut.body, last)
     text = "\n".join(line.rstrip() for _, line in rows).strip("\n")
-    if not has_words(_COMMENT.sub("", text)):
+    if not has_words(without_comments(text)):
         return None
     filled = [n for n, line in rows if line.strip()]
     own = cut.headings[-1] if cut.headings else ""

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from memrepo.core.ids import visible
 from memrepo.core.judge import (
+    Candidate,
     CanonicalClaim,
     Cluster,
     PriorClaim,
@@ -20,6 +21,7 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE
 from memrepo.policies.faithful import Evidence, unfaithful, unsupported
+from memrepo.policies.matching import tokens
 
 LIMIT = 400
 """Characters of evidence that may stand as a claim in its own words."""
@@ -84,6 +86,27 @@ def restating_fault(prior: PriorClaim, cluster: Cluster) -> str:
     return f"restates: the memory says something else: {faults[0]}"
 
 
+def _joined(cluster: Cluster) -> str:
+    """Return the evidence in its own words: all that its lines say, in their order."""
+    first, *others = sorted(cluster.candidates, key=_stands_at)
+    said, known = [first.text.strip()], tokens(first.text)
+    for one in others:
+        words = tokens(one.text)
+        if len(words & known) < _SAID * len(words):
+            said.append(one.text.strip())
+            known |= words
+    joined = " ".join(said)
+    return joined if len(joined) <= LIMIT else said[0]
+
+
+_SAID = 0.6
+"""A line of which so many words were said before adds nothing."""
+
+
+def _stands_at(candidate: Candidate) -> tuple[str, int]:
+    return min(((s.resource, s.lines[0]) for s in candidate.sources), default=("", 0))
+
+
 def _told(text: str) -> str:
     said = " ".join(visible(text).split())
     return said if len(said) <= _SHOWN else f"{said[: _SHOWN - 1]}…"
@@ -91,7 +114,7 @@ def _told(text: str) -> str:
 
 def verbatim(given: Sequence[CanonicalClaim], cluster: Cluster) -> CanonicalClaim | None:
     """Return a claim in the evidence's own words, placed as the refused ones were; None if long."""
-    text = cluster.candidates[0].text.strip()
+    text = _joined(cluster)
     if not text or len(text) > LIMIT or not given:
         return None
     first = given[0]

@@ -17,8 +17,13 @@ from msgspec.structs import asdict
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import Usage
+from memrepo.store.damaged import keep_newest
 
 FOLDER = "kept"
+KEPT = 50
+"""So many runs that broke off are remembered, the newest."""
+BATCHES = "batches.jsonl"
+"""What went out as Message Batches (`store.batches`)."""
 SCHEMA_VERSION = 1
 
 
@@ -58,9 +63,9 @@ class KeptAnswers:
         self._mine: set[str] = set()
         self._used: set[str] = set()
         self._unbilled = Usage()
-        for line in _lines(self.path)[1:]:
+        for line in read_lines(self.path)[1:]:
             self._answers |= line.get("answers", {})
-            self._unbilled += _usage(line.get("usage"))
+            self._unbilled += usage_of(line.get("usage"))
 
     @property
     def unbilled(self) -> Usage:
@@ -102,6 +107,8 @@ class KeptAnswers:
     def _append(self, line: Mapping[str, object]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = not self.path.exists()
+        if new:
+            keep_newest(self.path.parent, "*.jsonl", KEPT - 1)
         with self.path.open("a", encoding="utf-8") as handle:
             if new:
                 head = {k: v for k, v in asdict(self.of).items() if k != "answers"}
@@ -115,7 +122,7 @@ def broken_runs(store: Path) -> list[Broken]:
     """Return the runs that broke off and left answers, oldest first."""
     found = []
     for path in sorted((store / FOLDER).glob("*.jsonl")):
-        head, *rest = _lines(path) or [{}]
+        head, *rest = read_lines(path) or [{}]
         if head.get("schema_version") == SCHEMA_VERSION:
             found.append(
                 Broken(
@@ -137,7 +144,7 @@ def broken_run(store: Path, wanted: str) -> Broken:
     return next((b for b in found if b.run == wanted), found[-1])
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def read_lines(path: Path) -> list[dict[str, Any]]:
     """Read the whole lines of a file; one that was cut off by a crash ends it."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -155,6 +162,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _usage(record: Any) -> Usage:
+def usage_of(record: Any) -> Usage:
+    """Read what was used, as it was written."""
     given = record if isinstance(record, dict) else {}
     return Usage(**{key: value for key, value in given.items() if key in Usage.__struct_fields__})

@@ -1,4 +1,4 @@
-"""The hand-off of a landed run: a command of the person's is given the path of its manifest.
+"""Programs of the person's: one is given a landed run's manifest, one what needs them; a webhook.
 
 Lineage: memory-purifier, wiki trigger (60 seconds, the first 500 characters of what it says).
 """
@@ -15,19 +15,25 @@ LIMIT_S = 60.0
 _SAID = 500
 
 
-def hand_off(command: str, manifest: Path, folder: Path, *, limit_s: float = LIMIT_S) -> str:
-    """Run a command with a manifest's path as its last argument; say what failed, or nothing.
+def hand_off(
+    command: str, last: Path | str, folder: Path, *, told: bytes = b"", limit_s: float = LIMIT_S
+) -> str:
+    """Run a command with one more argument; say what failed, or nothing.
 
-    No shell is involved. After `limit_s` seconds it is ended, with what it started.
+    `told` is its standard input. No shell is involved. After `limit_s` seconds it is ended, with
+    what it started.
     """
     import tempfile
 
-    with tempfile.TemporaryFile() as out:  # a pipe would wait for whatever it leaves running
+    # A pipe would wait for whatever it leaves running.
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as stdin:
+        stdin.write(told)
+        stdin.seek(0)
         try:
             process = subprocess.Popen(
-                [*shlex.split(command), str(manifest)],
+                [*shlex.split(command), str(last)],
                 cwd=folder,
-                stdin=subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -45,3 +51,20 @@ def hand_off(command: str, manifest: Path, folder: Path, *, limit_s: float = LIM
     if code == 0:
         return ""
     return f"exit code {code}{': ' + said if said else ''}"
+
+
+def send(url: str, data: bytes | None = None, *, limit_s: float = 10.0) -> str:
+    """Post JSON to an address, or get it where there is none; say what failed, or nothing."""
+    from http.client import HTTPException
+    from urllib.request import Request, urlopen
+
+    if not url.startswith(("http://", "https://")):
+        return "is no http or https address"
+    headers = {"Content-Type": "application/json", "User-Agent": "memrepo"}
+    try:
+        request = Request(url, data=data, headers=headers)  # noqa: S310 - http, and the person's own
+        with urlopen(request, timeout=limit_s) as answer:  # noqa: S310
+            answer.read(_SAID)
+    except (OSError, ValueError, HTTPException) as error:
+        return " ".join(f"{type(error).__name__}: {error}".split())[:_SAID]
+    return ""

@@ -8,12 +8,14 @@ Locks that the kernel frees when their process dies: `run` and `write` (docs/git
 from __future__ import annotations
 
 import fcntl
+import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import get_ident
+from typing import IO, TYPE_CHECKING, Any
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.store.light import ask
@@ -118,7 +120,7 @@ def _refuse_second_checkout(repo: Repo, branch: str) -> None:
         )
 
 
-_PAUSE_S = 0.05
+_PAUSE_S = 0.02
 
 
 class Locked(MemrepoError):
@@ -138,20 +140,61 @@ class Locked(MemrepoError):
 def lock(folder: Path, name: str, *, wait_s: float = 0.0) -> Iterator[int]:
     """Hold the lock `name` in a folder; raises Locked when it is not free within `wait_s`.
 
-    Yields its descriptor: a process that inherits it holds the lock too, until both are gone.
+    Who waits gets it in the order of coming. Yields its descriptor: a process that inherits it
+    holds the lock too, until both are gone.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    deadline = time.monotonic() + wait_s
+    queue = folder / f"{name}.queue"
     with (folder / f"{name}.lock").open("a") as handle:
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise Locked(name, wait_s) from None
-                time.sleep(_PAUSE_S)
+        if (wait_s and _is_waited(queue, "")) or not _taken(handle):
+            if not wait_s:
+                raise Locked(name, wait_s)
+            with _ticket(queue) as mine:
+                deadline = time.monotonic() + wait_s
+                while _is_waited(queue, mine) or not _taken(handle):
+                    if time.monotonic() >= deadline:
+                        raise Locked(name, wait_s)
+                    time.sleep(_PAUSE_S)
         yield handle.fileno()
+
+
+def _taken(handle: IO[Any]) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def _ticket(queue: Path) -> Iterator[str]:
+    """Stand in a queue: a file named by when one came, locked for as long as one waits."""
+    queue.mkdir(exist_ok=True)
+    mine = f"{time.monotonic_ns():020d}-{os.getpid()}-{get_ident()}"
+    draft = queue / f".{mine}"
+    with draft.open("w") as handle:
+        _taken(handle)  # before others see it: what nobody locks counts as left behind
+        draft.rename(queue / mine)
+        try:
+            yield mine
+        finally:
+            (queue / mine).unlink(missing_ok=True)
+
+
+def _is_waited(queue: Path, mine: str) -> bool:
+    """Tell whether somebody came before; whoever died while waiting is taken out of the queue."""
+    try:
+        there = sorted(path.name for path in queue.iterdir() if path.name[0] != ".")
+    except FileNotFoundError:
+        return False
+    for name in there:
+        if mine and name >= mine:
+            break
+        with suppress(FileNotFoundError), (queue / name).open() as handle:
+            if not _taken(handle):
+                return True
+            (queue / name).unlink(missing_ok=True)
+    return False
 
 
 @contextmanager

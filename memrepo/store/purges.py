@@ -11,7 +11,7 @@ commits before and after, and a copy of the keyed hashes that every text is held
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.needles import Keyed, Needle, find, known_again, mac
+from memrepo.core.needles import Keyed, find, known_again, mac
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import Span
+from memrepo.core.secrets import Span, Watch
 from memrepo.core.state import Effect
+from memrepo.merge.purging import Edit
 from memrepo.store import quarantine
 from memrepo.store.clone import clone_id
 from memrepo.store.gitenv import user_config
@@ -190,14 +191,9 @@ def is_done(repo: Repo, purge: str) -> bool:
     return _map(repo, purge).exists()
 
 
-def seed_of(receipt: Receipt, key: bytes) -> str:
+def seed_of(values: Iterable[Keyed], key: bytes) -> str:
     """Return what makes names differ that a purge gave: equal values make equal names."""
-    return mac(key, "seed", " ".join(sorted(one.mac for one in receipt.values)))
-
-
-def needles_in(text: str, receipt: Receipt, key: bytes) -> tuple[Needle, ...]:
-    """Return what finds the values of a purge that stand in a text."""
-    return tuple(known_again(text, receipt.values, key))
+    return mac(key, "seed", " ".join(sorted(one.mac for one in values)))
 
 
 # -- what this clone alone knows -------------------------------------------------------------
@@ -236,7 +232,7 @@ def moved_to(repo: Repo, revision: str) -> str:
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
-    """The values that may not come back, under the key that knows them."""
+    """Values that may not come back, and the key that knows them."""
 
     key: str
     values: tuple[Keyed, ...]
@@ -244,17 +240,14 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
 
 def keep_values(repo: Repo) -> None:
     """Keep the keyed hashes of what was purged where every command finds them at once."""
-    by_key: dict[str, list[Keyed]] = {}
-    for receipt in receipts(repo):
-        by_key.setdefault(receipt.key, []).extend(receipt.values)
-    watched = [Watched(key=key, values=tuple(values)) for key, values in by_key.items()]
+    watched = [Watched(key=receipt.key, values=receipt.values) for receipt in receipts(repo)]
     _folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
-    data = msgspec.json.encode(watched)
+    data = msgspec.json.encode(list(dict.fromkeys(watched)))
     scratch(_folder(repo), f".{VALUES}.", data).replace(_folder(repo) / VALUES)
 
 
-def watching(folder: Path) -> tuple[str, Callable[[str], Iterable[Span]]] | None:
-    """Return what finds the purged values of a clone in a text, and a print of them.
+def watching(folder: Path) -> Watch | None:
+    """Return what finds the purged values of a clone.
 
     None where nothing was purged, or where the keys are not on this machine.
     """
@@ -266,7 +259,7 @@ def watching(folder: Path) -> tuple[str, Callable[[str], Iterable[Span]]] | None
 
 
 @lru_cache(maxsize=8)
-def _watching(data: bytes, keys: str) -> tuple[str, Callable[[str], Iterable[Span]]] | None:
+def _watching(data: bytes, keys: str) -> Watch | None:
     del keys
     held = [(key_of(w.key), w.values) for w in msgspec.json.decode(data, type=list[Watched])]
     known = [(key, values) for key, values in held if key is not None]
@@ -275,12 +268,13 @@ def _watching(data: bytes, keys: str) -> tuple[str, Callable[[str], Iterable[Spa
         needles = [n for key, values in known for n in known_again(text, values, key)]
         return find(text, needles) if needles else ()
 
-    return (sha256(data).hexdigest(), look) if known else None
+    def name(path: str) -> str:
+        for key, values in known:
+            if needles := tuple(known_again(path, values, key)):
+                path = Edit(needles=needles, seed=seed_of(values, key)).path(path)
+        return path
 
-
-def missing_keys(repo: Repo) -> list[tuple[str, str]]:
-    """Return purges, with the id of their key, that this machine has no key of."""
-    return [(r.id, r.key) for r in receipts(repo) if key_of(r.key) is None]
+    return Watch(sha256(data).hexdigest(), look, name) if known else None
 
 
 # -- finishing -------------------------------------------------------------------------------

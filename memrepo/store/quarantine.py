@@ -22,6 +22,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.merge.purging import Edit
 from memrepo.store.light import FILES, Git, GitFailed, call
 from memrepo.store.lock import CannotWork
+from memrepo.store.recovery import GitAtWork, git_alive
 from memrepo.store.rewrite import History, Rewriter, Tip
 from memrepo.store.scratch import scratch
 from memrepo.store.travel import RECORDS
@@ -267,6 +268,7 @@ def waiting(repo: Repo) -> Plan | None:
 def take_place(store: Repository, plan: Plan) -> None:
     """Put the rewritten repository in place of the old one; done again it does what is left."""
     repo = store.repo
+    _drop_locks(repo)
     _add_objects(repo)
     _move_refs(repo, plan)
     _stage(repo, plan)
@@ -274,6 +276,16 @@ def take_place(store: Repository, plan: Plan) -> None:
     _keep_logs(repo, plan)
     clean_git_folder(repo, plan.edit, plan)
     drop_objects(repo)
+
+
+def _drop_locks(repo: Repo) -> None:
+    """Remove the lock files that a git of ours left when it was killed; raises GitAtWork."""
+    common = Path(repo.common_dir)
+    found = [p for p in common.glob("*.lock") if p.is_file()] + [*common.glob("refs/**/*.lock")]
+    for path in found:
+        if git_alive(repo):
+            raise GitAtWork(path)
+        path.unlink(missing_ok=True)
 
 
 def _add_objects(repo: Repo) -> None:
@@ -286,6 +298,7 @@ def _add_objects(repo: Repo) -> None:
 
 
 def _move_refs(repo: Repo, plan: Plan) -> None:
+    """Move every ref in one transaction; raises Moved where somebody moved one meanwhile."""
     form = "--format=%(objectname) %(refname)"
     rows = (line.split(" ", 1) for line in call(repo, "for-each-ref", form).splitlines())
     there = {name: id_ for id_, name in rows}
@@ -303,6 +316,9 @@ def _move_refs(repo: Repo, plan: Plan) -> None:
         if lines:
             call(repo, *quiet, "update-ref", "--stdin", lines=lines)
     except GitFailed as error:
+        if not any(there.get(r.new_name) == r.new_id for r in plan.refs if r.id != r.new_id):
+            (folder_of(repo) / READY).unlink()  # the old repository is whole, and stays
+            abandon(repo)
         raise Moved(error.said) from error
     if plan.head.startswith("refs/"):
         call(repo, "symbolic-ref", "HEAD", plan.head)

@@ -118,14 +118,14 @@ def drop_locks(repo: Repo, left: Journal, since: float) -> None:
         if not path.exists():
             continue
         # One that is older than the journal stopped our git rather than being left by it.
-        if path.stat().st_mtime < since - 1 or _git_alive(repo):
+        if path.stat().st_mtime < since - 1 or git_alive(repo):
             raise GitAtWork(path)
         path.unlink(missing_ok=True)
     for path in (common / TX).glob("*.lock"):
         path.unlink(missing_ok=True)
 
 
-def _git_alive(repo: Repo) -> bool:
+def git_alive(repo: Repo) -> bool:
     """Tell whether a git process works in this repository (where /proc can tell)."""
     places = {Path(str(repo.working_tree_dir)), Path(repo.git_dir), Path(repo.common_dir)}
     places = {place.resolve() for place in places}

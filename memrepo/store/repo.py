@@ -51,7 +51,7 @@ __all__ = (
     "open_repository",
 )
 
-WRITE_WAIT_S = 10.0
+WRITE_WAIT_S = 60.0
 LOOSE = 256
 """Loose objects above which a run packs them: each takes a block of the disk."""
 _GIT_LOOSE = 6700

@@ -105,12 +105,14 @@ def some(repo: Repo, names: Iterable[str]) -> dict[str, str]:
 
 
 def _may_have(repo: Repo, names: Iterable[str]) -> bool:
-    """Tell whether one may be set: the last part of its name stands in the file as it is."""
+    """Tell whether one may be set: all parts of its name stand in the file as they are."""
     try:
         text = (Path(repo.common_dir) / "config").read_text("utf-8").lower()
     except (OSError, UnicodeDecodeError):
         return True
-    return "include" in text or any(name.rsplit(".", 1)[-1] in text for name in names)
+    return "include" in text or any(
+        all(part in text for part in name.lower().split(".")[1:]) for name in names
+    )
 
 
 def put(repo: Repo, key: str, value: str) -> None:

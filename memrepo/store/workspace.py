@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from memrepo.core.problems import Problem
-from memrepo.core.secrets import find_secrets, redact
+from memrepo.core.secrets import find_secrets, name_without_purged, redact
 from memrepo.purify.sources import (
     OWN,
     UNMATCHED,
@@ -81,6 +81,7 @@ def read_workspace(
         folder = not name or name.endswith("/")
         if kind_of(name + "any.md" if folder else name, rules) is None:
             continue
+        name = name_without_purged(name)  # as history has it: this file's name says it still
         data, problem = _read(name, entry)
         if data is not None and standing_of(data) != "foreign":
             continue  # our own page of the hot cache, where the workspace is the repository

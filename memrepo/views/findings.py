@@ -19,8 +19,10 @@ from memrepo.core.problems import Problem
 SARIF_VERSION = "2.1.0"
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _NO_XML = regex("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
-ROWS = 200
-"""So many findings a markdown table holds; a forge cuts a longer comment anywhere."""
+ROWS = 50
+CELL = 200
+"""So many findings a markdown table holds, and so many characters a cell: with the review of what
+changes (`review_text.LONGEST`) they stay below the 65,536 that a forge takes for a comment."""
 
 
 def sarif(problems: Sequence[Problem], docs: Mapping[str, str], version: str) -> str:
@@ -157,4 +159,6 @@ def _where(problem: Problem) -> str:
 
 def _code(text: str) -> str:
     """Return a text as a span of code on one line of a table, which no text can leave."""
-    return "`" + " ".join(visible(text).split()).replace("`", "'").replace("|", "\\|") + "`"
+    said = " ".join(visible(text).split()).replace("`", "'")
+    said = f"{said[:CELL]}..." if len(said) > CELL else said
+    return "`" + said.replace("|", "\\|") + "`"

@@ -36,19 +36,25 @@ _SHOWN = 20
 _COUNTS = (
     ("memories_new", "new memories"),
     ("memories_met_again", "memories met again"),
-    ("superseded", "superseded"),
-    ("contested", "contested"),
-    ("retired", "retired"),
+    ("superseded", "replaced by newer statements"),
+    ("contested", "in contradiction with others"),
+    ("memories_retired", "retired: nothing bears them out any more"),
+    ("memories_reworded", "reworded, as their sources were"),
     ("notes_new", "new notes"),
     ("notes_grown", "notes that grew"),
-    ("deferred", "deferred"),
-    ("rejected", "rejected"),
+    ("tier_moves", "notes that aged, or came back"),
+    ("archived", "archived"),
+    ("pruned", "pruned"),
+    ("restored", "brought back"),
+    ("deferred", "put off until more is known"),
+    ("rejected", "not worth keeping"),
 )
 _SUMMARY = (
     ("memories_new", "new"),
     ("superseded", "superseded"),
     ("contested", "contested"),
-    ("retired", "retired"),
+    ("memories_retired", "retired"),
+    ("memories_reworded", "reworded"),
     ("notes_new", "notes"),
 )
 

@@ -28,6 +28,7 @@ from memrepo.views.review import (
     spelled,
 )
 from memrepo.views.worddiff import Span, word_diff
+from memrepo.views.wording import in_words, judged_in_words
 
 _HEAD = 110
 _SHORT = 64
@@ -116,7 +117,7 @@ def _card(change: Change) -> dict[str, object]:
         "also": [SUMMARIES[kind][0].lower() for kind in found.kinds[1:]],
         "rows": _rows(change),
         "why": _whys(change),
-        "judged": shown(change.judged),
+        "judged": shown(judged_in_words(change.judged)),
         "evidence": [_evidence(e, _bodies(change)) for e in change.evidence if not told],
     }
 
@@ -194,7 +195,7 @@ def _whys(change: Change) -> list[dict[str, object]]:
     if own and not any(own in d.reason for d in change.decisions):
         rows = [("", own, "", ""), *rows]
     return [
-        {"op": op, "reason": shown(reason), "actor": shown(actor), "commit": commit}
+        {"op": op, "reason": shown(in_words(reason)), "actor": shown(actor), "commit": commit}
         for op, reason, actor, commit in rows
     ]
 

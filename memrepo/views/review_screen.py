@@ -12,6 +12,7 @@ from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.views.review import SUMMARIES, UNTOLD, Change, Evidence, place_of, spelled
+from memrepo.views.wording import in_words
 
 WIDTH = 78
 LINES = 6
@@ -40,7 +41,7 @@ def screen_text(
     for n, memory in enumerate(near, start=1):
         lines += _labelled(f"near {n}", memory.body, most=1)
     if first.why:
-        lines += _labelled("because", first.why)
+        lines += _labelled("because", in_words(first.why))
     if said:
         lines += _labelled("you said", said)
     return "\n".join(lines)

@@ -11,6 +11,7 @@ from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.views.review import TELLTALES, UNTOLD, Change, Review, place_of, spelled
 from memrepo.views.worddiff import Mark, Span, word_diff
+from memrepo.views.wording import in_words
 
 TEXT = 160
 _WIDTH = 96
@@ -19,8 +20,8 @@ _CONTEXT = 12
 _COLOURS = {"old": "\x1b[31m", "new": "\x1b[32m"}
 _MARKED = {"old": "\x1b[1;31;7m", "new": "\x1b[1;32;7m"}
 _PLAIN = "\x1b[0m"
-LONGEST = 50_000
-"""Characters of a section of markdown: a forge takes 65,536 for a whole comment."""
+LONGEST = 40_000
+"""Characters of a section of markdown: a forge takes 65,536 for a comment, findings included."""
 _TICKS = regex("`+")
 
 
@@ -84,7 +85,7 @@ def _block(change: Change, *, colour: bool) -> list[str]:
     lines += _fields(change)
     lines += _evidence(change)
     if change.why:
-        lines.append(f"    because: {_line(change.why, 500)}")
+        lines.append(f"    because: {_line(in_words(change.why), 500)}")
     return lines
 
 

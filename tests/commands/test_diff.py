@@ -64,7 +64,7 @@ def test_a_waiting_run_is_told_with_both_texts_and_reasons(waiting: Path) -> Non
     assert old["values"]["status"] == ["active", "superseded"]
     said = text(waiting)
     assert "  - Tools – Editor: vim\n  + Tools – Editor: helix\n    by mem-" in said
-    assert "because: text_removed: sources/MEMORY.md" in said
+    assert "because: sources/MEMORY.md no longer says so" in said
     assert "\x1b" not in said
     assert "\u202e" not in said
 

@@ -145,12 +145,19 @@ def test_a_secret_is_replaced_and_named(repo: Path, tmp_path: Path) -> None:
     assert done(repo, "import", "obsidian", vault, now=LATER)["commit"] == ""
 
 
-def test_a_record_that_says_something_else_by_now_is_named_and_left(
+def test_a_record_that_says_something_else_by_now_is_followed_unless_a_person_touched_it(
     repo: Path, tmp_path: Path
 ) -> None:
     where = folder(tmp_path, "obsidian")
     done(repo, "import", "obsidian", where)
     (where / "Plot map.md").write_text("South is up on the new map of the plot.\n")
+    answer = done(repo, "import", "obsidian", where, now=LATER)
+    assert answer["counts"]["memories_changed"] == 1
+    assert "1 reworded" in subjects(repo)[0]
+    (memory,) = [m for m in memories(repo).values() if m.text("title") == "Plot map"]
+    assert memory.body == "South is up on the new map of the plot."
+    done(repo, "confirm", memory.id, now=LATER)
+    (where / "Plot map.md").write_text("East is up on the newest map of the plot.\n")
     answer = done(repo, "import", "obsidian", where, now=LATER)
     assert (answer["commit"], rules(answer)) == (
         "",
@@ -197,7 +204,7 @@ def test_one_file_of_mem0(repo: Path, tmp_path: Path) -> None:
 
 def test_a_memory_folder_of_claude_code(repo: Path, tmp_path: Path) -> None:
     answer = done(repo, "import", "claude-code", folder(tmp_path, "claude-code"))
-    assert [r[:2] for r in rules(answer)] == [("frontmatter-duplicate-key", "broken.md")]
+    assert [r[:2] for r in rules(answer)] == [("import-header", "broken.md")]
     found = {m.text("title") or m.body: m for m in memories(repo).values()}
     tests, freeze = found["real-database-in-tests"], found["release-freeze"]
     assert (tests.type, freeze.type) == ("preference", "fact")
@@ -215,7 +222,10 @@ def test_a_memory_folder_of_claude_code(repo: Path, tmp_path: Path) -> None:
 def test_notes_of_basic_memory(repo: Path, tmp_path: Path) -> None:
     found = taken(repo, tmp_path, "basic-memory")
     compost, soil = found["Compost"], found["Bought Soil"]
-    assert compost.body == "The heap behind the shed takes a year.\n\n- [ ] buy a second fork"
+    assert compost.body == (
+        "The heap behind the shed takes a year.\n\n- [ ] buy a second fork\n\n"
+        "- part_of [[Garden Plan]]"
+    )
     assert compost.texts("tags") == ("garden", "soil")
     assert [(k.type, k.target) for k in compost.fields["links"]] == [("contradicts", soil.id)]
     turn = found["Turn the heap every second week in summer #compost"]

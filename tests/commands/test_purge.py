@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
-import io
 import json
+import os
 import re
+import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import hubs
 import pytest
 import workspaces
-from driving import (
-    LATER,
-    NEXT_DAY,
-    NOW,
-    Done,
-    assert_sound,
-    begin,
-    copied,
-    done,
-    git,
-    memories,
-    memrepo,
-)
+from driving import LATER, NEXT_DAY, assert_sound, begin, copied, done, git, memories, memrepo
+from purging import SPELLED, VALUE, collect, everything, given, purged, traces
 
 from memrepo.actions.purge.purge import COLLECT
 from memrepo.core.needles import MARK, find, needles_of
 from memrepo.store import purges, quarantine
 from memrepo.store.gitenv import opened
 
-VALUE = "Núria Valdés"
-SPELLED = (
-    "núria valdés",
-    "nuria-valdes",
-    "NURIA VALDES",
-    "Ｎúria\u00a0Valdés",
-    "Nu\u0301ria Valde\u0301s",
-)
 MEMORY = """# Memory
 
 ## People
@@ -65,44 +47,6 @@ Núria Valdés said that the release is on Friday.
 
 The parser was mended, and nobody was told of it.
 """
-
-
-def given(repo: Path, value: str, *argv: str, now: str = NOW) -> Done:
-    """Run a command with a value on its standard input."""
-    before, sys.stdin = sys.stdin, io.StringIO(value)
-    try:
-        return memrepo(repo, *argv, now=now)
-    finally:
-        sys.stdin = before
-
-
-def purged(repo: Path, value: str = VALUE, *argv: str, now: str = NOW) -> dict[str, Any]:
-    """Purge a value and return what is told of it."""
-    answer = given(repo, value, "purge", *argv, now=now)
-    assert answer.exit == 0, answer
-    return answer.data
-
-
-def everything(root: Path) -> Iterator[tuple[str, str]]:
-    """Yield every object, every file and every name of a repository, bare ones too, as text."""
-    argv = ["git", "-C", str(root), "cat-file", "--batch-all-objects", "--batch", "--buffer"]
-    whole = subprocess.run(argv, check=True, capture_output=True, stdin=subprocess.DEVNULL).stdout
-    while whole:
-        head, _, rest = whole.partition(b"\n")
-        size = int(head.split()[2])
-        yield head.decode(), rest[:size].decode("utf-8", "surrogateescape")
-        whole = rest[size + 1 :]
-    for path in root.rglob("*"):
-        name = path.relative_to(root).as_posix()
-        yield f"name {name}", name
-        if path.is_file() and "objects/" not in name:
-            yield name, path.read_bytes().decode("utf-8", "surrogateescape")
-
-
-def traces(root: Path, value: str = VALUE) -> list[str]:
-    """Return the places of a repository that hold a value in any spelling."""
-    needles = needles_of([value])
-    return [place for place, text in everything(root) if find(text.replace("\0", "\n"), needles)]
 
 
 @pytest.fixture(scope="module")
@@ -352,6 +296,67 @@ def test_a_kill_while_it_takes_its_place_is_finished_by_the_next_command(
     assert_sound(repo)
 
 
+def test_locks_that_a_killed_git_left_stop_nothing(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kill(*_: object) -> None:
+        for name in ("refs/heads/main.lock", "packed-refs.lock", "index.lock"):
+            (repo / ".git" / name).write_text("")
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(quarantine, "_stage", kill)
+        with pytest.raises(Killed):
+            given(repo, VALUE, "purge")
+    done(repo, "add", "The first thing written after a power cut.", now=LATER)
+    assert traces(repo) == []
+    assert_sound(repo)
+
+
+def test_who_commits_while_it_takes_its_place_keeps_the_old_repository(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move = quarantine._move_refs
+
+    def meanwhile(*given: Any) -> None:
+        git(repo, "commit", "-q", "--allow-empty", "--no-verify", "-m", "by hand")
+        move(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(quarantine, "_move_refs", meanwhile)
+        answer = given(repo, VALUE, "purge")
+    assert answer.exit == 3
+    assert git(repo, "log", "-1", "--format=%s").strip() == "by hand"
+    assert_sound(repo)
+    purged(repo)
+    assert traces(repo) == []
+
+
+@pytest.mark.parametrize("after", [0.5, 0.9, 1.3, 1.7])
+def test_a_real_kill_leaves_the_old_repository_or_the_new_one(repo: Path, after: float) -> None:
+    before = git(repo, "rev-parse", "HEAD")
+    argv = [sys.executable, "-m", "memrepo", "-C", str(repo), "--now", LATER, "purge"]
+    process = subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    assert process.stdin is not None
+    process.stdin.write(VALUE.encode())
+    process.stdin.close()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(after)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    done(repo, "add", "The first thing written after a power cut.", now=LATER)
+    assert git(repo, "fsck", "--strict") == ""
+    if git(repo, "rev-parse", "HEAD^") != before:
+        assert traces(repo) == []
+    else:
+        purged(repo, now=NEXT_DAY)
+        assert traces(repo) == []
+    assert_sound(repo)
+
+
 @pytest.mark.parametrize("step", ["build", "make_ready"])
 def test_a_kill_before_that_leaves_the_old_repository(
     repo: Path, step: str, monkeypatch: pytest.MonkeyPatch
@@ -389,11 +394,6 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Pat
 def rules(told: dict[str, Any]) -> set[str]:
     """Return the rules of what was noticed on the way."""
     return {problem["rule"] for problem in told["problems"]}
-
-
-def collect(hub: Path, command: str) -> None:
-    """Do in the hub what a person was told to do there."""
-    subprocess.run(command, shell=True, cwd=hub, check=True, capture_output=True)
 
 
 def test_hub_and_clones_hold_nothing_of_it_after_a_sync_each(
@@ -444,6 +444,7 @@ def test_without_the_key_a_clone_neither_fetches_nor_sends(
     assert "keys" in answer.error["fix"]
     assert git(hub, "for-each-ref") == before[0]
     (key,) = (tmp_path / "config" / "memrepo" / "keys").iterdir()
+    assert "purged" in {c["name"] for c in memrepo(desk, "doctor").data["checks"] if not c["ok"]}
     there = purges.keys_folder()
     there.mkdir(parents=True)
     (there / key.name).write_bytes(key.read_bytes())

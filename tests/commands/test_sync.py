@@ -717,6 +717,7 @@ def test_a_persons_word_stands_before_a_programs_newer_one(
     (id_,) = memories(laptop)
     done(laptop, "edit", id_, "--text", "The spare key lies on the shelf.", now=NOW)
     done(laptop, "sync")
+    done(desk, "config", "set", "agents.removals", "allow")  # else the person is asked first
     with monkeypatch.context() as patch:
         patch.setenv("MEMREPO_ACTOR", "jeeves")
         done(desk, "edit", id_, "--text", "The spare key hangs by the door.", now=LATER)

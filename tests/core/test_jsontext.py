@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from typing import Any
 
 import pytest
@@ -174,3 +175,11 @@ def test_a_block_goes_as_it_came(text: str) -> None:
     assert with_block(once, "body") == once
     joint = "" if not text or text.endswith("\n") else "\n"
     assert without_block(once) == text + joint
+
+
+def test_a_block_of_a_toml_file_goes_without_a_trace() -> None:
+    for text in ("", "a = 1\n", 'a = 1\n\n[t]\nb = "# memrepo:begin"\n'):
+        made = with_block(text, "[mcp_servers.memrepo]\ncommand = 1", toml=True)
+        assert tomllib.loads(made)["mcp_servers"] == {"memrepo": {"command": 1}}
+        assert with_block(made, "[mcp_servers.memrepo]\ncommand = 1", toml=True) == made
+        assert without_block(made, toml=True) == text

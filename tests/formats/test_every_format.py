@@ -5,13 +5,17 @@ A format without an example in `foreign_memory.FOLDERS` fails here.
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import pytest
 from foreign_memory import FOLDERS
 
+from memrepo.core.changes import Update
 from memrepo.core.layout import Layout
+from memrepo.core.memory import Stamp
 from memrepo.core.state import State, apply, read_state
+from memrepo.formats.pages import read_page
 from memrepo.formats.plan import Terms, take
 from memrepo.formats.registry import FORMATS
 from memrepo.merge.closure import closure
@@ -65,3 +69,124 @@ def test_what_it_brings_goes_out_and_comes_in_again_whole(format_: str) -> None:
     lines, bundle = jsonl(state), okf(state)[0]
     assert dict(imported("jsonl", lines).memories) == dict(state.memories)
     assert imported("okf", bundle) == state
+
+
+# Format, file, what it says, what it says by now: one memory of each format is reworded there.
+REWORDED = {
+    "mem0": ("mem0.json", b"Prefers window seats", b"Prefers aisle seats"),
+    "claude-code": ("release-freeze.md", b"nothing is merged", b"everything is merged"),
+    "codex": ("MEMORY.md", b"two millimetres", b"three millimetres"),
+    "letta": ("agent.af", b"Keeps bees", b"Keeps bees and hens"),
+    "basic-memory": ("gardening/Bought Soil.md", b"Peat free", b"Peaty"),
+    "obsidian": ("Plot map.md", b"North is up", b"South is up"),
+    "okf": ("tables/customers.md", b"One row per customer", b"Two rows per customer"),
+    "openclaw": ("memory/tools.md", b"an empty tank", b"a full tank"),
+    "memory-fs": ("memory_fs/warm/my-checkpoint.md", b"in green", b"in blue"),
+    "layered": ("memory/decisions.md", b"larch only", b"oak only"),
+    "remnic": ("profile.md", b"two hectares", b"three hectares"),
+    "hybrid": ("memory/technical/The-well-is-twelve-9f8e7d6c.md", b"twelve", b"twenty"),
+    "jsonl": ("memories.jsonl", b"Prefers window seats", b"Prefers aisle seats"),
+}
+
+
+def reworded(format_: str) -> dict[str, bytes]:
+    """Return an example in which one file says something else."""
+    name, old, new = REWORDED[format_]
+    files = dict(EXAMPLES[format_])
+    assert old in files[name]
+    return {**files, name: files[name].replace(old, new)}
+
+
+@pytest.mark.parametrize("format_", sorted(FORMATS))
+def test_after_one_changed_file_one_memory_changes(format_: str) -> None:
+    state = imported(format_, EXAMPLES[format_])
+    after = imported(format_, reworded(format_), state, LATER)
+    assert set(after.memories) == set(state.memories)
+    (changed,) = [id_ for id_ in state.memories if after.memories[id_] != state.memories[id_]]
+    assert REWORDED[format_][2].decode().lower() in after.memories[changed].body.lower()
+    assert after.memories[changed].time("created") == NOW
+    assert closure(after) == ()
+    assert imported(format_, reworded(format_), after, LATER) == after
+    back = imported(format_, EXAMPLES[format_], after, LATER)
+    assert back.memories[changed].body == state.memories[changed].body
+
+
+@pytest.mark.parametrize("format_", sorted(FORMATS))
+def test_what_a_person_confirmed_or_reworded_here_does_not_follow(format_: str) -> None:
+    state = imported(format_, EXAMPLES[format_])
+    ours = Stamp(by="human:vera@example.org", at=LATER)
+    for said in ({"verified": (ours,)}, {"generated": ours}):
+        touched = apply(state, [Update(id=id_, fields=said) for id_ in state.memories])
+        after = imported(format_, reworded(format_), touched, LATER)
+        assert {id_: after.memories[id_] for id_ in touched.memories} == dict(touched.memories)
+
+
+BAD = b"---\nname: a: b\ntype: user\ntags: [garden, soil]\nother: [\n---\n\nThe gate is green.\n"
+
+
+@pytest.mark.parametrize("format_", ["basic-memory", "claude-code", "obsidian"])
+def test_one_bad_line_of_a_header_drops_no_file(format_: str) -> None:
+    files = {"facts/gate.md": BAD}
+    read = FORMATS[format_].read(files)
+    (record,) = read.records
+    assert "The gate is green." in record.text
+    assert [(p.rule, p.severity) for p in read.problems if p.rule == "import-header"] == [
+        ("import-header", "warning")
+    ]
+    page, _ = read_page("gate.md", BAD)
+    assert page is not None
+    assert (page.text("name"), page.texts("tags")) == ("a: b", ["garden", "soil"])
+    assert page.lines == (8, 8)
+
+
+def test_what_the_index_says_of_a_file_is_kept() -> None:
+    files = {
+        "MEMORY.md": b"- [Gate](gate.md) \xe2\x80\x94 ask before painting\n",
+        "gate.md": b"---\nname: gate\n---\n\nThe gate is green.\n",
+    }
+    (memory,) = imported("claude-code", files).memories.values()
+    assert memory.text("description") == "ask before painting"
+
+
+def test_a_relation_to_a_note_that_is_not_there_keeps_its_words() -> None:
+    (anchor,) = [
+        m
+        for m in imported("basic-memory", EXAMPLES["basic-memory"]).memories.values()
+        if m.text("title") == "Compost"
+    ]
+    assert "part_of [[Garden Plan]]" in anchor.body
+    assert "Bought Soil" not in anchor.body
+
+
+def test_whose_agent_and_which_run_a_memory_is_of_is_kept() -> None:
+    one = {"id": "1", "memory": "Vera keeps bees behind the barn.", "user_id": "vera"}
+    files = {"a.json": json.dumps([{**one, "agent_id": "planner", "run_id": "r7"}]).encode()}
+    (memory,) = imported("mem0", files).memories.values()
+    assert memory.text("scope") == "user:vera"
+    assert set(memory.texts("tags")) == {"agent:planner", "run:r7"}
+
+
+def test_properties_of_a_vault_that_are_no_fields_are_kept_as_words() -> None:
+    files = {"Hoe.md": b"---\ntags: [tool]\nprice: 12\nbought at: the mill\n---\nA hoe.\n"}
+    (memory,) = imported("obsidian", files).memories.values()
+    assert memory.body == "A hoe.\n\nprice: 12\nbought at: the mill"
+
+
+def test_files_about_the_person_and_the_agent_are_read() -> None:
+    files = {"USER.md": b"# Vera\n\n- Likes mint tea.\n", "IDENTITY.md": b"- Is called Rake.\n"}
+    found = imported("openclaw", files).memories.values()
+    assert {(m.body, m.layer) for m in found} == {
+        ("Likes mint tea.", "user"),
+        ("Is called Rake.", "identity"),
+    }
+
+
+def test_blocks_of_an_agent_are_in_their_layers_and_its_files_are_notes() -> None:
+    found = imported("letta", EXAMPLES["letta"]).memories.values()
+    claims = {(m.body, m.layer) for m in found if not m.is_note}
+    assert claims == {
+        ("Name is Vera.", "user"),
+        ("Keeps bees.", "user"),
+        ("I look after the garden.", "identity"),
+    }
+    assert [m.body for m in found if m.is_note] == ["Four beds lie behind the shed."]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,11 @@ import pytest
 from driving import done, git, memrepo
 from serving import Act, Service
 from workspaces import growing
+
+from memrepo.actions.run import estimate
+from memrepo.actions.run.judge_choice import Choice
+from memrepo.actions.work import Call, Work
+from memrepo.core.times import parse_time
 
 JUDGE = ("--judge", "anthropic")
 COUNTED = Act(used=None)
@@ -76,6 +82,31 @@ def test_answers_that_were_paid_for_are_not_foreseen_again(counted: Service, rep
     rest: dict[str, Any] = done(repo, "run", *JUDGE, "--estimate")
     assert whole["questions"]["promotion"] == 1
     assert "promotion" not in rest["questions"]
+
+
+def test_doctor_computes_no_large_run_and_is_within_twice_of_what_it_would_ask(
+    counted: Service, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "ash birch cedar fir holly larch maple oak pine rowan spruce willow yew".split()
+    kinds = [f"{a} from {b}" for a in words for b in words]
+    text = "".join(f"- Bed {n} holds {kind} since {1800 + n}.\n" for n, kind in enumerate(kinds))
+    path = repo.parent / "workspace" / "MEMORY.md"
+    path.write_text(path.read_text() + text)
+    monkeypatch.setattr(estimate, "FEW", 100)
+    told = roughly(repo)
+    assert f"reads {len(kinds) + 10} new lines" in told
+    whole: dict[str, Any] = done(repo, "run", *JUDGE, "--estimate")
+    tokens = int(re.findall(r"(\d+) tokens", told)[0])
+    assert 0.5 <= tokens / whole["tokens"]["total"] <= 2
+    monkeypatch.setattr(estimate, "propose", None)  # what computes a run
+    assert roughly(repo) == told
+    assert counted.asked == []
+
+
+def roughly(repo: Path) -> str:
+    """Return what doctor says of the judge."""
+    with Work(Call(where=repo, now=parse_time("2026-03-01T09:00:00Z"))) as work:
+        return estimate.roughly(work, Choice(judge="anthropic", now=work.call.now))
 
 
 def test_a_limit_that_would_end_the_run_is_named(counted: Service, repo: Path) -> None:

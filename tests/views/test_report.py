@@ -122,7 +122,7 @@ def test_the_report_names_run_counts_views_issues_and_tokens() -> None:
 ## Memories
 
 - 3 new memories
-- 1 superseded
+- 1 replaced by newer statements
 - 2 new notes
 - 40 active claims in all
 
@@ -204,7 +204,7 @@ def test_a_full_chat_holds_counts_hand_off_and_tokens() -> None:
     assert chat(told(), enabled=True, mode="full").splitlines() == [
         f"memrepo run {RUN}: 3 new, 1 superseded, 2 notes",
         "- 3 new memories",
-        "- 1 superseded",
+        "- 1 replaced by newer statements",
         "- 2 new notes",
         "- 40 active claims in all",
         "- wiki: told",

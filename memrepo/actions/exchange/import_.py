@@ -198,9 +198,11 @@ def _bring(work: Work, where: Path, request: Request) -> Brought:
     )
     found = take(state, format_.read(files), terms)
     news = sum(isinstance(change, Create) for change in found.changes)
+    changed = found.counts.get("memories_changed", 0)
+    reworded = f", {changed} reworded" if changed else ""
     trip = Trip(
         judge=format_.name,
-        what=f"{counted(news, 'memory', 'memories')} from {format_.name}",
+        what=f"{counted(news, 'memory', 'memories')} from {format_.name}{reworded}",
         reason=request.reason or f"kept as {format_.name} before",
         dry_run=request.dry_run,
     )

@@ -8,7 +8,6 @@ finds the value by its key, does the same to its own history, and says so in the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -17,16 +16,12 @@ from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.merge.purging import Edit
 from memrepo.store import purges, quarantine
 from memrepo.store.light import ask, call
 from memrepo.store.purges import KeyMissing, Receipt
 from memrepo.store.remote import OWN, Hub, HubUnreachable, NoRemote, hub_of
 from memrepo.store.rewrite import read_history
 from memrepo.store.travel import RECORDS, carry
-
-if TYPE_CHECKING:
-    from memrepo.store.gitenv import Repo
 
 _MESSAGE = "purge: records of both\n"
 _OURS = ("refs/heads/", "refs/tags/", "refs/notes/", "refs/memrepo/")
@@ -122,11 +117,11 @@ def _replaced(work: Work, hub: Hub) -> tuple[Problem, ...]:
     repo = work.store.repo
     moved = purges.moved(repo)
     changed, left = 0, list[str]()
-    look = purges.watching(work.store.folder)
+    watched = purges.watching(work.store.folder)
     there = hub.every_tip() if moved else {}
     for ref, old in there.items():
         new = moved.get(old, old)
-        name = _renamed(repo, ref) if look and any(look[1](ref)) else ref
+        name = watched.name(ref) if watched is not None else ref
         if (new, name) == (old, ref):
             continue
         if not ref.startswith(_OURS):
@@ -144,15 +139,6 @@ def _replaced(work: Work, hub: Hub) -> tuple[Problem, ...]:
     if left:
         problems.append(_kept(hub, left))
     return tuple(problems)
-
-
-def _renamed(repo: Repo, ref: str) -> str:
-    """Return what a ref is called now whose name held a purged value."""
-    for receipt in purges.receipts(repo):
-        if (key := purges.key_of(receipt.key)) is not None:
-            needles = purges.needles_in(ref, receipt, key)
-            ref = Edit(needles=needles, seed=purges.seed_of(receipt, key)).path(ref)
-    return ref
 
 
 def _told(hub: Hub, changed: int) -> Problem:

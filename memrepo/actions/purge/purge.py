@@ -165,7 +165,7 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
     repo = store.repo
     tips = quarantine.tips_of(repo)
     history = read_history(repo, tips)
-    edit = Edit(needles=tuple(needles), seed=purges.seed_of(receipt, key))
+    edit = Edit(needles=tuple(needles), seed=purges.seed_of(receipt.values, key))
     found = places(work, edit, history)
     if not hits_of(found):
         return Result(places=tuple(found), left=_outside(found), exit=Exit.NO)

@@ -22,6 +22,7 @@ from memrepo.core.differences import Kind
 from memrepo.core.ids import digest
 from memrepo.core.memory import Memory
 from memrepo.core.state import State
+from memrepo.store.damaged import keep_newest
 from memrepo.store.scratch import scratch
 from memrepo.views.review import Change, Review, Standing
 
@@ -30,6 +31,8 @@ Does = Literal["accept", "reject", "skip", "edit", "split", "merge", "keep", "bo
 REASON = "rejected in review"
 NEAR = 3
 """Neighbours that are shown with a memory."""
+KEPT = 50
+"""So many reviews that were begun are remembered, the newest."""
 _FOLDER = "review"
 
 
@@ -102,6 +105,7 @@ class Session(msgspec.Struct, kw_only=True):
         self.path.parent.mkdir(parents=True, exist_ok=True)
         text = msgspec.json.encode(self.said)
         scratch(self.path.parent, f".{self.path.name}.", text).replace(self.path)
+        keep_newest(self.path.parent, "*.json", KEPT)
 
     def settle(self) -> None:
         """Forget what was said, since it took effect; a run that landed counts as gone through."""

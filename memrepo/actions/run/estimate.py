@@ -6,7 +6,7 @@ place. Nothing is asked and nothing is written; answers that were paid for befor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 from msgspec.structs import replace
@@ -15,10 +15,14 @@ from memrepo.actions.run.gate import PAID, kept_for
 from memrepo.actions.run.ingest import Ahead, ahead
 from memrepo.actions.run.judge_choice import Choice, judge_of, kind_of, limits_of, price_of
 from memrepo.actions.run.proposal import Wish, propose
+from memrepo.actions.run.source_texts import texts_at
 from memrepo.actions.work import Work
 from memrepo.core.judge import Usage
 from memrepo.core.messages import counted
+from memrepo.purify.intake import Cursor, cursors
+from memrepo.purify.manifest import read_manifests
 from memrepo.store.answers import KeptAnswers
+from memrepo.store.tree import read_blob
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,3 +90,35 @@ def estimated(
         news=news,
         over=next(filter(None, over), ""),
     )
+
+
+FEW = 400
+"""New lines up to which a run is computed to tell what it would ask: a second or two."""
+
+
+def roughly(work: Work, choice: Choice) -> str:
+    """Say what the next run would ask: computed where little is new, else counted by its lines."""
+    lines = list(_new_lines(work))
+    if len(lines) <= FEW:
+        return estimated(work, choice, Wish()).said
+    from memrepo.judges.estimate import by_lines
+
+    used = by_lines(lines, price_of(work, choice))
+    cost = "price unknown" if used.cost_usd is None else f"{used.cost_usd:.2f} USD"
+    return (
+        f"the next run reads {len(lines)} new lines: very roughly {used.calls} questions, "
+        f"{used.total} tokens, {cost} (`memrepo run --estimate` computes it)"
+    )
+
+
+def _new_lines(work: Work) -> Iterator[str]:
+    """Yield the lines of sources that no run has consumed as they would be taken in now."""
+    news = ahead(work)
+    cursor = cursors(read_manifests(work.tree.files, work.tree.layout)[0])
+    for text in texts_at(work, cursor, news.blobs):
+        if text.blob and not cursor.get(text.resource, Cursor()).is_at(text.blob):
+            data = news.fresh.get(text.resource)
+            whole = read_blob(work.store.repo, text.blob) if data is None else data
+            for line in whole.decode("utf-8", "replace").splitlines():
+                if any(ch.isalnum() for ch in line) and not line.startswith("#"):
+                    yield line

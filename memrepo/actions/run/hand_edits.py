@@ -46,6 +46,9 @@ def claim_edits(first: Work) -> str:
     updates = _updates(state, _claims(at, f"{last.entry.commit}..HEAD" if last else "HEAD"))
     if not updates:
         return ""
+    from memrepo.store.stream import refuse_unsigned
+
+    refuse_unsigned(at.store.repo)  # the run ends in a merge: what comes before it is not left
     step = Step(
         op="edit",
         what=counted(len(updates), "memory", "memories") + " edited by hand",

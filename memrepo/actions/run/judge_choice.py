@@ -34,8 +34,9 @@ from memrepo.core.judge import (
 from memrepo.core.memory import Gist
 
 if TYPE_CHECKING:
-    from memrepo.judges.budget import Limit, Price
+    from memrepo.judges.budget import Budgeted, Limit, Price
     from memrepo.judges.claude import Claude
+    from memrepo.judges.model import ModelJudge
 
 
 class CannotJudge(MemrepoError):
@@ -58,6 +59,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     max_usd: float | None = None
     max_tokens: int | None = None
     carried: Usage = msgspec.field(default_factory=Usage)
+    batched: bool = False
+    """Whether questions may go out as Message Batches, to be answered in a later run."""
 
 
 def judge_of(work: Work, choice: Choice) -> Judge:
@@ -126,8 +129,26 @@ def _live(work: Work, name: str, choice: Choice) -> Judge:
             f"no price is known for {backend.name}, so a limit in US dollars cannot be kept",
             fix="limit tokens instead (--max-tokens), or give its price in [judge.prices]",
         )
-    backend = Budgeted(backend, limits, max_output=get("judge.max_tokens"), price=price)
-    return ModelJudge(Recording(backend, choice.record) if choice.record else backend)
+    budget = Budgeted(backend, limits, max_output=get("judge.max_tokens"), price=price)
+    judge = ModelJudge(Recording(budget, choice.record) if choice.record else budget)
+    if name != "anthropic" or not choice.batched or choice.record:
+        return judge
+    return _batched(work, judge, budget)
+
+
+def _batched(work: Work, live: ModelJudge, budget: Budgeted) -> Judge:
+    from memrepo.judges.batch_service import BatchService
+    from memrepo.judges.message_batches import Batched
+    from memrepo.store.batches import BatchJournal
+
+    return Batched(
+        live,
+        BatchService(claude=_claude(work)),
+        BatchJournal(work.store.folder),
+        budget,
+        wait_s=work.config.get("judge.batch_wait_s"),
+        tick=work.call.tick,
+    )
 
 
 def _claude(work: Work) -> Claude:
@@ -249,6 +270,15 @@ class WatchedJudge(msgspec.Struct, frozen=True):
     def prompt_hash(self) -> str:
         """Return the judge's prompt hash."""
         return self.judge.prompt_hash
+
+    def ahead(
+        self, requests: Sequence[PromotionRequest | CanonicalRequest | ComparisonRequest]
+    ) -> None:
+        """Tell a judge of all questions of a pass, where it wants to know them."""
+        from memrepo.purify.batches import Ahead
+
+        if isinstance(self.judge, Ahead):
+            self.judge.ahead(requests)
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Ask for verdicts, and count the request."""

@@ -11,10 +11,19 @@ from memrepo.actions import result
 from memrepo.actions.request import option
 from memrepo.actions.run.timetable import last_record
 from memrepo.actions.work import Work
+from memrepo.core.ids import visible
+from memrepo.core.messages import fold
+from memrepo.core.secrets import without_secrets
 from memrepo.views.report import chat, from_json, last_run
+from memrepo.views.review import SUMMARIES, Change
+from memrepo.views.wording import in_words
 
 Report: TypeAlias = Literal["silent", "summary", "full"]
 REPORTS: tuple[Report, ...] = ("silent", "summary", "full")
+
+
+SHOWN, WIDTH = 30, 100
+"""Memories that are told one by one, and characters of each."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +61,34 @@ def do(work: Work, request: Request) -> Chat | LastRun:
         mode = mode or config.get("reporting.mode")
         text = chat(told, enabled=enabled, mode=mode) if told else ""
         return Chat(text=text, enabled=enabled, mode=mode)
-    record: dict[str, object] = told.as_json() if told else {}
-    text = last_run(told).rstrip("\n") if told else "no run was told of in this clone yet"
-    return LastRun(last=record, text=text)
+    if told is None:
+        return LastRun(last={}, text="no run was told of in this clone yet")
+    text = "\n".join([last_run(told).rstrip("\n"), *_changed(work, told.run)])
+    return LastRun(last=told.as_json(), text=text)
+
+
+def _changed(work: Work, run: str) -> list[str]:
+    """Return what a run changed, memory by memory, where it is there to be asked."""
+    from memrepo.actions.review.comparison import NothingToCompare, review_of, span_of
+
+    if not run:
+        return []
+    try:
+        review = review_of(work, span_of(work, (run,)), quote=False)
+    except NothingToCompare:  # it was discarded, or another clone has it
+        return []
+    lines = [_line(change) for change in review.changes[:SHOWN]]
+    if len(review.changes) > SHOWN:
+        lines.append(f"- and {len(review.changes) - SHOWN} more: `memrepo diff {run}`")
+    what = "What it would change" if review.state == "waits" else "What it changed"
+    return ["", f"## {what}", "", *lines] if lines else []
+
+
+def _line(change: Change) -> str:
+    found = change.difference
+    text = fold(visible(without_secrets(found.memory.body)), WIDTH)
+    after = "".join(
+        f' -> "{fold(visible(without_secrets(m.body)), WIDTH)}"' for m in change.successors[:1]
+    )
+    why = f" ({visible(in_words(change.why))})" if change.why else ""
+    return f'- {SUMMARIES[found.kind][0].lower()}: "{text}"{after}{why}'

@@ -35,7 +35,7 @@ from memrepo.policies.entities import catalogue
 from memrepo.purify.holds import prints_in
 from memrepo.purify.pipeline import Mode
 from memrepo.store import history
-from memrepo.store.answers import KeptAnswers
+from memrepo.store.answers import BATCHES, KeptAnswers
 from memrepo.store.ledger import ledger_of
 from memrepo.store.records import Compared
 from memrepo.store.repo import BranchMoved
@@ -285,6 +285,7 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
     kept = kept_for(at, wish.mode, request.resume, choice)
     if kept is not None:
         choice, wish = replace(choice, carried=kept.unbilled), replace(wish, kept=kept)
+    choice = replace(choice, batched=not request.dry_run and _may_wait(at, wish.mode))
     judge = WatchedJudge(judge_of(first, choice), first.call.tick)
     ingested = Ingested()
     if "ingest" in wish.stages:
@@ -332,8 +333,20 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
             replace(outcome, proposed=proposed, landed=landed, used=judge.usage),
             judged="purify" in wish.stages,
         )
+        if choice.batched and not proposed.partial:
+            from memrepo.store.batches import BatchJournal
+
+            BatchJournal(first.store.folder).forget()
         return _with_kept(done, kept)
     raise AssertionError("unreachable")
+
+
+def _may_wait(at: Work, mode: Mode) -> bool:
+    """Tell whether the judge's answers may come later: half the price, where that is wanted."""
+    wanted = at.config.get("judge.batches")
+    area = at.tree.layout.area("runs")
+    wide = mode == "reconciliation" or not any(p.startswith(area) for p in at.tree.blobs)
+    return wanted == "always" or (wanted == "wide" and wide) or (at.store.folder / BATCHES).exists()
 
 
 def _tell_of_an_earlier_time(at: Work) -> None:
@@ -462,6 +475,10 @@ def _status(proposed: Proposed, *, branch: str, landed: Proposal | None, news: b
     return "ok" if news else "skipped"
 
 
+FAILED = 200
+"""So many answers that could not be used are kept, the newest."""
+
+
 def _keep_raw(at: Work, proposed: Proposed) -> None:
     """Leave what the judge said in vain where a person may look; never committed."""
     folder = at.store.root / at.tree.layout.prefix / ".memrepo" / "failed"
@@ -476,6 +493,10 @@ def _keep_raw(at: Work, proposed: Proposed) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         path = Path(folder / f"{run}-{failure.name}-{number}.json")
         path.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    if proposed.failures:
+        from memrepo.store.damaged import keep_newest
+
+        keep_newest(folder, "*.json", FAILED)
 
 
 def _landing(at: Work, proposal: Proposal, reason: str = "") -> Landing:

@@ -200,6 +200,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     component: str
     within: Path | None
     downstream: Setting | None = None
+    notifies: bool = False
+    """Whether somebody is to be told of what needs a person, or of each end."""
 
     @property
     def report(self) -> Path:
@@ -228,6 +230,7 @@ def place_of(at: Work) -> Place:
         component=component,
         within=None if path else at.store.root,
         downstream=found.get("downstream.command"),
+        notifies=any(name.startswith("notify.") for name in found),
     )
 
 
@@ -336,6 +339,10 @@ def finished(
     told = replace(_told(at, place, {**data, **more}, now), context=context)
     problems += _log(place, ended_event(told))
     problems += _keep(at, place, told)
+    if place.notifies and told.status != "locked":
+        from memrepo.actions.run.notices import notify
+
+        problems += notify(at.refreshed(), now, well=told.event != "run_failed")
     if told.event == "run_skipped" and "error" not in data:
         gained = replace(gained, context=context)
     return gained, tuple(problems)

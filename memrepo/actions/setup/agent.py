@@ -110,7 +110,7 @@ def _into(work: Work, request: Request) -> Path:
     home = home_of(request.host)
     if home is None:
         raise UsageError(
-            "memrepo agent: generic has no folder of its own",
+            f"memrepo agent: {request.host} has no folder for all projects that could be written",
             fix="name a project's folder with --into",
         )
     return home

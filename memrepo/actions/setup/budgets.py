@@ -6,6 +6,7 @@ from datetime import datetime
 
 import msgspec
 
+from memrepo.actions.needs import Spent
 from memrepo.actions.work import Work
 from memrepo.core.state import State
 from memrepo.policies.hotcache import hot_of
@@ -33,6 +34,17 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
 
     hot: HotBudget
     month: MonthBudget | None = None
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """Return what is spent of the limits of this month."""
+        found = []
+        if self.month and self.month.usd is not None and self.month.max_usd:
+            found.append(Spent(used=self.month.usd, limit=self.month.max_usd, unit="US dollars"))
+        if self.month and self.month.max_tokens:
+            used, limit = self.month.tokens, self.month.max_tokens
+            found.append(Spent(used=used, limit=limit, unit="tokens"))
+        return tuple(found)
 
 
 def hot_budget(work: Work, state: State) -> HotBudget:

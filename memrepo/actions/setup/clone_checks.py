@@ -21,6 +21,7 @@ from memrepo.store import history, hooks, settings, trust
 from memrepo.store.answers import broken_runs
 from memrepo.store.drivers import is_adopted
 from memrepo.store.ledger import ledger_of
+from memrepo.store.travel import RECORDS
 from memrepo.views.hot import hot_path
 
 _UNSCANNED = (
@@ -172,6 +173,26 @@ def _broken(work: Work, fix: bool) -> Finding:
     return Finding(name="broken", ok=not left, message=message)
 
 
+def _purged(work: Work, fix: bool) -> Finding:
+    """Look for purges that this clone cannot know again, or has not repeated."""
+    del fix
+    repo = work.store.repo
+    if not repo.refs.id(RECORDS):
+        return Finding(name="purged", ok=True, message="nothing was purged")
+    from memrepo.store import purges
+
+    known = purges.receipts(repo)
+    said = counted(len(known), "purge", "purges") + " on record"
+    if missing := sorted({r.key for r in known if purges.key_of(r.key) is None}):
+        where = purges.keys_folder()
+        message = f"{said}; {where} lacks {', '.join(missing)}: what was purged may come back here"
+        return Finding(name="purged", ok=False, message=message)
+    if left := [r.id for r in known if not purges.is_done(repo, r.id)]:
+        message = f"{said}; `memrepo sync` repeats {', '.join(left)} here"
+        return Finding(name="purged", ok=False, message=message)
+    return Finding(name="purged", ok=True, message=f"{said}, and none comes back")
+
+
 CHECKS: tuple[Check, ...] = (
     _format,
     _branch,
@@ -186,4 +207,5 @@ CHECKS: tuple[Check, ...] = (
     _hot,
     _ledger,
     _broken,
+    _purged,
 )

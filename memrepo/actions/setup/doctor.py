@@ -213,11 +213,10 @@ def _next_run(work: Work) -> str:
     choice = Choice(now=work.call.now)
     if kind_of(work, choice) not in PAID:
         return ""
-    from memrepo.actions.run.estimate import estimated
-    from memrepo.actions.run.proposal import Wish
+    from memrepo.actions.run.estimate import roughly
 
     try:
-        return estimated(work.refreshed(), choice, Wish()).said
+        return roughly(work.refreshed(), choice)
     except MemrepoError as error:
         return f"what the next run would cost is not known: {error.message}"
 

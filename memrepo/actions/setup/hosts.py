@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,8 +17,49 @@ from memrepo.assets import asset
 from memrepo.core.blocks import with_block, without_block
 from memrepo.core.jsontext import append, put, take_away, take_out
 
-HOSTS = ("claude-code", "openclaw", "generic")
-WITH_TOOLS = frozenset({"claude-code"})
+
+class Servers(NamedTuple):
+    """Where a client is told of servers, and of instructions, for a person and for a project."""
+
+    home: str
+    project: str
+    """Empty where there is no such file."""
+    key: str
+    home_says: str = ""
+    project_says: str = "AGENTS.md"
+    more: Mapping[str, str] = {}
+    """What an entry holds beside program and words."""
+
+
+CLIENTS = {
+    "codex": Servers(
+        home=".codex/config.toml",
+        project=".codex/config.toml",
+        key="mcp_servers",
+        home_says=".codex/AGENTS.md",
+    ),
+    "gemini-cli": Servers(
+        home=".gemini/settings.json",
+        project=".gemini/settings.json",
+        key="mcpServers",
+        home_says=".gemini/GEMINI.md",
+        project_says="GEMINI.md",
+    ),
+    "cursor": Servers(home=".cursor/mcp.json", project=".cursor/mcp.json", key="mcpServers"),
+    "vs-code": Servers(home="", project=".vscode/mcp.json", key="servers", more={"type": "stdio"}),
+    "windsurf": Servers(
+        home=".codeium/windsurf/mcp_config.json",
+        project="",
+        key="mcpServers",
+        home_says=".codeium/windsurf/memories/global_rules.md",
+    ),
+    "zed": Servers(
+        home=".config/zed/settings.json", project=".zed/settings.json", key="context_servers"
+    ),
+}
+"""Clients without session hooks: a file that names servers, and a file of instructions."""
+HOSTS = ("claude-code", "openclaw", *CLIENTS, "generic")
+WITH_TOOLS = frozenset({"claude-code", *CLIENTS})
 """Hosts whose agents are told of the tools, and not of commands."""
 FAILED = "memrepo could not run: this session goes on without its memory"
 DEADLINES = {"start": 5.0, "prompt": 3.0, "stop": 3.0, "end": 20.0}
@@ -40,6 +82,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 def parts_of(host: str, into: Path, program: Sequence[str], snippet: str) -> tuple[Part, ...]:
     """Return what a host is given in a folder; `program` starts memrepo on the repository."""
+    if host in CLIENTS:
+        return tuple(_client(CLIENTS[host], into, program, snippet))
     instructions = _block(into / _INSTRUCTIONS[host], snippet)
     match host:
         case "claude-code":
@@ -54,6 +98,18 @@ def parts_of(host: str, into: Path, program: Sequence[str], snippet: str) -> tup
             return (instructions,)
 
 
+def _client(client: Servers, into: Path, program: Sequence[str], snippet: str) -> Iterator[Part]:
+    at_home = into == Path.home()
+    servers = client.home if at_home else client.project
+    says = client.home_says if at_home else client.project_says
+    if servers.endswith(".toml"):
+        yield _table(into / servers, f"{client.key}.memrepo", program)
+    elif servers:
+        yield _server(into / servers, (client.key, "memrepo"), program, client.more)
+    if says:
+        yield _block(into / says, snippet)
+
+
 _INSTRUCTIONS = {
     "claude-code": ".claude/CLAUDE.md",
     "openclaw": "workspace/AGENTS.md",
@@ -63,8 +119,9 @@ _INSTRUCTIONS = {
 
 def home_of(host: str) -> Path | None:
     """Return where a host keeps what holds for all of a person's projects, if there is a place."""
-    places = {"claude-code": Path.home(), "openclaw": Path.home() / ".openclaw"}
-    return places.get(host)
+    if host == "generic" or (host in CLIENTS and not CLIENTS[host].home):
+        return None
+    return Path.home() / ".openclaw" if host == "openclaw" else Path.home()
 
 
 def next_steps(host: str, into: Path, program: Sequence[str]) -> tuple[str, ...]:
@@ -81,6 +138,13 @@ def next_steps(host: str, into: Path, program: Sequence[str]) -> tuple[str, ...]
                 "openclaw hooks enable memrepo, then restart the gateway",
                 f"tools too: openclaw mcp set memrepo {shlex.quote(server)}",
             )
+        case _ if host in CLIENTS:
+            client = CLIENTS[host]
+            if into != Path.home() and not client.project:
+                return (f"the tools are for all projects only: memrepo agent install {host}",)
+            if into == Path.home() and not client.home_says:
+                return (f"instructions are a project's: memrepo agent install {host} --into DIR",)
+            return (f"start {host} anew",)
         case _:
             hook = shlex.join([*program, "agent", "hook", "generic"])
             return (f"call at each event, as docs/mcp.md says: {hook}", f"tools too: {serve}")
@@ -110,9 +174,23 @@ def _settings(path: Path, program: Sequence[str]) -> Part:
     return Part(path=path, put=put, take=take)
 
 
-def _server(path: Path, keys: Sequence[str], program: Sequence[str]) -> Part:
+def _table(path: Path, name: str, program: Sequence[str]) -> Part:
+    """Return the same entry as a table of a TOML file, within marks of ours."""
+    # What JSON spells TOML reads as the same text.
+    command, args = json.dumps(program[0]), json.dumps([*program[1:], "mcp"])
+    body = f"[{name}]\ncommand = {command}\nargs = {args}"
+    return Part(
+        path=path,
+        put=lambda text: with_block(text, body, toml=True),
+        take=lambda text: without_block(text, toml=True),
+    )
+
+
+def _server(
+    path: Path, keys: Sequence[str], program: Sequence[str], more: Mapping[str, str] | None = None
+) -> Part:
     """Return the entry of the server that holds the tools."""
-    entry = {"command": program[0], "args": [*program[1:], "mcp"]}
+    entry = {**(more or {}), "command": program[0], "args": [*program[1:], "mcp"]}
 
     def take(text: str) -> str:
         return take_away(text, keys, _is_server) if text.strip() else text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
@@ -11,7 +12,9 @@ from msgspec.structs import replace
 from memrepo.actions import result
 from memrepo.actions.brought_back import uncommitted
 from memrepo.actions.hand_merges import GitMerge, announced, unsettled, validated
+from memrepo.actions.needs import Need, needs, tell
 from memrepo.actions.pending import all_waiting, requests_waiting, wishes
+from memrepo.actions.request import option
 from memrepo.actions.review.disputes import disputes
 from memrepo.actions.run.derived import hot_rules, stale_files
 from memrepo.actions.run.ingest import Unmatched, passed_over, unmatched_of
@@ -21,15 +24,17 @@ from memrepo.actions.setup.budgets import Budgets, budgets
 from memrepo.actions.sync.hand_commits import broken_rules
 from memrepo.actions.work import Work
 from memrepo.assets import asset
+from memrepo.core.errors import Exit
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge import closure
+from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.doubt import counted_as
 from memrepo.purify.intake import Reader, cursors, take_in
 from memrepo.purify.manifest import Recorded, Removal, read_manifests
 from memrepo.store import hooks, settings, trust
-from memrepo.store.answers import broken_runs
+from memrepo.store.answers import BATCHES, broken_runs
 from memrepo.store.landings import newest
 from memrepo.store.tree import read_blob
 from memrepo.views.hot import hot_path
@@ -37,6 +42,14 @@ from memrepo.views.hot import hot_path
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `status`."""
+
+    exit_code: Annotated[
+        bool, option("answer 1 where something needs you, else 0", "--exit-code")
+    ] = False
+    notify: Annotated[
+        bool,
+        option("tell of what needs you by notify.command or notify.url, once", "--notify"),
+    ] = False
 
 
 class LastRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +86,8 @@ class Result(result.Result, frozen=True, kw_only=True):
     """What they would take away, as their manifests list it."""
     broken_off: tuple[str, ...]
     """Runs that left answers which are not asked for again."""
+    batches: tuple[str, ...]
+    """Questions to a judge that are being answered, for a later run to take."""
     uncommitted: tuple[str, ...]
     runs: int
     last_run: LastRun | None
@@ -94,11 +109,14 @@ class Result(result.Result, frozen=True, kw_only=True):
     """What keeps the hooks from running."""
     trust: str
     """Why the programs that the repository names are not trusted."""
+    needs: tuple[Need, ...] = ()
+    """What needs a person: what waits, failed, was missed, or costs nearly all that it may."""
+    notified: bool = False
+    """Whether a person was told of that now."""
 
 
 def do(work: Work, request: Request) -> Result:
     """Gather what a person wants to know first."""
-    del request
     store, state, layout = work.store, work.tree.state(), work.tree.layout
     manifests, damaged = read_manifests(state.files, layout)
     open_cases, cases = disputes(state)
@@ -107,6 +125,7 @@ def do(work: Work, request: Request) -> Result:
     problems = (
         *state.problems,
         *uncommitted(work),
+        *tombstones_in(state).problems,
         *damaged,
         *cases.problems,
         *announced(plan),
@@ -116,7 +135,13 @@ def do(work: Work, request: Request) -> Result:
     sources, unread = _sources(work, manifests)
     workspace = settings.workspace(store.repo)
     last = newest(work.landed())
+    times, left = timetable(work, work.call.now), budgets(work, state, work.call.now)
+    found = needs(waits, times, left.spent)
+    notified, untold = tell(work, found) if request.notify else (False, ())
     return Result(
+        exit=Exit.NO if request.exit_code and found else Exit.DONE,
+        needs=found,
+        notified=notified,
         path=str(store.root),
         branch=store.branch_or_none.removeprefix("refs/heads/"),
         commit=work.tree.commit,
@@ -132,6 +157,7 @@ def do(work: Work, request: Request) -> Result:
         asked=wishes(work, waits),
         held=tuple(removal for w in waits for removal in w.removals(work)),
         broken_off=tuple(b.run for b in broken_runs(store.folder)),
+        batches=_batches(work),
         uncommitted=tuple(sorted(p for p in store.work.dirty() if layout.owns(p))),
         runs=len(manifests),
         last_run=LastRun(
@@ -141,17 +167,17 @@ def do(work: Work, request: Request) -> Result:
         else None,
         contradictions=sum(c.status == "open" for c in open_cases),
         problems=problems,
-        schedule=timetable(work, work.call.now).told(),
+        schedule=times.told(),
         stale_views=_stale_views(work, state),
         unmatched=unmatched_of(passed_over(work)),
         unsettled=tuple(one.told() for one in plan.found),
         requests=tuple(requests_waiting(work)),
-        budgets=budgets(work, state, work.call.now),
+        budgets=left,
         hot_cache=_moved_cache(work, state),
         hot_place=work.config.rules.hot.path,
         hooks=hooks.wrong(store.repo, asset("hooks", "shim")),
         trust=trust.untrusted(store.repo),
-        notices=problems,
+        notices=(*problems, *untold),
     )
 
 
@@ -183,3 +209,11 @@ def _stale_views(work: Work, state: State) -> tuple[str, ...]:
     stale = stale_files(work, state)
     work.tree.keep()
     return stale
+
+
+def _batches(work: Work) -> tuple[str, ...]:
+    if not (work.store.folder / BATCHES).exists():
+        return ()
+    from memrepo.store.batches import under_way
+
+    return under_way(work.store.folder)

@@ -10,10 +10,7 @@ from memrepo.actions import result
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.ids import visible
-from memrepo.core.patterns import regex
 from memrepo.store import trust
-
-_TELLING = regex(r"^[\s-]*(?:repo|rev|id|entry|language|args|additional_dependencies):.*\S")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,7 +20,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The lines that name programs, and whether they are trusted now."""
+    """What is trusted, as it is parsed, line by line, and whether it is trusted now."""
 
     names: tuple[str, ...]
     trusted: bool
@@ -34,8 +31,8 @@ class Result(result.Result, frozen=True, kw_only=True):
 def do(work: Work, request: Request) -> Result:
     """Show which programs the configuration names, and record that they were seen."""
     repo = work.store.repo
-    lines = trust.text_of(repo).splitlines()
-    told = tuple(visible(line) for line in lines if _TELLING.match(line))
+    text = trust.text_of(repo)
+    told = tuple(map(visible, _parsed(text)))
     why = trust.untrusted(repo)
     if told and not request.dry_run:
         trust.trust(repo)
@@ -44,6 +41,24 @@ def do(work: Work, request: Request) -> Result:
         state = "not yet" if request.dry_run else "accepted"
     return Result(
         names=told,
-        trusted=bool(lines) and state != "not yet",
-        state=state if lines else "nothing",
+        trusted=bool(text) and state != "not yet",
+        state=state if text else "nothing",
     )
+
+
+def _parsed(text: str) -> list[str]:
+    """Return the configuration as pre-commit reads it, whole, one value a line.
+
+    However it is written (in braces, folded over lines, behind anchors), what is shown is what
+    runs. A text that cannot be read runs nothing, and is shown as it is.
+    """
+    import yaml
+
+    try:
+        found = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return text.splitlines()
+    if not found:
+        return []
+    said: str = yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=1 << 20)
+    return said.splitlines()

@@ -212,7 +212,9 @@ def _edit(text: str) -> str | None:
 
 
 def _say(line: str) -> None:
-    print(line, flush=True)
+    from memrepo.core.secrets import harmless
+
+    print(harmless(line, colour=sys.stdout.isatty()), flush=True)
 
 
 def _nothing(line: str) -> None:
@@ -229,29 +231,33 @@ def _print(call: Call, name: str, request: object, answer: Result) -> None:
     told = [str(p) for p in answer.notices if p.severity == "error" or not call.quiet]
     if not (call.json or text or told):
         return
-    from memrepo.core.secrets import concealed
+    from memrepo.core.secrets import concealed, harmless, harmless_data
 
     # A text that was put on one line shows by the record what is a secret in it.
     data, text, told = concealed([answer.as_json(), text, told])
     if call.json:
         import json
 
-        data = {"schema_version": SCHEMA_VERSION, **data}
+        data = harmless_data({"schema_version": SCHEMA_VERSION, **data})
         print(json.dumps(data, ensure_ascii=False, default=str))
         return
     if text:
-        print(text)
+        print(harmless(text, colour=call.colour))
     for problem in told:
         _warn(problem)
 
 
 def _warn(text: str) -> None:
     from memrepo.core.ids import visible
+    from memrepo.core.secrets import harmless
 
-    print("\n".join(visible(line) for line in text.split("\n")), file=sys.stderr)
+    lines = (visible(line) for line in harmless(text).split("\n"))
+    print("\n".join(lines), file=sys.stderr)
 
 
 def _complain(message: str, fix: str, code: Exit, as_json: bool) -> None:
+    from memrepo.core.secrets import harmless, harmless_data
+
     if as_json:
         import json
 
@@ -259,11 +265,11 @@ def _complain(message: str, fix: str, code: Exit, as_json: bool) -> None:
             "schema_version": SCHEMA_VERSION,
             "error": {"message": message, "fix": fix, "exit": int(code)},
         }
-        print(json.dumps(record, ensure_ascii=False), file=sys.stderr)
+        print(json.dumps(harmless_data(record), ensure_ascii=False), file=sys.stderr)
         return
     _warn(f"memrepo: {message.removeprefix('memrepo: ')}")
     if fix:
-        print(f"  to mend it: {fix}", file=sys.stderr)
+        print(f"  to mend it: {harmless(fix)}", file=sys.stderr)
 
 
 def _bug(error: Exception, argv: Sequence[str], as_json: bool) -> int:
@@ -282,6 +288,9 @@ def _bug(error: Exception, argv: Sequence[str], as_json: bool) -> int:
             path = folder / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.txt"
             path.write_text(trace, encoding="utf-8")
             said = f"the traceback is in {path}"
+            from memrepo.store.damaged import keep_newest
+
+            keep_newest(folder, "bug-*.txt", 50)
     except OSError:
         pass
     _complain(f"a bug: {type(error).__name__}: {error}; {said}", "report it", Exit.BUG, as_json)

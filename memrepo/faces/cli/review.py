@@ -31,6 +31,7 @@ from memrepo.core.ids import visible
 from memrepo.core.messages import counted
 from memrepo.core.secrets import concealed
 from memrepo.views.review_screen import screen_text
+from memrepo.views.wording import in_words, judged_in_words
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -246,9 +247,10 @@ class _Talk:
         for change in screen.changes:
             say(f"\n{change.difference.memory.id}\n{visible(change.difference.memory.body)}")
             for decision in change.decisions:
-                say(f"  {decision.op} by {decision.actor}: {visible(decision.reason)}")
-            if change.judged:
-                say(f"  the judge: {visible(change.judged)}")
+                why = visible(in_words(decision.reason))
+                say(f"  {decision.op} by {decision.actor}: {why}")
+            if judged := judged_in_words(change.judged):
+                say(f"  the judge: {visible(judged)}")
             for piece in change.evidence:
                 source = piece.source
                 say(f"  {source.resource}:{source.lines[0]} {source.captured} {piece.mark}")

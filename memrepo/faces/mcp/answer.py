@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from memrepo.actions.work import Call, Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import fold
-from memrepo.core.secrets import concealed
+from memrepo.core.secrets import concealed, harmless, harmless_data
 from memrepo.faces.mcp.calls import ToolCall, acting, nothing
 from memrepo.faces.mcp.replies import Reply, one_side, refusal
 from memrepo.faces.mcp.tools import Tool
@@ -44,9 +44,11 @@ def answer(
         with Work(acting(call, client, tick)) as work:
             reply = tool.answer(ToolCall(work=work, arguments=arguments))
         text, data = concealed([reply.text, reply.data])
+        text, data = harmless(text), harmless_data(data)
         return one_side(replace(reply, text=text, data=data), client)
     except MemrepoError as error:
-        return refusal(error)
+        reply = refusal(error)
+        return replace(reply, text=harmless(reply.text), data=harmless_data(reply.data))
     except Exception as error:  # noqa: BLE001 - one bug must not end the session of the others
         _LOG.error("a bug in %s", tool.name, exc_info=error)
         said = f"a bug: {type(error).__name__}"

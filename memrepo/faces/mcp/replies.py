@@ -102,10 +102,10 @@ def one_side(reply: Reply, client: str) -> Reply:
     if client in SHOWS_DATA:
         head = reply.text.partition("\n")[0]
         return replace(reply, text=f"{fold(head, LINE)} The texts stand in the data.")
-    return replace(reply, data=_without_texts(reply.data))
+    return replace(reply, data={key: _without_texts(value) for key, value in reply.data.items()})
 
 
-def _without_texts(data: Any) -> Any:
+def _without_texts(data: object) -> object:
     match data:
         case dict():
             return {key: _without_texts(value) for key, value in data.items()}

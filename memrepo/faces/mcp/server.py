@@ -30,6 +30,7 @@ from memrepo.actions.work import Call, Work
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
+from memrepo.core.secrets import harmless, harmless_data
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.calls import acting, nothing
 from memrepo.faces.mcp.prompts import PROMPTS
@@ -58,15 +59,19 @@ INSTRUCTIONS = (
 )
 
 
-def serve(session: Call, *, admin: bool, connector: bool) -> None:
-    """Serve over standard input and output until the client closes them."""
+def server_of(session: Call, *, admin: bool, connector: bool) -> Server[object]:
+    """Return the SDK's server for a session, with the tools that it offers."""
     gc.set_threshold(_BETWEEN_COLLECTIONS)
+    offered = (*DEFAULT, *(ADMIN if admin else ()), *(CONNECTOR if connector else ()))
+    return _Handlers(session, offered).server()
+
+
+def serve(server: Server[object]) -> None:
+    """Serve over standard input and output until the client closes them."""
     # Python's own way waits for the thread that reads, which waits for the client.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    offered = (*DEFAULT, *(ADMIN if admin else ()), *(CONNECTOR if connector else ()))
 
     async def main() -> None:
-        server = _Handlers(session, offered).server()
         given = _Lines(sys.stdin.buffer, encoding="utf-8", errors="replace")
         async with stdio_server(stdin=anyio.wrap_file(given)) as (reads, writes):
             await server.run(reads, writes, server.create_initialization_options())
@@ -225,7 +230,7 @@ class _Handlers:
     async def _told(self, context: Context, word: Callable[[Work], Found]) -> Found:
         def told() -> Found:
             with Work(acting(self.session, _client(context))) as work:
-                return word(work)
+                return harmless_data(word(work))
 
         try:
             return await self._run(told)
@@ -234,7 +239,7 @@ class _Handlers:
 
 
 def _refused(message: str) -> MCPError:
-    return MCPError(types.INVALID_PARAMS, fold(message, 600))
+    return MCPError(types.INVALID_PARAMS, harmless(fold(message, 600)))
 
 
 def _refuse_cursor(params: Paged) -> None:

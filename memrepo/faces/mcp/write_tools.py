@@ -13,6 +13,8 @@ from memrepo.faces.mcp.read_tools import MAX_TOKENS, report
 from memrepo.faces.mcp.replies import Reply, refusal
 from memrepo.views.context import fenced
 
+Given = Mapping[str, Any]
+
 
 def store(call: ToolCall) -> Reply:
     """Write a memory, or answer with the one that says this already; or several, a commit each."""
@@ -24,7 +26,7 @@ def store(call: ToolCall) -> Reply:
     return _several(call, entries)
 
 
-def _add(call: ToolCall, said: Mapping[str, Any]) -> Done:
+def _add(call: ToolCall, said: Given) -> Done:
     return call.write(
         "add",
         text=said.get("text", ""),
@@ -35,12 +37,12 @@ def _add(call: ToolCall, said: Mapping[str, Any]) -> Done:
     )
 
 
-def _several(call: ToolCall, entries: Sequence[Mapping[str, Any]]) -> Reply:
+def _several(call: ToolCall, entries: Sequence[Given]) -> Reply:
     """Write one after the other; one that is refused does not keep the others out.
 
     With `expected_commit` the first builds on that commit, and each further one on the one before.
     """
-    told, stored, commit = list[str](), list[Mapping[str, Any]](), ""
+    told, stored, commit = list[str](), list[Given](), ""
     for number, entry in enumerate(entries, 1):
         call.work.call.tick(f"{number} of {len(entries)}")
         try:

@@ -12,6 +12,7 @@ from memrepo.actions.recall.quotes import evidence_lines, span
 from memrepo.core.ids import visible
 from memrepo.core.messages import fold
 from memrepo.core.times import format_time
+from memrepo.views.wording import in_words, is_code, judged_in_words
 
 if TYPE_CHECKING:
     from memrepo.actions.past import log as logging
@@ -32,7 +33,7 @@ def log(request: logging.Request, result: logging.Result, *, colour: bool) -> st
     for entry in result.entries:
         lines.append(_line(entry, result.zone))
         if detailed(request):
-            lines.append(f"{INDENT}{visible(entry.reason)}")
+            lines.append(f"{INDENT}{visible(in_words(entry.reason))}")
     return "\n".join(lines)
 
 
@@ -49,7 +50,7 @@ def _history(result: History) -> str:
     lines = list(result.heading)
     for entry in result.entries:
         lines.append(_line(entry, result.zone))
-        why = f"{visible(entry.reason)}; " if visible(entry.reason) else ""
+        why = f"{visible(in_words(entry.reason))}; " if visible(entry.reason) else ""
         lines.append(f"{INDENT}{why}by {visible(entry.actor or entry.author)}")
         lines += [f"{INDENT}{line}" for line in _changed(entry)]
     return "\n".join(lines)
@@ -125,7 +126,7 @@ def _act(act: Act, zone: str, indent: str) -> Iterator[str]:
     run = f", run {visible(act.run)}" if act.run else ""
     when = _local(act.when, zone)
     yield f"{indent}{when}  {act.commit[:10]}  {act.op} by {visible(act.by)}{run}"
-    yield f"{indent}  {visible(act.reason)}"
+    yield f"{indent}  {visible(in_words(act.reason))}"
     if act.cut:
         yield f"{indent}  or set before: this shallow clone ends here"
 
@@ -165,7 +166,7 @@ def _evidence(result: explaining.Result) -> str:
     lines += [f"{'repeated by:':<15}{_other(other)}" for other in result.duplicates.by]
     lines += [f"{'contradicts:':<15}{_other(other)}" for other in result.contested]
     lines += [
-        f"{'retired:':<15}{visible(gone['reason'])} (run {visible(gone['run'])})"
+        f"{'retired:':<15}{visible(in_words(gone['reason']))} (run {visible(gone['run'])})"
         for gone in result.retired
     ]
     lines += [
@@ -176,12 +177,14 @@ def _evidence(result: explaining.Result) -> str:
 
 def _judged(judged: explaining.Judgement) -> Iterator[str]:
     where = f", in {judged.accepted[:10]}" if judged.accepted else ""
-    said = f"{visible(judged.disposition)} ({visible(judged.reason)})"
-    yield f"judged:        {said}, run {judged.run}{where}"
+    reason = judged_in_words(judged.reason)
+    said = judged_in_words(judged.disposition) + (f" ({reason})" if reason else "")
+    yield f"judged:        {visible(said)}, run {judged.run}{where}"
     for verdict in judged.verdicts:
         strength = "" if verdict.strength is None else f" {verdict.strength}"
-        yield f"  {visible(verdict.verdict)}{strength}: {_short(verdict.rationale)}"
-    if judged.rationale:
+        why = "" if is_code(verdict.rationale) else f": {_short(verdict.rationale)}"
+        yield f"  {visible(verdict.verdict)}{strength}{why}"
+    if judged.rationale and not is_code(judged.rationale):
         yield f"  {_short(judged.rationale)}"
 
 
@@ -193,7 +196,7 @@ def _decided(decided: explaining.Decision) -> Iterator[str]:
     who = f"{decided.op} in {decided.commit[:10]} by {visible(decided.by)}"
     yield f"decided:       {who}, {when} UTC{landed}"
     if decided.reason:
-        yield f"  {_short(decided.reason)}"
+        yield f"  {_short(in_words(decided.reason))}"
 
 
 def _other(other: explaining.Other) -> str:

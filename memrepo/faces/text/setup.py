@@ -223,6 +223,9 @@ def schedule(request: scheduling.Request, result: Result, *, colour: bool) -> st
     match result:
         case scheduling.CronPrompt():
             return result.prompt
+        case scheduling.Units():
+            files = [f"# {one.path}\n{one.text}" for one in result.files]
+            return "\n".join([*files, *(f"# {line}" for line in result.then)])
         case scheduling.Due():
             return f"{result.mode}: {'due' if result.due else 'not due'}"
         case scheduling.Removed():
@@ -339,6 +342,8 @@ def _left(result: standing.Result) -> Iterator[str]:
         yield f"waiting    {branch}{held}"
         yield "           `memrepo review` goes through it; or `memrepo diff`, then"
         yield "           `memrepo accept` or `memrepo discard`"
+    for said in result.batches:
+        yield f"under way  {said} (`memrepo run` takes the answers)"
     for run in result.broken_off:
         yield (
             f"broken off {run} left answers that are not asked for again (`memrepo run --resume`)"

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from memrepo.assets import asset
 from memrepo.core.secrets import without_secrets
 from memrepo.views.markup import shown
+from memrepo.views.wording import in_words
 
 
 @cache
@@ -23,6 +24,7 @@ def _environment() -> Environment:
     )
     environment.filters["shown"] = lambda text: shown(without_secrets(str(text)))
     environment.filters["coded"] = _coded
+    environment.filters["plain"] = in_words
     return environment
 
 

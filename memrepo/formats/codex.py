@@ -1,0 +1,47 @@
+"""Codex CLI's memories: `~/.codex/memories/`.
+
+`MEMORY.md` and `memory_summary.md` are read item by item, `rollout_summaries/` is a note a session.
+`raw_memories.md` is what those were made of and is passed over.
+"""
+
+from __future__ import annotations
+
+from memrepo.formats.items import items
+from memrepo.formats.pages import is_markdown, read_pages
+from memrepo.formats.records import Files, Given, Read, Record
+
+_RAW = "raw_memories.md"
+_SESSIONS = "rollout_summaries/"
+
+
+def wants(path: str) -> bool:
+    """Tell whether a file is one of Codex's memories."""
+    return path in ("MEMORY.md", "memory_summary.md", _RAW) or (
+        is_markdown(path) and path.startswith(_SESSIONS)
+    )
+
+
+def read(files: Files) -> Read:
+    """Read what was kept, and a note for each session."""
+    pages, problems = read_pages({p: d for p, d in files.items() if p != _RAW})
+    records: list[Record] = []
+    for page in pages:
+        if not page.path.startswith(_SESSIONS):
+            records += items(page)
+        elif page.body:
+            given = Given(page.path)
+            given.put("title", page.text("title") or page.stem)
+            records.append(
+                Record(
+                    path=page.path,
+                    text=page.body,
+                    type="note",
+                    key=page.stem,
+                    lines=page.lines,
+                    captured=page.day,
+                    captured_from="file",
+                    fields=given.fields,
+                )
+            )
+    passed = {"raw_passed_over": 1} if _RAW in files else {}
+    return Read(records=tuple(records), problems=tuple(problems), passed=passed)

@@ -1,0 +1,62 @@
+"""Reasons in a person's words: what programs put down in codes is said plainly where it is shown.
+
+Files, commits and JSON keep the codes, by which programs and later runs know a reason again.
+"""
+
+from __future__ import annotations
+
+from memrepo.core.patterns import regex
+
+_WHOLE = {
+    "both passes of the purifier accepted them": "the sources say so, and twice it was found"
+    " worth keeping",
+    "no_candidates_above_threshold": "nothing like it was known",
+}
+_GONE = regex(
+    r"(text_removed|source_removed|all_sources_removed): ([^\s;,]{1,400})"
+    r"(?: no longer holds what they rested on)?"
+)
+_CODES = regex(r"\(([a-z0-9_,]{1,200}); ([01])\.(\d\d) sure\)")
+_SURE = regex(r"\(([01])\.(\d\d) sure\)")
+_CODE = regex(r"[a-z0-9]+(?:_[a-z0-9]+)+")
+_DISPOSITIONS = {
+    "new_claim": "a new statement",
+    "reworded": "the same in other words",
+    "reuse_existing": "known already",
+    "probable_duplicate": "probably known already",
+    "quarantined": "set aside",
+}
+_ROUTES = ("strong", "acceptable", "suspicious", "impossible")
+
+
+def in_words(reason: str) -> str:
+    """Return a reason without the codes in it; one of a person or a model stays as it is."""
+    if reason in _WHOLE:
+        return _WHOLE[reason]
+    said = _GONE.sub(
+        lambda m: f"{m[2]} {'no longer says so' if m[1] == 'text_removed' else 'is gone'}", reason
+    )
+    said = _CODES.sub(lambda m: f"({_percent(m[2], m[3])} sure)" if "_" in m[1] else m[0], said)
+    return _SURE.sub(lambda m: f"({_percent(m[1], m[2])} sure)", said)
+
+
+def _percent(whole: str, part: str) -> str:
+    return f"{100 * int(whole) + int(part)} %"
+
+
+def judged_in_words(judged: str) -> str:
+    """Return what a judge put down: what became of it, and its reason where that is a sentence."""
+    found = []
+    for part in judged.split(", "):
+        if part in _DISPOSITIONS:
+            found.append(_DISPOSITIONS[part])
+        elif part in _WHOLE:
+            found.append(_WHOLE[part])
+        elif part not in _ROUTES and not is_code(part):
+            found.append(part)
+    return ", ".join(found)
+
+
+def is_code(text: str) -> bool:
+    """Tell whether a text is nothing but codes, such as `type_default,shape_1`."""
+    return bool(text) and all(map(_CODE.fullmatch, text.split(",")))

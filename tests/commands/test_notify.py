@@ -1,0 +1,229 @@
+"""A person is told when something waits, failed, was missed or costs too much: once."""
+
+from __future__ import annotations
+
+import json
+import plistlib
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from driving import done, git, memrepo
+from mornings import MORNING, NIGHT, OLD, START, copied, waiting
+
+
+@pytest.fixture(scope="module")
+def _night(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return waiting(tmp_path_factory.mktemp("notify"))
+
+
+@pytest.fixture
+def repo(_night: Path, tmp_path: Path) -> Path:
+    return copied(_night, tmp_path / "base")
+
+
+@pytest.fixture
+def told(tmp_path: Path, repo: Path) -> Path:
+    """Have a program of the person's write down what it is told; return the file."""
+    script, out = tmp_path / "tell me", tmp_path / "told"
+    script.write_text(f"#!/bin/sh\n{{ echo \"$1\"; cat; echo; }} >> '{out}'\n")
+    script.chmod(0o755)
+    git(repo, "config", "memrepo.notify.command", f"'{script}'")
+    return out
+
+
+class Server:
+    """A web server of the test that keeps what it is sent."""
+
+    def __init__(self) -> None:
+        self.got: list[tuple[str, str, bytes]] = []
+        got = self.got
+
+        class Handler(BaseHTTPRequestHandler):
+            def _take(self) -> None:
+                size = int(self.headers.get("Content-Length") or 0)
+                got.append((self.command, self.path, self.rfile.read(size)))
+                self.send_response(500 if "broken" in self.path else 200)
+                self.end_headers()
+
+            do_GET = do_POST = _take  # noqa: N815
+
+            def log_message(self, *words: object) -> None:
+                pass
+
+        self.server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    found = Server()
+    thread = threading.Thread(target=found.server.serve_forever, args=(0.05,))
+    thread.start()
+    yield found
+    found.server.shutdown()
+    thread.join()
+    found.server.server_close()
+
+
+def test_a_person_is_told_once_of_what_waits_and_again_of_what_is_new(
+    repo: Path, told: Path
+) -> None:
+    first = done(repo, "status", "--notify", now=MORNING)
+    assert first["notified"] is True
+    assert [need["kind"] for need in first["needs"]] == ["waits"]
+    line, record = told.read_text().splitlines()
+    assert line.startswith("memrepo repo: 2026")
+    assert "waits for review: a reconciliation is reviewed" in line
+    assert json.loads(record)["needs"][0]["kind"] == "waits"
+    assert done(repo, "status", "--notify", now=MORNING)["notified"] is False
+    done(repo, "discard", now=MORNING)
+    assert done(repo, "status", "--notify", now=MORNING)["needs"] == []
+    assert len(told.read_text().splitlines()) == 2
+
+
+def test_a_run_that_waits_tells_at_its_end(repo: Path, told: Path) -> None:
+    done(repo, "discard", now=MORNING)
+    (repo.parent / "ws/MEMORY.md").write_text(OLD.replace("tea", "coffee"))
+    assert memrepo(repo, "run", "--mode", "reconciliation", now=MORNING).exit == 3
+    assert len(told.read_text().splitlines()) == 2  # a line, and the record
+    assert "waits for review" in told.read_text()
+
+
+def test_a_run_that_fails_tells_and_the_ping_says_so(
+    repo: Path, told: Path, server: Server
+) -> None:
+    git(repo, "config", "memrepo.notify.ping", f"{server.url}/job/")
+    done(repo, "accept", now=MORNING)
+    (repo.parent / "ws").rename(repo.parent / "away")
+    assert memrepo(repo, "run", now="2026-03-02T11:00:00Z").exit == 3
+    assert "does not exist" in told.read_text()
+    (repo.parent / "away").rename(repo.parent / "ws")
+    done(repo, "run", now="2026-03-02T12:00:00Z")
+    assert [(method, path) for method, path, _ in server.got] == [
+        ("GET", "/job/fail"),
+        ("GET", "/job"),
+    ]
+
+
+def test_a_webhook_is_sent_json(repo: Path, server: Server) -> None:
+    done(repo, "config", "set", "notify.url", f"{server.url}/hook", now=MORNING)
+    assert done(repo, "status", "--notify", now=MORNING)["notified"]
+    ((method, path, data),) = server.got
+    assert (method, path) == ("POST", "/hook")
+    record = json.loads(data)
+    assert record["schema_version"] == 1
+    assert record["repository"] == str(repo)
+    assert record["text"].startswith("repo: ")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("command", "/no/such/program", "cannot be started"),
+        ("command", "false", "exit code 1"),
+        ("url", "file:///etc/passwd", "is no http or https address"),
+        ("url", "http://127.0.0.1:1/x", "URLError"),
+    ],
+)
+def test_who_cannot_be_told_is_a_warning(repo: Path, key: str, value: str, said: str) -> None:
+    git(repo, "config", f"memrepo.notify.{key}", value)
+    answer = memrepo(repo, "status", "--notify", now=MORNING, as_json=False)
+    assert answer.exit == 0
+    assert said in answer.err
+
+
+def test_a_webhook_that_answers_an_error_is_a_warning(repo: Path, server: Server) -> None:
+    git(repo, "config", "memrepo.notify.url", f"{server.url}/broken")
+    assert "HTTP Error 500" in memrepo(repo, "status", "--notify", now=MORNING, as_json=False).err
+
+
+def test_the_exit_code_says_whether_something_needs_a_person(repo: Path) -> None:
+    assert memrepo(repo, "status", now=MORNING).exit == 0
+    assert memrepo(repo, "status", "--exit-code", now=MORNING).exit == 1
+    done(repo, "accept", now=MORNING)
+    assert memrepo(repo, "status", "--exit-code", now=MORNING).exit == 0
+
+
+def test_missed_runs_and_spend_need_a_person(repo: Path) -> None:
+    done(repo, "discard", now=MORNING)
+    git(repo, "config", "memrepo.schedule.by", "systemd")
+    git(repo, "config", "memrepo.schedule.since", START)
+    found = done(repo, "status", now="2026-03-20T00:00:00Z")["needs"]
+    assert [need["kind"] for need in found] == ["missed"]
+    manifest = next((repo / "runs").rglob("*.json"))
+    record = json.loads(manifest.read_text())
+    record["tokens"] |= {"prompt": 850, "completion": 50, "total": 900, "source": "provider"}
+    manifest.write_text(json.dumps(record))
+    git(repo, "commit", "-qam", "costs", "--no-verify")
+    done(repo, "config", "set", "run.max_tokens_month", "1000", now=MORNING)
+    found = done(repo, "status", now=NIGHT)["needs"]
+    assert [(n["kind"], n["text"]) for n in found] == [
+        ("spend", "900 of 1,000 tokens are spent this month")
+    ]
+
+
+def test_a_repository_cannot_name_who_is_told(repo: Path) -> None:
+    path = repo / "memrepo.toml"
+    path.write_text(path.read_text() + '\n[notify]\ncommand = "touch owned"\n')
+    answer = memrepo(repo, "status", "--notify", now=MORNING)
+    assert answer.exit == 2
+    assert "not read from a repository" in answer.error["message"]
+
+
+# -- timers ----------------------------------------------------------------------------------------
+
+
+def test_systemd_timers_fire_at_the_repositorys_own_times(repo: Path, tmp_path: Path) -> None:
+    for cron in ("15 5 * * 1,2", "*/30 5-6 1 2 *", "0 4 13 * 5"):
+        done(repo, "config", "set", "schedule.incremental", cron, now=MORNING)
+        files = done(repo, "schedule", "show", "--form", "systemd", now=MORNING)["files"]
+        for one in files:
+            (tmp_path / Path(one["path"]).name).write_text(one["text"])
+        found = [
+            line.partition("=")[2]
+            for one in files
+            if "incremental" in one["path"]
+            for line in one["text"].splitlines()
+            if line.startswith("OnCalendar=")
+        ]
+        assert (
+            found
+            == {
+                "15 5 * * 1,2": ["Mon,Tue *-*-* 05:15:00 Asia/Manila"],
+                "*/30 5-6 1 2 *": ["*-02-01 05,06:00,30:00 Asia/Manila"],
+                "0 4 13 * 5": [
+                    "Fri *-*-* 04:00:00 Asia/Manila",
+                    "*-*-13 04:00:00 Asia/Manila",
+                ],
+            }[cron]
+        )
+        assert all("Persistent=true" in f["text"] for f in files if f["path"].endswith(".timer"))
+        if program := shutil.which("systemd-analyze"):
+            for event in found:
+                subprocess.run([program, "calendar", event], check=True, capture_output=True)
+
+
+def test_a_timer_that_cannot_be_said_is_refused(repo: Path) -> None:
+    done(repo, "config", "set", "schedule.incremental", "0 5 L * *", now=MORNING)
+    answer = memrepo(repo, "schedule", "show", "--form", "systemd", now=MORNING)
+    assert answer.exit == 2
+    assert "cannot say" in answer.error["message"]
+    assert memrepo(repo, "schedule", "install", "--form", "systemd").exit == 2
+
+
+def test_launchd_starts_at_each_clock_time_and_asks_first(repo: Path) -> None:
+    files = done(repo, "schedule", "show", "--form", "launchd", now=MORNING)["files"]
+    for one in files:
+        data = plistlib.loads(one["text"].encode())
+        assert one["path"] == f"~/Library/LaunchAgents/{data['Label']}.plist"
+        assert "schedule due --mode" in data["ProgramArguments"][2]
+        assert str(repo) in data["ProgramArguments"][2]
+        assert all(0 <= at["Hour"] < 24 for at in data["StartCalendarInterval"])
+        assert data["StartCalendarInterval"]
+    labels = [plistlib.loads(one["text"].encode())["Label"] for one in files]
+    assert len(set(labels)) == len(labels) == 3

@@ -1,0 +1,256 @@
+"""Texts and names without a value: what goes, what stays, and what was hashed from it."""
+
+from __future__ import annotations
+
+import re
+import string
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.core.changes import Update, prints_of
+from memrepo.core.ids import claim_id, slugify, text_hash
+from memrepo.core.layout import Layout, stamped, standing_of
+from memrepo.core.memory import Source
+from memrepo.core.needles import TooShort, find, keyed, known_again, needles_of, replaced
+from memrepo.core.secrets import MARK
+from memrepo.merge.purged_ids import File, with_ids
+from memrepo.merge.purging import Edit
+from memrepo.purify.contradictions import pair_print
+
+VALUE = "Ana Núñez-Holt"
+NEEDLES = needles_of([VALUE])
+KEY = b"k" * 32
+
+
+class Unchanged:
+    """A history in which no object is another one."""
+
+    def new(self, id_: str) -> str:
+        return id_
+
+    def new_short(self, digits: str) -> str:
+        return digits
+
+
+def edited(text: str, edit: Edit | None = None) -> str:
+    """Return a text as an edit leaves it."""
+    edit = edit or Edit(needles=NEEDLES, seed="s")
+    return edit.file(text.encode("utf-8", "surrogateescape"), Unchanged()).decode(
+        "utf-8", "surrogateescape"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Ana Núñez-Holt was here.", "(purged) was here."),
+        ("ANA NUNEZ HOLT", "(purged)"),
+        ("ana_nunez_holt@example.org", "(purged)@example.org"),
+        ("Ａｎａ　Ｎúñez–Holt", "(purged)"),
+        ("An\u0301a Nun\u0303ez\u200b Holt", "(purged)"),
+        ("AnaNúñezHolt", "(purged)"),
+        ('{"said": "Ana N\\u00fa\\u00f1ez\\nHolt"}', '{"said": "(purged)"}'),
+        ("ana%20n%C3%BA%C3%B1ez-holt.md", "(purged).md"),
+        ("Ana &amp; Núñez Holt", "(purged)"),
+        ("| Ana | Núñez-Holt |", "| (purged) |"),
+        ("the Ana Núñez-Holts of this town", "the (purged)s of this town"),
+        ("what Ana Núñez…", "what (purged)"),
+        ("> Ana\n> Núñez-Holt left", "> (purged)\n>  left"),
+        ("- Ana Núñez-\n  Holt left", "- (purged)\n   left"),
+        ("Ana and Núñez Holt", "Ana and Núñez Holt"),
+        ("banana nunez holt", "ban(purged)"),
+        ("Ana\n\nNúñez-Holt", "Ana\n\nNúñez-Holt"),
+        ("An a Núñez-Holt", "An a Núñez-Holt"),
+        ("nothing of the kind", "nothing of the kind"),
+    ],
+)
+def test_what_is_found_and_what_stands_in_its_place(text: str, left: str) -> None:
+    assert edited(text).replace("(purged)…", "(purged)") == left
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "found"),
+    [
+        ("+49 170 1234567", "call +49 (171) 123-45 67", False),
+        ("+49 170 1234567", "call +49 (170) 123-45 67", True),
+        ("Иван Петров", "ivan-petrov-zhivet-zdes", True),
+        ("Иван Петров", "ИВАН  ПЕТРОВ", True),
+        ("Łukasz Søby", "lukasz soby", True),
+        ("Straße 7", "STRASSE-7", True),
+        ("田中太郎", "昨日、田中太郎と", True),
+        ("田中", "田中", True),
+    ],
+)
+def test_other_scripts_and_numbers(value: str, text: str, found: bool) -> None:
+    assert bool(find(text, needles_of([value]))) is found
+
+
+@pytest.mark.parametrize("value", ["", "ab", "a-b", "…", "田"])
+def test_a_value_of_too_few_letters_is_refused(value: str) -> None:
+    with pytest.raises(TooShort):
+        needles_of([value])
+
+
+texts = st.text(alphabet=string.ascii_letters + string.digits + " -_.,\n…%&\\úñß田中\u0301\u200b")
+
+
+@given(texts, texts)
+def test_a_text_keeps_its_lines_and_all_that_is_not_the_value(before: str, after: str) -> None:
+    for text in (before, f"{before}{VALUE}{after}", f"{before}\n{VALUE}\n{after}"):
+        left = edited(text)
+        assert left.count("\n") == text.count("\n")
+        assert edited(left) == left
+        assert find(left.replace(MARK, "\0"), NEEDLES) == [] or MARK in left
+
+
+@given(texts)
+def test_a_text_without_the_value_is_left_alone(text: str) -> None:
+    if not find(text, NEEDLES):
+        assert edited(text) == text
+
+
+@given(texts, texts)
+def test_a_keyed_needle_finds_what_the_plain_one_finds(before: str, after: str) -> None:
+    hidden = [keyed(needle, KEY) for needle in NEEDLES]
+    text = f"{before} {VALUE} {after}"
+    again = [needle.letters for needle in known_again(text, hidden, KEY)]
+    assert again == [needle.letters for needle in NEEDLES]
+    assert not list(known_again(text, hidden, b"another"))
+    assert VALUE not in repr(hidden)
+
+
+def test_the_time_grows_with_the_text_and_no_faster() -> None:
+    hidden = [keyed(needle, KEY) for needle in NEEDLES]
+    for family in (
+        "ana ",
+        "An\u0301",
+        "…",
+        "\\u00f1",
+        "%C3",
+        "a",
+        "- > | ",
+        "a-",
+        "mem-",
+        "Ana Núñez ",
+        "&a",
+    ):
+        spent = []
+        for size in (20_000, 40_000):
+            text = (family * size)[:size]
+            began = time.process_time()
+            replaced(text, find(text, NEEDLES))
+            edited(text, Edit(needles=NEEDLES, seed="s", ids={"": ""}, names={"": ""}))
+            list(known_again(text, hidden, KEY))
+            spent.append(time.process_time() - began)
+        assert spent[1] < 3 * spent[0] + 0.05, (family, spent)
+
+
+def test_a_number_within_a_hash_is_none() -> None:
+    edit = Edit(needles=needles_of(["4711"]), seed="s")
+    hashed = "blob: 4711aaaabbbbccccddddeeeeffff000011112222, th-aaaa4711bbbbcccc"
+    assert edited(hashed, edit) == hashed
+    assert edited("room 4711", edit) == "room (purged)"
+
+
+@pytest.mark.parametrize("kind", ["hot", "view"])
+def test_a_page_of_ours_is_stamped_anew(kind: str) -> None:
+    page = stamped(kind, "# People\n\n- Ana Núñez-Holt likes tea\n").decode()
+    left = edited(page).encode()
+    assert standing_of(kind, left) == "ours"
+    assert b"(purged) likes tea" in left
+
+
+@pytest.mark.parametrize(
+    ("slug", "left"),
+    [
+        ("ana-nunez-holt-likes-tea", "purged-likes-tea"),
+        ("tea-is-what-ana-nunez", "tea-is-what-purged"),
+        ("tea-is-what-ana", "tea-is-what-ana"),
+        ("nothing", "nothing"),
+    ],
+)
+def test_a_slug_loses_what_its_bound_left_of_the_value(slug: str, left: str) -> None:
+    assert Edit(needles=NEEDLES, seed="s").stem(slug) == left
+
+
+def memory(text: str, id_: str, **more: str) -> bytes:
+    """Spell a memory that a run made."""
+    lines = [f"id: {id_}", "type: fact", *(f"{key}: {value}" for key, value in more.items())]
+    source = "{resource: sources/MEMORY.md, lines: [3, 3], text_hash: " + text_hash(text) + "}"
+    head = "\n".join([*lines, "created: 2026-03-01T09:00:00Z", "sources:", f"  - {source}"])
+    return f"---\n{head}\n---\n\n{text}\n".encode()
+
+
+def born(text: str) -> str:
+    """Return the id that a run gives to a claim."""
+    return claim_id(scope="", subject="", predicate="", object_="", text=text)
+
+
+def test_what_was_hashed_from_the_value_is_hashed_anew() -> None:
+    text, new_text = f"{VALUE} likes tea", "(purged) likes tea"
+    old, new = born(text), born(new_text)
+    other = born("The boat is called Ida")
+    path = f"memories/knowledge/undated/{old[4:6]}/{slugify(text)}-{old[4:10]}.md"
+    source = f"# People\n\n- {text}\n- The boat is called Ida\n".encode()
+    pair = pair_print(old, text, other, "The boat is called Ida")
+    manifest = f'{{"compared": ["{pair}"], "x": "{old}"}}'.encode()
+    files = [
+        File("sources/MEMORY.md", source),
+        File(path, memory(text, old)),
+        File("memories/knowledge/undated/aa/ida.md", memory("The boat is called Ida", other)),
+        File("runs/2026-03/20260301T090000Z-00000000.json", manifest),
+    ]
+    edit = with_ids(Edit(needles=NEEDLES, seed="s"), files, Layout())
+    assert edit.ids[old] == new
+    assert edit.ids[text_hash(text)] == text_hash(new_text)
+    assert other not in edit.ids
+    assert edit.path(path) == (
+        f"memories/knowledge/undated/{new[4:6]}/purged-likes-tea-{new[4:10]}.md"
+    )
+    assert edited(memory(text, old).decode(), edit) == memory(new_text, new).decode()
+    now = pair_print(new, new_text, other, "The boat is called Ida")
+    assert edited(manifest.decode(), edit) == f'{{"compared": ["{now}"], "x": "{new}"}}'
+    spoken = (Source(resource="sources/MEMORY.md", text_hash=text_hash(text)),)
+    (print_,) = prints_of("reword", Update(id=old, fields={"sources": spoken}, body=text))
+    heard = (Source(resource="sources/MEMORY.md", text_hash=text_hash(new_text)),)
+    (print_now,) = prints_of("reword", Update(id=new, fields={"sources": heard}, body=new_text))
+    assert edited(f"Memrepo-Print: {print_}", edit) == f"Memrepo-Print: {print_now}"
+
+
+def test_two_memories_that_differed_in_the_value_alone_stay_two() -> None:
+    one, other = f"{VALUE} likes tea", "ANA_NUNEZ_HOLT likes tea"
+    files = [
+        File(f"memories/knowledge/{n}-{born(text)[4:10]}.md", memory(text, born(text)))
+        for n, text in enumerate((one, other))
+    ]
+    edit = with_ids(Edit(needles=NEEDLES, seed="s"), files, Layout())
+    assert len({edit.ids[born(one)], edit.ids[born(other)]}) == 2
+
+
+def test_an_id_from_before_the_value_stays() -> None:
+    text = "Somebody likes tea"
+    files = [
+        File(f"memories/knowledge/tea-{born(text)[4:10]}.md", memory(text, born(text))),
+        File(f"memories/knowledge/tea-{born(text)[4:10]}.md", memory(VALUE, born(text))),
+    ]
+    assert born(text) not in with_ids(Edit(needles=NEEDLES, seed="s"), files, Layout()).ids
+
+
+def test_who_wrote_is_taken_out_of_name_and_address() -> None:
+    edit = Edit(needles=NEEDLES, seed="s")
+    line = "Ana Núñez-Holt <ana.nunez.holt@example.org> 1772355600 +0100".encode()
+    assert edit.who(line) == b"(purged) <(purged)@example.org> 1772355600 +0100"
+    other = b"Test Person <person@example.org> 1772355600 +0100"
+    assert edit.who(other) == other
+
+
+def test_names_that_differed_still_differ() -> None:
+    edit = Edit(needles=NEEDLES, seed="s")
+    paths = ["people/ana-nunez-holt.md", "people/Ana Núñez Holt.md", "people/other.md"]
+    new = [edit.path(path) for path in paths]
+    assert len(set(new)) == 3
+    assert new[2] == paths[2]
+    assert re.fullmatch(r"people/purged-[0-9a-f]{6}\.md", new[0])

@@ -1,0 +1,126 @@
+"""What runs leave beside the branch has an end, and writers that wait come in turn."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from driving import LATER, LONG, done, git, memories, memrepo
+
+from memrepo.actions.pending import KEPT, REPLACED
+from memrepo.actions.work import Call
+from memrepo.core.times import parse_time
+from memrepo.faces.mcp.answer import answer
+from memrepo.faces.mcp.tools import DEFAULT
+from memrepo.store.damaged import keep_newest
+from memrepo.store.lock import Locked, lock
+
+WRITERS, EACH = 6, 8 if LONG else 2
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    done(tmp_path, "init", "repo")
+    return tmp_path / "repo"
+
+
+def test_a_thousand_runs_that_were_replaced_leave_a_bounded_number_of_refs(repo: Path) -> None:
+    head = git(repo, "rev-parse", "HEAD").strip()
+    id_ = done(repo, "add", "Vera keeps the key.")["id"]
+    names = [f"20250101T{n // 3600:02}{n // 60 % 60:02}{n % 60:02}Z-00000000" for n in range(1000)]
+    lines = "".join(f"create {REPLACED}{name} {head}\n" for name in names)
+    subprocess.run(["git", "-C", repo, "update-ref", "--stdin"], input=lines.encode(), check=True)
+    tools = {tool.name: tool for tool in DEFAULT}
+    call = Call(where=repo, now=parse_time(LATER), actor="process:helper")
+    for text in ("One.", "Two."):  # what an agent asks anew replaces what it asked before
+        wish = {"id": id_, "text": text, "reason": "x"}
+        answer(call, tools["memory_supersede"], wish, "helper")
+    left = git(repo, "for-each-ref", "--format=%(refname)", REPLACED).split()
+    assert len(left) == KEPT
+    assert left[0] == f"{REPLACED}{names[-KEPT + 1]}"
+
+
+def test_the_newest_files_stay(tmp_path: Path) -> None:
+    for number in range(9):
+        (tmp_path / f"{number}.json").write_text("x")
+    (tmp_path / "other.txt").write_text("x")
+    keep_newest(tmp_path, "*.json", 3)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["6.json", "7.json", "8.json", "other.txt"]
+    keep_newest(tmp_path / "none", "*", 3)
+
+
+def test_who_waits_gets_the_lock_in_the_order_of_coming(tmp_path: Path) -> None:
+    served: list[int] = []
+
+    def wait(number: int) -> None:
+        with lock(tmp_path, "write", wait_s=30):
+            served.append(number)
+            time.sleep(0.01)
+
+    with lock(tmp_path, "write"):
+        threads = []
+        for number in range(8):
+            threads.append(Thread(target=wait, args=(number,)))
+            threads[-1].start()
+            while len(list((tmp_path / "write.queue").glob("[0-9]*"))) <= number:
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join()
+    assert served == list(range(8))
+    assert list((tmp_path / "write.queue").iterdir()) == []
+
+
+def test_who_died_while_waiting_holds_up_nobody(tmp_path: Path) -> None:
+    queue = tmp_path / "write.queue"
+    queue.mkdir()
+    (queue / "00000000000000000001-1-1").touch()
+    with lock(tmp_path, "write", wait_s=0.5):
+        assert list(queue.iterdir()) == []
+
+
+def test_who_waits_too_long_leaves_the_queue(tmp_path: Path) -> None:
+    with lock(tmp_path, "write"), pytest.raises(Locked), lock(tmp_path, "write", wait_s=0.05):
+        pass
+    assert list((tmp_path / "write.queue").iterdir()) == []
+
+
+def test_six_that_write_at_once_all_land(repo: Path) -> None:
+    """Run as many writers as processes: 48 writes in the long run, none gives up in a minute."""
+    code = (
+        "import sys\nfrom memrepo.faces.cli import main\n"
+        "where, name, each = sys.argv[1:]\n"
+        "for n in range(int(each)):\n"
+        "    text = f'Writer {name} counts {n} of its boxes.'\n"
+        "    if code := main(['-C', where, '-q', 'add', text]): sys.exit(code)\n"
+    )
+    begun = time.monotonic()
+    writers = [
+        subprocess.Popen([sys.executable, "-c", code, str(repo), str(n), str(EACH)])
+        for n in range(WRITERS)
+    ]
+    assert [writer.wait(300) for writer in writers] == [0] * WRITERS
+    assert len(memories(repo)) == WRITERS * EACH
+    assert time.monotonic() - begun < 290
+    assert memrepo(repo, "doctor").data["checks"][2]["ok"]
+
+
+def test_a_signer_that_fails_leaves_no_commit_of_the_run_behind(repo: Path, tmp_path: Path) -> None:
+    path = repo / done(repo, "add", "Vera keeps the key.")["path"]
+    path.write_text(path.read_text(encoding="utf-8").replace("Vera", "Ana"), encoding="utf-8")
+    git(repo, "commit", "-qam", "by hand", "--no-verify")
+    (repo / "sources").mkdir(exist_ok=True)
+    signer = tmp_path / "signer"
+    signer.write_text("#!/bin/sh\nexit 1\n")
+    signer.chmod(0o755)
+    for key, value in (("gpg.program", str(signer)), ("commit.gpgSign", "true")):
+        git(repo, "config", key, value)
+    head = git(repo, "rev-parse", "HEAD")
+    assert memrepo(repo, "run", now=LATER).exit == 5
+    assert git(repo, "rev-parse", "HEAD") == head
+    git(repo, "config", "commit.gpgSign", "false")
+    assert memrepo(repo, "run", now=LATER).exit == 0
+    assert git(repo, "rev-parse", "HEAD") != head

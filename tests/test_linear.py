@@ -1,0 +1,103 @@
+"""Hostile text takes time in proportion to its length: every pass that reads it, by doubling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from itertools import pairwise
+from time import process_time
+
+import pytest
+from driving import LONG
+
+from memrepo.core import codec, ids, secrets
+from memrepo.core.judge import Candidate
+from memrepo.core.memory import Memory
+from memrepo.judges import noise, wording
+from memrepo.merge import tombstones
+from memrepo.policies import chunking, cues, directives, entities, excerpts, gists, terms
+from memrepo.policies.questions import question_of
+from memrepo.purify import dates
+from memrepo.purify.capture import scan_notes
+from memrepo.purify.units import scan
+from memrepo.views import pages
+
+PATH = "memories/knowledge/2026-01/a-123456.md"
+HEAD = "---\nid: mem-123456789abcdef0\ntype: fact\n---\n\n"
+FAMILIES = {
+    "dots": ".\n",
+    "blanks": " ",
+    "digits": "1",
+    "marks": "*",
+    "brackets": "a (",
+    "comments": "<!--",
+    "ticks": "`",
+    "names": "Bo aka ",
+    "days": "2026-01-01 ",
+    "quotes": "> ",
+    "hidden": "e\u200b\u0301",
+    "rows": "|a|b|\n|-|-|\n",
+    "words": "under_",
+    "han": "漢",
+}
+"""What grew faster than its length once, or is known to elsewhere."""
+PASSES: dict[str, Callable[[str], object]] = {
+    "units": lambda text: scan("MEMORY.md", text.encode()),
+    "notes": lambda text: scan_notes("memory/2026-01-01.md", text.encode()),
+    "noise": noise.noise_class,
+    "redacting": secrets.redact,
+    "concealing": lambda text: secrets.concealed([text, {"text": text}]),
+    "harmless": secrets.harmless,
+    "folding": ids.normal_claim,
+    "looks": tombstones.look,
+    "rejected words": tombstones.tokens,
+    "other names": lambda text: list(entities.stated_aliases(text)),
+    "names": entities.mentions,
+    "cues": cues.cues_of,
+    "terms": terms.index_terms,
+    "chunks": lambda text: chunking.chunks(text, chunking.ChunkRules()),
+    "sentences": gists.sentences,
+    "excerpts": lambda text: excerpts.excerpt(text, ["anna"], 600),
+    "directives": lambda text: list(directives.find_directives(text)),
+    "questions": lambda text: question_of(text, date(2026, 1, 1)),
+    "headings of dates": dates.is_date_heading,
+    "triples": lambda text: wording.read_triple(Candidate(candidate_id="", text=text)),
+    "bodies": lambda text: codec.decode(PATH, f"{HEAD}{text}".encode()),
+    "names of memories": lambda text: entities.catalogue([_memory(text)]),
+    "pages": pages._quoted,
+}
+
+
+def _memory(text: str) -> Memory:
+    return Memory(path=PATH, fields={"id": "mem-123456789abcdef0", "type": "fact"}, body=text)
+
+
+def spent(ask: Callable[[str], object], text: str) -> float:
+    taken = []
+    for _ in range(2):
+        begun = process_time()
+        ask(text)
+        taken.append(process_time() - begun)
+    return min(taken)
+
+
+SIZES = (10_000, 20_000, 40_000) if LONG else (5_000, 10_000)
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_twice_the_text_takes_about_twice_the_time(name: str) -> None:
+    slow = []
+    for family, seed in FAMILIES.items():
+        times = [spent(PASSES[name], (seed * size)[:size]) for size in SIZES]
+        for less, more in pairwise(times):
+            if more > 2.3 * less + 0.02:  # what takes no time is measured badly
+                slow.append((family, times))
+    assert not slow
+
+
+def test_many_secrets_are_concealed_as_fast_as_few() -> None:
+    def text(count: int) -> str:
+        return "\n".join(f"password: Qx{number:05d}zR9" for number in range(count))
+
+    few, many = (spent(lambda t: secrets.concealed([t, t]), text(n)) for n in (200, 400))
+    assert many <= 2.5 * few + 0.05

@@ -15,7 +15,13 @@ from memrepo.core.patterns import regex
 from memrepo.policies.figures import Evidence, date_faults, literal_faults, number_faults
 from memrepo.policies.languages import bare, fold
 from memrepo.policies.order import order_faults, particle_faults
-from memrepo.policies.turns import mark_faults, negation_faults, question_faults, whole_faults
+from memrepo.policies.turns import (
+    granted_faults,
+    mark_faults,
+    negation_faults,
+    question_faults,
+    whole_faults,
+)
 from memrepo.policies.wording_lists import language_in, plainly, unit_of
 from memrepo.policies.wording_marks import Statement, Token, parted, sentences
 
@@ -48,6 +54,7 @@ def unfaithful(said: str, evidence: Evidence) -> str:
         order_faults(mine, theirs),
         particle_faults(mine, theirs),
         whole_faults(mine, theirs),
+        granted_faults(mine, theirs),
         question_faults(mine, whole),
     )
     return next(faults, "")
@@ -286,9 +293,10 @@ _ENDINGS = frozenset(
     (
         "",
         *"""
-e s es ed d ing er ers or ors ly y ment ments ion ions ation ations al ally ness ity ive able ance
-ence ery en n t et st te ten tet er ern em end ung ungen keit heit lich ee ees ez ent ait ant ement
-tion o a os as i an ar ir ado ada ados adas ido ida idos idas ando iendo cion are ere ire ato ata
+e s es ed d ing r est er ers or ors ly y ment ments ion ions ation ations al ally ness ity ive able
+ance ence ery en n t et st te ten tet er ern em end ung ungen keit heit lich
+ee ees ez ent ait ant ement tion o a os as i an ar ir ado ada ados adas ido ida idos
+idas ando iendo cion are ere ire ato ata
 ati ate amento zione acao
 """.split(),
     )

@@ -8,6 +8,7 @@ import msgspec
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
+from memrepo.policies.languages import bare
 from memrepo.policies.wording_lists import Words, is_rhythm, unit_of
 from memrepo.policies.wording_marks import Statement, Token, parted
 
@@ -95,9 +96,23 @@ def _days(text: str, words: Words) -> Iterator[Day]:
         near = [t for t in tokens[max(0, at - 3) : at] if t.text.isalnum()]
         after = [t for t in tokens[at + 1 : at + 5] if t.text.isalnum()]
         numbers = [t.number for t in (*near[::-1], *after) if t.number.isdigit()]
+        for number in (n for n in _of_range(near) if 0 < int(n) < 32):
+            yield 0, month_number, int(number)
         day_number = next((int(n) for n in numbers if 0 < int(n) < 32), 0)
         year_number = next((int(n) for n in numbers if 1900 < int(n) < 2200), 0)
         yield year_number, month_number, day_number
+
+
+def _of_range(near: Sequence[Token]) -> list[str]:
+    """Return the first day of days that share a month: 3 to 9 May."""
+    match [t.number or t.text for t in near]:
+        case [*_, first, joint, last] if first.isdigit() and last.isdigit() and joint in _TO:
+            return [first]
+        case _:
+            return []
+
+
+_TO = frozenset("to and until till bis und au al a y e et ao até tot en".split())
 
 
 def date_faults(said: str, evidence: Evidence, words: Words) -> Iterator[str]:
@@ -269,7 +284,7 @@ _EACH = frozenset("every each alle jeden chaque tous cada ogni elke каждые
 def _rhythm(one: Statement) -> set[str]:
     """Return how many days, weeks or Mondays lie between, where it is said: every 2 weeks."""
     row = one.tokens
-    found = {_OFTEN[t.text] for t in row if t.text in _OFTEN}
+    found = {_OFTEN[word] for t in row if (word := bare(t.text)) in _OFTEN}
     for n, token in enumerate(row[:-1]):
         if token.text not in _EACH:
             continue
@@ -282,14 +297,17 @@ def _rhythm(one: Statement) -> set[str]:
 
 
 _OFTEN = {
-    "hourly": "1 hour",
-    "daily": "1 day",
-    "nightly": "1 day",
-    "weekly": "1 week",
-    "monthly": "1 month",
-    "quarterly": "1 quarter",
-    "yearly": "1 year",
-    "annually": "1 year",
+    word: f"1 {unit}"
+    for unit, words in (
+        ("hour", "hourly stundlich"),
+        ("day", "daily nightly taglich quotidien quotidienne diario diariamente dagelijks"),
+        ("day", "giornaliero giornalmente diariamente"),
+        ("week", "weekly wochentlich hebdomadaire semanal semanalmente settimanale wekelijks"),
+        ("month", "monthly monatlich mensuel mensuelle mensual mensile mensal maandelijks"),
+        ("quarter", "quarterly quartalsweise trimestriel trimestral trimestrale"),
+        ("year", "yearly annually jahrlich annuel annuelle anual annuale jaarlijks"),
+    )
+    for word in words.split()
 }
 _PARTS = dict.fromkeys(
     """

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from memrepo.core.patterns import regex
+from memrepo.policies.wording_lists import is_rhythm
 from memrepo.policies.wording_marks import Statement, Token
 
 
@@ -32,6 +33,10 @@ def order_faults(mine: Statement, theirs: Statement) -> Iterator[str]:
         if voice and one == two and len(one) > 2 and _done_by(mine):
             yield "who does it and whom it is done to were exchanged"
         return
+    timed = any(t.text in words.months or is_rhythm(t.text) for t in mine.tokens)
+    ends = words.name == "english" and (_named(mine, one[0]) or _named(mine, one[-1])) and not timed
+    if ends and one[0] == two[-1] and one[-1] == two[0] and one[1:-1] == two[1:-1]:
+        yield f"exchanged against the evidence: {one[0]}, {one[-1]}"
     base = _common(one, two)
     telling = {t.stem for t in mine.content} | {t.number for t in mine.tokens if t.number}
     for a, b in combinations(range(len(one)), 2):
@@ -39,6 +44,8 @@ def order_faults(mine: Statement, theirs: Statement) -> Iterator[str]:
             continue
         if not _named(mine, one[a]) and one[b] in _mates(theirs, one[a]):
             continue  # where words may stand in any order only names tell who does what
+        if _passive(mine, one[a], one[b]) != _passive(theirs, one[a], one[b]):
+            continue
         turned = list(one)
         turned[a], turned[b] = turned[b], turned[a]
         if _common(turned, two) >= base + 2 and _rebound(mine, theirs, one[a], one[b]):
@@ -60,7 +67,19 @@ def _paired(mine: Statement, theirs: Statement) -> Iterator[str]:
             yield f"{other.strip('-')} and its opposite were exchanged: {ours[kind]}"
 
 
-_OPPOSED = (("before", "-before"), ("to", "from"))
+_OPPOSED = (
+    ("before", "-before"),
+    ("to", "from"),
+    ("on", "before"),
+    ("on", "-before"),
+    ("since", "until"),
+    ("from", "until"),
+    ("during", "before"),
+    ("during", "-before"),
+)
+
+
+_PLACED = ("to", "from", "on", "during", "since", "until")
 
 
 def _before_names(one: Statement) -> Iterator[tuple[Token, Token]]:
@@ -74,11 +93,20 @@ def _followed(one: Statement) -> dict[str, str]:
     found: dict[str, str] = {}
     for at, token in enumerate(one.tokens):
         kind = _direction(one, token)
-        kind = token.text if token.text in ("to", "from") else kind
-        if kind in ("before", "-before", "to", "from"):
+        kind = token.text if token.text in _PLACED else kind
+        if kind in ("before", "-before", *_PLACED):
             rest = (t for t in one.tokens[at + 1 :] if t.number or one.tells(t))
             found[kind] = next((t.number or t.stem for t in rest), "")
     return found
+
+
+def _passive(one: Statement, a: str, b: str) -> bool:
+    """Tell whether the clause that holds two words is in the passive voice."""
+    return any(
+        {a, b} <= {t.number or t.stem for t in clause}
+        and any(t.text in one.words.passive for t in clause)
+        for clause in one.clauses
+    )
 
 
 def _rebound(mine: Statement, theirs: Statement, a: str, b: str) -> bool:
@@ -214,6 +242,8 @@ def _direction(one: Statement, token: Token) -> str:
         return "before"
     if token.text in _ONE_WORD["after"]:
         return "-before"
+    if token.text in _CONDITIONS:
+        return "when"
     if token.text in _CAUSES and token.text in one.words.order | {"since"}:
         return "because"
     return token.stem if token.text in _DIRECTED and token.text in one.words.order else ""
@@ -231,6 +261,7 @@ voor voordat
     ),
     "after": AFTER,
 }
+_CONDITIONS = frozenset("when whenever if wenn falls quand lorsque si cuando quando".split())
 _CAUSES = frozenset("because since weil parce porque perche omdat потому".split())
 _DIRECTED = frozenset(
     """
@@ -282,7 +313,6 @@ _PARTICLES = tuple(
     (frozenset(one.split()), frozenset(other.split()))
     for one, other in (
         ("off", "on"),
-        ("since from", "until till"),
         ("up upwards", "down downwards"),
         ("inside indoors in into", "outside outdoors out"),
         ("above over", "below under"),

@@ -26,11 +26,14 @@ def negation_faults(mine: Statement, theirs: Statement) -> Iterator[str]:
     ours, others = mine.negated(), theirs.negated()
     if _turns_bound(mine, theirs) or _turns_bound(theirs, mine):
         return
+    if _demands_twice(mine, theirs) or _demands_twice(theirs, mine):
+        return
     weighed = weighs(theirs), weighs(mine)
     for said in ours:
         if not (said.contrast and weighed[0]) and not any(
             meet(mine, said.scope, other.scope)
             or (meet(mine, said.whole, other.scope) and len(ours) == len(others))
+            or (said.word and said.word == other.word and meet(mine, said.whole, other.whole))
             for other in others
         ):
             yield "a negation was added"
@@ -43,8 +46,17 @@ def negation_faults(mine: Statement, theirs: Statement) -> Iterator[str]:
         if told.contrast and weighed[1]:
             continue
         touched = meet(mine, told.scope, stems)
-        if touched and not any(meet(mine, told.scope, own.whole) for own in ours):
+        if touched and not any(
+            meet(mine, told.scope, own.whole)
+            or (told.word and told.word == own.word and meet(mine, told.whole, own.whole))
+            for own in ours
+        ):
             yield "a negation was lost"
+
+
+def _demands_twice(one: Statement, other: Statement) -> bool:
+    """Tell whether one says by two negations what the other demands: none without, needs one."""
+    return _twofold(one) and not other.negated() and "must" in other.marks()
 
 
 def _turns_bound(one: Statement, other: Statement) -> bool:
@@ -155,6 +167,14 @@ def mark_faults(mine: Statement, theirs: Statement, beside: Statement) -> Iterat
             continue
         if name == "why" and (_is_then(theirs) or _is_joined(theirs)):
             continue
+        if name in BOUNDED and mine.spelled(name) & {t.text for t in theirs.tokens}:
+            continue  # within an hour, within one hour
+        if name == "most" and "only" in others:
+            continue
+        if {name} == {"may", "most"} - others and {"may", "most"} & others:
+            continue
+        if name == "must" and _demands_twice(theirs, mine):
+            continue
         if name in BOUNDED and (name in _found(beside) or turned):
             continue
         yield f"`{name}` was added: {_NAMES[name]}"
@@ -164,6 +184,10 @@ def mark_faults(mine: Statement, theirs: Statement, beside: Statement) -> Iterat
         if name in ("may", "must") and negative and denied:
             continue
         if name == "maybe" and _may(mine):
+            continue
+        if name == "must" and _demands_twice(mine, theirs):
+            continue
+        if name == "may" and "most" in ours:
             continue
         if name == "plan" and ("should" in ours or _is_to_come(mine, theirs)):
             continue
@@ -178,6 +202,8 @@ def mark_faults(mine: Statement, theirs: Statement, beside: Statement) -> Iterat
         if name == "least" and _is_after(mine):
             continue
         if name == "except" and "always" in ours and any(t.text == "but" for t in mine.tokens):
+            continue
+        if name == "only" and "most" in ours:
             continue
         if name == "only" and ("except" in ours or (denied and not negative)):
             continue
@@ -340,9 +366,27 @@ pay mention include exclude limit round answer reply ship only nutze verwende im
 stets prüfe frage schreibe halte lass gieße schneide sichere utilise utiliser toujours jamais ne
 vérifie demande garde écris usa usar siempre nunca no verifica pregunta guarda escribe sempre mai
 non chiedi conserva scrivi não pergunte guarde используй всегда никогда не проверяй gebruik altijd
-nooit
+nooit bump change switch drain press pull push hold load choose pick select show give reset reboot
+replace repair fix cancel delete archive copy rename release roll revert escalate report record
+document describe explain translate convert compress cache pass sort filter group split join wrap
+strip trim escape quote hash seal shut wash cook serve order buy sell pack charge unplug plug
 """.split()
 )
+
+
+def granted_faults(mine: Statement, theirs: Statement) -> Iterator[str]:
+    """Yield what was only asked for and is said to be given, and a case that was left out."""
+    said, told = ({t.text for t in one.tokens} for one in (mine, theirs))
+    if told & _ASKED and said & _GIVEN and not (said & _ASKED or told & _GIVEN):
+        yield "what was asked for is said to be given"
+    if mine.words.name == "german" and theirs.tokens and theirs.tokens[0].text == "bei":
+        case = next((t for t in theirs.tokens[1:] if theirs.tells(t)), None)
+        if case and not meet(mine, frozenset((case.stem,)), mine.stems):
+            yield f"`if` was lost: a condition ({case.raw})"
+
+
+_ASKED = frozenset("asked asks requested requests applied ask request".split())
+_GIVEN = frozenset("given got gets received receives granted gave has".split())
 
 
 def whole_faults(mine: Statement, theirs: Statement) -> Iterator[str]:

@@ -31,6 +31,7 @@ _JOINS = frozenset(("and", "but", "und", "aber", "sondern", "et", "mais", "y", "
 _JOINED = _JOINS | {"ma", "mas", "и", "но", "а", "en", "maar"}
 _THOUSANDS = regex(r"\d{1,3}(?:[.,'’]\d{3})+")
 _TWO = 2
+_NEAR = 4
 _LABEL = 6
 _ATTACHED = regex(r"(?<=\d)(?=[^\W\d_])")
 
@@ -47,6 +48,16 @@ class Token(msgspec.Struct, frozen=True):
     """Whether a sentence begins with it: its capital letter says nothing."""
 
 
+_DENIALS = frozenset(
+    """
+not never no none without nor neither cannot can't don't doesn't didn't isn't aren't wasn't nicht
+nie kein keine keinen keinem keiner ohne ne n pas jamais sans ni non no nunca sin não nao nem sem
+mai senza niet nooit geen zonder не нет без никогда
+""".split()
+)
+"""Words that deny and say nothing else."""
+
+
 class Denial(NamedTuple):
     """What a clause denies, by stems.
 
@@ -57,6 +68,8 @@ class Denial(NamedTuple):
     scope: frozenset[str]
     whole: frozenset[str]
     contrast: bool
+    word: str
+    """The word that denies, where it says something itself: stops, avoids."""
 
 
 class Statement:
@@ -133,7 +146,7 @@ class Statement:
             for at in range(len(tokens)):
                 size = _fit(tokens, at, phrases)
                 if not size or (
-                    name in BOUNDS and not _bounds(tokens, at, size, self.words.months)
+                    name in BOUNDS and not _bounds(tokens, at, size, self.words.months, name)
                 ):
                     continue
                 if name == "may" and tokens[at].text == "may" and _is_month(tokens, at):
@@ -143,6 +156,13 @@ class Statement:
                 found.setdefault(name, at)
                 break
         return found
+
+    def spelled(self, name: str) -> frozenset[str]:
+        """Return the words of a mark as it is said here."""
+        phrases, row = self.words.marks[name], self.tokens
+        return frozenset(
+            t.text for at in range(len(row)) for t in row[at : at + _fit(row, at, phrases)]
+        )
 
     def count(self, name: str) -> int:
         """Count the phrases of a mark."""
@@ -174,7 +194,8 @@ class Statement:
                         after = after[: self._ends(after)]
                     rest = frozenset(t.stem for t in after if self.tells(t))
                     whole = frozenset(t.stem for t in clause if self.tells(t) or t.number)
-                    found.append(Denial(rest or whole, whole, contrast))
+                    word = "" if clause[at].text in _DENIALS else clause[at].stem
+                    found.append(Denial(rest or whole, whole, contrast, word))
                     break
         return found
 
@@ -288,11 +309,14 @@ def _fit(tokens: tuple[Token, ...], at: int, phrases: Phrases) -> int:
     return best
 
 
-def _bounds(tokens: tuple[Token, ...], at: int, size: int, months: Mapping[str, int]) -> bool:
-    after = tokens[at + size : at + size + 5]
+def _bounds(
+    tokens: tuple[Token, ...], at: int, size: int, months: Mapping[str, int], name: str
+) -> bool:
+    after = tokens[at + size : at + size + _NEAR]
     if any(t.text in months for t in after):
         return False  # until a day is no bound of a number
-    near = tokens[max(0, at - _TWO) : at] + tokens[at + size : at + size + 2 * _TWO]
+    far = _TWO if name == "about" else _NEAR
+    near = tokens[max(0, at - _TWO) : at] + tokens[at + size : at + size + far]
     return any(t.number and not _is_rank(t) for t in near)
 
 

@@ -609,7 +609,8 @@ def _tables(blocks: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
                 found[-1].append(block)
             else:
                 found.append([block])
-    return {row.lines[0]: tuple(run) for run in found if _is_one_table(run) for row in run}
+    whole = [tuple(run) for run in found if _is_one_table(run)]
+    return {row.lines[0]: run for run in whole for row in run}
 
 
 def _is_one_table(run: Sequence[Block]) -> bool:

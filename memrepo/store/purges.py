@@ -255,12 +255,12 @@ def watching(folder: Path) -> Watch | None:
         data = (folder / FOLDER / VALUES).read_bytes()
     except FileNotFoundError:
         return None
-    return _watching(data, str(keys_folder()))
+    return _watching(data, tuple(sorted(map(str, keys_folder().glob("*")))))
 
 
 @lru_cache(maxsize=8)
-def _watching(data: bytes, keys: str) -> Watch | None:
-    del keys
+def _watching(data: bytes, keys: tuple[str, ...]) -> Watch | None:
+    del keys  # another key may be there by now
     held = [(key_of(w.key), w.values) for w in msgspec.json.decode(data, type=list[Watched])]
     known = [(key, values) for key, values in held if key is not None]
 

@@ -20,7 +20,10 @@ from driving import LATER, NEXT_DAY, assert_sound, begin, copied, done, git, mem
 from purging import SPELLED, VALUE, collect, everything, given, purged, traces
 
 from memrepo.actions.purge.purge import COLLECT
+from memrepo.core.ids import digest
 from memrepo.core.needles import MARK, find, needles_of
+from memrepo.merge import purging
+from memrepo.merge.tombstones import look, tokens
 from memrepo.store import purges, quarantine
 from memrepo.store.gitenv import opened
 
@@ -215,6 +218,31 @@ def test_a_second_purge_leaves_what_the_first_one_did(repo: Path) -> None:
     assert_sound(repo)
 
 
+def test_a_tombstone_that_held_the_value_tells_nobody_any_more(repo: Path) -> None:
+    (id_,) = (m.id for m in memories(repo).values() if "likes the sea" in m.body)
+    done(repo, "reject", id_, "--reason", "a person asked for it")
+    other = done(repo, "add", "The boat is called Ida.")["id"]
+    done(repo, "reject", other, "--reason", "it is called otherwise")
+    (old, kept) = (r["key"] for r in done(repo, "reject", "--list")["rejected"])
+    files = {p.name: p.read_text() for p in (repo / "tombstones").iterdir()}
+    purged(repo)
+    now = {p.name: p.read_text() for p in (repo / "tombstones").iterdir()}
+    assert len(now) == 2
+    assert now[f"{kept}.md"] == files[f"{kept}.md"]
+    assert f"{old}.md" not in now
+    (stone,) = (text for name, text in now.items() if name != f"{kept}.md")
+    hashes = re.findall(r"(?:tx|tk|th|ts|mem)-[0-9a-f]{16,32}", files[f"{old}.md"])
+    assert hashes
+    assert not [hash_ for hash_ in hashes if hash_ in stone]
+    for guess in ("Núria Valdés likes the sea", "(purged) likes the sea"):
+        assert f"tx-{digest([look(guess)])[:32]}" not in stone
+    assert not tokens(VALUE) & set(re.findall(r"\b[0-9a-f]{4}\b", stone.partition("tokens")[2]))
+    assert {r["state"] for r in done(repo, "reject", "--list")["rejected"]} == {"active"}
+    assert memrepo(repo, "add", "Núria Valdés likes the sea").exit == 2
+    assert memrepo(repo, "add", "The boat is called Ida.").exit == 3
+    assert done(repo, "doctor")
+
+
 # -- receipts ----------------------------------------------------------------------------------
 
 
@@ -258,6 +286,37 @@ def test_without_the_key_a_receipt_is_verified_by_the_value_alone(repo: Path) ->
     key.unlink()
     assert given(repo, VALUE, "purge", "verify").data["verified"]
     assert given(repo, "", "purge", "verify").exit == 3
+
+
+# -- what is tried -----------------------------------------------------------------------------
+
+
+def test_a_history_on_which_something_breaks_does_not_take_the_old_ones_place(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (run, *_) = done(repo, "runs")["runs"]
+    done(repo, "revert", run["run"])
+    before = git(repo, "for-each-ref"), git(repo, "ls-files", "--stage")
+    with monkeypatch.context() as patch:
+        patch.setattr(purging, "_OBJECT", re.compile("(?!)"))  # trailers name what is gone
+        answer = given(repo, VALUE, "purge")
+    assert answer.exit == 3
+    assert "does not work on the history without the value" in answer.error["message"]
+    assert (git(repo, "for-each-ref"), git(repo, "ls-files", "--stage")) == before
+    assert not (repo / ".git" / quarantine.FOLDER).exists()
+    assert_sound(repo)
+
+
+def test_a_history_that_still_holds_the_value_does_not_either(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = git(repo, "for-each-ref")
+    with monkeypatch.context() as patch:
+        patch.setattr(purging.Edit, "path", lambda _, path: path)
+        answer = given(repo, VALUE, "purge")
+    assert answer.exit == 5
+    assert git(repo, "for-each-ref") == before
+    assert_sound(repo)
 
 
 # -- kills -------------------------------------------------------------------------------------
@@ -391,11 +450,6 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Pat
     return tmp_path / "hub.git", laptop, desk
 
 
-def rules(told: dict[str, Any]) -> set[str]:
-    """Return the rules of what was noticed on the way."""
-    return {problem["rule"] for problem in told["problems"]}
-
-
 def test_hub_and_clones_hold_nothing_of_it_after_a_sync_each(
     machines: tuple[Path, Path, Path],
 ) -> None:
@@ -430,6 +484,32 @@ def test_both_clones_make_the_same_history_of_what_they_share(
     assert git(desk, "rev-list", "--count", "HEAD") == count
 
 
+def test_two_clones_that_purge_one_value_each_for_itself_meet(
+    machines: tuple[Path, Path, Path],
+) -> None:
+    hub, laptop, desk = machines
+    done(desk, "add", "The boat of Núria Valdés is red.")
+    purged(laptop)
+    purged(desk)
+    hubs.converge(laptop, desk, now=LATER)
+    collect(hub, COLLECT)
+    assert [traces(place) for place in machines] == [[], [], []]
+    assert len(purges.receipts(_repo(laptop))) == 2
+    assert given(laptop, "", "purge", "verify").data["verified"]
+
+
+def test_a_hub_that_cannot_be_reached_is_told_later(machines: tuple[Path, Path, Path]) -> None:
+    hub, laptop, _ = machines
+    hub.rename(hub.with_name("away.git"))
+    answer = given(laptop, VALUE, "purge")
+    assert answer.exit == 0
+    assert traces(laptop) == []
+    hub.with_name("away.git").rename(hub)
+    done(laptop, "sync", now=LATER)
+    collect(hub, COLLECT)
+    assert traces(hub) == []
+
+
 def test_without_the_key_a_clone_neither_fetches_nor_sends(
     machines: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -450,6 +530,7 @@ def test_without_the_key_a_clone_neither_fetches_nor_sends(
     (there / key.name).write_bytes(key.read_bytes())
     done(desk, "sync", now=LATER)
     assert traces(desk) == []
+    assert memrepo(desk, "add", "nuria valdes once more").exit == 2
 
 
 def test_old_history_that_somebody_pushes_again_is_not_taken(

@@ -108,7 +108,7 @@ def test_the_diff_tells_what_a_waiting_run_would_do(servers: Path) -> None:
     assert "run/" in done(servers, "status")["waiting"][0]
     assert done(servers, "diff", "--git")["diff"].startswith("diff --git")
     text = memrepo(servers, "diff", as_json=False).out
-    assert "because: text_removed: sources/MEMORY.md" in text
+    assert "because: sources/MEMORY.md no longer says so" in text
 
 
 def test_a_discarded_run_is_not_proposed_again_and_its_commits_stay(servers: Path) -> None:
@@ -459,3 +459,19 @@ def test_another_limit_lets_the_waiting_changes_land(tmp_path: Path) -> None:
     code, data = run(repo, "--max-change-pct", "90", now=MUCH_LATER)
     assert (code, data["counts"]["memories_retired"]) == (0, 25)
     assert git(repo, "branch", "--format=%(refname:short)").split() == ["main"]
+
+
+def test_after_a_revert_each_change_that_is_held_back_is_one_line_with_its_reason(
+    small_repo: Path,
+) -> None:
+    done(small_repo, "revert", now=LATER)
+    answer = memrepo(small_repo, "run", now="2026-03-01T12:00:00Z", as_json=False)
+    assert answer.exit == 3
+    assert "the same changes were taken back before" in answer.out
+    lines = [line for line in answer.out.splitlines() if line.startswith("  waits: ")]
+    assert lines
+    assert all(line.startswith('  waits: create "') for line in lines)
+    assert all(
+        line.endswith("(the sources say so, and twice it was found worth keeping)")
+        for line in lines
+    )

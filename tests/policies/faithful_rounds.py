@@ -1,4 +1,4 @@
-"""More wordings beside their evidence, as in `faithful_table`: four rounds that no rule had seen.
+"""More wordings beside their evidence, as in `faithful_table`: rounds that no rule had seen.
 
 What the rules made of each round at first sight stands in docs/judges.md.
 """
@@ -544,6 +544,211 @@ FALSE: tuple[Row, ...] = (
     ("Las reuniones duran como máximo media hora.", "Las reuniones duran como mínimo media hora."),
     ("La riunione è ogni martedì alle 10.", "La riunione è ogni giovedì alle 10."),
     ("Hij drinkt liever thee dan koffie.", "Hij drinkt liever koffie dan thee."),
+    (
+        "The violin lesson moved to Thursday at 17:00.",
+        "The violin lesson moved to Tuesday at 17:00.",
+    ),
+    ("Keep the fridge at 4 degrees or below.", "Keep the fridge at 4 degrees or above."),
+    (
+        "Hedda is the contact for the Malmö branch.",
+        "Hedda is the manager of the Malmö branch since 2020.",
+    ),
+    (
+        "We use Terraform for everything except DNS.",
+        "We use Terraform for everything including DNS.",
+    ),
+    (
+        "Old invoices are in the archive folder, sorted by year.",
+        "Old invoices are in the archive folder, sorted by customer.",
+    ),
+    ("The CSV export must use semicolons.", "The CSV export must not use semicolons."),
+    ("Sten quit smoking in 2020.", "Sten started smoking in 2020."),
+    (
+        "Nightly builds fail when the license server is down.",
+        "The license server is down when nightly builds fail.",
+    ),
+    (
+        "The new hire starts on 1 August and gets the desk by the window.",
+        "The new hire starts on 8 January and gets the desk by the window.",
+    ),
+    ("Logs older than a month are deleted.", "Logs are never deleted."),
+    ("Karin takes two sugars in her coffee.", "Karin takes no sugar in her coffee."),
+    (
+        "Don't email the client directly; go through Mattias.",
+        "Email the client directly; don't go through Mattias.",
+    ),
+    (
+        "The gate code changes on the first of each month.",
+        "The gate code changes on the first of each year.",
+    ),
+    (
+        "Feature work stops two days before a release.",
+        "Feature work stops two days after a release.",
+    ),
+    ("Every intern gets a mentor.", "Every intern pays a mentor."),
+    ("The phone number of the vet is 555 0188.", "The phone number of the vet is 555 0189."),
+    ("Rasmus thinks the vendor is too slow.", "The vendor is too slow."),
+    ("Deploys need the release manager's approval.", "Deploys need no approval."),
+    ("Our retro is every other Friday.", "Our retro is every Friday."),
+    ("Tickets over 500 kronor need a receipt.", "All tickets need a receipt."),
+    ("He only eats fish, no meat.", "Axel eats fish and meat.", "Preferences of Axel"),
+    ("The old laptop was given to Ebba.", "The old laptop was given by Ebba."),
+    ("Check the tyre pressure before long trips.", "Check the oil level before long trips."),
+    (
+        "Compile times dropped by half after the upgrade.",
+        "Compile times doubled after the upgrade.",
+    ),
+    (
+        "The choir rehearses in the church, not at school.",
+        "The choir rehearses at school, not in the church.",
+    ),
+    ("It might be cheaper to rent.", "It is cheaper to rent."),
+    ("The API allows 60 calls a minute.", "The API requires 60 calls a minute."),
+    (
+        "Sofia and Nils share the night shift.",
+        "Sofia and Nils swapped the night shift because Nils was ill.",
+    ),
+    ("Store uploads in S3, never on local disk.", "Store uploads on local disk, never in S3."),
+    (
+        "The tenant below complains about noise after 22:00.",
+        "The tenant above complains about noise after 22:00.",
+    ),
+    ("Der Drucker steht im Flur.", "Der Drucker steht im Keller."),
+    ("Alle Kollegen außer Timo haben zugestimmt.", "Alle Kollegen und Timo haben zugestimmt."),
+    ("Das Backup muss täglich geprüft werden.", "Das Backup muss wöchentlich geprüft werden."),
+    (
+        "Ohne Freigabe von Anja wird nichts veröffentlicht.",
+        "Mit Freigabe von Anja wird nichts veröffentlicht.",
+    ),
+    ("Le mot de passe expire tous les 60 jours.", "Le mot de passe expire tous les 90 jours."),
+    ("Chloé préfère les réunions courtes.", "Chloé préfère les réunions longues."),
+    ("El informe se envía los lunes.", "El informe se recibe los lunes."),
+    ("No se puede aparcar delante de la casa.", "Se puede aparcar delante de la casa."),
+    ("Il corso comincia a settembre.", "Il corso finisce a settembre."),
+    ("De sleutel ligt bij de buren.", "De sleutel ligt bij de bakker."),
+    ("The ferry to Brekke runs only in summer.", "The ferry to Brekke runs in summer and winter."),
+    (
+        "Tilda handles payroll; vacations are approved by Magnus.",
+        "Payroll is handled by Magnus, and Tilda approves vacations.",
+    ),
+    (
+        "Images wider than 1200 pixels are scaled down.",
+        "Images wider than 1200 pixels are scaled up.",
+    ),
+    (
+        "The alarm code must not be shared by text message.",
+        "The alarm code must be shared by text message.",
+    ),
+    (
+        "We postponed the launch to October since the app review takes long.",
+        "We postponed the launch to October since the budget ran out.",
+    ),
+    (
+        "Half a day per week is reserved for learning.",
+        "Half a day per month is reserved for learning.",
+    ),
+    ("Signe is left-handed.", "Signe is right-handed."),
+    (
+        "Responses must be cached for at least one hour.",
+        "Responses must be cached for at most one hour.",
+    ),
+    (
+        "The cleaning crew comes on Tuesday and Friday evenings.",
+        "The cleaning crew comes on Tuesday and Friday mornings.",
+    ),
+    ("Prices on the site include VAT.", "Prices on the site exclude VAT."),
+    ("If you change the schema, bump the version.", "If you bump the version, change the schema."),
+    ("Viggo will be in Tromsø from 3 to 9 May.", "Viggo will be in Tromsø from 3 to 9 June."),
+    ("Never leave the stove unattended.", "Leave the stove unattended."),
+    ("The battery lasts about six hours.", "The battery lasts at least six hours."),
+    ("Only the last 30 backups are kept.", "Only the last 300 backups are kept."),
+    (
+        "Hilde bakes the cake, Arne buys the flowers.",
+        "Arne bakes the cake, Hilde buys the flowers.",
+    ),
+    (
+        "Guests have to register at least 24 hours ahead.",
+        "Guests may register at least 24 hours ahead.",
+    ),
+    ("Our support does not cover plugins.", "Our support covers plugins only."),
+    (
+        "The meeting was cancelled because nobody was prepared.",
+        "The meeting was cancelled and everybody was prepared.",
+    ),
+    ("Use British spelling in all documents.", "Use British spelling in some documents."),
+    (
+        "The new server costs 40 euros a month, 10 less than the old one.",
+        "The new server costs 40 euros a month, 10 more than the old one.",
+    ),
+    ("Ylva usually answers within an hour.", "Ylva always answers within an hour."),
+    (
+        "The pond freezes when it stays below -5 for three days.",
+        "The pond freezes when it stays above -5 for three days.",
+    ),
+    ("Don't schedule anything on 17 May.", "Don't schedule anything after 17 May."),
+    (
+        "Marit owns the van and lends it to the club.",
+        "The club owns the van and lends it to Marit.",
+    ),
+    (
+        "The form has two mandatory fields: name and email.",
+        "The form has two optional fields: name and email.",
+    ),
+    (
+        "The library is closed between Christmas and New Year.",
+        "The library is open between Christmas and New Year.",
+    ),
+    (
+        "New members pay half the fee in the first year.",
+        "New members pay the full fee in the first year.",
+    ),
+    ("Trygve asked for a standing desk.", "Trygve was given a standing desk."),
+    (
+        "Test data has to be anonymised before it leaves production.",
+        "Test data has to be anonymised after it leaves production.",
+    ),
+    ("Die Heizung ist seit Montag kaputt.", "Die Heizung ist seit Montag repariert."),
+    (
+        "Rechnungen über 1000 Euro brauchen zwei Unterschriften.",
+        "Rechnungen unter 1000 Euro brauchen zwei Unterschriften.",
+    ),
+    ("Lotte kommt nur mittwochs ins Büro.", "Lotte kommt nie mittwochs ins Büro."),
+    ("Bei Regen findet das Fest in der Halle statt.", "Das Fest findet in der Halle statt."),
+    ("Le chat de Manon s'appelle Gribouille.", "Le chat de Gribouille s'appelle Manon."),
+    (
+        "Il faut prévenir Luc avant chaque livraison.",
+        "Il faut prévenir Luc après chaque livraison.",
+    ),
+    ("El taller abre a las ocho.", "El taller cierra a las ocho."),
+    ("Las llaves las tiene Marcos.", "Las llaves las perdió Marcos."),
+    ("Il treno delle 7 è spesso in ritardo.", "Il treno delle 7 è sempre in ritardo."),
+    ("De printer mag niet 's nachts aan blijven.", "De printer mag 's nachts aan blijven."),
+    ("The boathouse roof was repaired in March.", "The boathouse roof was repaired in May."),
+    ("Exports larger than 5 GB must run at night.", "Exports smaller than 5 GB must run at night."),
+    ("Ask Tuva if the projector is missing.", "Ask Tuva if the projector is working."),
+    ("Pelle never eats breakfast.", "Pelle often eats breakfast."),
+    ("Merge requests are reviewed by two people.", "Merge requests are reviewed by Tuva."),
+    ("The sauna may be used until 22:00.", "The sauna may be used from 22:00."),
+    ("We chose Vue because the team knows it.", "We chose Vue although the team does not know it."),
+    ("Kitchen duty changes every week.", "Kitchen duty changes every month."),
+    ("Do not lend the projector to other departments.", "Lend the projector to other departments."),
+    ("The gym is closed during the holidays.", "The gym is closed after the holidays."),
+    ("Frida moved to Lund in 2022 for her studies.", "Frida moved to Lund in 2022 for her job."),
+    (
+        "All servers run Debian except the build machine.",
+        "All servers including the build machine run Debian.",
+    ),
+    (
+        "The warranty of the pump ends on 2027-04-30.",
+        "The warranty of the pump begins on 2027-04-30.",
+    ),
+    ("Invoices under 100 euros need no approval.", "Invoices under 100 euros need approval."),
+    ("Mails from the tax office go to Ove.", "Mails from Ove go to the tax office."),
+    ("Der Kurs dauert sechs Wochen.", "Der Kurs dauert sechs Monate."),
+    ("Bitte nicht vor 8 Uhr klingeln.", "Bitte nicht nach 8 Uhr klingeln."),
+    ("Le magasin est fermé le lundi.", "Le magasin est ouvert le lundi."),
+    ("Lucía trabaja desde casa los viernes.", "Lucía trabaja desde casa los jueves."),
+    ("Il gatto mangia due volte al giorno.", "Il gatto mangia due volte alla settimana."),
 )
 
 TRUE: tuple[Row, ...] = (
@@ -1082,6 +1287,224 @@ TRUE: tuple[Row, ...] = (
     ("Las reuniones duran como máximo media hora.", "Las reuniones no duran más de media hora."),
     ("La riunione è ogni martedì alle 10.", "Ogni martedì alle 10 c'è la riunione."),
     ("Hij drinkt liever thee dan koffie.", "Hij geeft de voorkeur aan thee boven koffie."),
+    (
+        "The violin lesson moved to Thursday at 17:00.",
+        "The violin lesson is now on Thursday at 5 pm.",
+    ),
+    (
+        "Keep the fridge at 4 degrees or below.",
+        "The fridge must be kept at no more than 4 degrees.",
+    ),
+    ("Hedda is the contact for the Malmö branch.", "For the Malmö branch, the contact is Hedda."),
+    (
+        "We use Terraform for everything except DNS.",
+        "Everything but DNS is managed with Terraform.",
+    ),
+    (
+        "Old invoices are in the archive folder, sorted by year.",
+        "The archive folder holds the old invoices, sorted by year.",
+    ),
+    ("The CSV export must use semicolons.", "Semicolons are mandatory in the CSV export."),
+    ("Sten quit smoking in 2020.", "Sten stopped smoking in 2020."),
+    (
+        "Nightly builds fail when the license server is down.",
+        "If the license server is down, nightly builds fail.",
+    ),
+    (
+        "The new hire starts on 1 August and gets the desk by the window.",
+        "The new hire begins on August 1 and gets the desk at the window.",
+    ),
+    ("Logs older than a month are deleted.", "Logs are deleted after a month."),
+    ("Karin takes two sugars in her coffee.", "Karin drinks her coffee with two sugars."),
+    (
+        "Don't email the client directly; go through Mattias.",
+        "The client must not be emailed directly but through Mattias.",
+    ),
+    (
+        "The gate code changes on the first of each month.",
+        "On the first of every month the gate code is changed.",
+    ),
+    (
+        "Feature work stops two days before a release.",
+        "Two days before a release, feature work stops.",
+    ),
+    ("Every intern gets a mentor.", "Each intern has a mentor."),
+    ("Rasmus thinks the vendor is too slow.", "In Rasmus's opinion the vendor is too slow."),
+    (
+        "Deploys need the release manager's approval.",
+        "No deploy happens without the release manager's approval.",
+    ),
+    ("Our retro is every other Friday.", "The retro takes place every two weeks on Friday."),
+    (
+        "Tickets over 500 kronor need a receipt.",
+        "A receipt is required for tickets of more than 500 kronor.",
+    ),
+    ("He only eats fish, no meat.", "Axel eats only fish and no meat.", "Preferences of Axel"),
+    ("The old laptop was given to Ebba.", "Ebba got the old laptop."),
+    (
+        "Check the tyre pressure before long trips.",
+        "Tyre pressure is to be checked before long trips.",
+    ),
+    (
+        "Compile times dropped by half after the upgrade.",
+        "After the upgrade compile times fell by 50%.",
+    ),
+    (
+        "The choir rehearses in the church, not at school.",
+        "Choir rehearsals are in the church rather than at school.",
+    ),
+    ("It might be cheaper to rent.", "Renting may be cheaper."),
+    ("The API allows 60 calls a minute.", "The API's limit is 60 calls per minute."),
+    ("Sofia and Nils share the night shift.", "The night shift is shared by Sofia and Nils."),
+    (
+        "Store uploads in S3, never on local disk.",
+        "Uploads must be stored in S3 and never on the local disk.",
+    ),
+    (
+        "The tenant below complains about noise after 22:00.",
+        "After 10 pm the tenant below complains of noise.",
+    ),
+    ("Der Drucker steht im Flur.", "Im Flur befindet sich der Drucker."),
+    ("Alle Kollegen außer Timo haben zugestimmt.", "Bis auf Timo haben alle Kollegen zugestimmt."),
+    ("Das Backup muss täglich geprüft werden.", "Das Backup ist jeden Tag zu prüfen."),
+    (
+        "Ohne Freigabe von Anja wird nichts veröffentlicht.",
+        "Nichts wird ohne Anjas Freigabe veröffentlicht.",
+    ),
+    ("Le mot de passe expire tous les 60 jours.", "Tous les 60 jours, le mot de passe expire."),
+    ("Chloé préfère les réunions courtes.", "Les réunions courtes sont préférées par Chloé."),
+    ("El informe se envía los lunes.", "Los lunes se envía el informe."),
+    ("No se puede aparcar delante de la casa.", "Está prohibido aparcar delante de la casa."),
+    ("Il corso comincia a settembre.", "A settembre comincia il corso."),
+    ("De sleutel ligt bij de buren.", "De buren hebben de sleutel."),
+    ("The ferry to Brekke runs only in summer.", "Only in summer does the ferry to Brekke run."),
+    (
+        "Tilda handles payroll; vacations are approved by Magnus.",
+        "Payroll is handled by Tilda, and Magnus approves vacations.",
+    ),
+    (
+        "Images wider than 1200 pixels are scaled down.",
+        "Images that are more than 1200 pixels wide get scaled down.",
+    ),
+    (
+        "The alarm code must not be shared by text message.",
+        "Nobody may share the alarm code via text message.",
+    ),
+    (
+        "We postponed the launch to October since the app review takes long.",
+        "The launch was delayed until October because the app review is slow.",
+    ),
+    ("Signe is left-handed.", "Signe is a left-hander."),
+    (
+        "The cleaning crew comes on Tuesday and Friday evenings.",
+        "Cleaning takes place on Tuesday and Friday evenings.",
+    ),
+    ("Prices on the site include VAT.", "VAT is included in the prices on the site."),
+    (
+        "If you change the schema, bump the version.",
+        "The version has to be bumped whenever the schema is changed.",
+    ),
+    ("Viggo will be in Tromsø from 3 to 9 May.", "From May 3 to May 9 Viggo is in Tromsø."),
+    ("Never leave the stove unattended.", "The stove must not be left unattended."),
+    ("The battery lasts about six hours.", "Battery life is approximately 6 hours."),
+    ("Only the last 30 backups are kept.", "No more than the last 30 backups are kept."),
+    (
+        "Hilde bakes the cake, Arne buys the flowers.",
+        "The cake is baked by Hilde and the flowers are bought by Arne.",
+    ),
+    (
+        "Guests have to register at least 24 hours ahead.",
+        "Guests must register a minimum of 24 hours ahead.",
+    ),
+    ("Our support does not cover plugins.", "Plugins aren't covered by our support."),
+    (
+        "The meeting was cancelled because nobody was prepared.",
+        "Since nobody was prepared, the meeting was cancelled.",
+    ),
+    ("Use British spelling in all documents.", "All documents must use British spelling."),
+    ("Ylva usually answers within an hour.", "Ylva normally replies within one hour."),
+    (
+        "The pond freezes when it stays below -5 for three days.",
+        "When it stays below -5 for 3 days, the pond freezes.",
+    ),
+    ("Don't schedule anything on 17 May.", "Nothing is to be scheduled on May 17."),
+    (
+        "Marit owns the van and lends it to the club.",
+        "The van belongs to Marit, who lends it to the club.",
+    ),
+    (
+        "The form has two mandatory fields: name and email.",
+        "Name and email are the two mandatory fields of the form.",
+    ),
+    (
+        "The library is closed between Christmas and New Year.",
+        "Between Christmas and New Year the library is closed.",
+    ),
+    (
+        "New members pay half the fee in the first year.",
+        "In their first year new members pay 50% of the fee.",
+    ),
+    ("Trygve asked for a standing desk.", "Trygve requested a standing desk."),
+    (
+        "Test data has to be anonymised before it leaves production.",
+        "Before leaving production, test data must be anonymised.",
+    ),
+    ("Die Heizung ist seit Montag kaputt.", "Seit Montag ist die Heizung defekt."),
+    (
+        "Rechnungen über 1000 Euro braucht zwei Unterschriften.",
+        "Für Rechnungen über 1000 Euro sind zwei Unterschriften nötig.",
+    ),
+    ("Lotte kommt nur mittwochs ins Büro.", "Ins Büro kommt Lotte nur mittwochs."),
+    (
+        "Bei Regen findet das Fest in der Halle statt.",
+        "Wenn es regnet, findet das Fest in der Halle statt.",
+    ),
+    ("Le chat de Manon s'appelle Gribouille.", "Gribouille est le chat de Manon."),
+    (
+        "Il faut prévenir Luc avant chaque livraison.",
+        "Avant chaque livraison, il faut prévenir Luc.",
+    ),
+    ("El taller abre a las ocho.", "A las ocho abre el taller."),
+    ("Las llaves las tiene Marcos.", "Marcos tiene las llaves."),
+    ("Il treno delle 7 è spesso in ritardo.", "Spesso il treno delle 7 è in ritardo."),
+    ("De printer mag niet 's nachts aan blijven.", "'s Nachts mag de printer niet aan blijven."),
+    ("The boathouse roof was repaired in March.", "In March the roof of the boathouse was fixed."),
+    (
+        "Exports larger than 5 GB must run at night.",
+        "Exports of more than 5 GB have to be run at night.",
+    ),
+    ("Ask Tuva if the projector is missing.", "If the projector is missing, Tuva should be asked."),
+    ("Pelle never eats breakfast.", "Pelle doesn't eat breakfast."),
+    ("The sauna may be used until 22:00.", "The sauna can be used until 10 pm."),
+    ("We chose Vue because the team knows it.", "Because the team knows it, Vue was chosen."),
+    ("Kitchen duty changes every week.", "The kitchen duty rotates weekly."),
+    (
+        "Do not lend the projector to other departments.",
+        "The projector must not be lent to other departments.",
+    ),
+    ("The gym is closed during the holidays.", "During the holidays the gym isn't open."),
+    (
+        "Frida moved to Lund in 2022 for her studies.",
+        "For her studies Frida moved to Lund in 2022.",
+    ),
+    (
+        "All servers run Debian except the build machine.",
+        "Except for the build machine, all servers run Debian.",
+    ),
+    (
+        "The warranty of the pump ends on 2027-04-30.",
+        "The pump's warranty expires on 30 April 2027.",
+    ),
+    (
+        "Invoices under 100 euros need no approval.",
+        "No approval is needed for invoices below 100 euros.",
+    ),
+    ("Mails from the tax office go to Ove.", "Ove gets the mails from the tax office."),
+    ("Der Kurs dauert sechs Wochen.", "Die Dauer des Kurses beträgt sechs Wochen."),
+    ("Bitte nicht vor 8 Uhr klingeln.", "Vor 8 Uhr soll nicht geklingelt werden."),
+    ("Le magasin est fermé le lundi.", "Le lundi, le magasin est fermé."),
+    ("Lucía trabaja desde casa los viernes.", "Los viernes Lucía trabaja desde casa."),
+    ("Il gatto mangia due volte al giorno.", "Due volte al giorno il gatto mangia."),
 )
 
 REFUSED: tuple[Row, ...] = (
@@ -1134,5 +1557,19 @@ REFUSED: tuple[Row, ...] = (
     ),
     ("The parking lot is closed on market days.", "On market days the car park is closed."),
     ("The pool opens at 7 and closes at 21.", "The pool is open from 7 to 21."),
+    ("The phone number of the vet is 555 0188.", "The vet can be reached at 555 0188."),
+    (
+        "Half a day per week is reserved for learning.",
+        "Each week half a day is set aside for learning.",
+    ),
+    (
+        "Responses must be cached for at least one hour.",
+        "The minimum caching time for responses is 60 minutes.",
+    ),
+    (
+        "The new server costs 40 euros a month, 10 less than the old one.",
+        "At €40 per month, the new server is 10 euros cheaper than the old one.",
+    ),
+    ("Merge requests are reviewed by two people.", "Two people review each merge request."),
 )
 """True, and refused all the same: they stand in another language, or need to be understood."""

@@ -6,7 +6,7 @@ Nothing here can fail a run: what cannot be written or told is a warning. Dry ru
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -33,9 +33,13 @@ from memrepo.actions.run.timetable import (
 )
 from memrepo.actions.work import Work
 from memrepo.config import ConfigError
+from memrepo.core.changes import BULK_OPS, Create, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import visible
 from memrepo.core.judge import Usage
+from memrepo.core.messages import fold
 from memrepo.core.problems import Problem
+from memrepo.core.secrets import without_secrets
 from memrepo.policies.cadence import next_fire
 from memrepo.policies.conflicts import recall_surface
 from memrepo.purify.manifest import Receipt, Removal
@@ -45,6 +49,9 @@ from memrepo.store.gitenv import agent_name
 from memrepo.store.handoff import hand_off
 from memrepo.store.lock import Locked
 from memrepo.views.report import Told, ended_event, last_run, started_event
+
+WIDTH = 90
+"""Characters that are told of a text that waits."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,6 +94,15 @@ class Landed(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[str, ...]
 
 
+class Withheld(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision that waits, and what it would say; of a decision about several the new text."""
+
+    op: str
+    memories: tuple[str, ...]
+    text: str
+    reason: str
+
+
 class Result(result.Result, frozen=True, kw_only=True):
     """What one run came to: at most one chain landed and one waits."""
 
@@ -102,6 +118,8 @@ class Result(result.Result, frozen=True, kw_only=True):
     """Why it waits, or was skipped."""
     held: tuple[Removal, ...]
     """What waits because it would take memories away."""
+    withheld: tuple[Withheld, ...]
+    """Every decision that waits; none of a run that found what waits already."""
     ingest: Ingested
     commits: tuple[Landed, ...]
     counts: Mapping[str, int]
@@ -150,6 +168,7 @@ def result_of(outcome: Outcome, report: Report, notices: tuple[Problem, ...]) ->
         branch=outcome.branch,
         why=outcome.why,
         held=outcome.held,
+        withheld=tuple(_withheld(outcome)),
         ingest=outcome.ingested,
         commits=tuple(
             Landed(
@@ -179,6 +198,28 @@ def result_of(outcome: Outcome, report: Report, notices: tuple[Problem, ...]) ->
 
 
 _EXITS = {"held": Exit.DECIDE, "partial": Exit.MODEL, "failed": Exit.MODEL}
+
+
+def _withheld(outcome: Outcome) -> Iterator[Withheld]:
+    main, waiting = outcome.proposed.main, outcome.proposed.waiting
+    waits = main if main is not None and main.wait else waiting
+    if not (outcome.branch and waits):
+        return
+    for step in waits.decisions:
+        made = [c.memory for c in step.changes if isinstance(c, Create)]
+        if step.op in BULK_OPS:
+            for change in step.changes:
+                if isinstance(change, Create):
+                    yield _one(step, (change.memory.id,), change.memory.body)
+                elif isinstance(change, Update):
+                    yield _one(step, (change.id,), change.body or "")
+        else:
+            yield _one(step, step.memory_ids, made[0].body if made else "")
+
+
+def _one(step: Step, ids: tuple[str, ...], text: str) -> Withheld:
+    said = fold(visible(without_secrets(text)), WIDTH)
+    return Withheld(op=step.op, memories=ids, text=said, reason=step.reason)
 
 
 def _shown(outcome: Outcome) -> Proposal | None:

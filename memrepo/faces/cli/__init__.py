@@ -145,7 +145,7 @@ def _call(options: argparse.Namespace) -> Call:
         scope=os.environ.get("MEMREPO_SCOPE", "").strip(),
         id=" ".join(os.environ.get("MEMREPO_SESSION", "").split())[:100],
         say=_nothing if options.json or options.quiet else _say,
-        read=sys.stdin.read,
+        read=_read,
         tick=_nothing if options.json or options.quiet or not sys.stderr.isatty() else _Bars().tick,
         edit=_edit,
     )
@@ -192,6 +192,13 @@ def _now(text: str) -> datetime:
 def _actor(text: str) -> str:
     """Return the actor the environment names: agents set it, so as never to pass for you."""
     return text if not text or ":" in text else f"process:{text}"
+
+
+def _read() -> str:
+    """Return standard input; who has to type it is told that it is waited for."""
+    if sys.stdin.isatty():
+        print("reading from standard input; Ctrl-D ends it", file=sys.stderr)
+    return sys.stdin.read()
 
 
 def _edit(text: str) -> str | None:

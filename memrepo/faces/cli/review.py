@@ -55,6 +55,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     """How many decisions there are, of how many something was said, and what was done."""
 
     run: str
+    waits: bool
     decisions: int
     said: int
     open: int
@@ -315,6 +316,7 @@ class _Talk:
         failed = any(one.error for one in done)
         return Result(
             run=self.session.run,
+            waits=self.session.state == "waits",
             decisions=len(self.session.screens),
             said=len(self.session.said),
             open=len(self.session.open),

@@ -34,7 +34,7 @@ def review(request: object, result: reviewing.Result, *, colour: bool) -> str:
     del request, colour
     if not result.decisions:
         return "nothing in it is for a person to decide"
-    return "" if result.open or result.done else "all of it was gone through"
+    return "" if result.waits or result.open or result.done else "all of it was gone through"
 
 
 def serve(request: object, result: object, *, colour: bool) -> str:

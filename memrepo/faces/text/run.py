@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from memrepo.actions.run.ingest import summary
 from memrepo.core.messages import counted
+from memrepo.views.wording import in_words
 
 if TYPE_CHECKING:
     from memrepo.actions.run import fleet as fleets
     from memrepo.actions.run import ingest as ingesting
     from memrepo.actions.run import report as reports
-    from memrepo.actions.run.telemetry import Result
+    from memrepo.actions.run.telemetry import Result, Withheld
     from memrepo.purify.manifest import Removal
 
 SHOWN = 5
@@ -133,9 +134,10 @@ def _details(result: Result) -> list[str]:
         lines.append(f"  ingest: {result.ingest.summary}")
     if result.status != "skipped":
         lines += [f"  {result.counts[k]:>6}  {w}" for k, w in FULL if result.counts.get(k)]
-    lines += [f"  waits: {_removal(one)}" for one in result.held[:SHOWN]]
-    if len(result.held) > SHOWN:
-        lines.append(f"  and {len(result.held) - SHOWN} more wait")
+    rows = [_removal(one) for one in result.held] or [*map(_withheld, result.withheld)]
+    lines += [f"  waits: {row}" for row in rows[:SHOWN]]
+    if len(rows) > SHOWN:
+        lines.append(f"  and {len(rows) - SHOWN} more wait")
     if result.quarantined:
         lines.append(f"  {len(result.quarantined):>6}  quarantined (see the manifest)")
     if result.reused:
@@ -143,6 +145,13 @@ def _details(result: Result) -> list[str]:
     if result.spent and result.status != "estimate":
         lines.append(f"  judge: {result.spent}")
     return lines
+
+
+def _withheld(one: Withheld) -> str:
+    """Say what a decision would do, in a line."""
+    text = f' "{one.text}"' if one.text else f" {', '.join(one.memories)}"
+    why = f" ({in_words(one.reason)})" if one.reason else ""
+    return f"{one.op}{text}{why}"
 
 
 def _removal(removal: Removal) -> str:

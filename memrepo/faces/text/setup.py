@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memrepo.actions.setup.jobs import Launcher
     from memrepo.faces.cli.agent import Hooked
 
+_WIDTH = 80
 _NAMED = 5
 """Files that are named of those that are not read; `--json` has them all."""
 
@@ -274,7 +275,11 @@ def status(request: object, result: standing.Result, *, colour: bool) -> str:
         f"memories   {active - notes} active{', ' + rest if rest else ''}",
     ]
     if result.types:
-        lines.append("           " + ", ".join(f"{n} {name}" for name, n in result.types.items()))
+        types = ", ".join(f"{n} {name}" for name, n in result.types.items())
+        indent = " " * 11
+        lines += textwrap.wrap(
+            types, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False
+        )
     if notes:
         lines.append("notes      " + ", ".join(f"{n} {name}" for name, n in result.tiers.items()))
     lines.append(f"sources    {result.sources} files, {len(result.unread)} not yet taken in")

@@ -314,7 +314,10 @@ SAME = [
     {"command": "view", "path": ANA},
     *(
         {"command": "view", "path": ANA, "view_range": span}
-        for span in ([1, 2], [2, 2], [2, -1], [3, 99], [0, 1], [5, 9], [3, 2])
+        for span in (
+            *([1, 2], [2, 2], [2, -1], [3, 99], [0, 1], [5, 9], [3, 2]),
+            *([1], [1, 2, 3], [], [-1, 2], [-2, -1], [0, 0], [2, 0], [4, 4]),
+        )
     ),
     {"command": "view", "path": "/memories/none.md"},
     {"command": "view", "path": "/elsewhere/a.md"},
@@ -354,6 +357,13 @@ def answered(tool: MemoryTool | BetaLocalFilesystemMemoryTool, asked: dict[str, 
     except ToolError as error:
         said = f"refused: {error}"
     return re.sub(r"(?m)^\S+(\t\S*(?:/|/memories|/days))$", r"size\1", said)
+
+
+def test_an_empty_file_is_refused_in_the_words_of_a_model(tool: MemoryTool) -> None:
+    for text in ("", "\n", "  \n\n"):
+        said = refused(tool, "create", path="/memories/e.md", file_text=text)
+        assert said.startswith("file_text is empty")
+        assert "standard input" not in said
 
 
 @pytest.mark.parametrize("asked", SAME, ids=lambda asked: f"{[*asked.values()]}"[:60])

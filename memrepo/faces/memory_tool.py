@@ -23,6 +23,7 @@ from anthropic.types.beta import (
 )
 
 from memrepo.actions.work import Call
+from memrepo.actions.write.commit import NothingSaid
 from memrepo.core.errors import MemrepoError
 from memrepo.core.secrets import harmless
 from memrepo.faces.mcp.calls import acting
@@ -87,6 +88,9 @@ class MemoryTool(BetaAbstractMemoryTool):
 def _told(work: Callable[[], str]) -> str:
     try:
         return harmless(work())
+    except NothingSaid as error:
+        said = f"{error.message.split(' is ')[0]} is empty: a file of this memory says something"
+        raise ToolError(f"{said}. Create it once there is a text.") from error
     except MemrepoError as error:
         more = f". {error.fix}." if error.fix else ""
         raise ToolError(harmless(f"{error.message}{more}")) from error

@@ -450,11 +450,6 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Pat
     return tmp_path / "hub.git", laptop, desk
 
 
-def rules(told: dict[str, Any]) -> set[str]:
-    """Return the rules of what was noticed on the way."""
-    return {problem["rule"] for problem in told["problems"]}
-
-
 def test_hub_and_clones_hold_nothing_of_it_after_a_sync_each(
     machines: tuple[Path, Path, Path],
 ) -> None:
@@ -487,6 +482,32 @@ def test_both_clones_make_the_same_history_of_what_they_share(
     done(desk, "sync", now=LATER)
     assert hubs.tip(laptop) == hubs.tip(desk)
     assert git(desk, "rev-list", "--count", "HEAD") == count
+
+
+def test_two_clones_that_purge_one_value_each_for_itself_meet(
+    machines: tuple[Path, Path, Path],
+) -> None:
+    hub, laptop, desk = machines
+    done(desk, "add", "The boat of Núria Valdés is red.")
+    purged(laptop)
+    purged(desk)
+    hubs.converge(laptop, desk, now=LATER)
+    collect(hub, COLLECT)
+    assert [traces(place) for place in machines] == [[], [], []]
+    assert len(purges.receipts(_repo(laptop))) == 2
+    assert given(laptop, "", "purge", "verify").data["verified"]
+
+
+def test_a_hub_that_cannot_be_reached_is_told_later(machines: tuple[Path, Path, Path]) -> None:
+    hub, laptop, _ = machines
+    hub.rename(hub.with_name("away.git"))
+    answer = given(laptop, VALUE, "purge")
+    assert answer.exit == 0
+    assert traces(laptop) == []
+    hub.with_name("away.git").rename(hub)
+    done(laptop, "sync", now=LATER)
+    collect(hub, COLLECT)
+    assert traces(hub) == []
 
 
 def test_without_the_key_a_clone_neither_fetches_nor_sends(

@@ -19,7 +19,7 @@ from memrepo.core.problems import Problem
 from memrepo.store import purges, quarantine
 from memrepo.store.light import ask, call
 from memrepo.store.purges import KeyMissing, Receipt
-from memrepo.store.remote import OWN, Hub, HubUnreachable, NoRemote, hub_of
+from memrepo.store.remote import OWN, Hub, HubUnreachable, NoRemote, UnfitRemote, hub_of
 from memrepo.store.rewrite import read_history
 from memrepo.store.travel import RECORDS, carry
 
@@ -52,7 +52,7 @@ def gather(work: Work) -> tuple[Problem, ...]:
         missing = {ref for ref, id_ in there.items() if id_ not in known and ref != RECORDS}
         if missing:
             hub.fetch({ref: f"{OWN}{hub.name}/other/{ref[5:]}" for ref in sorted(missing)})
-    except NoRemote:
+    except (NoRemote, UnfitRemote):
         return ()
     except HubUnreachable as error:
         return (
@@ -80,7 +80,8 @@ def heed(work: Work, hub: Hub) -> tuple[Problem, ...]:
         for one in purges.receipts(store.repo)
         if not purges.is_done(store.repo, one.id)
     ]
-    carry(store, hub, RECORDS, _MESSAGE, work.call.now, ref=RECORDS)
+    if said:
+        carry(store, hub, RECORDS, _MESSAGE, work.call.now, ref=RECORDS)
     return (*said, *_replaced(work, hub))
 
 

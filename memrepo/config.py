@@ -307,7 +307,7 @@ class ConfigError(MemrepoError):
     ) -> None:
         place = f"{place}:{line}" if line else place
         super().__init__(f"{place}: {key + ': ' if key else ''}{message}", fix=fix)
-        self.key = key
+        self.key, self.line = key, line
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):

@@ -45,13 +45,16 @@ def outside(text: str, page: str, address: str) -> str:
 
 
 def on_config(config: Any) -> Any:
-    """Spell out in the navigation what stands for a whole folder."""
+    """Spell out in the navigation what stands for a whole folder; a page without a place is new."""
     names = [name for name, _ in command_pages(_cli())]
     folders = {
         FOLDER: [{f"memrepo {name}": f"{FOLDER}/{name}.md"} for name in names],
-        **{name: _pages(name) for name in ("decisions", "migrate")},
+        **{name: _pages(name) for name in ("clients", "decisions", "migrate")},
     }
     config["nav"] = _spelled(config["nav"], folders)
+    listed = str(config["nav"])
+    new = [name for name in _pages("") if f"'{name}'" not in listed]
+    config["nav"] += [{"New": new}] if new else []
     return config
 
 

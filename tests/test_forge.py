@@ -129,6 +129,30 @@ def test_a_secret_in_a_message_is_found_at_a_file_that_a_forge_can_mark(clone: P
     assert SECRET not in json.dumps(problem)
 
 
+@pytest.mark.parametrize("text", ["format = [", 'format = "one"', "[run]\nnights = 3", b"\xff"])
+def test_a_configuration_that_cannot_be_used_is_named(clone: Path, text: str | bytes) -> None:
+    data = text if isinstance(text, bytes) else text.encode()
+    (clone / "memrepo.toml").write_bytes(data + b"\n")
+    hubs.commit_all(clone, "settings")
+    code, rules = found_in(clone)
+    assert (code, rules) == (1, {"config-unreadable"})
+    assert script("check-pull-request", clone, "main", "pull", "../review").returncode == 1
+
+
+def test_what_a_merge_by_hand_slips_in_is_found(clone: Path) -> None:
+    git(clone, "switch", "-q", "-c", "side")
+    hubs.commit(clone, "the bakery", **{GOOD: MEMORY})
+    git(clone, "switch", "-q", "pull")
+    hubs.commit(clone, "a text", **{"text.txt": "mine\n"})
+    git(clone, "merge", "-q", "--no-ff", "--no-commit", "side")
+    (old,) = (m for m in memories(clone).values() if m.body == FACT)
+    path = clone / old.path
+    path.write_text(path.read_text().replace("created: 2026", "created: 2025"))
+    hubs.commit_all(clone, "merge side")
+    assert git(clone, "rev-list", "--merges", "--count", "main..pull").strip() == "1"
+    assert found_in(clone) == (1, {"field-by-hand"})
+
+
 def test_two_files_of_one_id_are_named(clone: Path) -> None:
     (memory,) = memories(clone).values()
     name = f"memories/knowledge/other-{memory.id[4:10]}.md"

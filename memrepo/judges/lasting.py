@@ -25,6 +25,7 @@ HAPPENED = regex(
     r"[a-z]{2,14}(?:ed|ied)|ran|sent|built|made|got|found|wrote|fixed|set|took|began|saw|met|did|read"
     r"|went|came|gave|kept|left|put|shut)\b"
     # done, in a later sentence
+    r"|\bfound (?:no|nothing)\b"
     r"|(?<=[.;\n])\s+(?:committed|pushed|merged|deployed|restarted|installed|updated|verified|tested)\b"
     # done, and said of a thing
     r"|\b(?:was|were|has been|have been|got|is now|are now|just)\s+(?:\w+ly\s+)?[a-z]{2,14}ed\b"
@@ -93,11 +94,6 @@ COUNT = regex(
 )
 
 
-_STAMP = regex(
-    r"^\W*\d{4}-\d\d-\d\d(?:[T ,]+\d{1,2}:\d\d(?::\d\d)?)?[^:\n]{0,24}[:\uff1a—–-]\s+"
-    r"|^\W*\d{1,2}:\d\d\s*(?:[A-Z][\w/+-]{1,20})?\s*[:\uff1a—–-]\s+"
-)
-"""The moment at which an entry was written: what it says begins after it."""
 MOMENTARY = words_of("""
 currently, right now, so far, at the moment, not yet, still pending, is working on, is running,
 has expressed, today, tonight, this morning, this session, asked whether, asked about, asked if,
@@ -138,7 +134,7 @@ DAILY_WEIGHTS = {
 
 def traits(candidate: Candidate) -> Iterator[str]:
     """Yield the names of the signs that a candidate shows, in a fixed order."""
-    text = _STAMP.sub("", plain(candidate.text))
+    text = plain(candidate.text)
     key, value = lead_of(candidate)
     said = value or text
     heads = candidate.context
@@ -162,7 +158,7 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "standing"
     if SAID_BY_PERSON.search(said):
         yield "said_by_person"
-    if CLOCK.search(plain(candidate.text)):
+    if CLOCK.search(candidate.text):
         yield "timed"
     if MOMENTARY.search(said):
         yield "momentary"

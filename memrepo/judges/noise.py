@@ -102,6 +102,16 @@ def _courtesies() -> str:
 _COURTESY = spelled(_courtesies, re.IGNORECASE)
 _COURTESY_LENGTH = 60
 
+# How a thing went the last time: the next run makes it false.
+_LAST_RUN = regex(
+    r"^\W*(?:(?:latest|last|most recent)\s+(?:\w+\s+){0,2}(?:run|check|sync|scan|test|attempt)s?"
+    r"|verified|re-?checked|tested|letzte[rs]? (?:lauf|prüfung)|última (?:execução|verificação)"
+    r"|última (?:ejecución|verificación)|dernière (?:exécution|vérification)"
+    r"|последн\w+ (?:запуск|проверка)|上次(?:运行|检查)|最近一次(?:运行|检查)|最終(?:実行|確認))"
+    r"\W{1,4}(?:on\s+|at\s+)?\d{4}-\d\d-\d\d",
+    re.IGNORECASE,
+)
+
 _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("instruction_text", _INSTRUCTION),
     ("heartbeat", _HEARTBEAT),
@@ -111,6 +121,7 @@ _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("log_line", _LOG),
     ("stack_trace", _TRACE),
     ("comment", _COMMENT),
+    ("last_run", _LAST_RUN),
 )
 
 
@@ -138,6 +149,7 @@ _METADATA = regex(
 _ABOUT_FILE = regex(
     r"^\W*(?:this|the) (?:file|document|page|folder)\b|\bappend-only\b"
     r"|\bliving document\b|^\W*(?:last )?updated (?:when|whenever|as|after|by)\b"
+    r"|\balways replaced\b|^\W*purpose\s*:[^\n]*\n\W*last updated"
     r"|^\W*(?:documento|document) (?:vivo|vivant)\b"
     r"|^\W*seed(?:ed)?\s+(?:notes?|from|with)\b|^\W*(?:est[ea] |el |o )?(?:arquivo|archivo)\b"
     r"|^\W*(?:ce fichier|diese datei|этот файл|本文件|このファイル|이 파일)",

@@ -244,7 +244,9 @@ def _short(segment: str) -> str:
         return segment
     ends = [m.start() for m in _HALVES.finditer(segment) if m.start() > SHORTEST]
     cut = max((end for end in ends if end <= SEGMENT_LENGTH), default=0)
-    return segment[:cut] if cut else cap(segment, SEGMENT_LENGTH)
+    short = segment[:cut] if cut else cap(segment, SEGMENT_LENGTH)
+    head, opened, rest = short.partition(" (")
+    return head if opened and ")" not in rest else short
 
 
 _HALVES = regex(r"[:\uff1a,;\uff0c](?=\s|[^\x00-\x7f])|\s+(?:[–—|/+-]|\()|[\uff08\u3002.](?=\s|$)")

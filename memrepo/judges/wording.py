@@ -74,14 +74,15 @@ def plain(text: str) -> str:
 
     Code keeps its marks. A leading link to a file of notes is a pointer and no words.
     """
-    text = _POINTER.sub("", without_comments(text))
+    text = _STAMP.sub("", _POINTER.sub("", without_comments(text)))
     text = _LINK.sub(_unlinked, text)
     text = _BREAK.sub(" ", text)
     parts = _CODE.split(text)
     for at in range(0, len(parts), 2):
         for pattern in _EMPHASIS:
             parts[at] = pattern.sub(r"\1", parts[at])
-    return _UNPAIRED.sub("", "".join(parts)).strip()
+        parts[at] = _UNPAIRED.sub("", parts[at])
+    return _CUT_OFF.sub("", "".join(parts)).strip()
 
 
 def _unlinked(match: re.Match[str]) -> str:
@@ -91,12 +92,19 @@ def _unlinked(match: re.Match[str]) -> str:
     return said
 
 
+_STAMP = regex(
+    r"^\W*\d{4}-\d\d-\d\d[T ,]+\d{1,2}:\d\d(?::\d\d)?[^:\n]{0,24}[:\uff1a—–-]\s+"
+    r"|^\W*\d{1,2}:\d\d\s*(?:[A-Z][\w/+-]{1,20})?\s*[:\uff1a—–-]\s+"
+)
+"""The moment at which an entry was written: what it says begins after it."""
 _POINTER = regex(r"^\s*\[(?P<name>[^\]\n]{1,200})\]\([^()\s]{0,200}\.md\)\s*[—–:-]\s*(?=\S)")
 _LINK = regex(r"!?\[(?P<said>[^\[\]\n]{0,300})\]\((?P<target>[^()\s]{1,500})\)")
 _BREAK = regex(r"<br\s*/?>|[ \t]*\\\n|[ \t]{2,}\n", re.IGNORECASE)
 _CODE = regex(r"(`[^`\n]*`)")
-# A mark of emphasis without its other half, a box that is half done, a tag that closes nothing.
-_UNPAIRED = regex(r"\*\*(?=[\s:,.;)]|$)|^\[[~/>!?-]\]\s+|\s*</[a-z][\w-]{0,30}>\s*$")
+# A mark of emphasis whose other half stands behind code or nowhere.
+_UNPAIRED = regex(r"(?<![\w/*])\*\*(?!\*)|\*\*(?![\w/*])")
+# A box that is half done, a tag that closes nothing.
+_CUT_OFF = regex(r"^\[[~/>!?-]\]\s+|\s*</[a-z][\w-]{0,30}>\s*$")
 _EMPHASIS = (
     regex(r"\*\*\*?(?=\S)([^*\n]{1,500}?)\*\*\*?"),
     regex(r"(?<!\w)__(?=\S)([^_\n]{1,500}?)__(?!\w)"),
@@ -324,7 +332,7 @@ _OF_A_DAY = regex(
     # A session and its time, in other languages
     r"|^\W*(?:session|sitzung|séance|sesión|sessão|sessione|сессия|сеанс|会话|對話|对话|セッション|세션)"
     r"\W*(?:\d[\d:.\s–-]*)?(?:[A-Z]{2,4})?\W*$"
-    r"|^\W*(?:heartbeat|session|memory)\s+(?:check|flush|continuation)\b[^:]*$",
+    r"|^\W*(?:heartbeat|session|memory)\s+(?:check|flush|continuation)\b.{0,40}$",
     re.IGNORECASE,
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from memrepo.core.patterns import regex
+from memrepo.policies.wording_lists import is_rhythm
 from memrepo.policies.wording_marks import Statement, Token
 
 
@@ -32,7 +33,8 @@ def order_faults(mine: Statement, theirs: Statement) -> Iterator[str]:
         if voice and one == two and len(one) > 2 and _done_by(mine):
             yield "who does it and whom it is done to were exchanged"
         return
-    ends = words.name == "english" and (_named(mine, one[0]) or _named(mine, one[-1]))
+    timed = any(t.text in words.months or is_rhythm(t.text) for t in mine.tokens)
+    ends = words.name == "english" and (_named(mine, one[0]) or _named(mine, one[-1])) and not timed
     if ends and one[0] == two[-1] and one[-1] == two[0] and one[1:-1] == two[1:-1]:
         yield f"exchanged against the evidence: {one[0]}, {one[-1]}"
     base = _common(one, two)
@@ -72,10 +74,12 @@ _OPPOSED = (
     ("on", "-before"),
     ("since", "until"),
     ("from", "until"),
+    ("during", "before"),
+    ("during", "-before"),
 )
 
 
-_PLACED = ("to", "from", "on", "since", "until")
+_PLACED = ("to", "from", "on", "during", "since", "until")
 
 
 def _before_names(one: Statement) -> Iterator[tuple[Token, Token]]:

@@ -133,7 +133,7 @@ class Merits(msgspec.Struct, frozen=True, kw_only=True):
     access: float = 0.1
     """What retrievals add at most."""
     importance: float = 0.25
-    note: float = 0.1
+    note: float = 0.35
     """Share of its score that a note loses to what was distilled."""
 
 

@@ -42,6 +42,8 @@ BRIEF, BRIEF_MOST = 60, 120
 """The same of a list or table that is one unit, an item a line."""
 BELOW_LENGTH = 900
 """Characters of a list, or of what stands below an item, that is one unit."""
+ALIKE = 0.6
+"""The least share of common words of neighbours that say one thing of several."""
 CATALOGUE = 8
 """A profile's table of more rows is one unit: it lists what is looked up, and nobody's things."""
 DETAIL_LENGTH = 2000
@@ -217,6 +219,8 @@ class _Work(msgspec.Struct):
         under: tuple[str, ...] = ()
         told = 0
         lists, tables = _lists(blocks), _tables(blocks)
+        items = [] if self._is_profile() else [b for b in blocks if b.kind == "item"]
+        alike = _alike(items)
         for at, (block, headings, following) in enumerate(_walk(blocks)):
             match block.kind:
                 case "paragraph":
@@ -242,6 +246,9 @@ class _Work(msgspec.Struct):
                     elif (under or len(headings) > 1) and self._is_one(run, headings, under):
                         if block is run[0]:
                             self._add_list(run, headings, under)
+                    elif (rows := alike.get(block.lines[0])) and (under or len(headings) > 1):
+                        if block is rows[0]:
+                            self._add_list(rows, headings, under)
                     else:
                         self._add_item(block, headings, under)
                 case "row" if (rows := tables.get(block.lines[0])) and self._is_table(rows):
@@ -311,13 +318,13 @@ class _Work(msgspec.Struct):
 
     def _add_with_list(self, block: Block, run: Sequence[Block], headings: tuple[str, ...]) -> None:
         """Take a paragraph with the list that ends its sentence."""
-        detail = "\n".join(f"- {item.text}" for item in run)
-        lines = (block.lines[0], run[-1].lines[1])
+        detail = "\n".join(_bullets(run))
+        lines = (block.lines[0], _last_line(run[-1]))
         self._add("paragraph", f"{block.text}\n{detail}", lines, headings, detail=detail)
 
     def _add_item(self, block: Block, headings: tuple[str, ...], parents: tuple[str, ...]) -> None:
         if _explained(block):
-            detail = "\n".join(_numbered(block.children))
+            detail = "\n".join(_bullets(block.children))
             text, lines = f"{block.text}\n{detail}", (block.lines[0], _last_line(block))
             self._add("bullet", text, lines, headings, parents, task=block.task, detail=detail)
             return
@@ -327,8 +334,13 @@ class _Work(msgspec.Struct):
         if self._is_one(block.children, headings, inner):
             self._add_list(block.children, headings, inner)
             return
+        alike = {} if self._is_profile() else _alike(block.children)
         for child in block.children:
-            self._add_item(child, headings, inner)
+            if rows := alike.get(child.lines[0]):
+                if child is rows[0]:
+                    self._add_list(rows, headings, inner)
+            else:
+                self._add_item(child, headings, inner)
 
     def _add_list(
         self, run: Sequence[Block], headings: tuple[str, ...], parents: tuple[str, ...]
@@ -338,7 +350,8 @@ class _Work(msgspec.Struct):
         if _is_terse(run):
             self._add("list", "\n".join(block.text for block in run), lines, headings, parents)
             return
-        text = "\n".join(f"- {block.text}" for block in run)
+        text = "\n".join(_bullets(run))
+        lines = (lines[0], _last_line(run[-1]))
         self._add("list", text, lines, headings, parents, detail=text)
 
     def _is_one(
@@ -536,12 +549,38 @@ def _is_terse(run: Sequence[Block]) -> bool:
 
 def _is_brief(run: Sequence[Block]) -> bool:
     """Tell whether the items of a list are parts of one thing and no statements of their own."""
-    if len(run) < 2 or any(b.children or b.task or "\n" in b.text for b in run):
+    rows = [row for block in run for row in (block, *_below(block))]
+    if len(rows) < 2 or any(row.task or "\n" in row.text for row in rows):
         return False
-    stops = sum(block.text.endswith(_STOPS) and _width(block.text) > TERSE for block in run)
-    lengths = sorted(_width(block.text) for block in run)
+    stops = sum(block.text.endswith(_STOPS[:2]) and _width(block.text) > TERSE for block in rows)
+    lengths = sorted(_width(block.text) for block in rows)
     brief = lengths[-1] <= BRIEF_MOST and lengths[len(lengths) // 2] <= BRIEF
     return brief and not stops and sum(lengths) <= BELOW_LENGTH
+
+
+def _alike(items: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
+    """Return by line the neighbours in a list that differ in a word or two, as one run.
+
+    Sentences stay apart: one may be what the other was before.
+    """
+    runs: list[list[Block]] = []
+    words: frozenset[str] = frozenset()
+    for block in items:
+        plain = not (block.children or block.task or "\n" in block.text)
+        plain = plain and not block.text.endswith(_STOPS)
+        own = frozenset(_WORD.findall(block.text.casefold())) if plain else frozenset()
+        joins = bool(runs) and runs[-1][-1].list == block.list and own != words
+        if joins and own and len(own & words) >= ALIKE * len(own | words):
+            runs[-1].append(block)
+        else:
+            runs.append([block])
+        words = own
+    return {
+        block.lines[0]: tuple(run)
+        for run in runs
+        if len(run) > 1 and sum(_width(b.text) for b in run) <= DETAIL_LENGTH
+        for block in run
+    }
 
 
 def _explained(block: Block) -> bool:
@@ -570,7 +609,8 @@ def _tables(blocks: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
                 found[-1].append(block)
             else:
                 found.append([block])
-    return {row.lines[0]: tuple(run) for run in found if _is_one_table(run) for row in run}
+    whole = [tuple(run) for run in found if _is_one_table(run)]
+    return {row.lines[0]: run for run in whole for row in run}
 
 
 def _is_one_table(run: Sequence[Block]) -> bool:
@@ -579,7 +619,7 @@ def _is_one_table(run: Sequence[Block]) -> bool:
 
 
 _PROFILES = ("MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md")
-_STOPS = (".", "!", "?", "。", "\uff01", "\uff1f")
+_STOPS = (".", "。", "!", "?", "\uff01", "\uff1f")
 
 
 def _width(text: str) -> int:
@@ -587,6 +627,7 @@ def _width(text: str) -> int:
     return sum(3 if ord(ch) >= 0x2E80 else 1 for ch in text)
 
 
+_WORD = regex(r"[^\W_]+")
 _HAS_KEY = regex(r"\w\**[:\uff1a=]")
 
 
@@ -596,6 +637,13 @@ def _numbered(run: Sequence[Block], indent: str = "") -> Iterator[str]:
         sign = f"{number}." if block.ordered else "-"
         yield f"{indent}{sign} " + block.text.replace("\n", f"\n{indent}   ")
         yield from _numbered(block.children, indent + "   ")
+
+
+def _bullets(run: Sequence[Block], indent: str = "") -> Iterator[str]:
+    """Spell the items of a list with what stands below each, as lines."""
+    for block in run:
+        yield f"{indent}- " + block.text.replace("\n", f"\n{indent}  ")
+        yield from _bullets(block.children, indent + "  ")
 
 
 def _last_line(block: Block) -> int:

@@ -723,6 +723,32 @@ FALSE: tuple[Row, ...] = (
     ("Las llaves las tiene Marcos.", "Las llaves las perdió Marcos."),
     ("Il treno delle 7 è spesso in ritardo.", "Il treno delle 7 è sempre in ritardo."),
     ("De printer mag niet 's nachts aan blijven.", "De printer mag 's nachts aan blijven."),
+    ("The boathouse roof was repaired in March.", "The boathouse roof was repaired in May."),
+    ("Exports larger than 5 GB must run at night.", "Exports smaller than 5 GB must run at night."),
+    ("Ask Tuva if the projector is missing.", "Ask Tuva if the projector is working."),
+    ("Pelle never eats breakfast.", "Pelle often eats breakfast."),
+    ("Merge requests are reviewed by two people.", "Merge requests are reviewed by Tuva."),
+    ("The sauna may be used until 22:00.", "The sauna may be used from 22:00."),
+    ("We chose Vue because the team knows it.", "We chose Vue although the team does not know it."),
+    ("Kitchen duty changes every week.", "Kitchen duty changes every month."),
+    ("Do not lend the projector to other departments.", "Lend the projector to other departments."),
+    ("The gym is closed during the holidays.", "The gym is closed after the holidays."),
+    ("Frida moved to Lund in 2022 for her studies.", "Frida moved to Lund in 2022 for her job."),
+    (
+        "All servers run Debian except the build machine.",
+        "All servers including the build machine run Debian.",
+    ),
+    (
+        "The warranty of the pump ends on 2027-04-30.",
+        "The warranty of the pump begins on 2027-04-30.",
+    ),
+    ("Invoices under 100 euros need no approval.", "Invoices under 100 euros need approval."),
+    ("Mails from the tax office go to Ove.", "Mails from Ove go to the tax office."),
+    ("Der Kurs dauert sechs Wochen.", "Der Kurs dauert sechs Monate."),
+    ("Bitte nicht vor 8 Uhr klingeln.", "Bitte nicht nach 8 Uhr klingeln."),
+    ("Le magasin est fermé le lundi.", "Le magasin est ouvert le lundi."),
+    ("Lucía trabaja desde casa los viernes.", "Lucía trabaja desde casa los jueves."),
+    ("Il gatto mangia due volte al giorno.", "Il gatto mangia due volte alla settimana."),
 )
 
 TRUE: tuple[Row, ...] = (
@@ -1442,6 +1468,43 @@ TRUE: tuple[Row, ...] = (
     ("Las llaves las tiene Marcos.", "Marcos tiene las llaves."),
     ("Il treno delle 7 è spesso in ritardo.", "Spesso il treno delle 7 è in ritardo."),
     ("De printer mag niet 's nachts aan blijven.", "'s Nachts mag de printer niet aan blijven."),
+    ("The boathouse roof was repaired in March.", "In March the roof of the boathouse was fixed."),
+    (
+        "Exports larger than 5 GB must run at night.",
+        "Exports of more than 5 GB have to be run at night.",
+    ),
+    ("Ask Tuva if the projector is missing.", "If the projector is missing, Tuva should be asked."),
+    ("Pelle never eats breakfast.", "Pelle doesn't eat breakfast."),
+    ("The sauna may be used until 22:00.", "The sauna can be used until 10 pm."),
+    ("We chose Vue because the team knows it.", "Because the team knows it, Vue was chosen."),
+    ("Kitchen duty changes every week.", "The kitchen duty rotates weekly."),
+    (
+        "Do not lend the projector to other departments.",
+        "The projector must not be lent to other departments.",
+    ),
+    ("The gym is closed during the holidays.", "During the holidays the gym isn't open."),
+    (
+        "Frida moved to Lund in 2022 for her studies.",
+        "For her studies Frida moved to Lund in 2022.",
+    ),
+    (
+        "All servers run Debian except the build machine.",
+        "Except for the build machine, all servers run Debian.",
+    ),
+    (
+        "The warranty of the pump ends on 2027-04-30.",
+        "The pump's warranty expires on 30 April 2027.",
+    ),
+    (
+        "Invoices under 100 euros need no approval.",
+        "No approval is needed for invoices below 100 euros.",
+    ),
+    ("Mails from the tax office go to Ove.", "Ove gets the mails from the tax office."),
+    ("Der Kurs dauert sechs Wochen.", "Die Dauer des Kurses beträgt sechs Wochen."),
+    ("Bitte nicht vor 8 Uhr klingeln.", "Vor 8 Uhr soll nicht geklingelt werden."),
+    ("Le magasin est fermé le lundi.", "Le lundi, le magasin est fermé."),
+    ("Lucía trabaja desde casa los viernes.", "Los viernes Lucía trabaja desde casa."),
+    ("Il gatto mangia due volte al giorno.", "Due volte al giorno il gatto mangia."),
 )
 
 REFUSED: tuple[Row, ...] = (
@@ -1507,5 +1570,6 @@ REFUSED: tuple[Row, ...] = (
         "The new server costs 40 euros a month, 10 less than the old one.",
         "At €40 per month, the new server is 10 euros cheaper than the old one.",
     ),
+    ("Merge requests are reviewed by two people.", "Two people review each merge request."),
 )
 """True, and refused all the same: they stand in another language, or need to be understood."""

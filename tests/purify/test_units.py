@@ -366,3 +366,13 @@ def test_open_boxes_are_steps_only_where_a_heading_says_so() -> None:
     boxes = "- [ ] read the diary of yesterday\n- [ ] count the boats in the harbour\n"
     assert [u.kind for u in units(f"# Morning checklist\n\n{boxes}")] == ["steps"]
     assert [u.kind for u in units(f"# Harbour\n\n{boxes}")] == ["bullet", "bullet"]
+
+
+def test_neighbours_that_differ_in_a_word_are_one_unit_and_sentences_are_not() -> None:
+    keys = "- `BOAT_ONE` is the key of boat one\n- `BOAT_TWO` is the key of boat two\n"
+    far = f"- {'the harbour office keeps a list of all who have ever rented a boat ' * 3}\n"
+    found = units(f"# T\n\n## Keys\n\n{keys}{far}", "memory/keys.md")
+    assert [u.lines for u in found] == [(5, 6), (7, 7)]
+    moved = "- Ada lives in the old town of Oslo.\n- Ada lives in the old town of Bergen.\n"
+    assert len(units(f"# T\n\n## Ada\n\n{moved}", "memory/ada.md")) == 2
+    assert len(units(f"# T\n\n## Keys\n\n{keys}{far}", "MEMORY.md")) == 3

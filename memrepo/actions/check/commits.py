@@ -19,7 +19,8 @@ from memrepo.actions.check.leaks import brought
 from memrepo.actions.sync.hand_commits import TreeAt, scene_of
 from memrepo.actions.work import Work
 from memrepo.checks import registry
-from memrepo.checks.rules import GROUPS, Group, Scene, Wants
+from memrepo.checks.rules import GROUPS, Group, Scene
+from memrepo.config import ConfigError, parse_config
 from memrepo.core.errors import UsageError
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
@@ -70,8 +71,10 @@ def look(work: Work, word: str, only: Sequence[Group]) -> Found:
     )
     wanted = tuple(only or GROUPS)
     found = [*early, *_stands(state, files), *_as_one(scene, wanted)]
+    if "schema" in wanted and tree.layout.config in files:
+        found += _config(tree.layout.config, files[tree.layout.config])
     if "derived" in wanted:
-        found += _by_hand(work, tree, state, scene.wants, f"{base}..{tip}" if base else tip)
+        found += _by_hand(work, tree, state, scene, f"{base}..{tip}" if base else tip)
     if "secrets" in wanted:
         found += _secrets(work, tree.layout, files, base, tip)
     span = (tip, f"^{base}") if base else (tip,)
@@ -115,23 +118,41 @@ def _stands(state: State, files: Collection[str]) -> Iterator[Problem]:
             yield replace(problem, severity="error")
 
 
+def _config(path: str, data: bytes) -> Iterator[Problem]:
+    """Yield what keeps a configuration from being read: no command would write by it."""
+    try:
+        parse_config(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        message, line = "found a byte that is not UTF-8", 0
+    except ConfigError as error:
+        message, line = error.message, error.line
+    else:
+        return
+    fix = "`memrepo config explain KEY` says what a key may be"
+    yield Problem(path=path, line=line, rule="config-unreadable", message=message, fix=fix)
+
+
 def _by_hand(
-    work: Work, tree: Snapshot, state: State, wants: Wants, revisions: str
+    work: Work, tree: Snapshot, state: State, whole: Scene, revisions: str
 ) -> Iterator[Problem]:
     """Yield what hands did to what memrepo writes, as far as it stands at the tip.
 
-    A commit that brings a run is one that git made of memrepo's: squashed, amended, rebased.
+    A commit that brings a run is one that git made of memrepo's: squashed, amended, rebased. Where
+    all commits are hands' the range is looked at as one change, with what its merges did.
     """
     repo = work.store.repo
     runs = landings(repo, tree.commit, tree.layout, tree.blobs)
     made = {e.commit for landing in runs for e in (landing.entry, *landing.chain)}
     hands = [hand.id for hand in hand_commits(repo.light, revisions) if hand.id not in made]
+    if len(hands) == int(repo.light.ask("rev-list", "--count", "--no-merges", revisions)):
+        yield from registry.problems(whole, ["derived"])
+        return
     commits: dict[str, list[tuple[str, str, str]]] = {}
     for commit, path, old, new in changes(repo.light, hands):
         if tree.layout.owns(path):
             commits.setdefault(commit, []).append((path, old, new))
     for changed in commits.values():
-        scene = scene_of(repo.light.read, tree.layout, state, changed, wants)
+        scene = scene_of(repo.light.read, tree.layout, state, changed, whole.wants)
         stands = {path for path, _, new in changed if tree.blobs.get(path, "") == new}
         yield from (p for p in registry.problems(scene, ["derived"]) if p.path in stands)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memrepo.actions.recall.search import LayeredResult
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, fold
 from memrepo.policies.excerpts import excerpt
-from memrepo.policies.terms import query_terms
+from memrepo.policies.terms import query_terms, terms
 
 if TYPE_CHECKING:
     from memrepo.actions.recall import entities as naming
@@ -26,11 +26,17 @@ if TYPE_CHECKING:
 
 LINE = 200
 """Characters that are shown of one hit."""
+_ALIKE = 0.85
+"""The share of common words from which on two texts say the same."""
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
 def search(request: searching.Request, result: searching.Result, *, colour: bool) -> str:
-    """Show the hits, each with where it stands, or say why there are none."""
-    del colour
+    """Show the hits, each with where it stands, or say why there are none.
+
+    What says the same is one entry, and the words that were asked for are bold where there is
+    colour.
+    """
     asked = query_terms(result.query)
     tiers = result if isinstance(result, LayeredResult) else None
     parts = ["\n".join(result.heading)] if result.heading else []
@@ -40,7 +46,9 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
     if tiers:
         confidence = result.hits[0].answer_confidence if result.hits else "none"
         parts.append(f"tier {tiers.tier}, confidence {confidence}")
-    parts += [_hit(hit, asked, explain=request.explain) for hit in result.hits]
+    for hit, *same in _same(result.hits):
+        shown = _hit(hit, asked, explain=request.explain, bold=colour)
+        parts.append("\n".join([shown, *(f"  {one.id} says the same" for one in same)]))
     if result.left_out:
         said = counted(result.left_out, "hit does not fit", "hits do not fit")
         parts.append(f"{said} into {request.max_tokens} tokens")
@@ -57,8 +65,31 @@ def _archived(result: searching.Result) -> list[str]:
     return [f"{counted(result.archived, one, many)} (`--status archived`)"] * bool(result.archived)
 
 
-def _hit(hit: Hit, asked: Collection[str], *, explain: bool) -> str:
+def _same(hits: Sequence[Hit]) -> list[list[Hit]]:
+    """Return hits by what they say, in order: those with nearly the same words together."""
+    groups: list[tuple[frozenset[str], list[Hit]]] = []
+    for hit in hits:
+        said = frozenset(terms(hit.text))
+        alike = (g for other, g in groups if len(said & other) >= _ALIKE * len(said | other) > 0)
+        group = next(alike, None)
+        if group is None:
+            groups.append((said, [hit]))
+        else:
+            group.append(hit)
+    return [group for _, group in groups]
+
+
+def _bold(text: str, asked: Collection[str]) -> str:
+    """Return a line of text with the words that were asked for in bold."""
+    return " ".join(
+        f"{_BOLD}{word}{_PLAIN}" if not set(terms(word)).isdisjoint(asked) else word
+        for word in text.split(" ")
+    )
+
+
+def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False) -> str:
     body = " ".join(visible(excerpt(hit.text, asked, LINE)).split())
+    body = _bold(body, asked) if bold else body
     flags = "".join(
         f", {found}"
         for found, usual in ((hit.status, "active"), (hit.standing, "resolved"))

@@ -89,10 +89,14 @@ def repo(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("way", [with_plugin, with_install])
 def test_a_session_from_its_first_context_to_its_note(
-    tmp_path: Path, repo: Path, way: Callable[[Claude], tuple[str, ...]]
+    tmp_path: Path,
+    repo: Path,
+    way: Callable[[Claude], tuple[str, ...]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     claude = Claude(tmp_path, repo)
     options = way(claude)
+    monkeypatch.setenv("MEMREPO_ACTOR", "process:notes")  # what a person wrote would wait for them
     tea = done(repo, "add", "Ana drinks tea at four.", "--critical")["id"]
     done(repo, "promote", tea)
     said = claude.says(

@@ -121,8 +121,11 @@ class OpenClaw:
         (self.home / ".openclaw" / "openclaw.json").write_text(json.dumps(whole))
 
 
-def test_openclaw_searches_stores_and_reads_a_refusal(tmp_path: Path) -> None:
+def test_openclaw_searches_stores_and_reads_a_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     repo = tmp_path / "repo"
+    monkeypatch.setenv("MEMREPO_ACTOR", "process:notes")  # what a person wrote would wait for them
     done(tmp_path, "init", repo)
     claw = OpenClaw(tmp_path, repo)
     tea = done(repo, "add", "Ana drinks tea at four.")["id"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -35,10 +38,20 @@ def browser() -> Iterator[Any]:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
     driver.implicitly_wait(20)
+    profile = driver.capabilities["chrome"]["userDataDir"]
     try:
         yield driver
     finally:
         driver.quit()
+        end(profile)
+
+
+def end(profile: str) -> None:
+    """End the browser of a profile: one that a script starts outlives the driver."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if f"--user-data-dir={profile}" in path.read_text():
+                os.kill(int(path.parent.name), signal.SIGTERM)
 
 
 class Page:

@@ -115,9 +115,10 @@ def test_facts_are_found_through_the_command_line(data: Path, capsys: pytest.Cap
     assert facts.main([str(data)]) == 0
     said = capsys.readouterr().out
     assert all(said.count(way) == 1 for way in facts.WAYS)
-    assert said.count("R@20 1.000") == 8
-    assert said.count(f"{'talk':14} {5:9}") == 2
-    assert said.count(f"{'  multi-hop':14} {1:9}") == 4
+    ways = len(facts.WAYS)
+    assert said.count("R@20 1.000") == 4 * ways
+    assert said.count(f"{'talk':14} {5:9}") == ways
+    assert said.count(f"{'  multi-hop':14} {1:9}") == 2 * ways
 
 
 @pytest.mark.parametrize(

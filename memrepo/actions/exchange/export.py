@@ -267,7 +267,7 @@ def _obsidian(work: Work, request: Request, state: State) -> Exported:
 
 
 def _openclaw(work: Work, request: Request, state: State) -> Exported:
-    del work.call, request
+    del request
     files = openclaw_files(state, _limits(work))
     active = sum(m.type != "chunk" for m in state.active)
     return Exported(
@@ -278,7 +278,7 @@ def _openclaw(work: Work, request: Request, state: State) -> Exported:
 
 
 def _memory_md(work: Work, request: Request, state: State) -> Exported:
-    del work.call, request
+    del request
     return _hosted("MEMORY.md", memory_page(state, _limits(work)), state)
 
 

@@ -162,6 +162,12 @@ KEYS: tuple[Key, ...] = (
         doc="How many tokens all runs of a calendar month may use together.",
     ),
     Key(
+        name="run.max_minutes",
+        kind="whole",
+        default=120,
+        doc="After how long a run asks nothing more: what is judged lands, the rest waits.",
+    ),
+    Key(
         name="run.max_change_pct",
         kind="percent",
         default=20,

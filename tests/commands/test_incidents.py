@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from driving import LATER, assert_sound, begin, done, git, memories, memrepo, st
 from memrepo.actions.run import run as run_command
 from memrepo.actions.run.judge_choice import WatchedJudge
 from memrepo.core.judge import Judge
+from memrepo.core.times import parse_time
+from memrepo.faces import cli
 
 COUNT, LEFT = 62, 3
 
@@ -175,3 +179,27 @@ def test_a_memory_that_a_person_removed_during_the_call_is_not_written_again(
     assert memrepo(small_repo, "run", now=LATER).exit in (0, 3)
     assert id_ not in memories(small_repo)
     assert_sound(small_repo)
+
+
+# A night that takes too long
+
+
+def test_a_run_that_takes_too_long_lands_what_is_done_and_the_next_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = tmp_path / "repo"
+    done(tmp_path, "init", repo, "--from", workspaces.small(tmp_path / "workspace"))
+    turns = count()
+    with monkeypatch.context() as patch:  # an hour and a minute between two looks at the clock
+        patch.setattr(
+            cli, "_now", lambda text: parse_time(text) + timedelta(minutes=61 * next(turns))
+        )
+        late = memrepo(repo, "run")
+    assert late.exit == 4
+    assert late.data["status"] == "partial"
+    assert "a run may take 120 minutes" in str(late.data)
+    assert {m.type for m in memories(repo).values()} == {"note"}
+    done(repo, "run", now=LATER)
+    assert len([m for m in memories(repo).values() if not m.is_note]) == 6
+    assert done(repo, "run", now=LATER)["status"] == "skipped"
+    assert_sound(repo)

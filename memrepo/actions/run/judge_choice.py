@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from memrepo.actions.local import outside
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import (
+    BudgetReached,
     CanonicalClaim,
     CanonicalRequest,
     ComparisonRequest,
@@ -32,6 +33,7 @@ from memrepo.core.judge import (
     Verdict,
 )
 from memrepo.core.memory import Gist
+from memrepo.core.messages import counted
 
 if TYPE_CHECKING:
     from memrepo.judges.budget import Budgeted, Limit, Price
@@ -245,11 +247,33 @@ def limits_of(work: Work, choice: Choice) -> tuple[Limit, ...]:
 Tick = Callable[[str], None]
 
 
+def deadline(work: Work) -> Callable[[], None]:
+    """Return what refuses a question when the run has taken too long; it raises BudgetReached."""
+    most, clock = work.config.get("run.max_minutes"), work.call.clock
+    ends = work.call.now + timedelta(minutes=most)
+
+    def refuse() -> None:
+        if clock is not None and clock() > ends:
+            raise BudgetReached(
+                f"a run may take {counted(most, 'minute', 'minutes')}",
+                fix="the next run goes on; or raise run.max_minutes",
+            )
+
+    return refuse
+
+
+def _endless() -> None: ...
+
+
 class WatchedJudge(msgspec.Struct, frozen=True):
-    """A judge whose requests are counted; it answers what the judge answers."""
+    """A judge whose requests are counted; it answers what the judge answers.
+
+    `in_time` is asked before each request, and raises BudgetReached where none may follow.
+    """
 
     judge: Judge
     tick: Tick
+    in_time: Callable[[], None] = _endless
 
     @property
     def name(self) -> str:
@@ -282,30 +306,35 @@ class WatchedJudge(msgspec.Struct, frozen=True):
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Ask for verdicts, and count the request."""
+        self.in_time()
         answers = self.judge.promote(request)
         self.tick("judged, pass 1")
         return answers
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
         """Ask for claims, and count the request."""
+        self.in_time()
         answers = self.judge.canonicalise(request)
         self.tick("judged, pass 2")
         return answers
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
         """Ask which pairs contradict each other, and count it."""
+        self.in_time()
         finding = self.judge.compare(request)
         self.tick("pairs compared")
         return finding
 
     def gist(self, request: GistRequest) -> Gist:
         """Ask for the gist of a note, and count it."""
+        self.in_time()
         gist = self.judge.gist(request)
         self.tick("notes gisted")
         return gist
 
     def summarise(self, request: SummaryRequest) -> Summary:
         """Ask for the summary of some memories, and count it."""
+        self.in_time()
         summary = self.judge.summarise(request)
         self.tick("summaries")
         return summary

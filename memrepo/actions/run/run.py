@@ -19,7 +19,7 @@ from memrepo.actions.run.derived import derived_files
 from memrepo.actions.run.gate import kept_for, refuse_other, resumed, take_over, upgrade_due
 from memrepo.actions.run.hand_edits import claim_edits, refuse_emptied
 from memrepo.actions.run.ingest import Ingested, take_in
-from memrepo.actions.run.judge_choice import Choice, WatchedJudge, judge_of
+from memrepo.actions.run.judge_choice import Choice, WatchedJudge, deadline, judge_of
 from memrepo.actions.run.landing import TRIES, Landing, prepare
 from memrepo.actions.run.proposal import STAGES, Proposed, Wish, propose
 from memrepo.actions.run.report import REPORTS, Report
@@ -286,7 +286,7 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
     if kept is not None:
         choice, wish = replace(choice, carried=kept.unbilled), replace(wish, kept=kept)
     choice = replace(choice, batched=not request.dry_run and _may_wait(at, wish.mode))
-    judge = WatchedJudge(judge_of(first, choice), first.call.tick)
+    judge = WatchedJudge(judge_of(first, choice), first.call.tick, deadline(first))
     ingested = Ingested()
     if "ingest" in wish.stages:
         merge = not request.dry_run

@@ -169,7 +169,7 @@ def test_an_older_name_is_a_verb_with_fields_given(name: str) -> None:
 
 
 def test_help_shows_the_verbs_of_every_day() -> None:
-    assert sum(verb.everyday for verb in VERBS.values()) == 20
+    assert sum(verb.everyday for verb in COMMANDS.values()) == 20
 
 
 def test_what_an_agent_or_a_script_needs_is_a_method() -> None:

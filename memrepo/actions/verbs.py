@@ -173,7 +173,6 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
             "link one memory to another",
             "memrepo.actions.write.link",
             writes=True,
-            everyday=True,
         ),
         Verb(
             "directives",

@@ -30,6 +30,7 @@ _OWN = {
             "review",
             "go through what waits, or the last run, one decision a screen",
             "memrepo.faces.cli.review",
+            everyday=True,
         ),
         Verb(
             "serve",

@@ -124,7 +124,8 @@ def _left(
 ) -> str:
     refuse_no_room(at)
     area = at.tree.layout.area("runs")
-    runs = sorted(p.removeprefix(area).removesuffix(".json") for p in at.tree.blobs if area in p)
+    names = (path for path in at.tree.blobs if path.startswith(area))
+    runs = sorted(path.removeprefix(area).removesuffix(".json") for path in names)
     run = f"{run_stamp(at.call.now, runs)}-{mark}"
     manifest = Manifest(
         run=run,

@@ -202,7 +202,7 @@ def test_the_quick_doctor_reads_no_memory_and_says_what_it_left_out(tmp_path: Pa
     git(repo, "add", "-A")
     git(repo, "commit", "-qnm", "by hand")
     whole = memrepo(repo, "doctor", now=LATER)
-    assert [c["name"] for c in whole.data["checks"] if not c["ok"]] >= ["memories"]
+    assert "memories" in [c["name"] for c in whole.data["checks"] if not c["ok"]]
     assert (whole.exit, whole.data["left_out"]) == (1, [])
     quick = memrepo(repo, "doctor", "--quick", now=LATER)
     assert set(quick.data["left_out"]) == WHOLE

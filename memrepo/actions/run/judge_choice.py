@@ -302,6 +302,7 @@ class WatchedJudge(msgspec.Struct, frozen=True):
         from memrepo.purify.batches import Ahead
 
         if isinstance(self.judge, Ahead):
+            self.in_time()
             self.judge.ahead(requests)
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:

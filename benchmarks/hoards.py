@@ -23,14 +23,20 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 OF_A_RUN = 5_000
 OF_A_FILE = 100
 _OF_A_HEADING = 20
-_WHAT = (
+_THINGS = (
     "pump lamp garden ledger river copper engine ticket window basket mirror hammer violin bridge"
     " castle anchor saddle feather lantern pepper marble button canvas harbor island jacket kettle"
     " ladder magnet needle orchard pencil quarry ribbon saffron timber urchin velvet walnut yarn"
     " zipper beacon cobalt dynamo ember fossil geyser hinge ivory jigsaw kernel lagoon meadow"
     " nectar onyx parcel quiver raft satchel thimble umber vessel wicker"
 ).split()
+_ENDS = (
+    "ford mill stead wick gate field brook moor shaw dale holm thorpe croft mere stone well ton"
+    " beck combe den fold garth hurst ley march nook pool rigg stow toft vale wold"
+).split()
+_WHO = "team crew guild office school club board circle family branch party desk".split()
 _DOES = "prefers uses keeps owns repairs orders paints measures rents stores cleans labels".split()
+_WHERE = "from near behind under above beside past toward".split()
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,12 +49,17 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def line(number: int) -> str:
-    """Return one statement; none equal, few words that are often said and some seldom."""
+    """Return one statement; none equal, and words as in texts: few often said, many seldom."""
     mixed = number * 2654435761 % (1 << 32)
-    words = [_WHAT[mixed // 64**place % 64 % len(_WHAT)] for place in range(5)]
-    does = _DOES[mixed // 7 % len(_DOES)]
-    one, two, three, four, five = words
-    return f"The {one} {two} team {does} the {three} {four} from {five} supplier {number}."
+    names = [_name(mixed // 2048**place % 2048 + place * 601) for place in range(3)]
+    who, does = _WHO[mixed % len(_WHO)], _DOES[mixed // 7 % len(_DOES)]
+    where = _WHERE[mixed // 3 % len(_WHERE)]
+    return f"The {names[0]} {who} {does} the {names[1]} {where} {names[2]} since lot {number}."
+
+
+def _name(number: int) -> str:
+    thing = _THINGS[number % len(_THINGS)]
+    return thing if number % 5 == 0 else thing + _ENDS[number // len(_THINGS) % len(_ENDS)]
 
 
 def lines_of(count: int) -> Iterator[Line]:
@@ -59,7 +70,7 @@ def lines_of(count: int) -> Iterator[Line]:
             text=line(number),
             file=f"memory/topic-{file:04}.md",
             number=at + 1 + 3 * (at // _OF_A_HEADING + 1),
-            subject=f"{_WHAT[number // _OF_A_HEADING % len(_WHAT)].title()} {file}",
+            subject=_name(number // _OF_A_HEADING * 7).title(),
         )
 
 

@@ -35,10 +35,10 @@ LARGE = 100_000
 RESULTS = Path(__file__).with_name("scale.json")
 NOW = START + timedelta(days=30)
 _QUESTIONS = (
-    "which team orders the copper engine?",
-    "who repairs the violin of the harbor",
-    "what does the walnut saddle team paint?",
-    "garden mirror from supplier 371",
+    "which team orders the coppermill?",
+    "who repairs the violinford behind the harbor",
+    "what does the walnutgate guild paint?",
+    "garden mirrorwell near lot 371",
 )
 _NEW = 10
 _TURNS = 3
@@ -169,7 +169,7 @@ class Bench:
         self.write_lines()
         yield TEN, self.memrepo("run")
         yield STATUS, self.memrepo("status")
-        yield SEARCH, self.memrepo("search", "copper", "engine")
+        yield SEARCH, self.memrepo("search", "coppermill", "engine")
         self._edit()
         added = self.git("add", "-A")
         yield HOOK, self.memrepo("check", "--staged")
@@ -183,7 +183,7 @@ class Bench:
     def _edit(self) -> None:
         path = next((self.repo / "memories").rglob("*.md"))
         text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace(" team ", " crew "), encoding="utf-8")
+        path.write_text(text.replace(" since ", " before "), encoding="utf-8")
 
     def hub(self) -> Iterator[tuple[str, Cost]]:
         """Yield what it takes to give all to a hub, and then a little."""
@@ -205,7 +205,7 @@ class Bench:
         yield QUICK, self.memrepo("doctor", "--quick", fine=(0, 1))
         yield SIMULATE, self.memrepo("simulate", "--days", "30")
         (self.repo / ".git" / "memrepo" / NAME).unlink()
-        built = self.memrepo("search", "copper", "engine")
+        built = self.memrepo("search", "coppermill", "engine")
         yield BUILD, built
         yield WARM, Cost(starts=_warm(self.repo))
 

@@ -34,8 +34,16 @@ _ENDS = (
     "ford mill stead wick gate field brook moor shaw dale holm thorpe croft mere stone well ton"
     " beck combe den fold garth hurst ley march nook pool rigg stow toft vale wold"
 ).split()
-_WHO = "team crew guild office school club board circle family branch party desk".split()
-_DOES = "prefers uses keeps owns repairs orders paints measures rents stores cleans labels".split()
+_WHO = (
+    "team crew guild office school club board circle family branch party desk studio shop depot"
+    " agent tenant keeper warden baker tailor mason porter pilot grocer warder smith joiner glazier"
+    " cooper chandler fuller"
+).split()
+_DOES = (
+    "prefers uses keeps owns repairs orders paints measures rents stores cleans labels lends sells"
+    " counts weighs polishes wraps carries insures trades stacks films sketches borrows donates"
+    " displays inspects hides mends seals tests"
+).split()
 _WHERE = "from near behind under above beside past toward".split()
 
 
@@ -52,9 +60,9 @@ def line(number: int) -> str:
     """Return one statement; none equal, and words as in texts: few often said, many seldom."""
     mixed = number * 2654435761 % (1 << 32)
     names = [_name(mixed // 2048**place % 2048 + place * 601) for place in range(3)]
-    who, does = _WHO[mixed % len(_WHO)], _DOES[mixed // 7 % len(_DOES)]
+    who, does = _WHO[mixed // 5 % len(_WHO)], _DOES[mixed // 331 % len(_DOES)]
     where = _WHERE[mixed // 3 % len(_WHERE)]
-    return f"The {names[0]} {who} {does} the {names[1]} {where} {names[2]} since lot {number}."
+    return f"The {names[0]} {who} {does} the {names[1]} {where} {names[2]} {number}."
 
 
 def _name(number: int) -> str:

@@ -38,7 +38,7 @@ _QUESTIONS = (
     "which team orders the coppermill?",
     "who repairs the violinford behind the harbor",
     "what does the walnutgate guild paint?",
-    "garden mirrorwell near lot 371",
+    "garden mirrorwell near 371",
 )
 _NEW = 10
 _TURNS = 3
@@ -183,7 +183,7 @@ class Bench:
     def _edit(self) -> None:
         path = next((self.repo / "memories").rglob("*.md"))
         text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace(" since ", " before "), encoding="utf-8")
+        path.write_text(text.replace(" the ", " its "), encoding="utf-8")
 
     def hub(self) -> Iterator[tuple[str, Cost]]:
         """Yield what it takes to give all to a hub, and then a little."""

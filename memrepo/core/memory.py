@@ -285,6 +285,17 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         found: T = self.derived[rule]
         return found
 
+    def made(self, make: Callable[[Memory], T]) -> T:
+        """Return what a function makes of the memory, made once in this process."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        found: T = self._made[make]
+        return found
+
+    @cached_property
+    def _made(self) -> dict[Callable[[Memory], Any], Any]:
+        return {}
+
     def with_fields(self, changes: Mapping[str, object], body: str | None = None) -> Memory:
         """Return a copy with fields set, or removed where the new value is None."""
         merged = {k: v for k, v in {**self.fields, **changes}.items() if v is not None}

@@ -1,7 +1,7 @@
-"""What needs a person: what waits, failed, was missed or costs too much; and telling them once.
+"""What needs a person: what waits, failed, was missed, is contested or costs too much.
 
-Told by a command, a webhook, or both, when it is not what was told last. A ping says that a run
-ended well, for a service that raises the alarm where none comes.
+They are told by a command, a webhook, or both, when it is not what was told last. A ping says that
+a run ended well, for a service that raises the alarm where none comes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from memrepo.core.ids import digest
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
+from memrepo.policies.conflicts import Conflict
 
 NEARLY = 0.8
 """The share of a month's budget from which on its spend is told."""
@@ -29,7 +30,7 @@ _TOLD = "notified"
 class Need(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that needs a person."""
 
-    kind: Literal["waits", "failed", "missed", "spend"]
+    kind: Literal["waits", "failed", "missed", "contested", "spend"]
     text: str
 
 
@@ -41,8 +42,16 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
 
 
-def needs(waits: Sequence[Waiting], times: Timetable, spent: Sequence[Spent]) -> tuple[Need, ...]:
-    """Return what needs a person, worst first; empty where all is well."""
+def needs(
+    waits: Sequence[Waiting],
+    times: Timetable,
+    disputed: Sequence[Conflict],
+    spent: Sequence[Spent],
+) -> tuple[Need, ...]:
+    """Return what needs a person, worst first; empty where all is well.
+
+    A contradiction of which a person said that more must be known needs nobody now.
+    """
     found = []
     if times.failed:
         found.append(Need(kind="failed", text=times.complaints[0]))
@@ -52,6 +61,11 @@ def needs(waits: Sequence[Waiting], times: Timetable, spent: Sequence[Spent]) ->
     if times.missed > 1:
         missed = counted(times.missed, "scheduled run was", "scheduled runs were")
         found.append(Need(kind="missed", text=f"{missed} missed"))
+    undecided = [c for c in disputed if c.status == "open"]
+    asked = [c for c in undecided if not (c.case and c.case.verdict == "context")]
+    if asked:
+        said = counted(len(asked), "contradiction is", "contradictions are")
+        found.append(Need(kind="contested", text=f"{said} undecided (`memrepo resolve`)"))
     for budget in spent:
         if budget.used >= NEARLY * budget.limit:
             said = f"{budget.used:,.2f}".removesuffix(".00")

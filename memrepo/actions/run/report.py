@@ -10,6 +10,7 @@ import msgspec
 from memrepo.actions import result
 from memrepo.actions.request import option
 from memrepo.actions.run.timetable import last_record
+from memrepo.actions.setup.budgets import budgets
 from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.core.messages import cut
@@ -63,7 +64,8 @@ def do(work: Work, request: Request) -> Chat | LastRun:
         return Chat(text=text, enabled=enabled, mode=mode)
     if told is None:
         return LastRun(last={}, text="no run was told of in this clone yet")
-    text = "\n".join([last_run(told).rstrip("\n"), *_changed(work, told.run)])
+    spent = ["", "## Spent", "", f"- {budgets(work, work.tree.state(), work.call.now).month.said}"]
+    text = "\n".join([last_run(told).rstrip("\n"), *spent, *_changed(work, told.run)])
     return LastRun(last=told.as_json(), text=text)
 
 

@@ -110,7 +110,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     trust: str
     """Why the programs that the repository names are not trusted."""
     needs: tuple[Need, ...] = ()
-    """What needs a person: what waits, failed, was missed, or costs nearly all that it may."""
+    """What needs a person: what waits, failed, was missed, is contested, or costs nearly all."""
     notified: bool = False
     """Whether a person was told of that now."""
 
@@ -136,7 +136,7 @@ def do(work: Work, request: Request) -> Result:
     workspace = settings.workspace(store.repo)
     last = newest(work.landed())
     times, left = timetable(work, work.call.now), budgets(work, state, work.call.now)
-    found = needs(waits, times, left.spent)
+    found = needs(waits, times, open_cases, left.spent)
     notified, untold = tell(work, found) if request.notify else (False, ())
     return Result(
         exit=Exit.NO if request.exit_code and found else Exit.DONE,

@@ -20,7 +20,6 @@ from memrepo.core.ids import digest
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
-from memrepo.policies.conflicts import Conflict
 
 NEARLY = 0.8
 """The share of a month's budget from which on its spend is told."""
@@ -45,13 +44,10 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
 def needs(
     waits: Sequence[Waiting],
     times: Timetable,
-    disputed: Sequence[Conflict],
+    undecided: int,
     spent: Sequence[Spent],
 ) -> tuple[Need, ...]:
-    """Return what needs a person, worst first; empty where all is well.
-
-    A contradiction of which a person said that more must be known needs nobody now.
-    """
+    """Return what needs a person, worst first; empty where all is well."""
     found = []
     if times.failed:
         found.append(Need(kind="failed", text=times.complaints[0]))
@@ -61,10 +57,8 @@ def needs(
     if times.missed > 1:
         missed = counted(times.missed, "scheduled run was", "scheduled runs were")
         found.append(Need(kind="missed", text=f"{missed} missed"))
-    undecided = [c for c in disputed if c.status == "open"]
-    asked = [c for c in undecided if not (c.case and c.case.verdict == "context")]
-    if asked:
-        said = counted(len(asked), "contradiction is", "contradictions are")
+    if undecided:
+        said = counted(undecided, "contradiction is", "contradictions are")
         found.append(Need(kind="contested", text=f"{said} undecided (`memrepo resolve`)"))
     for budget in spent:
         if budget.used >= NEARLY * budget.limit:

@@ -64,7 +64,7 @@ def do(work: Work, request: Request) -> Chat | LastRun:
         return Chat(text=text, enabled=enabled, mode=mode)
     if told is None:
         return LastRun(last={}, text="no run was told of in this clone yet")
-    spent = ["", "## Spent", "", f"- {budgets(work, work.tree.state(), work.call.now).month.said}"]
+    spent = ["", "## Spent", "", f"- {budgets(work, 0, work.call.now).month.said}"]
     text = "\n".join([last_run(told).rstrip("\n"), *spent, *_changed(work, told.run)])
     return LastRun(last=told.as_json(), text=text)
 

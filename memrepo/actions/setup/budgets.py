@@ -10,7 +10,7 @@ from memrepo.actions.needs import Spent
 from memrepo.actions.work import Work
 from memrepo.core.state import State
 from memrepo.policies.hotcache import hot_of
-from memrepo.purify.manifest import read_manifests, spent_in_day, spent_in_month
+from memrepo.purify.manifest import spent_in_day, spent_in_month
 
 
 class HotBudget(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,9 +72,10 @@ def hot_budget(work: Work, state: State) -> HotBudget:
     return HotBudget(bullets=count, budget=work.config.rules.hot.budget)
 
 
-def budgets(work: Work, state: State, now: datetime) -> Budgets:
-    """Return what is left of the budgets."""
-    recorded = read_manifests(state.files, work.tree.layout)[0]
+def budgets(work: Work, bullets: int, now: datetime) -> Budgets:
+    """Return what is left of the budgets, with so many bullets on the hot cache."""
+    hot = HotBudget(bullets=bullets, budget=work.config.rules.hot.budget)
+    recorded = work.tree.manifests[0]
     spent, today = spent_in_month(now, recorded), spent_in_day(now, recorded)
     month = MonthBudget(
         usd=spent.cost_usd,
@@ -84,4 +85,4 @@ def budgets(work: Work, state: State, now: datetime) -> Budgets:
         today_usd=today.cost_usd,
         today_tokens=today.total,
     )
-    return Budgets(hot=hot_budget(work, state), month=month)
+    return Budgets(hot=hot, month=month)

@@ -51,14 +51,16 @@ class Screen:
         self.width, self.height = shutil.get_terminal_size()
         self.colour = colour
         self.root: Path | None = None
-        self.paths: Collection[str] = ()
+        self.paths: list[str] = []
 
     def look(self, work: Work) -> None:
         """Take what ids and links need of a repository; without one there are none."""
         try:
-            self.root, self.paths = work.store.root, work.tree.blobs
+            layout, files = work.tree.layout, work.tree.files
+            self.root = work.store.root
+            self.paths = [*files.below(layout.area("memories")), *files.below(layout.area("runs"))]
         except MemrepoError:
-            self.root, self.paths = None, ()
+            self.root, self.paths = None, []
 
     def show(self, name: str, text: str, request: object = None) -> None:
         """Print a command's text, by the pager where it is longer than the screen.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import msgspec
 from msgspec.structs import force_setattr, replace
@@ -289,11 +289,10 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return what a function makes of the memory, made once in this process."""
         if make not in self._made:
             self._made[make] = make(self)
-        found: T = self._made[make]
-        return found
+        return cast("T", self._made[make])
 
     @cached_property
-    def _made(self) -> dict[Callable[[Memory], Any], Any]:
+    def _made(self) -> dict[object, object]:
         return {}
 
     def with_fields(self, changes: Mapping[str, object], body: str | None = None) -> Memory:

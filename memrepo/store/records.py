@@ -57,7 +57,7 @@ ReadMany: TypeAlias = Callable[[Sequence[tuple[str, str]]], Iterator[bytes]]
 """Returns the bytes of files by path and blob, in order."""
 
 
-_KEPT = msgspec.json.Decoder(list[Any])
+_KEPT = msgspec.json.Decoder()
 _UNREAD = (ValueError, TypeError, KeyError, msgspec.MsgspecError)
 
 

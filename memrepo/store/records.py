@@ -99,7 +99,7 @@ class Records:
     def _rows(self, asked: str, given: Sequence[str] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield rows that this version of the program kept, as far as they can be read."""
         if self._path.exists():
-            with suppress(sqlite3.Error), self._open() as base:
+            with suppress(sqlite3.Error, UnicodeDecodeError), self._open() as base:
                 if _is_ours(base):
                     yield from base.execute(asked, given)
 
@@ -119,6 +119,9 @@ class Records:
             if getattr(error, "sqlite_errorcode", None) in damaged:
                 with suppress(OSError):
                     remove(self._path)  # the next run begins anew
+        except UnicodeDecodeError:  # of a message that quotes a damaged table
+            with suppress(OSError):
+                remove(self._path)
         except OSError:
             pass  # a folder that nobody may write to
 

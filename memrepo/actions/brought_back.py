@@ -25,7 +25,6 @@ from memrepo.merge.tombstones import (
     is_tombstone,
     read_tombstone,
     tombstone_bytes,
-    tombstones_in,
 )
 from memrepo.store.light import changes, hand_commits
 
@@ -39,7 +38,7 @@ def back_by_hand(work: Work) -> tuple[Problem, ...]:
 
 def uncommitted(work: Work) -> Iterator[Problem]:
     """Yield those of the work tree that are not committed."""
-    stones = tombstones_in(work.tree.state())
+    stones = work.tree.stones
     if not stones:
         return
     layout = work.tree.layout

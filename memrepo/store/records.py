@@ -127,7 +127,7 @@ class Records:
         if new and self._path.exists():
             said = ((b, msgspec.json.encode(one).decode()) for b, one in new.items())
             rows_ = [(b, _sum(b, text), text) for b, text in said]
-            with suppress(sqlite3.Error), self._open() as base:
+            with suppress(sqlite3.Error, UnicodeDecodeError), self._open() as base:
                 if _is_ours(base):
                     base.executemany("REPLACE INTO manifest VALUES (?, ?, ?)", rows_)
         return [kept[b] if b in kept else found[p] for p, b in blobs.items()]

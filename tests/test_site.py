@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 
 import docs_parts
 import docs_picture
+import docs_recording
 import docs_site
 import pytest
 import transcripts
@@ -23,14 +25,6 @@ from memrepo.faces.cli.parser import COMMANDS
 
 DOCS = ROOT / "docs"
 MOST = 1500
-LONG = {
-    "docs/enrichment.md": 1800,
-    "docs/git-model.md": 3000,
-    "docs/judges.md": 4300,
-    "docs/lifecycle.md": 2300,
-    "docs/recall.md": 4300,
-}
-"""Pages that are longer still: lower the number as they shrink, take out what is short enough."""
 REFERENCE = {
     f"docs/{name}.md"
     for name in ("cli", "configuration", "files", "interchange", "problems", "python", "rules")
@@ -90,11 +84,7 @@ def words(path: Path) -> int:
 def test_no_page_outside_the_reference_is_too_long(page: Path) -> None:
     name = page.relative_to(ROOT).as_posix()
     if name not in REFERENCE:
-        assert words(page) <= LONG.get(name, MOST)
-
-
-def test_pages_that_are_short_enough_by_now_are_no_exception() -> None:
-    assert [name for name in LONG if words(ROOT / name) <= MOST] == []
+        assert words(page) <= MOST
 
 
 def test_the_readme_is_short_and_says_what_where_and_where_it_ends() -> None:
@@ -119,6 +109,21 @@ def test_the_picture_of_the_readme_is_what_git_printed() -> None:
     assert docs_picture.PICTURE.read_text(encoding="utf-8") == drawn, "refresh it: make docs"
     assert drawn.count("<circle") == sum("*" in line for line in lines)
     assert "](docs/night.svg)" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_recording_of_a_bad_night_is_what_the_program_says() -> None:
+    kept = docs_recording.CAST.read_text(encoding="utf-8")
+    assert docs_recording.same(kept, docs_recording.cast(docs_recording.recorded())), "make docs"
+    assert docs_recording.PICTURE.read_text(encoding="utf-8") == docs_recording.svg(kept)
+    header, *events = map(json.loads, kept.splitlines())
+    assert header["version"] == 2
+    assert [at for at, _, _ in events] == sorted(at for at, _, _ in events)
+    lines = [line for _, line in docs_recording.moments(kept)]
+    shown = [lines.index("  Tools – Editor: Helix"), lines.index("  Tools – Editor: vim")]
+    assert shown == sorted(shown), "the night is taken back"
+    assert len(lines) <= header["height"]
+    for page, picture in (("README.md", "docs/undo.svg"), ("docs/README.md", "undo.svg")):
+        assert f"]({picture})" in (ROOT / page).read_text(encoding="utf-8")
 
 
 def test_the_glossary_is_in_order_and_each_word_stands_once() -> None:

@@ -308,9 +308,12 @@ _MOMENT = (
     r"|~?\d{1,2}:\d\d(?::\d\d)?(?:\s?[AP]M)?(?:\s?(?:UTC|[A-Z]{1,2}[SD]?T))?)"
 )
 # A day or time at an end of a heading says when it was written, one inside what it is about.
-_WHEN = regex(
-    rf"^[\[(]?{_MOMENT}(?:\s*[–~/+-]+\s*{_MOMENT})*[\])]?(?:\s*\((?:\w+day|late|early)\))?[\s:,–—+-]*"
-    rf"|\s*[\[(][^()\[\]]{{0,40}}{_MOMENT}[^()\[\]]{{0,40}}[\])]$"
+_WHEN_FIRST = regex(
+    rf"^[\[(]?{_MOMENT}(?:\s*(?:[–~/+-]+|to|bis|until|hasta|até|до|至)\s*{_MOMENT})*[\])]?(?:\s*\((?:\w+day|late|early)\))?[\s:,–—+-]*",
+    re.IGNORECASE,
+)
+_WHEN_LAST = regex(
+    rf"\s*[\[(][^()\[\]]{{0,40}}{_MOMENT}[^()\[\]]{{0,40}}[\])]$"
     rf"|[\s:,–—~-]*(?<![\[(]){_MOMENT}(?:\s*[–~/+-]+\s*{_MOMENT})*$",
     re.IGNORECASE,
 )
@@ -337,21 +340,25 @@ _OF_A_DAY = regex(
 )
 
 
-def telling(headings: Sequence[str]) -> Iterator[str]:
-    """Yield what headings and list parents say, cleaned, without dates and generic ones."""
+def telling(headings: Sequence[str], *, dated: bool = False) -> Iterator[str]:
+    """Yield what headings and list parents say, cleaned, without generic ones and mere dates.
+
+    With `dated` a day at the end of a heading stays: what stands below it is of that day.
+    """
     for text in headings:
         heading = clean(text)
         generic = normalise(heading).removesuffix(".md") in wordlists.GENERIC_HEADINGS
         said = sum(ch.isalnum() for ch in heading) > 1
         if said and not generic and not is_date(heading) and not _OF_A_DAY.match(heading):
-            yield heading
+            yield clean(text, dated=True) if dated else heading
 
 
-def clean(heading: str) -> str:
+def clean(heading: str, *, dated: bool = False) -> str:
     """Return a heading without marks, number, file name, closing colon and time of writing."""
     text = strip_marker(plain(heading).strip("# \t")).split("\n")[0]
-    for pattern in (_FILE, _MARKS, _NUMBER, _WHEN, _WHEN, _MARKS):
-        text = pattern.sub("", text)
+    for pattern in (_FILE, _MARKS, _NUMBER, _WHEN_FIRST, _WHEN_LAST, _WHEN_LAST, _MARKS):
+        if not (dated and pattern is _WHEN_LAST):
+            text = pattern.sub("", text)
     return text.strip(" \t~–—-,.;!\u3002\uff01")
 
 

@@ -111,7 +111,8 @@ def upkeep(
     memories where the state holds but those that could move. `play` applies steps to a state.
     """
     play = play or _played
-    steps = steps_of(owed_tier_moves(state, accesses, now, rules), now, rules.tiers)
+    moving = owed_tier_moves(state, accesses, now, rules)
+    steps = steps_of(moving, now, rules.tiers) if moving else ()
     after = play(state, steps)
     pace = max(LEAST, int((total or len(after.memories)) * rules.pace_pct / 100)) - spent
     owed = list(_leaving(after, accesses, now, rules, allowed))

@@ -7,7 +7,7 @@ import json
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from typing import Any, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
 import msgspec
 
@@ -65,7 +65,7 @@ def page(words: Sequence[str]) -> str:
 # -- JSON Schema -----------------------------------------------------------------------------------
 
 
-def schema(name: str) -> dict[str, Any]:
+def schema(name: str) -> dict[str, object]:
     """Return the JSON Schema of what a command answers with `--json`: one of its results."""
     command_parser(name)
     kinds = results(name)

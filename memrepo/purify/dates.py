@@ -37,14 +37,15 @@ _MONTHS = {
     **{name: number for number, row in enumerate(_SHORT, start=1) for name in row.split()},
 }
 _MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
-_YEAR = r"(?P<year>[12]\d{3})(?!\d)"
+_YEAR = r"(?:del?[ \t])?(?P<year>[12]\d{3})(?!\d)"
+_NTH = r"(?:st|nd|rd|th|er|\.)"
 _MONTH_DIGITS = r"(?P<month>\d{1,2})"
 _DAY = r"(?P<day>\d{1,2})"
 _FORMS = tuple(
     regex(form, re.IGNORECASE)
     for form in (
         rf"(?<!\d){_YEAR}([-/]){_MONTH_DIGITS}\2{_DAY}(?!\d)",
-        rf"(?<!\d){_DAY}(?:st|nd|rd|th|er|\.)?[ \t]{{0,3}}(?:(?:of|de|di)[ \t])?{_MONTH},?[ \t]{{1,3}}(?:del?[ \t])?{_YEAR}",
+        rf"(?<!\d){_DAY}{_NTH}?[ \t]{{0,3}}(?:(?:of|de|di)[ \t])?{_MONTH},?[ \t]{{1,3}}{_YEAR}",
         rf"(?<!\w){_MONTH}[ \t]{{1,3}}{_DAY}(?:st|nd|rd|th)?,?[ \t]{{1,3}}{_YEAR}",
         rf"(?<![\d.]){_DAY}\.[ \t]?{_MONTH_DIGITS}\.[ \t]?{_YEAR}(?!\.\d)",
         rf"(?<!\d){_YEAR}[ \t]?年[ \t]?{_MONTH_DIGITS}[ \t]?月[ \t]?{_DAY}[ \t]?[日号號]",
@@ -71,6 +72,20 @@ _FILLER = regex(
     re.IGNORECASE,
 )
 _WORDS = regex(r"\w+")
+_OF_THE_DAY = frozenset(
+    """
+    today yesterday tonight morning afternoon noon evening night midday midnight early late day
+    heute gestern morgen morgens vormittag vormittags mittag mittags nachmittag nachmittags abend
+    abends nacht nachts früh frühmorgens spätabends tag
+    hoy ayer mañana mediodía tarde noche madrugada día por la
+    aujourd hui hier matin matinée midi après aprèsmidi soir soirée nuit journée jour
+    hoje ontem manhã tarde noite dia da à oggi ieri mattina mattino pomeriggio sera notte giorno
+    vandaag gisteren ochtend middag namiddag avond dag
+    сегодня вчера утро утром день днём днем вечер вечером ночь ночью
+    今天 昨天 早上 早晨 上午 中午 下午 傍晚 晚上 夜里 深夜 凌晨
+    今日 昨日 朝 昼 午前 午後 夕方 夜 夜中 未明 오늘 어제 아침 오전 점심 오후 저녁 밤 새벽
+    """.split()
+)
 
 
 def find_date(text: str) -> str:
@@ -110,6 +125,17 @@ def is_date_heading(text: str) -> bool:
     rest = re.sub(r"(?<![^\W\d_])T(?=\d)", " ", rest)
     rest = _CLOCK.sub(" ", rest)
     return all(_FILLER.fullmatch(word) for word in _WORDS.findall(rest))
+
+
+def is_time_heading(text: str) -> bool:
+    """Tell whether a heading says when and not what: a date, a weekday, "Morning", "14:00".
+
+    What stands under it has its time in common and no more.
+    """
+    words = _WORDS.findall(_CLOCK.sub(" ", text))
+    if words and all(_FILLER.fullmatch(word) or word.casefold() in _OF_THE_DAY for word in words):
+        return True
+    return is_date_heading(text)
 
 
 def date_of_path(path: str) -> str:

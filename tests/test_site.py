@@ -23,14 +23,6 @@ from memrepo.faces.cli.parser import COMMANDS
 
 DOCS = ROOT / "docs"
 MOST = 1500
-LONG = {
-    "docs/enrichment.md": 1800,
-    "docs/git-model.md": 3000,
-    "docs/judges.md": 4300,
-    "docs/lifecycle.md": 2300,
-    "docs/recall.md": 4300,
-}
-"""Pages that are longer still: lower the number as they shrink, take out what is short enough."""
 REFERENCE = {
     f"docs/{name}.md"
     for name in ("cli", "configuration", "files", "interchange", "problems", "python", "rules")
@@ -90,11 +82,7 @@ def words(path: Path) -> int:
 def test_no_page_outside_the_reference_is_too_long(page: Path) -> None:
     name = page.relative_to(ROOT).as_posix()
     if name not in REFERENCE:
-        assert words(page) <= LONG.get(name, MOST)
-
-
-def test_pages_that_are_short_enough_by_now_are_no_exception() -> None:
-    assert [name for name in LONG if words(ROOT / name) <= MOST] == []
+        assert words(page) <= MOST
 
 
 def test_the_readme_is_short_and_says_what_where_and_where_it_ends() -> None:

@@ -21,7 +21,6 @@ from memrepo.merge.tombstones import (
     brought_back,
     is_tombstone,
     read_tombstone,
-    tombstones_in,
 )
 from memrepo.store.light import changes, hand_commits
 
@@ -35,7 +34,7 @@ def back_by_hand(work: Work) -> tuple[Problem, ...]:
 
 def uncommitted(work: Work) -> Iterator[Problem]:
     """Yield those of the work tree that are not committed."""
-    stones = tombstones_in(work.tree.state())
+    stones = work.tree.stones
     if not stones:
         return
     layout = work.tree.layout

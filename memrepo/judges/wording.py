@@ -340,9 +340,12 @@ _MOMENT = (
     r"|~?\d{1,2}:\d\d(?::\d\d)?(?:\s?[AP]M)?(?:\s?(?:UTC|[A-Z]{1,2}[SD]?T))?)"
 )
 # A day or time at an end of a heading says when it was written, one inside what it is about.
-_WHEN = regex(
-    rf"^[\[(]?{_MOMENT}(?:\s*[–~/+-]+\s*{_MOMENT})*[\])]?(?:\s*\((?:\w+day|late|early)\))?[\s:,–—+-]*"
-    rf"|\s*[\[(][^()\[\]]{{0,40}}{_MOMENT}[^()\[\]]{{0,40}}[\])]$"
+_WHEN_FIRST = regex(
+    rf"^[\[(]?{_MOMENT}(?:\s*(?:[–~/+-]+|to|bis|until|hasta|até|до|至)\s*{_MOMENT})*[\])]?(?:\s*\((?:\w+day|late|early)\))?[\s:,–—+-]*",
+    re.IGNORECASE,
+)
+_WHEN_LAST = regex(
+    rf"\s*[\[(][^()\[\]]{{0,40}}{_MOMENT}[^()\[\]]{{0,40}}[\])]$"
     rf"|[\s:,–—~-]*(?<![\[(]){_MOMENT}(?:\s*[–~/+-]+\s*{_MOMENT})*$",
     re.IGNORECASE,
 )
@@ -355,12 +358,6 @@ _OF_A_DAY = regex(
     rf"|^\W*(?:{_PART}\s+){{0,3}}(?:sessions?|run|part|notes?|entry|logs?|day|work)"
     r"(?:\s+(?:log|notes?|summary|session|memory|run))?\W*\d*\W*(?:\([^()]*\))?$"
     r"|^\W*(?:\w+\s+)?daily\s+(?:logs?|notes?|memory|summary|diary)\W*$"
-    r"|^\W*\(?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|montag|dienstag|mittwoch|donnerstag"
-    r"|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes"
-    r"|miércoles|jueves|viernes|sábado|domingo|luned[iì]|marted[iì]|mercoled[iì]|gioved[iì]"
-    r"|venerd[iì]|sabato|domenica|(?:segunda|terça|quarta|quinta|sexta)(?:-feira)?"
-    r"|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье"
-    r"|(?:星期|周|週)[一二三四五六日天]|[月火水木金土日]曜日?|[월화수목금토일]요일)\)?\W*$"
     # A session and its time, in other languages
     r"|^\W*(?:session|sitzung|séance|sesión|sessão|sessione|сессия|сеанс|会话|對話|对话|セッション|세션)"
     r"\W*(?:\d[\d:.\s–-]*)?(?:[A-Z]{2,4})?\W*$"
@@ -369,15 +366,19 @@ _OF_A_DAY = regex(
 )
 
 
-def telling(headings: Sequence[str]) -> Iterator[str]:
-    """Yield what headings and list parents say, cleaned, without dates and generic ones."""
+def telling(headings: Sequence[str], *, dated: bool = False) -> Iterator[str]:
+    """Yield what headings and list parents say, cleaned, without generic ones and mere dates.
+
+    With `dated` a day at the end of a heading stays: what stands below it is of that day.
+    """
     for text in headings:
         heading = clean(text)
         generic = normalise(heading).removesuffix(".md") in wordlists.GENERIC_HEADINGS
         said = sum(ch.isalnum() for ch in heading) > 1
         when = is_date(heading) or is_time_heading(heading) or _OF_A_DAY.match(heading)
         if said and not generic and not when and not _names_a_memory(heading):
-            yield _ABOUT.sub("", heading) or heading
+            shown = clean(text, dated=True) if dated else heading
+            yield _ABOUT.sub("", shown) or shown
 
 
 _ABOUT = regex(
@@ -393,8 +394,8 @@ def _names_a_memory(heading: str) -> bool:
     if _MEMORY_WIDE.fullmatch(heading):
         return True
     said = _WORD.findall(heading.casefold())
-    rest = [word for word in said if word not in _MEMORIES and word not in _OF_MEMORIES]
-    return len(rest) < len(said) and any(word in _MEMORIES for word in said) and not rest
+    named = any(word in _MEMORIES for word in said)
+    return named and all(word in _MEMORIES or word in _OF_MEMORIES for word in said)
 
 
 _WORD = regex(r"[^\W_]+")
@@ -430,11 +431,12 @@ _MEMORY_WIDE = regex(
 )
 
 
-def clean(heading: str) -> str:
+def clean(heading: str, *, dated: bool = False) -> str:
     """Return a heading without marks, number, file name, closing colon and time of writing."""
     text = strip_marker(plain(heading).strip("# \t")).split("\n")[0]
-    for pattern in (_FILE, _MARKS, _NUMBER, _WHEN, _WHEN, _MARKS):
-        text = pattern.sub("", text)
+    for pattern in (_FILE, _MARKS, _NUMBER, _WHEN_FIRST, _WHEN_LAST, _WHEN_LAST, _MARKS):
+        if not (dated and pattern is _WHEN_LAST):
+            text = pattern.sub("", text)
     return text.strip(" \t~–—-,.;!\u3002\uff01")
 
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 
-from memrepo.core.months import MONTHS
 from memrepo.core.patterns import regex
+from memrepo.core.times import MONTHS
 
 CAP = timedelta(days=365)
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

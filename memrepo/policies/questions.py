@@ -8,8 +8,8 @@ from functools import lru_cache
 
 import msgspec
 
-from memrepo.core.months import month_names
 from memrepo.core.patterns import regex
+from memrepo.core.times import month_names
 from memrepo.policies.cues import asks_several, matter_of, wanted
 from memrepo.policies.english import kinds
 from memrepo.policies.languages import COMPOUNDING, ENGLISH, language_of

@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import cast
 
 from memrepo.core.ids import normalise
-from memrepo.core.months import MONTHS
 from memrepo.core.patterns import regex
+from memrepo.core.times import MONTHS
 from memrepo.policies.english import abbreviations, forms
 from memrepo.policies.languages import ENGLISH, bare, fold, language_of, small_words
 

@@ -13,8 +13,8 @@ from datetime import date, timedelta
 from functools import cache
 from typing import NamedTuple
 
-from memrepo.core.months import MONTHS, month_names
 from memrepo.core.patterns import regex
+from memrepo.core.times import MONTHS, month_names
 from memrepo.policies.languages import bare
 
 Span = tuple[str, str]

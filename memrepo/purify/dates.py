@@ -12,8 +12,8 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import Literal
 
-from memrepo.core.months import month_names
 from memrepo.core.patterns import regex
+from memrepo.core.times import month_names
 
 DateBasis = Literal["unit", "heading", "file", ""]
 

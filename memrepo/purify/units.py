@@ -34,6 +34,8 @@ MAX_TEXT = 20_000
 SHORT = 10
 """A text of fewer characters is kept only where a key or its place says what it means."""
 INTRO_LENGTH = 120
+NAME = 24
+"""Characters of an item that only names something: "bees", "slow food"."""
 TERSE, TERSE_MOST = 30, 45
 """Characters of the middle and of the longest item of a list that is one line."""
 LINE_LENGTH = 360
@@ -221,6 +223,7 @@ class _Work(msgspec.Struct):
         lists, tables = _lists(blocks), _tables(blocks)
         items = [] if self._is_profile() else [b for b in blocks if b.kind == "item"]
         alike = _alike(items)
+        defined = _defined(blocks)
         for at, (block, headings, following) in enumerate(_walk(blocks)):
             match block.kind:
                 case "paragraph":
@@ -250,7 +253,9 @@ class _Work(msgspec.Struct):
                         if block is rows[0]:
                             self._add_list(rows, headings, under)
                     else:
-                        self._add_item(block, headings, under)
+                        named = defined.get(block.list, "")
+                        inner = (*under, named) if named not in block.text else under
+                        self._add_item(block, headings, inner)
                 case "row" if (rows := tables.get(block.lines[0])) and self._is_table(rows):
                     if block is rows[0]:
                         self._add_table(rows, headings, under)
@@ -304,7 +309,7 @@ class _Work(msgspec.Struct):
 
     def _add_paragraph(self, block: Block, headings: tuple[str, ...]) -> None:
         """Take a paragraph; one whose lines each start with a bold lead is several."""
-        if named := _SELF_NAMED.match(block.text):
+        if named := SELF_NAMED.match(block.text):
             self.about = self.about or named["name"]
         rows = _leads(block)
         lengths = [_width(text) for text, _ in rows]
@@ -362,9 +367,12 @@ class _Work(msgspec.Struct):
         What a memory or a profile says in its sections changes line by line and stays apart, and
         so does what happened on a day.
         """
+        if any(map(is_time_heading, (*headings, *under)[-1:])):
+            return False
         if _is_terse(run):
-            return True
-        if not _is_brief(run) or is_time_heading((*headings, *under)[-1]):
+            apart = self._is_profile() or self._is_log()
+            return not apart or all(_width(block.text) <= NAME for block in run)
+        if not _is_brief(run):
             return False
         if self._is_log():
             return all(_HAS_KEY.search(block.text) for block in run)
@@ -522,6 +530,28 @@ def _lists(blocks: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
         if block.kind == "item":
             lists.setdefault(block.list, []).append(block)
     return {number: tuple(run) for number, run in lists.items() if _may_be_one(run)}
+
+
+def _defined(blocks: Sequence[Block]) -> dict[int, str]:
+    """Return by list what its first item says the rest is about: `Orchard is a web shop ...`."""
+    first: dict[int, Block] = {}
+    for block in blocks:
+        if block.kind == "item":
+            first.setdefault(block.list, block)
+    found = {number: _DEFINES.match(block.text) for number, block in first.items()}
+    return {number: match["name"] for number, match in found.items() if match}
+
+
+_DEFINES = regex(
+    r"(?:\*\*)?(?P<name>[^\W\d_a-z][\w.'’-]*(?: [^\W\d_a-z][\w.'’-]*){0,3})(?:\*\*)?"
+    r" (?:is an?|ist eine?|es una?|é uma?|est une?|— это|это) (?:[\w.'’-]+,? ){0,5}?"
+    r"(?i:system|tool|app|application|project|platform|service|library|framework|agent|bot|website"
+    r"|site|repository|package|plugin|cli|api|server|game|company|startup|shop|product|sistema"
+    r"|herramienta|ferramenta|aplicación|aplicativo|proyecto|projeto|plataforma|servicio|serviço"
+    r"|empresa|système|outil|projet|plateforme|entreprise|werkzeug|projekt|plattform|dienst|firma"
+    r"|система|инструмент|проект|платформа|сервис|приложение|компания)\b"
+)
+"""A sentence that says what a thing is; the lines after it are about that thing."""
 
 
 def _may_be_one(run: Sequence[Block]) -> bool:
@@ -686,7 +716,7 @@ _DATED_ENTRY = regex(r"(?:[*_\[(]{0,3})\d{4}-\d{2}-\d{2}\b")
 
 
 _TITLE_LINE = regex(r"(?:\*\*[^*\n]{8,200}\*\*|__[^_\n]{8,200}__)(?:[ \t]*\[[^\]\n]*\])*[ \t]*\n")
-_SELF_NAMED = regex(
+SELF_NAMED = regex(
     r"(?:\*\*)?(?:I am|I['’]m|My name is|Ich bin|Soy|Me llamo|Eu sou|Meu nome é|Je suis"
     r"|Je m['’]appelle|Я|Меня зовут|我是|我叫|私は)\s?(?:\*\*)?(?P<name>[^\W\d_][\w-]{1,30})"
     r"(?=\*|[,.。\uff0c]| [-–—]|です|$)"

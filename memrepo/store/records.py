@@ -1,6 +1,7 @@
 """What memory files say and what follows from each alone, by blob, and which pages come of them.
 
-And what was found out of a whole commit: that its memories have been compared with each other.
+And what was found out of a whole commit: that its memories have been compared with each other,
+and which pages do not agree with them.
 
 They are rows of the search index's file, so that whoever deletes that deletes them too. A row that
 is missing, damaged or of another program is no row: what it stands for is worked out again.
@@ -10,11 +11,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
 import msgspec
@@ -23,6 +24,10 @@ from memrepo import __version__
 from memrepo.core.memory import Memory
 from memrepo.core.plain import of_plain, plain
 from memrepo.store.damaged import remove
+
+if TYPE_CHECKING:
+    from memrepo.core.problems import Problem
+    from memrepo.purify.manifest import Recorded
 
 NAME = "index.sqlite3"
 VERSION = f"4 {__version__}"
@@ -35,13 +40,21 @@ _SPARE = 1000
 """Rows that no file has any more, before they are dropped, beside as many as there are files."""
 _PAGES = 5000
 """Pages that are known at most; the oldest are forgotten."""
-_OURS = ("record", "page", "compared", "kept_by")
+_STALE = 20
+"""So many trees are known by which of their pages are stale; the oldest are forgotten."""
+_OURS = ("record", "page", "compared", "stale", "manifest", "kept_by")
 _TABLES = (
     "CREATE TABLE record (blob TEXT PRIMARY KEY, sum INTEGER, said TEXT)",
     "CREATE TABLE page (of TEXT PRIMARY KEY, digest TEXT)",
     "CREATE TABLE compared (comparer TEXT PRIMARY KEY, sum INTEGER, said TEXT)",
+    "CREATE TABLE stale (tree TEXT PRIMARY KEY, paths TEXT)",
+    "CREATE TABLE manifest (blob TEXT PRIMARY KEY, sum INTEGER, said TEXT)",
     "CREATE TABLE kept_by (version TEXT PRIMARY KEY)",
 )
+
+
+ReadMany: TypeAlias = Callable[[Sequence[tuple[str, str]]], Iterator[bytes]]
+"""Returns the bytes of files by path and blob, in order."""
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +72,7 @@ class Records:
         self._had: dict[str, int] = {}
         self._had_pages = 0
         self._had_compared: dict[str, Compared] = {}
+        self._had_stale = 0
 
     @cached_property
     def compared(self) -> dict[str, Compared]:
@@ -67,6 +81,14 @@ class Records:
         rows = [(who, said) for who, sum_, said in asked if sum_ == _sum(who, said)]
         self._had_compared = {who: msgspec.json.decode(said, type=Compared) for who, said in rows}
         return dict(self._had_compared)
+
+    @cached_property
+    def stale(self) -> dict[str, list[str]]:
+        """Return the pages that do not agree with the memories, by the print of a tree."""
+        rows = self._rows("SELECT tree, paths FROM stale ORDER BY rowid")
+        found = {tree: msgspec.json.decode(paths, type=list[str]) for tree, paths in rows}
+        self._had_stale = len(found)
+        return found
 
     @cached_property
     def pages(self) -> dict[str, str]:
@@ -89,6 +111,27 @@ class Records:
                     found[blob] = self._memory(wanted[blob], blob, said)
         return found
 
+    def manifests(self, blobs: Mapping[str, str], read: ReadMany) -> list[Recorded | Problem]:
+        """Return what runs left on record, by path; what is not kept is read, and kept.
+
+        Most of a manifest tells why each memory was judged so, which no run asks for.
+        """
+        from memrepo.purify.manifest import Recorded, read_manifest
+
+        asked, wanted = "SELECT blob, sum, said FROM manifest", {*blobs.values()}
+        rows = ((b, said) for b, sum_, said in self._rows(asked) if sum_ == _sum(b, said))
+        kept = {b: msgspec.json.decode(said, type=Recorded) for b, said in rows if b in wanted}
+        fresh = [item for item in blobs.items() if item[1] not in kept]
+        found = {p: read_manifest(p, data) for (p, _), data in zip(fresh, read(fresh), strict=True)}
+        new = {b: one for p, b in fresh if isinstance(one := found[p], Recorded)}
+        if new and self._path.exists():
+            said = ((b, msgspec.json.encode(one).decode()) for b, one in new.items())
+            rows_ = [(b, _sum(b, text), text) for b, text in said]
+            with suppress(sqlite3.Error), self._open() as base:
+                if _is_ours(base):
+                    base.executemany("REPLACE INTO manifest VALUES (?, ?, ?)", rows_)
+        return [kept[b] if b in kept else found[p] for p, b in blobs.items()]
+
     def _memory(self, path: str, blob: str, said: str) -> Memory:
         record, derived = json.loads(said)
         memory = of_plain(path, record)
@@ -106,9 +149,10 @@ class Records:
     def keep(self, memories: Mapping[str, Memory]) -> None:
         """Keep memories by blob, with what was worked out of them, and pages; drop what is old."""
         if not self._path.exists():  # somebody took it away meanwhile
-            self._had, self._had_pages, self._had_compared = {}, 0, {}
+            self._had, self._had_pages, self._had_compared, self._had_stale = {}, 0, {}, 0
         fresh = {b: m for b, m in memories.items() if self._had.get(b) != len(m.derived)}
-        if not (fresh or len(self.pages) > self._had_pages or self._is_news_compared()):
+        news = len(self.pages) > self._had_pages or len(self.stale) > self._had_stale
+        if not (fresh or news or self._is_news_compared()):
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -134,10 +178,13 @@ class Records:
             base.executemany("INSERT OR IGNORE INTO page VALUES (?, ?)", self.pages.items())
             base.execute("DELETE FROM compared")
             base.executemany("INSERT INTO compared VALUES (?, ?, ?)", _told(self.compared))
+            told = ((tree, json.dumps(paths)) for tree, paths in self.stale.items())
+            base.executemany("INSERT OR IGNORE INTO stale VALUES (?, ?)", told)
             _drop(base, needed)
             base.execute("COMMIT")
         self._had |= {blob: len(memory.derived) for blob, memory in fresh.items()}
         self._had_pages, self._had_compared = len(self.pages), dict(self.compared)
+        self._had_stale = len(self.stale)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -176,6 +223,7 @@ def _drop(base: sqlite3.Connection, needed: Collection[str]) -> None:
         gone = [blob for blob in blobs if blob[0] not in needed]
         base.executemany("DELETE FROM record WHERE blob = ?", gone)
     base.execute("DELETE FROM page WHERE rowid <= (SELECT max(rowid) FROM page) - ?", (_PAGES,))
+    base.execute("DELETE FROM stale WHERE rowid <= (SELECT max(rowid) FROM stale) - ?", (_STALE,))
 
 
 def _spelled(memories: Mapping[str, Memory]) -> Iterator[tuple[str, int, str]]:

@@ -14,6 +14,6 @@ from memrepo.core.problems import Problem
 
 def notify(at: Work, now: datetime, *, well: bool) -> tuple[Problem, ...]:
     """Tell of what needs a person, and that a run ended; return what could not be told."""
-    spent = budgets(at, at.tree.state(), now).spent
+    spent = budgets(at, 0, now).spent
     found = needs(all_waiting(at), timetable(at, now), spent)
     return (*tell(at, found)[1], *ping(at, well=well))

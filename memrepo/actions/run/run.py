@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from memrepo.actions.pending import PREFIX, Waiting, all_waiting, is_wish, put_away, refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.chain import Proposal
-from memrepo.actions.run.derived import derived_files
+from memrepo.actions.run.derived import stale_files
 from memrepo.actions.run.gate import kept_for, refuse_other, resumed, take_over, upgrade_due
 from memrepo.actions.run.hand_edits import claim_edits, refuse_emptied
 from memrepo.actions.run.ingest import Ingested, take_in
@@ -191,9 +191,8 @@ def _foreseen(work: Work, request: Request) -> Result:
 def _keep(before: Work, at: Work) -> None:
     """Keep what the memories say, and what follows from each: the next start works out neither."""
     if at.tree.commit != before.tree.commit:
-        state = at.tree.state()
-        derived_files(at, state)
-        catalogue(state.active)
+        stale_files(at)
+        catalogue(at.tree.state().active)
     at.tree.keep()
 
 

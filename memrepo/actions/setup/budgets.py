@@ -10,7 +10,6 @@ from memrepo.actions.needs import Spent
 from memrepo.actions.work import Work
 from memrepo.core.state import State
 from memrepo.policies.hotcache import hot_of
-from memrepo.purify.manifest import read_manifests
 
 
 class HotBudget(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,14 +52,15 @@ def hot_budget(work: Work, state: State) -> HotBudget:
     return HotBudget(bullets=count, budget=work.config.rules.hot.budget)
 
 
-def budgets(work: Work, state: State, now: datetime) -> Budgets:
-    """Return what is left of the budgets."""
-    hot, get = hot_budget(work, state), work.config.get
+def budgets(work: Work, bullets: int, now: datetime) -> Budgets:
+    """Return what is left of the budgets, with so many bullets on the hot cache."""
+    hot = HotBudget(bullets=bullets, budget=work.config.rules.hot.budget)
+    get = work.config.get
     usd, tokens = get("run.max_usd_month"), get("run.max_tokens_month")
     if usd is None and tokens is None:
         return Budgets(hot=hot)
     from memrepo.judges.budget import spent_in_month
 
-    spent = spent_in_month(now, read_manifests(state.files, work.tree.layout)[0])
+    spent = spent_in_month(now, work.tree.manifests[0])
     month = MonthBudget(usd=spent.cost_usd, max_usd=usd, tokens=spent.total, max_tokens=tokens)
     return Budgets(hot=hot, month=month)

@@ -127,7 +127,7 @@ class Records:
         if new and self._path.exists():
             said = ((b, msgspec.json.encode(one).decode()) for b, one in new.items())
             rows_ = [(b, _sum(b, text), text) for b, text in said]
-            with suppress(sqlite3.Error), self._open() as base:
+            with suppress(sqlite3.Error, UnicodeDecodeError), self._open() as base:
                 if _is_ours(base):
                     base.executemany("REPLACE INTO manifest VALUES (?, ?, ?)", rows_)
         return [kept[b] if b in kept else found[p] for p, b in blobs.items()]
@@ -142,7 +142,7 @@ class Records:
     def _rows(self, asked: str, given: Sequence[str] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield rows that this version of the program kept, as far as they can be read."""
         if self._path.exists():
-            with suppress(sqlite3.Error), self._open() as base:
+            with suppress(sqlite3.Error, UnicodeDecodeError), self._open() as base:
                 if _is_ours(base):
                     yield from base.execute(asked, given)
 
@@ -163,6 +163,9 @@ class Records:
             if getattr(error, "sqlite_errorcode", None) in damaged:
                 with suppress(OSError):
                     remove(self._path)  # the next run begins anew
+        except UnicodeDecodeError:  # of a message that quotes a damaged table
+            with suppress(OSError):
+                remove(self._path)
         except OSError:
             pass  # a folder that nobody may write to
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
+from memrepo.core.times import MONTHS
 from memrepo.policies.languages import ENGLISH, bare, small_words
-from memrepo.policies.terms import MONTHS
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAYS_ELSEWHERE = """

@@ -100,7 +100,9 @@ class Bench:
 
     def __init__(self, machine: Machine, where: Path) -> None:
         self.machine, self.where, self.repo = machine, where, where / "repo"
-        self.now, self.lines = NOW, 10**9
+        # A repository that is kept goes on: what was said and taken back is not said again.
+        done = int(self.out("rev-list", "--count", "HEAD"))
+        self.now, self.lines = NOW + timedelta(days=done), 10**9 + 1000 * done
         self._file = where / "ws" / "memory" / "topic-0003.md"
         self._file_before = self._file.read_bytes()
         self._told = where / "told"

@@ -50,6 +50,10 @@ _HIDDEN_STANDINGS = ("stale", "retire_candidate")
 
 def _by_place(memory: Memory) -> tuple[object, ...]:
     """Order by subject, and the parts of one text as they stand in it."""
+    return memory.made(_place)
+
+
+def _place(memory: Memory) -> tuple[object, ...]:
     first = next(((s.resource, s.lines[0]) for s in memory.sources), ("", 0))
     return (normalise(memory.text("subject")), _newest(memory), first, memory.path)
 

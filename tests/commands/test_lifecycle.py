@@ -334,7 +334,8 @@ def test_a_session_is_told_of_notes_that_say_something(
 
 
 def test_what_a_program_sends_around_a_message_is_not_told(small_repo: Path) -> None:
-    body = 'user: "id": "38",\n\nuser: Where is tray 4?\n\nassistant: [[reply_to_current]] Tray 4 lies on shelf 9.'
+    answer = "[[reply_to_current]] Tray 4 lies on shelf 9."
+    body = f'user: "id": "38",\n\nuser: Where is tray 4?\n\nassistant: {answer}'
     done(small_repo, "add", body, "--type", "note", "--title", "Day")
     shown = done(small_repo, "session", "show")["context"]
     assert "Tray 4 lies on shelf 9." in shown

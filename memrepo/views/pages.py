@@ -416,7 +416,8 @@ def _rivals(state: State, memory: Memory) -> list[Memory]:
 def _one_line(text: str) -> str:
     """Put text on one bounded line in which nothing is markup of the page."""
     line = " ".join(visible(without_secrets(text)).split())
-    return _plain(line if len(line) <= _LINE else line[: _LINE - 1].rstrip() + "…")
+    # On one line a text may look like a secret that it was not.
+    return without_secrets(_plain(line if len(line) <= _LINE else line[: _LINE - 1].rstrip() + "…"))
 
 
 def _plain(line: str) -> str:

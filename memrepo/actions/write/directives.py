@@ -17,6 +17,7 @@ from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Wrote, said, write_steps
 from memrepo.core.changes import Step
+from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.state import State, apply
@@ -61,7 +62,10 @@ def do(work: Work, request: Request) -> Result:
     if request.file == "-":
         text = said(work.call.read(), "the text")
     else:
-        text = (work.call.where / request.file).read_text(encoding="utf-8", errors="replace")
+        path = work.call.where / request.file
+        if not path.is_file():
+            raise UsageError(f"{request.file}: found no such file")
+        text = path.read_text(encoding="utf-8", errors="replace")
     asked = find_directives(text)
     rows: list[Row] = []
     wrote = write_steps(work, request, lambda _, state: _draft(state, asked, work, rows))

@@ -38,7 +38,7 @@ help:
 	@echo "make format  rewrite the code in the house format"
 	@echo "make docs    refresh the tables and transcripts of the documentation"
 	@echo "make site    the documentation as a site, in build/site"
-	@echo "make bench   the benchmarks, as ratios; writes benchmarks/results.json"
+	@echo "make bench   the benchmarks, as ratios and by size (LARGE=1: 100,000 memories too)"
 	@echo "make lock    resolve the lock files again (UPGRADE=--upgrade for newer versions)"
 	@echo "make build   wheel and source archive in dist/"
 	@echo "make clean   remove everything that these made"
@@ -82,6 +82,7 @@ site: $(READY)
 
 bench: $(READY)
 	@$(PY) -m benchmarks
+	@$(PY) -m benchmarks.scale $(if $(LARGE),--large)
 
 lock: $(READY)
 	$(COMPILE) -o requirements.lock pyproject.toml

@@ -78,11 +78,11 @@ def tell(work: Work, found: Sequence[Need]) -> tuple[bool, tuple[Problem, ...]]:
     mark = digest([[need.kind, need.text] for need in found]) if found else ""
     if not ways or mark == (path.read_text("ascii") if path.is_file() else ""):
         return False, ()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(mark, encoding="ascii")
-    if not found:
-        return False, ()
-    return True, _sent(work, ways, found)
+    problems = _sent(work, ways, found) if found else ()
+    if len(problems) < len(ways):  # where every way failed, the next time tries again
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(mark, encoding="ascii")
+    return bool(found), problems
 
 
 def _sent(work: Work, ways: Mapping[str, Setting], found: Sequence[Need]) -> tuple[Problem, ...]:

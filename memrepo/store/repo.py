@@ -77,6 +77,7 @@ class Repository:
         self.expected = ""
         self.trees = Snapshots(repo)
         self._held: tuple[int, ...] = ()
+        self._landed: list[Journal] = []
 
     @cached_property
     def work(self) -> WorkTree:
@@ -335,9 +336,22 @@ class Repository:
         except BaseException:
             self._drop(note)
             raise
+        self._landed.append(note)
         with suppress(GitFailed):  # it landed: the next write sweeps what is left of it
             self._drop(note)
         return tip
+
+    def withdraw(self, base: str) -> None:
+        """Take back what was landed here since a commit, while the branch ends in it.
+
+        Files that lay in the work tree before stay, as after any write that is dropped.
+        """
+        with self.writing():
+            while self._landed and base != self.head() == self._landed[-1].tip:
+                note = self._landed.pop()
+                recovery.save_journal(self.journals, note)
+                call(self.repo, "update-ref", note.branch, note.base, note.tip)
+                self._drop(note)
 
     def _drop(self, note: Journal) -> None:
         """Close a write: what did not land is taken back, and nothing of it stays behind."""

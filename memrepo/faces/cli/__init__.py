@@ -103,6 +103,11 @@ def _main(argv: Sequence[str] | None) -> Exit:
             _say(text)
         return Exit.DONE
     _load_msgspec()
+    if name == "help":
+        from memrepo.faces.cli.help import page
+
+        print(page(rest))
+        return Exit.DONE
     command_parser(name).parse_args(rest, namespace=options)
     request_name, name = name, canonical(name)
     from memrepo.actions.work import Work

@@ -196,4 +196,4 @@ def test_each_version_keeps_its_site_and_the_newest_is_the_latest(tmp_path: Path
     assert [(one["version"], one["aliases"]) for one in told] == [("0.2", ["latest"]), ("0.1", [])]
     kept = git(place, "ls-tree", "--name-only", "pages").split()
     assert {"0.1", "0.2", "latest"} <= set(kept)
-    assert "first-night" in git(place, "show", "pages:0.1/sitemap.xml")
+    assert "The night" in git(place, "show", "pages:0.1/first-night/index.html")

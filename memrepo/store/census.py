@@ -142,22 +142,31 @@ class Bound(Mapping[str, Memory]):
 
 @contextmanager
 def census_of(tree: Snapshot, folder: Path) -> Iterator[Census | None]:
-    """Open the rows of a commit, caught up with it; None where they cannot tell all of it."""
+    """Open the rows of a commit, caught up with it; None where they cannot tell all of it.
+
+    Who asks a damaged file is told by an sqlite3.Error.
+    """
+    base = None
     with suppress(sqlite3.Error, UnicodeDecodeError, OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        base = sqlite3.connect(folder / NAME, timeout=WAIT_S, isolation_level=None)
-        try:
-            base.execute("PRAGMA synchronous = OFF")
-            whole = _caught_up(base, tree) and not _is_beyond(base)
-        except (sqlite3.Error, UnicodeDecodeError):
+        base = _opened(tree, folder)
+    try:
+        yield Census(base, tree) if base is not None else None
+    finally:
+        if base is not None:
             base.close()
-            raise
-        try:
-            yield Census(base, tree) if whole else None
-        finally:
+
+
+def _opened(tree: Snapshot, folder: Path) -> sqlite3.Connection | None:
+    folder.mkdir(parents=True, exist_ok=True)
+    base = sqlite3.connect(folder / NAME, timeout=WAIT_S, isolation_level=None)
+    whole = False
+    try:
+        base.execute("PRAGMA synchronous = OFF")
+        whole = _caught_up(base, tree) and not _is_beyond(base)
+    finally:
+        if not whole:
             base.close()
-        return
-    yield None
+    return base if whole else None
 
 
 def _is_beyond(base: sqlite3.Connection) -> bool:

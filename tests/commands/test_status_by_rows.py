@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -115,6 +117,18 @@ def test_rows_tell_of_each_edit_what_reading_all_tells(
         with census_of(work.tree, work.store.folder) as census:
             beyond = {"copied", "linked", "no file"}
             assert (census is None) == (what in beyond)
+
+
+def test_rows_that_are_damaged_half_way_are_left_for_the_files(full: Path, tmp_path: Path) -> None:
+    repo = shutil.copytree(full, tmp_path / "repo")
+    with Work(Call(where=repo, now=NOW)) as work:
+        survey.survey(work)
+    with closing(sqlite3.connect(repo / ".git/memrepo" / NAME)) as base:
+        base.execute("UPDATE census SET problems = 'no JSON', tier = NULL")
+        base.execute("DROP TABLE census_ref")
+        base.commit()
+    with Work(Call(where=repo, now=NOW)) as work:
+        assert survey.survey(work) == survey.read(work.tree.state())
 
 
 def test_where_no_row_can_be_written_all_is_read(full: Path, tmp_path: Path) -> None:

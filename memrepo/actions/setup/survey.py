@@ -6,8 +6,10 @@ and a caller who is bound to a scope, take the second.
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -53,7 +55,10 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
 def survey(work: Work) -> Survey:
     """Return what there is to tell of a commit's memories."""
     if not work.call.scope:
-        with census_of(work.tree, work.store.folder) as census:
+        with (
+            suppress(sqlite3.Error, UnicodeDecodeError, msgspec.MsgspecError),
+            census_of(work.tree, work.store.folder) as census,
+        ):
             if census is not None:
                 return counted(work, census)
     return read(work.tree.state())

@@ -140,7 +140,7 @@ _LONG_LINK = regex(r"(?:[^\n]{0,60}[:\uff1a])?[`*_<(\s]*https?://\S{120,}\s*")
 _METADATA = regex(
     r"\W*(?:session(?: (?:id|key))?|source|channel|established|(?:last )?updated(?: (?:at|on))?"
     r"|(?:created|generated)(?: (?:at|on|by))?|captured|author|date|time|confidence|evidence"
-    r"|recalls|message.?id|autor|data|fecha|hora|fuente|fonte|atualizado|actualizado"
+    r"|recalls|message.?id|participants|attendees|participantes|参与者|讨论者|参加者|autor|data|fecha|hora|fuente|fonte|atualizado|actualizado"
     r"|auteur|heure|datum|stand|дата|время|автор|источник|обновлено|создано"
     r"|作者|日期|时间|来源|更新|著者|日付|日時|更新日|작성자|작성일|날짜|시간)"
     r"[*_]*[:\uff1a](?!//)(?!.*(?:https?://|`/|\]\())[^\n]{0,48}",

@@ -43,6 +43,8 @@ def test_what_lasts_in_a_log_is_a_claim(line: str) -> None:
         "## Execution\n\n- Updated PR #667 with the new colours",
         "## Progress\n\n- Status: the import ran through",
         "## 10:00 Chat\n\n- **Ana** (T:3): I went to the market with my sister, you know",
+        "## Site\n\n- 2026-02-07 Europe/Lisbon: Ran the digest of the mail with `mail list` again",
+        "## Site\n\n- Page widened: `narrow` → `wide`",
         "## 10:00 Chat\n\n- **Ben:** What did you buy there?",
     ],
 )
@@ -62,6 +64,8 @@ def test_what_happened_stays_in_the_note(line: str) -> None:
         ("- **Source**: a chat", "metadata"),
         ("*Established: 2026-03-16*", "metadata"),
         ("- **作者:** 小海", "metadata"),
+        ("## Entry\n\nWhat happened:\nWhat to do:", "unfilled"),
+        ("## 讨论\n\n- **时间：** 2026-02-07 20:00\n- **讨论者：** 小海", "metadata"),
         ("- **Photo**: https://a.example/" + "x" * 130, "long_link"),
         ("**[Date]** — [What happened] [who:name]", "form"),
         ("This file holds what the garden needs.", "about_file"),

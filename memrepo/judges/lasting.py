@@ -24,8 +24,12 @@ HAPPENED = regex(
     r"|required|supposed|expected)"
     r"[a-z]{2,14}(?:ed|ied)|ran|sent|built|made|got|found|wrote|fixed|set|took|began|saw|met|did|read"
     r"|went|came|gave|kept|left|put|shut)\b"
+    # who asked for it, and when they did
+    r"|^\W*[A-Z][\w-]+(?: [A-Z][\w-]+)?"
+    r" (?:asked|shared|posted|mentioned|reported|reviewed|checked|tested)\b"
     # the thing first: "Page widened: ..."
-    r"|^\W*(?:[A-Z][\w/-]*\s+)(?:\w+\s+){0,2}(?!need|speed|feed|based|supposed|expected)[a-z]{3,12}ed:"
+    r"|^\W*(?:[A-Z][\w/-]*\s+)(?:\w+\s+){0,2}"
+    r"(?!need|speed|feed|based|supposed|expected)[a-z]{3,12}ed:"
     # done, in a later sentence
     r"|\bfound (?:no|nothing)\b"
     r"|(?<=[.;\n])\s+(?:committed|pushed|merged|deployed|restarted|installed|updated|verified|tested)\b"

@@ -38,7 +38,7 @@ _QUESTIONS = (
     "which team orders the coppermill?",
     "who repairs the violinford behind the harbor",
     "what does the walnutgate guild paint?",
-    "garden mirrorwell near lot 371",
+    "garden mirrorwell near 371",
 )
 _NEW = 10
 _TURNS = 3
@@ -183,7 +183,7 @@ class Bench:
     def _edit(self) -> None:
         path = next((self.repo / "memories").rglob("*.md"))
         text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace(" since ", " before "), encoding="utf-8")
+        path.write_text(text.replace(" the ", " its "), encoding="utf-8")
 
     def hub(self) -> Iterator[tuple[str, Cost]]:
         """Yield what it takes to give all to a hub, and then a little."""
@@ -242,7 +242,8 @@ def _first_run(machine: Machine, where: Path) -> Cost:
         shutil.copytree(where / "ws", Path(folder) / "ws")
         made = bench.memrepo("init", str(repo), "--from", f"{folder}/ws", where=Path(folder))
         run = bench.memrepo("run", where=repo)
-        return Cost(starts=made.starts + run.starts, git=run.git, memory=run.memory)
+        starts, git = made.starts + run.starts, made.git + run.git
+        return Cost(starts=starts, git=git, memory=run.memory)
 
 
 def _warm(repo: Path) -> float:
@@ -258,16 +259,20 @@ def _warm(repo: Path) -> float:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Render the rows for a person: starts, in brackets git's of them, and how they grow."""
+    """Render the rows for a person: starts, in brackets git's of them, and how they grow.
+
+    What is last is the memory that the largest size takes.
+    """
     sizes = sorted({size for row in rows for size in row.costs})
     wide = max(len(row.name) for row in rows)
     head = "".join(f"{size:>18,}" for size in sizes)
-    said = [f"{'':{wide}}{head}  exponent  bound"]
+    said = [f"{'':{wide}}{head}  exponent  bound     MiB"]
     for row in rows:
         cells = "".join(f"{_told(row.costs[s]) if s in row.costs else '':>18}" for s in sizes)
         grows = "" if row.exponent is None else f"{row.exponent:.2f}"
         bound = "" if row.bound is None else f"{row.bound:.2f}"
-        said.append(f"{row.name:{wide}}{cells}  {grows:>8}  {bound:>5}")
+        most = row.costs[max(row.costs)].memory or ""
+        said.append(f"{row.name:{wide}}{cells}  {grows:>8}  {bound:>5}  {most:>6}")
     return "\n".join(said)
 
 

@@ -65,7 +65,7 @@ class OpenClaw:
 
     def __init__(self, base: Path, repo: Path) -> None:
         self.program = installed("openclaw", "openclaw/openclaw.mjs")
-        self.node = installed("openclaw", ".bin/node")
+        self.node = installed("node", ".bin/node")
         self.home, self.repo = base / "home", repo
         (self.home / ".openclaw").mkdir(parents=True)
 

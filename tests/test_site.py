@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 
 import docs_parts
 import docs_picture
+import docs_recording
 import docs_site
 import pytest
 import transcripts
@@ -107,6 +109,21 @@ def test_the_picture_of_the_readme_is_what_git_printed() -> None:
     assert docs_picture.PICTURE.read_text(encoding="utf-8") == drawn, "refresh it: make docs"
     assert drawn.count("<circle") == sum("*" in line for line in lines)
     assert "](docs/night.svg)" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_recording_of_a_bad_night_is_what_the_program_says() -> None:
+    kept = docs_recording.CAST.read_text(encoding="utf-8")
+    assert docs_recording.same(kept, docs_recording.cast(docs_recording.recorded())), "make docs"
+    assert docs_recording.PICTURE.read_text(encoding="utf-8") == docs_recording.svg(kept)
+    header, *events = map(json.loads, kept.splitlines())
+    assert header["version"] == 2
+    assert [at for at, _, _ in events] == sorted(at for at, _, _ in events)
+    lines = [line for _, line in docs_recording.moments(kept)]
+    shown = [lines.index("  Tools – Editor: Helix"), lines.index("  Tools – Editor: vim")]
+    assert shown == sorted(shown), "the night is taken back"
+    assert len(lines) <= header["height"]
+    for page, picture in (("README.md", "docs/undo.svg"), ("docs/README.md", "undo.svg")):
+        assert f"]({picture})" in (ROOT / page).read_text(encoding="utf-8")
 
 
 def test_the_glossary_is_in_order_and_each_word_stands_once() -> None:

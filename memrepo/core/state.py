@@ -117,6 +117,9 @@ class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return path
 
 
+EMPTY = State(files=Files({}, {}), memories={})
+"""Nothing at all."""
+
 Decoded: TypeAlias = tuple[Memory | None, tuple[Problem, ...]]
 
 

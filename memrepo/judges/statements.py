@@ -24,7 +24,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.ids import normalise
+from memrepo.core.ids import normalise, strip_marker
 from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex, spelled
 from memrepo.judges import wordlists
@@ -36,6 +36,7 @@ from memrepo.judges.wording import (
     HEADING_TYPES,
     LASTING_HEADING,
     cap,
+    clean,
     extract,
     is_date,
     lead_of,
@@ -168,11 +169,18 @@ def whole(candidate: Candidate) -> tuple[str, str]:
     text = _row(candidate, _joined(plain(tidy(candidate.text)))).rstrip(" \t:\uff1a,;")
     lead = _dated(candidate, lead_words(candidate))
     if not text:
-        return lead, lead or title_of(candidate)
+        return lead, lead or title_of(candidate) or _named(candidate)
     if not lead:
         return "", extract(text)
     join = JOIN if lead_of(candidate)[0] or _KEYED.match(text) else ": "
     return lead, f"{lead}{join}{extract(text)}"
+
+
+def _named(candidate: Candidate) -> str:
+    """Return what a list without words and without a telling heading is called after all."""
+    under = (clean(heading) for heading in candidate.context[::-1])
+    first = strip_marker(candidate.detail.split("\n")[0])
+    return next(filter(None, under), "") or extract(plain(first))
 
 
 _KEYED = regex(r"[^\s:][^:\n]{0,40}: \S")

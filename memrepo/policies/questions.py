@@ -9,12 +9,13 @@ from functools import lru_cache
 import msgspec
 
 from memrepo.core.patterns import regex
+from memrepo.core.times import month_names
 from memrepo.policies.cues import asks_several, matter_of, wanted
 from memrepo.policies.english import kinds
 from memrepo.policies.languages import COMPOUNDING, ENGLISH, language_of
 from memrepo.policies.speakers import asks_assistant
 from memrepo.policies.terms import STOP_WORDS, asked_terms, query_terms, stems, words
-from memrepo.policies.timespans import ISO, Span, month_names, timespans, written_days
+from memrepo.policies.timespans import ISO, Span, timespans, written_days
 
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
 _DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")

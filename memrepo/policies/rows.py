@@ -37,7 +37,10 @@ class Row(msgspec.Struct, frozen=True, dict=True):
 
     def has(self, *names: str) -> bool:
         """Tell whether a phrase of any of some lists stands in it."""
-        return any(map(self.spans, names))
+        found = self._had.get(names)
+        if found is None:
+            found = self._had[names] = any(map(self.spans, names))
+        return found
 
     def spans(self, name: str) -> tuple[tuple[int, ...], ...]:
         """Return where the phrases of a list stand; each list is looked for once."""
@@ -53,6 +56,10 @@ class Row(msgspec.Struct, frozen=True, dict=True):
             phrases = self.language.group(predicate, part) if part in group else {}
             self._spans[key] = self.language.found(self.words, phrases)
         return bool(self._spans[key])
+
+    @cached_property
+    def _had(self) -> dict[tuple[str, ...], bool]:
+        return {}
 
     @cached_property
     def _spans(self) -> dict[str, tuple[tuple[int, ...], ...]]:

@@ -296,10 +296,15 @@ def language_of(*texts: str) -> Language:
     for code, _ in _SCRIPTS:
         if code in told:
             return language(code)
-    marks = [one for one in told if not isinstance(one, str)]
+    return _commonest(frozenset(one for one in told if not isinstance(one, str)))
+
+
+@lru_cache(maxsize=32_768)  # most texts share the few words by which a language is told
+def _commonest(told: frozenset[tuple[frozenset[str], ...]]) -> Language:
+    """Return the language that has most of the common words of some texts."""
     found, best = _latin()[0], 0
     for n, candidate in enumerate(_latin()):
-        words = frozenset().union(*(one[n] for one in marks))
+        words = frozenset().union(*(one[n] for one in told))
         score = sum(candidate.common[word] for word in words)
         if score > best:
             found, best = candidate, score
@@ -318,4 +323,4 @@ def _told(text: str) -> str | tuple[frozenset[str], ...]:
         if script.search(text):
             return code
     words = frozenset(re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", text).casefold()))
-    return tuple(words & one.common.keys() for one in _latin())
+    return tuple(frozenset(words & one.common.keys()) for one in _latin())

@@ -16,6 +16,7 @@ from typing import cast
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
+from memrepo.core.times import MONTHS
 from memrepo.policies.english import abbreviations, forms
 from memrepo.policies.languages import ENGLISH, bare, fold, language_of, small_words
 
@@ -40,20 +41,6 @@ _POSSESSIVE = regex(r"(?<=\w)['\u2019]s\b")
 _APOSTROPHE = regex(r"(?<=\w)['\u2019](?=\w)")
 LONGEST = 64
 """Characters of a word that count; what is longer is a key, a hash or an attack."""
-MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
 STOP_WORDS = small_words()[ENGLISH]
 """Words that ask and join; a question is asked without them unless it has no others."""
 

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import date, timedelta
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from memrepo.core.patterns import regex
+from memrepo.core.times import MONTHS, month_names
 from memrepo.policies.languages import bare
-from memrepo.policies.terms import MONTHS
 
 Span = tuple[str, str]
 """First and last day, as YYYY-MM-DD."""
@@ -149,20 +149,6 @@ _SAID = {
     "|今天|今日|오늘",
 }
 """What other languages say for it, without accents."""
-_MONTHS_ELSEWHERE = """
-januar janvier enero gennaio janeiro januari styczen stycznia январь января ocak
-februar feber fevrier febrero febbraio fevereiro februari luty lutego февраль февраля subat
-marz mars marzo marco maart marzec marca март марта mart
-avril abril aprile kwiecien kwietnia апрель апреля nisan
-mai mayo maggio maio mei maj май мая mayis
-juni juin junio giugno junho czerwiec czerwca июнь июня haziran
-juli juillet julio luglio julho lipiec lipca июль июля temmuz
-aout agosto augustus augusti sierpien sierpnia август августа agustos
-septembre septiembre settembre setembro wrzesien wrzesnia сентябрь сентября eylul
-oktober octobre octubre ottobre outubro pazdziernik pazdziernika октябрь октября ekim
-novembre noviembre novembro listopad listopada ноябрь ноября kasim
-dezember decembre diciembre dicembre dezembro grudzien grudnia декабрь декабря aralik
-"""
 _HINTS = ("ago", "day", "last", "night", "past", "previous", "this", "since", "after")
 _HINTS_OF_MONTHS = ("between", "from", "early", "late", "mid", "end of", "start of", "beginning of")
 """Every phrase that counts from today holds one of these; else its patterns need no compiling."""
@@ -204,15 +190,6 @@ def written_days(text: str) -> Iterator[date]:
         number = int(month) if month.isdecimal() else names.get(month, 0)
         with suppress(ValueError):
             yield date(int(year), number, int(day))
-
-
-@lru_cache(maxsize=1)
-def month_names() -> Mapping[str, int]:
-    """Return the number of each month by its folded name, in English also by three letters."""
-    names = {name: number for number, name in enumerate(MONTHS, start=1)}
-    names |= {name[:3]: number for name, number in names.items() if name != "may"}
-    rows = enumerate(_MONTHS_ELSEWHERE.strip().splitlines(), start=1)
-    return {**{name: number for number, row in rows for name in row.split()}, **names}
 
 
 def _plain(text: str) -> str:

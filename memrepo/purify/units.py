@@ -19,7 +19,7 @@ from memrepo.core import header as headers
 from memrepo.core.ids import digest, normal_claim, strip_marker, text_hash
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.purify.dates import DateBasis, date_of_path, date_unit, find_date
+from memrepo.purify.dates import DateBasis, date_of_path, date_unit, find_date, is_time_heading
 from memrepo.purify.lines import SourceLines
 from memrepo.purify.sources import is_episode, is_procedures
 
@@ -34,6 +34,8 @@ MAX_TEXT = 20_000
 SHORT = 10
 """A text of fewer characters is kept only where a key or its place says what it means."""
 INTRO_LENGTH = 120
+NAME = 24
+"""Characters of an item that only names something: "bees", "slow food"."""
 TERSE, TERSE_MOST = 30, 45
 """Characters of the middle and of the longest item of a list that is one line."""
 LINE_LENGTH = 360
@@ -364,20 +366,31 @@ class _Work(msgspec.Struct):
     ) -> bool:
         """Tell whether the items of a list say something together only.
 
-        What a memory or a profile says in its sections changes line by line and stays apart.
+        What a memory or a profile says in its sections changes line by line and stays apart, and
+        so does what happened on a day.
         """
+        if any(map(is_time_heading, (*headings, *under)[-1:])):
+            return False
         if _is_terse(run):
-            return True
+            apart = self._is_profile() or self._is_log()
+            return not apart or all(_width(block.text) <= NAME for block in run)
         if not self._is_profile() and _is_card(run):
             return True
         if not _is_brief(run):
             return False
+        if self._is_log():
+            return all(_HAS_KEY.search(block.text) for block in run)
         if not self._is_profile():
             return True
-        return bool(under or len(headings) > 2) and not any(bold_lead(b.text)[0] for b in run)
+        short = all(_width(block.text) <= BRIEF for block in run)
+        apart = any(_OPENS_WITH_KEY.match(strip_marker(block.text)) for block in run)
+        return bool(under or len(headings) > 2) and short and not apart
 
     def _is_profile(self) -> bool:
         return self.resource.rsplit("/", 1)[-1] in _PROFILES
+
+    def _is_log(self) -> bool:
+        return bool(date_of_path(self.resource))
 
     def _is_table(self, run: Sequence[Block]) -> bool:
         """Tell whether a table is one unit; in a profile only a catalogue is."""
@@ -499,8 +512,9 @@ _OWNING_LEAD = regex(
 )
 _STEPS = regex(
     r"(?<!next )(?<![\w-])(?:steps?|workflow|how[ -]to|procedures?|process|protocol|checklist"
-    r"|routine|flow|schritte|ablauf|anleitung|pasos|procedimiento|flujo|étapes|procédure|passos|procedimento|fluxo"
-    r"|шаги|порядок|инструкция|процедура)\b|步骤|流程|协议|手順|流れ|절차|순서|워크플로"
+    r"|routine|flow|schritte|ablauf|abläufe|anleitung(?:en)?|vorgehen|pasos|procedimientos?|flujos?"
+    r"|étapes|procédures?|marche à suivre|passos|procedimentos?|fluxos?"
+    r"|passaggi|procedura|stappen|werkwijze|шаги|порядок|инструкци[яи]|процедур[аы])\b|步骤|流程|协议|手順|流れ|절차|순서|워크플로"
     r"|^\W*(?:when(?:ever)?|before|after|to|wenn|cuando|al|quand|pour|quando|para|при|когда|чтобы)\s",
     re.IGNORECASE,
 )
@@ -671,6 +685,9 @@ def _width(text: str) -> int:
 
 
 _WORD = regex(r"[^\W_]+")
+_OPENS_WITH_KEY = regex(
+    r"(?:\*\*|__)?[^\W_][^:\uff1a\n]{0,40}?(?:\*\*|__)?[:\uff1a](?!//)(?=\s|\W\W|[^\x00-\x7f])"
+)
 _HAS_KEY = regex(r"\w\**[:\uff1a=]")
 
 

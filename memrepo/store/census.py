@@ -143,13 +143,13 @@ class Bound(Mapping[str, Memory]):
 @contextmanager
 def census_of(tree: Snapshot, folder: Path) -> Iterator[Census | None]:
     """Open the rows of a commit, caught up with it; None where they cannot tell all of it."""
-    with suppress(sqlite3.Error, OSError):
+    with suppress(sqlite3.Error, UnicodeDecodeError, OSError):
         folder.mkdir(parents=True, exist_ok=True)
         base = sqlite3.connect(folder / NAME, timeout=WAIT_S, isolation_level=None)
         try:
             base.execute("PRAGMA synchronous = OFF")
             whole = _caught_up(base, tree) and not _is_beyond(base)
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeDecodeError):
             base.close()
             raise
         try:
@@ -203,7 +203,7 @@ def _at(base: sqlite3.Connection) -> tuple[str, ...] | None:
     """Return what the rows reflect, or None where there are none that can be read."""
     try:
         row = base.execute("SELECT version, commit_id, stones, area FROM census_of").fetchone()
-    except sqlite3.OperationalError:
+    except (sqlite3.OperationalError, UnicodeDecodeError):
         return None
     return None if row is None else tuple(map(str, row))
 

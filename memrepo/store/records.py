@@ -57,6 +57,10 @@ ReadMany: TypeAlias = Callable[[Sequence[tuple[str, str]]], Iterator[bytes]]
 """Returns the bytes of files by path and blob, in order."""
 
 
+_KEPT = msgspec.json.Decoder()
+_UNREAD = (ValueError, TypeError, KeyError, msgspec.MsgspecError)
+
+
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """The commit whose memories have been compared with each other, but for a few ids of them."""
 
@@ -107,7 +111,7 @@ class Records:
             blobs = ()
         for blob, sum_, said in self._rows(asked, blobs):
             if blob in wanted and sum_ == _sum(blob, said):
-                with suppress(ValueError, TypeError, KeyError):
+                with suppress(*_UNREAD):
                     found[blob] = self._memory(wanted[blob], blob, said)
         return found
 
@@ -127,13 +131,13 @@ class Records:
         if new and self._path.exists():
             said = ((b, msgspec.json.encode(one).decode()) for b, one in new.items())
             rows_ = [(b, _sum(b, text), text) for b, text in said]
-            with suppress(sqlite3.Error), self._open() as base:
+            with suppress(sqlite3.Error, UnicodeDecodeError), self._open() as base:
                 if _is_ours(base):
                     base.executemany("REPLACE INTO manifest VALUES (?, ?, ?)", rows_)
         return [kept[b] if b in kept else found[p] for p, b in blobs.items()]
 
     def _memory(self, path: str, blob: str, said: str) -> Memory:
-        record, derived = json.loads(said)
+        record, derived = _KEPT.decode(said)
         memory = of_plain(path, record)
         memory.derived.update(derived)
         self._had[blob] = len(derived)
@@ -142,7 +146,7 @@ class Records:
     def _rows(self, asked: str, given: Sequence[str] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield rows that this version of the program kept, as far as they can be read."""
         if self._path.exists():
-            with suppress(sqlite3.Error), self._open() as base:
+            with suppress(sqlite3.Error, UnicodeDecodeError), self._open() as base:
                 if _is_ours(base):
                     yield from base.execute(asked, given)
 
@@ -163,6 +167,9 @@ class Records:
             if getattr(error, "sqlite_errorcode", None) in damaged:
                 with suppress(OSError):
                     remove(self._path)  # the next run begins anew
+        except UnicodeDecodeError:  # of a message that quotes a damaged table
+            with suppress(OSError):
+                remove(self._path)
         except OSError:
             pass  # a folder that nobody may write to
 
@@ -229,8 +236,9 @@ def _drop(base: sqlite3.Connection, needed: Collection[str]) -> None:
 def _spelled(memories: Mapping[str, Memory]) -> Iterator[tuple[str, int, str]]:
     for blob, memory in memories.items():
         said = json.dumps([plain(memory), memory.derived], separators=(",", ":"))
-        if of_plain(memory.path, json.loads(said)[0]) == memory:  # else JSON does not hold it
-            yield blob, _sum(blob, said), said
+        with suppress(*_UNREAD):
+            if of_plain(memory.path, _KEPT.decode(said)[0]) == memory:  # else JSON lacks a part
+                yield blob, _sum(blob, said), said
 
 
 def _told(compared: Mapping[str, Compared]) -> Iterator[tuple[str, int, str]]:

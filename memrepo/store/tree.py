@@ -142,6 +142,10 @@ class BlobFiles(Mapping[str, bytes]):
         entry = self._repo.light.objects.at(self._commit, path)
         return entry.id if entry is not None and entry.mode in _FILE_MODES else ""
 
+    def holds(self, path: str, mode: str) -> bool:
+        """Tell whether a listing holds what stands at a path with a mode."""
+        return mode in _FILE_MODES and is_text(path) and self._layout.owns(path)
+
     def of(self, path: str, blob: str) -> bytes:
         """Return the bytes of a file whose blob is known, without a listing."""
         del path

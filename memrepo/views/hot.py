@@ -163,4 +163,5 @@ def condensed(memory: Memory) -> str:
         text = f"{text} {more}"
     text = visible(text).replace("↑", "^").replace("←", "<-")
     text = text if len(text) <= _LENGTH else text[: _LENGTH - 1].rstrip() + "…"
-    return _MARKUP.sub(r"\1\1\\\2", text)
+    # On one line, and with its marks escaped, a text may look like a secret that it was not.
+    return without_secrets(_MARKUP.sub(r"\1\1\\\2", text))

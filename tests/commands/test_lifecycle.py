@@ -80,16 +80,34 @@ def test_a_note_captured_cooled_gisted_forgotten_and_found_again(small_repo: Pat
     assert_sound(repo)
 
 
-def test_each_move_is_a_commit_that_names_age_and_last_retrieval(small_repo: Path) -> None:
+def test_moves_of_one_cause_share_a_commit_that_says_why(small_repo: Path) -> None:
     count = len(notes(small_repo))
-    done(small_repo, "show", notes(small_repo)[0].id, now=after(hours=1))
+    read = notes(small_repo)[0]
+    done(small_repo, "show", read.id, now=after(hours=1))
     ran = done(small_repo, "run", now=after(days=8))
     assert ran["counts"]["tier_moves"] == 2 * count
-    body = git(small_repo, "log", "--format=%B", "-40")
-    assert f"Memrepo-Reason: last retrieved {after(hours=1)}, 3h old at {after(hours=4)}" in body
-    assert f"Memrepo-Reason: created {NOW}, 7d old at {after(days=7)}" in body
+    assert moves(small_repo, 8) == [f"tier: {count} notes by age"] * 2
+    body = git(small_repo, "log", "--format=%B", "-8")
+    why = (
+        "warm after 3h, gist after 7d, forgotten after 14d, since it was created or retrieved last"
+    )
+    assert body.count(f"Memrepo-Reason: {why}") == 2
+    assert all(body.count(f"Memrepo-Memory: {note.id}") == 2 for note in notes(small_repo))
+    gist = {note.id: note.time("tier_since") for note in notes(small_repo)}
+    assert gist.pop(read.id) == parse_time(after(days=7, hours=1))
+    assert set(gist.values()) == {parse_time(after(days=7))}
     ledger = git(small_repo, "rev-parse", REF).strip()
     assert f"Memrepo-Access: {ledger}" in git(small_repo, "log", "-1", "--format=%B")
+
+
+def test_one_move_of_many_is_taken_back_by_its_memory(small_repo: Path) -> None:
+    done(small_repo, "run", now=after(days=1))
+    first, *others = notes(small_repo)
+    assert first.text("tier") == "warm"
+    done(small_repo, "revert", first.id, now=after(days=1, hours=1))
+    back, *rest = notes(small_repo)
+    assert (back.id, back.text("tier")) == (first.id, "")
+    assert rest == others
 
 
 @pytest.mark.parametrize("days", [0, 1, 20])

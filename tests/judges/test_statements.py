@@ -46,7 +46,7 @@ def texts(text: str, name: str = "memory/team.md", about: str = "") -> list[str]
             "Hosts – atlas – Port: 8080",
         ),
         ("# ana\n\n## Interests\n\n- bees\n- slow food\n", "ana – Interests: bees; slow food"),
-        ("# 队伍\n\n## 规则\n\n- **语言:** 中文\n", "队伍 – 规则 – 语言: 中文"),
+        ("# 队伍\n\n## 规则\n\n- **语言:** 中文\n", "队伍 – 语言: 中文"),
     ],
 )
 def test_a_text_says_what_it_stands_under_and_never_twice(text: str, said: str) -> None:

@@ -21,9 +21,11 @@ from memrepo.actions.setup.prompts import agent_snippet
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import write_steps
 from memrepo.core.access import SESSION, Accesses, Event, seconds
+from memrepo.core.changes import Step
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
+from memrepo.core.state import State
 from memrepo.core.times import EARLIEST
 from memrepo.judges.noise import noise_class
 from memrepo.policies.decay import is_over, keeping
@@ -32,7 +34,7 @@ from memrepo.policies.gists import sentences
 from memrepo.policies.hotcache import hot_of, nominated
 from memrepo.policies.matching import tokens
 from memrepo.policies.opening import opening
-from memrepo.policies.tiers import effective
+from memrepo.policies.tiers import effective, steps_of
 from memrepo.policies.upkeep import owed_tier_moves
 from memrepo.store.answers import broken_runs
 from memrepo.store.ledger import ledger_of
@@ -252,13 +254,15 @@ def _end(first: Work, request: Request) -> Ended:
 
 
 def _refresh(first: Work, request: Request) -> Refreshed:
-    wrote = write_steps(
-        first,
-        request,
-        lambda at, state: owed_tier_moves(
-            state, ledger_of(at.store).accesses(), first.call.now, at.config.rules
-        ),
-    )
+    told: list[str] = []
+
+    def draft(at: Work, state: State) -> Sequence[Step]:
+        rules, now = at.config.rules, first.call.now
+        owed = owed_tier_moves(state, ledger_of(at.store).accesses(), now, rules)
+        told[:] = [move.said_of(note) for note, made in owed for move in made]
+        return steps_of(owed, now, rules.tiers)
+
+    wrote = write_steps(first, request, draft)
     ended = _end(first, request)
     at = first.refreshed()
     found = nominated(
@@ -270,7 +274,7 @@ def _refresh(first: Work, request: Request) -> Refreshed:
             **begun,
             "ledger": ended.ledger,
             "commit": wrote.commit,
-            "moves": tuple(step.what for step in wrote.steps),
+            "moves": tuple(told),
             "candidates": promotions(found),
             "notices": wrote.notices,
         }

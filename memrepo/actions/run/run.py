@@ -39,6 +39,7 @@ from memrepo.store.answers import BATCHES, KeptAnswers
 from memrepo.store.ledger import ledger_of
 from memrepo.store.records import Compared
 from memrepo.store.repo import BranchMoved
+from memrepo.store.stream import CannotSign
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -219,9 +220,15 @@ def _once(first: Work, request: Request) -> Result:
             first.store.refuse_unfit()
         taken = take_over(first) if request.take_over and not request.dry_run else ""
         refuse_emptied(first, limited=wish.limited)
-        if not request.dry_run:
-            claim_edits(first)
-        outcome = _run(first, request, wish)
+        base = first.store.head()
+        try:
+            if not request.dry_run:
+                claim_edits(first)
+            outcome = _run(first, request, wish)
+        except CannotSign:
+            # Signed for trial it could be, hours ago: what the merge would have covered goes too.
+            first.store.withdraw(base)
+            raise
         if outcome.landed:
             from memrepo.actions.recall.recall import embed
 

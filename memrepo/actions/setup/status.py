@@ -105,7 +105,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     trust: str
     """Why the programs that the repository names are not trusted."""
     needs: tuple[Need, ...] = ()
-    """What needs a person: what waits, failed, was missed, or costs nearly all that it may."""
+    """What needs a person: what waits, failed, was missed, is contested, or costs nearly all."""
     notified: bool = False
     """Whether a person was told of that now."""
 
@@ -129,7 +129,7 @@ def do(work: Work, request: Request) -> Result:
     workspace = settings.workspace(store.repo)
     last = newest(work.landed())
     times, left = timetable(work, work.call.now), budgets(work, found.hot, work.call.now)
-    wanted = needs(waits, times, left.spent)
+    wanted = needs(waits, times, found.undecided, left.spent)
     notified, untold = tell(work, wanted) if request.notify else (False, ())
     return Result(
         exit=Exit.NO if request.exit_code and wanted else Exit.DONE,

@@ -38,6 +38,8 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """Those on the hot cache."""
     contradictions: int
     """Those that are open."""
+    undecided: int
+    """Those of them of which no person said that more must be known first."""
     problems: tuple[Problem, ...]
     """What is wrong with files."""
     stones: tuple[Problem, ...]
@@ -66,6 +68,7 @@ def read(state: State) -> Survey:
         tiers=_sorted(Counter(m.text("tier") or "hot" for m in state.active if m.is_note)),
         hot=sum(hot_of(m) is not None for m in state.active),
         contradictions=sum(c.status == "open" for c in found),
+        undecided=sum(c.needs_a_person for c in found),
         problems=state.problems,
         stones=tombstones_in(state).problems,
         cases=cases.problems,
@@ -93,6 +96,7 @@ def counted(work: Work, census: Census) -> Survey:
         tiers=_summed((kind.tier, kind.count) for kind in active if kind.type == "note"),
         hot=sum(kind.count for kind in active if kind.hot),
         contradictions=sum(c.status == "open" for c in found),
+        undecided=sum(c.needs_a_person for c in found),
         problems=census.problems(),
         stones=work.tree.stones.problems,
         cases=cases.problems,

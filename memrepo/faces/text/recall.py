@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memrepo.actions.recall.search import LayeredResult
 from memrepo.core.ids import visible
-from memrepo.core.messages import counted, fold
+from memrepo.core.messages import counted, cut
 from memrepo.policies.excerpts import excerpt
 from memrepo.policies.terms import query_terms, terms
 
@@ -124,8 +124,8 @@ def recent(request: looking.Request, result: looking.Result, *, colour: bool) ->
             way = "replaces" if one.replaces else "by"
             ends = f" {way} {', '.join(one.replaces or one.replaced_by)}"
         lines.append(f"{one.change:<11}{hit.id}  {hit.type}{ends}")
-        lines += [f"  was: {fold(visible(one.before), LINE)}"] if one.before else []
-        lines.append(f"  {fold(visible(hit.text), LINE)}")
+        lines += [f"  was: {cut(visible(one.before), LINE)}"] if one.before else []
+        lines.append(f"  {cut(visible(hit.text), LINE)}")
         lines += [f"  {doubt}" for doubt in hit.doubts]
     if result.left_out:
         lines.append(f"and {result.left_out} more (`-k`)")
@@ -301,7 +301,7 @@ def entities(
     del request, colour
     if isinstance(result, Mentioned):
         lines = [_names(result)]
-        lines += [f"  {m.id}  {fold(m.text, 80)}" for m in result.memories]
+        lines += [f"  {m.id}  {cut(m.text, 80)}" for m in result.memories]
         return "\n".join(lines)
     lines = [counted(len(result.entities), "entity", "entities")]
     lines += [f"{row.count:>5}  {_names(row)}" for row in result.entities]

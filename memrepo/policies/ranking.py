@@ -124,8 +124,11 @@ def spelled(
     """
     found = dict.fromkeys(held, 1.0)
     if not found or question.compounds:
-        alike = corpus.alike(term, inflects=question.inflects)
-        found |= {t: share * w for t, w in alike.items() if t not in found}
+        for form in (term, *question.forms.get(term, ())):  # a stem may be too short to tell
+            alike = corpus.alike(form, inflects=question.inflects)
+            found |= {t: share * w for t, w in alike.items() if t not in found}
+            if found:
+                break
     return found or {term: 1.0}
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS, month_names
-from memrepo.policies.languages import bare
+from memrepo.policies.languages import ENGLISH, bare, language_asked
 
 Span = tuple[str, str]
 """First and last day, as YYYY-MM-DD."""
@@ -152,6 +152,15 @@ _SAID = {
 _HINTS = ("ago", "day", "last", "night", "past", "previous", "this", "since", "after")
 _HINTS_OF_MONTHS = ("between", "from", "early", "late", "mid", "end of", "start of", "beginning of")
 """Every phrase that counts from today holds one of these; else its patterns need no compiling."""
+_HINTED = regex(r"\b(?:ago|last|night|past|previous|this|since|after)\b|days?\b")
+"""Words that only English has for it."""
+_FOREIGN = (
+    *("letzt", "vergangen", "vorig", "dernier", "pasad", "passad", "scors", "afgelopen", "laatste"),
+    *("forr", "sist", "sidst", "viime", "gecen", "zeszl", "ostatni", "ultim", "senast"),
+    *("ende ", "anfang", "mitte", "fin ", "fine ", "debut", "inicio", "temu", "sedan", "siden"),
+    *("geleden", "sitten", "atras", "kerst", "jul", "paske", "pasen", "natal", "wigili"),
+)
+"""What such phrases hold in texts without accents or small words."""
 _LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _Days = tuple[date, date]
 
@@ -195,17 +204,22 @@ def written_days(text: str) -> Iterator[date]:
 def _plain(text: str) -> str:
     """Return a text in small letters, with what other languages say for `last week` in English."""
     plain = " ".join(re.sub(r"['\u2019]", " ", text).lower().split())
-    if text.isascii() and _has_english_hint(plain):
+    if text.isascii() and _HINTED.search(plain):
         return plain
-    plain = bare(plain)
+    if not text.isascii() or _is_foreign(plain):
+        from memrepo.policies.timewords import in_english
+
+        plain = bare(in_english(plain, month_names()))
     for english, told in _SAID.items():
         if any(phrase in plain for phrase in told.split("|")):  # else it needs no compiling
             plain = _said(told).sub(english, plain)
     return plain
 
 
-def _has_english_hint(plain: str) -> bool:
-    return any(hint in plain for hint in _HINTS)
+def _is_foreign(plain: str) -> bool:
+    """Tell whether a text may name days in another language than English."""
+    foreign = any(hint in plain for hint in _FOREIGN)
+    return foreign or language_asked(plain.split(), plain) != ENGLISH
 
 
 @cache

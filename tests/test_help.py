@@ -52,6 +52,8 @@ show ID --explain
 recent
 related ID
 graph
+graph ID
+graph ID --mermaid
 thread
 topics
 entities

@@ -59,6 +59,7 @@ diff
 search server
 recent
 graph
+graph ID
 related ID
 show ID
 show ID --explain

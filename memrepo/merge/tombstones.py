@@ -19,6 +19,7 @@ the last full stop. Digits are never folded into letters: `O1` and `01` are two 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
@@ -70,6 +71,7 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
     memory: str = ""
     scope: str = ""
     triple: str = ""
+    bare: str = ""
     tokens: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
@@ -128,6 +130,13 @@ TOMBSTONE_FIELDS: tuple[Field, ...] = (
         doc="Hash of subject, predicate and object, if it has all.",
     ),
     Field(
+        name="bare",
+        kind=Text(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>"),
+        merge="const",
+        default="",
+        doc="Hash of the text without the accents of its letters, where it has any.",
+    ),
+    Field(
         name="tokens",
         kind=ListOf(Text(pattern=r"[0-9a-f]{4}", what="4 hex digits"), limit=100_000),
         merge="const",
@@ -182,6 +191,7 @@ def tombstone_of(
         key=_name(look(scope), text, triple),
         text=text,
         triple=triple,
+        bare=bare if (bare := _text_key(_plain(memory.said))) != text else "",
         scope=scope,
         tokens=tuple(sorted(tokens(memory.said))),
         units=tuple(sorted(units)),
@@ -202,6 +212,16 @@ def _name(place: str, text: str, triple: str) -> str:
 
 def _text_key(body: str) -> str:
     return f"tx-{digest([look(body)])[:32]}"
+
+
+_ACCENTS = regex(r"(?<=[A-Za-z])[\u0300-\u036f]+")
+
+
+def _plain(text: str) -> str:
+    """Return a text without the marks on its Latin letters: people and programs leave them out."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", text)))
 
 
 def _triple_key(triple: Iterable[str]) -> str:
@@ -247,7 +267,8 @@ def tombstone_keys(memory: Memory) -> frozenset[str]:
 @lru_cache(maxsize=1 << 16)
 def _keys(id_: str, body: str, triple: tuple[str, ...], scope: str) -> frozenset[str]:
     text, whole, place = _text_key(body), _triple_key(triple), look(scope)
-    said = [text, whole] if whole else [text, f"{text}/bare"]
+    texts = {text, _text_key(_plain(body))}
+    said = [*texts, whole] if whole else [*texts, *(f"{one}/bare" for one in texts)]
     places = [f"@{place}", "@"] if place else ["@*"]
     names = (_name(at, text, whole) for at in {place, ""})
     return frozenset({id_, *names, *(one + at for one in said for at in places)})
@@ -255,7 +276,8 @@ def _keys(id_: str, body: str, triple: tuple[str, ...], scope: str) -> frozenset
 
 def _own_keys(stone: Tombstone) -> frozenset[str]:
     """Return the keys that a tombstone bars."""
-    said = [stone.triple, f"{stone.text}/bare"] if stone.triple else [stone.text]
+    texts = [text for text in (stone.text, stone.bare) if text]
+    said = [stone.triple, *(f"{text}/bare" for text in texts)] if stone.triple else texts
     places = ("@*", f"@{look(stone.scope)}")
     return frozenset({stone.memory, *(one + place for one in said for place in places)} - {""})
 

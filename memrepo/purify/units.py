@@ -42,7 +42,7 @@ LINE_LENGTH = 360
 """Characters of a list that is one line."""
 BRIEF, BRIEF_MOST = 60, 120
 """The same of a list or table that is one unit, an item a line."""
-CARD, CARD_KEY, CARD_MOST = 8, 24, 160
+CARD, CARD_KEY, CARD_MOST = 8, 24, 240
 """Items of a card, a list that says several things of one; characters of a key, of an item."""
 BELOW_LENGTH = 900
 """Characters of a list, or of what stands below an item, that is one unit."""
@@ -601,6 +601,9 @@ def _is_brief(run: Sequence[Block]) -> bool:
     return brief and not stops and sum(lengths) <= BELOW_LENGTH
 
 
+_LONG_LINK = regex(r"://\S{100}")
+
+
 def _is_card(run: Sequence[Block]) -> bool:
     """Tell whether a list says several things of one: each item has a key of its own."""
     keys = [bold_lead(block.text)[0] for block in run]
@@ -608,6 +611,7 @@ def _is_card(run: Sequence[Block]) -> bool:
     return (
         1 < len(run) <= CARD
         and not any(block.children or block.task or "\n" in block.text for block in run)
+        and not any(_LONG_LINK.search(block.text) for block in run)
         and len(set(keys)) == len(keys)
         and all(0 < _width(key) <= CARD_KEY for key in keys)
         and max(lengths) <= CARD_MOST

@@ -37,13 +37,12 @@ class Row(msgspec.Struct, frozen=True, dict=True):
 
     def has(self, *names: str) -> bool:
         """Tell whether a phrase of any of some lists stands in it."""
-        found = self._had.get(names)
-        if found is None:
-            found = self._had[names] = any(map(self.spans, names))
-        return found
+        return not self._listed.isdisjoint(names) and any(map(self.spans, names))
 
     def spans(self, name: str) -> tuple[tuple[int, ...], ...]:
         """Return where the phrases of a list stand; each list is looked for once."""
+        if name not in self._listed:
+            return ()
         if name not in self._spans:
             self._spans[name] = self.language.spans(self.words, name)
         return self._spans[name]
@@ -58,8 +57,8 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         return bool(self._spans[key])
 
     @cached_property
-    def _had(self) -> dict[tuple[str, ...], bool]:
-        return {}
+    def _listed(self) -> frozenset[str]:
+        return self.language.listed(self.words)
 
     @cached_property
     def _spans(self) -> dict[str, tuple[tuple[int, ...], ...]]:

@@ -5,6 +5,8 @@ PYTHON ?= python3
 PYTEST_ARGS ?= -n 2
 UPGRADE ?=
 CLIENTS ?= sdk claude-code openclaw
+# Paths to what is not carried: --sets DIR --labelled DIR --peers build/peers
+PROVING ?=
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -38,7 +40,7 @@ help:
 	@echo "make format  rewrite the code in the house format"
 	@echo "make docs    refresh the tables and transcripts of the documentation"
 	@echo "make site    the documentation as a site, in build/site"
-	@echo "make bench   the benchmarks, as ratios and by size (LARGE=1: 100,000 memories too)"
+	@echo "make bench   the benchmarks, as on docs/benchmarks.md (LARGE=1: 100,000 memories too)"
 	@echo "make lock    resolve the lock files again (UPGRADE=--upgrade for newer versions)"
 	@echo "make build   wheel and source archive in dist/"
 	@echo "make clean   remove everything that these made"
@@ -73,6 +75,7 @@ format: $(READY)
 docs: $(READY)
 	@$(PY) tests/docs_parts.py
 	@$(PY) -m benchmarks.plot
+	@$(PY) -m benchmarks.proving.picture
 	@$(PY) tests/transcripts.py --write
 
 site: $(READY)
@@ -83,6 +86,7 @@ site: $(READY)
 bench: $(READY)
 	@$(PY) -m benchmarks
 	@$(PY) -m benchmarks.scale $(if $(LARGE),--large)
+	@$(PY) -m benchmarks.proving $(PROVING)
 
 lock: $(READY)
 	$(COMPILE) -o requirements.lock pyproject.toml

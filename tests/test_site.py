@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
 import json
 import os
@@ -20,10 +21,12 @@ import pytest
 import transcripts
 import yaml
 from docs_parts import ROOT
+from driving import LONG, git
 
 from memrepo.faces.cli.parser import COMMANDS
 
 DOCS = ROOT / "docs"
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 MOST = 1500
 REFERENCE = {
     f"docs/{name}.md"
@@ -151,3 +154,46 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert made == set(COMMANDS)
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     assert not re.findall(r'(?:src|href)="https?://(?!example\.org)[^"]*\.(?:js|css)', page)
+    read = html.unescape(re.sub(r"<[^>]+>", "", _page(tmp_path / "site", "first-night")))
+    played = transcripts.exchanges((DOCS / "first-night.md").read_text(encoding="utf-8"))
+    assert [e.command for e in played if e.command not in read] == []
+
+
+def _page(site: Path, name: str) -> str:
+    return (site / name / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(
+    not LONG or importlib.util.find_spec("mike") is None,
+    reason="make test-long, with the group `docs` (make site)",
+)
+def test_each_version_keeps_its_site_and_the_newest_is_the_latest(tmp_path: Path) -> None:
+    place = tmp_path / "clone"
+    place.mkdir()
+    for name in ("docs", "mkdocs.yml", "tests"):
+        (place / name).symlink_to(ROOT / name)
+    git(place, "init", "-q")
+    git(place, "commit", "-q", "--allow-empty", "-m", "a project")
+    for number in ("0.1", "0.2"):
+        ran = subprocess.run(
+            [
+                Path(sys.executable).with_name("mike"),
+                "deploy",
+                "-u",
+                "-b",
+                "pages",
+                number,
+                "latest",
+            ],
+            cwd=place,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "PATH": PATH},
+        )
+        assert ran.returncode == 0, ran.stderr
+    told = json.loads(git(place, "show", "pages:versions.json"))
+    assert [(one["version"], one["aliases"]) for one in told] == [("0.2", ["latest"]), ("0.1", [])]
+    kept = git(place, "ls-tree", "--name-only", "pages").split()
+    assert {"0.1", "0.2", "latest"} <= set(kept)
+    assert "The night" in git(place, "show", "pages:0.1/first-night/index.html")

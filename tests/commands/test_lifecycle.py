@@ -322,6 +322,7 @@ def test_a_note_that_does_not_fit_is_there_with_its_gist(small_repo: Path) -> No
         ("user: hello there\n\nassistant: Hi! What shall we build today?", False),
         ("Asked:\n\n- which trays are clean\n", False),
         ("user: which trays are clean?\n\nassistant: The trays of shelf 4.", True),
+        ('user: "sender_id": "386", "id": "38",\n\nassistant: "state": {\n\n"n": 4,', False),
         ("Tray 4 was moved to the cold store.", True),
     ],
 )
@@ -330,6 +331,31 @@ def test_a_session_is_told_of_notes_that_say_something(
 ) -> None:
     id_ = done(small_repo, "add", body, "--type", "note", "--title", "Day")["id"]
     assert (id_ in done(small_repo, "session", "show")["notes"]) is said
+
+
+def test_what_a_program_sends_around_a_message_is_not_told(small_repo: Path) -> None:
+    answer = "[[reply_to_current]] Tray 4 lies on shelf 9."
+    body = f'user: "id": "38",\n\nuser: Where is tray 4?\n\nassistant: {answer}'
+    done(small_repo, "add", body, "--type", "note", "--title", "Day")
+    shown = done(small_repo, "session", "show")["context"]
+    assert "Tray 4 lies on shelf 9." in shown
+    assert "reply_to" not in shown
+    assert '"38"' not in shown
+
+
+def test_of_the_conversations_of_a_day_the_newest_is_told(tmp_path: Path) -> None:
+    for n, day in enumerate(("2026-02-20", "2026-02-20", "2026-02-21")):
+        said = f"# Day\n\nuser: Which tray is {n}?\n\nassistant: Tray {n} lies on shelf {n + 4}.\n"
+        path = tmp_path / "space" / "memory" / f"{day}-{n}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(said, encoding="utf-8")
+    (path.parent / "2026-02-20.md").write_text("# Day\n\nShelf 4 was built anew.\n")
+    done(tmp_path, "init", tmp_path / "repo", "--from", tmp_path / "space")
+    done(tmp_path / "repo", "run", now="2026-02-22T09:00:00Z")
+    shown = done(tmp_path / "repo", "session", "show", now="2026-02-22T10:00:00Z")["context"]
+    assert ("Tray 1" in shown) is not ("Tray 0" in shown)
+    assert "Tray 2" in shown
+    assert "Shelf 4 was built anew." in shown
 
 
 def test_showing_a_session_begins_none(small_repo: Path) -> None:

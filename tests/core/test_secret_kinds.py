@@ -245,6 +245,7 @@ INNOCENT = [
     "pass: the exam was passed by Ana in 2026",
     "password: 密码 see the note",
     "login with your account, password reset by mail",
+    "run `./config.sh --url https://h.test --token REG_TOKEN` there",
     "PR #123 merged by a/b-c_d in repo-name-with-parts-2026",
 ]
 

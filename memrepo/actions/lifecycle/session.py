@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice
@@ -49,6 +49,11 @@ NOTES = 5
 WORDS, LINES = 3, 2
 """A line says something in so many words; a conversation has more than one such line."""
 _BEAT = regex(r"\W*heartbeat\b", re.IGNORECASE)
+_MEMBER = regex(r"""\W*"[\w.-]{1,60}"\s*:\s*(?:["\[{]|[\w.-]+,?\s*$)""")
+"""A line of what a program sends around a message: a name and a value as JSON has them."""
+_TAG = regex(r"\[\[ *[a-z_]+ *(?::[^\[\]\n]{0,100})?\]\]\s*")
+"""What an agent tells its program by the way, as to whom a reply goes."""
+_TURN = regex(r"\W*(?:user|assistant|human)\s*:", re.IGNORECASE)
 _SPEAKER = regex(
     r"\W*asked:\s*$|(?:\W*(?:user|assistant|human|system|tool)\s*:\s*)+", re.IGNORECASE
 )
@@ -195,7 +200,7 @@ def context(
     if audience == "shared":
         hot, told, notes = [], [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
     notes.sort(key=lambda n: _newest(n, accesses), reverse=True)
-    notes = list(islice(filter(None, map(_telling, notes)), NOTES))
+    notes = list(islice(filter(None, map(_telling, _days(notes))), NOTES))
     waiting = [f"{w.branch} waits for review" for w in all_waiting(first)]
     if asked := requests_waiting(first):
         # Their words stay out of a context: they come from what was read.
@@ -220,22 +225,36 @@ def _doubts(shown: Sequence[Memory]) -> list[str]:
     return [*told[:DOUBTS], *more]
 
 
+def _days(notes: Iterable[Memory]) -> Iterator[Memory]:
+    """Yield notes, of what was spoken on a day only the newest: what was written says more."""
+    spoken = set[str]()
+    for note in notes:
+        day = max((s.captured for s in note.sources), default="")[:10]
+        if day and sum(map(bool, map(_TURN.match, note.body.split("\n")))) >= LINES:
+            if day in spoken:
+                continue
+            spoken.add(day)
+        yield note
+
+
 def _telling(note: Memory) -> Memory | None:
     """Return a note by its lines that say something; None where that is hardly anything.
 
     A heartbeat, an envelope of a message and a question of one line begin no session.
     """
     lines = sentences(note.body)
-    said = [turn for line in lines if (turn := _SPEAKER.sub("", line))]
+    said = [turn for line in lines if (turn := _TAG.sub("", _SPEAKER.sub("", line)))]
     kept = list(dict.fromkeys(line for line in said if not _is_noise(line)))
     telling = sum(len(tokens(line)) >= WORDS for line in kept)
     if telling < (LINES if any(map(_SPEAKER.match, lines)) else 1):
         return None
-    return note if kept == lines else replace(note, body="\n".join(kept))
+    # The gist that is kept is of all that was there.
+    cleaned = replace(note, body="\n".join(kept)).with_fields({"gist": None})
+    return note if kept == lines else cleaned
 
 
 def _is_noise(line: str) -> bool:
-    return bool(_BEAT.match(line) or noise_class(line))
+    return bool(_BEAT.match(line) or _MEMBER.match(line) or noise_class(line))
 
 
 def _newest(note: Memory, accesses: Accesses) -> tuple[datetime, str, str]:

@@ -24,6 +24,12 @@ HAPPENED = regex(
     r"|required|supposed|expected)"
     r"[a-z]{2,14}(?:ed|ied)|ran|sent|built|made|got|found|wrote|fixed|set|took|began|saw|met|did|read"
     r"|went|came|gave|kept|left|put|shut)\b"
+    # who asked for it, and when they did
+    r"|^\W*[A-Z][\w-]+(?: [A-Z][\w-]+)?"
+    r" (?:asked|shared|posted|mentioned|reported|reviewed|checked|tested)\b"
+    # the thing first: "Page widened: ..."
+    r"|^\W*(?:[A-Z][\w/-]*\s+)(?:\w+\s+){0,2}"
+    r"(?!need|speed|feed|based|supposed|expected)[a-z]{3,12}ed:"
     # done, in a later sentence
     r"|\bfound (?:no|nothing)\b"
     r"|(?<=[.;\n])\s+(?:committed|pushed|merged|deployed|restarted|installed|updated|verified|tested)\b"
@@ -115,6 +121,8 @@ SPOKEN = regex(
 ASKS = regex(r"[?\uff1f](?=\s|$)")
 ADDRESSED = regex(r"\b(?:you|your|you're|y'all|tu|você|usted|vous|ты|вы)\b", re.IGNORECASE)
 EXCLAIMS = regex(r"[!\uff01](?=\s|$)")
+STAMP = regex(r"^\W*\d{4}-\d\d-\d\d(?:[ ,]+\d{1,2}:\d\d)?(?:\s+[A-Z]\w+/\w+)?\s*[:\uff1a–—-]\s+")
+"""The day at which an entry opens, with its time and zone."""
 COUNT = regex(
     r"^\W*\d[\d.,]*\+?\s|[$€£¥]\s?\d|\b\d+(?:[.,]\d+)?\s?(?:%|ms|kb|mb|gb|tokens?)\b", re.I
 )
@@ -162,7 +170,7 @@ DAILY_WEIGHTS = {
 
 def traits(candidate: Candidate) -> Iterator[str]:
     """Yield the names of the signs that a candidate shows, in a fixed order."""
-    text = plain(candidate.text)
+    text = STAMP.sub("", plain(candidate.text))
     key, value = lead_of(candidate)
     said = value or text
     heads = candidate.context

@@ -152,7 +152,7 @@ def _valued(candidate: Candidate, key: str, value: str) -> Part:
 
 
 SEGMENT_LENGTH = 60
-MOST_SEGMENTS = 4
+MOST_SEGMENTS = 3
 LEAD_LENGTH = 140
 """Characters of a lead that names all that a text stands under; a longer one skips the middle."""
 SHORTEST = 12

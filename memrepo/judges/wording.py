@@ -340,8 +340,12 @@ _MOMENT = (
     r"|~?\d{1,2}:\d\d(?::\d\d)?(?:\s?[AP]M)?(?:\s?(?:UTC|[A-Z]{1,2}[SD]?T))?)"
 )
 # A day or time at an end of a heading says when it was written, one inside what it is about.
+_PART_OF_DAY = r"\((?:\w+day|late|early|night|evening|morning|afternoon)\)"
 _WHEN_FIRST = regex(
-    rf"^[\[(]?{_MOMENT}(?:\s*(?:[–~/+-]+|to|bis|until|hasta|até|до|至)\s*{_MOMENT})*[\])]?(?:\s*\((?:\w+day|late|early)\))?[\s:,–—+-]*",
+    rf"^[\[(]?{_MOMENT}(?:\s*(?:[–~/+-]+|to|bis|until|hasta|até|до|至)\s*{_MOMENT})*[\])]?"
+    rf"(?:\s*{_PART_OF_DAY})?[\s:,–—+-]*"
+    # what is left where the first of two days was taken off with the marker
+    rf"|^(?:{_PART_OF_DAY}\s*[+–—-]|to|bis|until|hasta|até|до|至)\s*{_MOMENT}[\s:,–—+-]*",
     re.IGNORECASE,
 )
 _WHEN_LAST = regex(

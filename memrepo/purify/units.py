@@ -42,6 +42,8 @@ LINE_LENGTH = 360
 """Characters of a list that is one line."""
 BRIEF, BRIEF_MOST = 60, 120
 """The same of a list or table that is one unit, an item a line."""
+CARD, CARD_KEY, CARD_MOST = 8, 24, 240
+"""Items of a card, a list that says several things of one; characters of a key, of an item."""
 BELOW_LENGTH = 900
 """Characters of a list, or of what stands below an item, that is one unit."""
 ALIKE = 0.6
@@ -372,6 +374,8 @@ class _Work(msgspec.Struct):
         if _is_terse(run):
             apart = self._is_profile() or self._is_log()
             return not apart or all(_width(block.text) <= NAME for block in run)
+        if not self._is_profile() and _is_card(run):
+            return True
         if not _is_brief(run):
             return False
         if self._is_log():
@@ -595,6 +599,24 @@ def _is_brief(run: Sequence[Block]) -> bool:
     lengths = sorted(_width(block.text) for block in rows)
     brief = lengths[-1] <= BRIEF_MOST and lengths[len(lengths) // 2] <= BRIEF
     return brief and not stops and sum(lengths) <= BELOW_LENGTH
+
+
+_LONG_LINK = regex(r"://\S{100}")
+
+
+def _is_card(run: Sequence[Block]) -> bool:
+    """Tell whether a list says several things of one: each item has a key of its own."""
+    keys = [bold_lead(block.text)[0] for block in run]
+    lengths = [_width(block.text) for block in run]
+    return (
+        1 < len(run) <= CARD
+        and not any(block.children or block.task or "\n" in block.text for block in run)
+        and not any(_LONG_LINK.search(block.text) for block in run)
+        and len(set(keys)) == len(keys)
+        and all(0 < _width(key) <= CARD_KEY for key in keys)
+        and max(lengths) <= CARD_MOST
+        and sum(lengths) <= BELOW_LENGTH
+    )
 
 
 def _alike(items: Sequence[Block]) -> dict[int, tuple[Block, ...]]:

@@ -172,6 +172,8 @@ def test_a_name_is_read_and_a_placeholder_is_none(text: str, name: str) -> None:
         ("MEMORY.md - The garden", ["The garden"]),
         ("3. How we work", ["How we work"]),
         ("Approval (2026-02-05)", ["Approval"]),
+        ("2026-02-20 (late) + 2026-02-21 — The new well", ["The new well"]),
+        ("2026-02-20 to 2026-02-21 — The new well", ["The new well"]),
     ],
 )
 def test_headings_lose_marks_and_moments_and_generic_ones_say_nothing(

@@ -5,6 +5,8 @@ PYTHON ?= python3
 PYTEST_ARGS ?= -n 2
 UPGRADE ?=
 CLIENTS ?= sdk claude-code openclaw
+# Paths to what is not carried: --sets DIR --labelled DIR --peers build/peers
+PROVING ?=
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -18,7 +20,10 @@ COMPILE := $(PUBLIC) CUSTOM_COMPILE_COMMAND="make lock" $(PY) -m piptools compil
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host $(UPGRADE)
 sdk := @modelcontextprotocol/sdk@1.32.2
 claude-code := @anthropic-ai/claude-code@2.1.197
-openclaw := openclaw@2026.9.6 node@24
+openclaw := openclaw@2026.9.6
+# Some of them refuse an older one, at their installation too.
+node := node@24
+NODE := $(CURDIR)/.clients/node/node_modules/.bin
 
 DEV_GROUP := import tomllib; \
 	print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")
@@ -35,7 +40,7 @@ help:
 	@echo "make format  rewrite the code in the house format"
 	@echo "make docs    refresh the tables and transcripts of the documentation"
 	@echo "make site    the documentation as a site, in build/site"
-	@echo "make bench   the benchmarks, as ratios; writes benchmarks/results.json"
+	@echo "make bench   the benchmarks, as on docs/benchmarks.md (LARGE=1: 100,000 memories too)"
 	@echo "make lock    resolve the lock files again (UPGRADE=--upgrade for newer versions)"
 	@echo "make build   wheel and source archive in dist/"
 	@echo "make clean   remove everything that these made"
@@ -48,7 +53,9 @@ test: $(READY)
 
 # Their tests skip where this was not done; CLIENTS="sdk claude-code" takes less.
 clients:
-	@$(foreach name,$(CLIENTS),npm install --prefix .clients/$(name) --no-audit --no-fund $($(name)) &&) true
+	@npm install --prefix .clients/node --no-audit --no-fund $(node)
+	@$(foreach name,$(CLIENTS),PATH="$(NODE):$$PATH" npm install --prefix .clients/$(name) \
+		--no-audit --no-fund $($(name)) &&) true
 
 test-long: $(READY)
 	@HYPOTHESIS_PROFILE=long $(PY) -m pytest $(PYTEST_ARGS)
@@ -68,6 +75,7 @@ format: $(READY)
 docs: $(READY)
 	@$(PY) tests/docs_parts.py
 	@$(PY) -m benchmarks.plot
+	@$(PY) -m benchmarks.proving.picture
 	@$(PY) tests/transcripts.py --write
 
 site: $(READY)
@@ -77,6 +85,8 @@ site: $(READY)
 
 bench: $(READY)
 	@$(PY) -m benchmarks
+	@$(PY) -m benchmarks.scale $(if $(LARGE),--large)
+	@$(PY) -m benchmarks.proving $(PROVING)
 
 lock: $(READY)
 	$(COMPILE) -o requirements.lock pyproject.toml

@@ -1,4 +1,7 @@
-"""Which statements of daily logs last? Fit on all workspaces but one, and test on that one.
+"""Which statements last? Fit on all workspaces but one, and test on that one.
+
+The weights of a daily log's signs are fitted, and the strength from which a statement is kept is
+chosen, for daily logs and for other files; each is tested on the workspace that was left out.
 
     python -m benchmarks.lasting WORKSPACES UNITS LABELS
 
@@ -18,41 +21,54 @@ from pathlib import Path
 
 import msgspec
 
+from memrepo.core.judge import Candidate
 from memrepo.judges.lasting import DAILY_WEIGHTS, traits
+from memrepo.judges.offline import DEFER_BELOW
+from memrepo.judges.scores import score
 from memrepo.purify.gather import gather
 from memrepo.purify.intake import Reader, SourceText, take_in
 from memrepo.purify.sources import SourceRules, kind_of
 
 STEPS, RATE, RIDGE = 800, 0.75, 1.0
 CUTS = (0.5, 0.0, -0.25, -0.5, -1.0)
+STRENGTHS = tuple(round(0.05 * step, 2) for step in range(10, 51))
+"""The strengths that are tried as the least that is kept."""
 DATED = 0.7
 """What a dated line weighs in the fit: it is worth keeping, but in its note."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A labelled line of a log: its workspace, the signs it shows, and its label."""
+    """A labelled line: its workspace, the signs it shows, its strength, and its label."""
 
     workspace: str
     signs: frozenset[str]
     keep: str
+    daily: bool
+    strength: float
 
 
 def rows(workspaces: Path, units: Path, labels: Path) -> Iterator[Row]:
-    """Yield the labelled lines of daily logs that are candidates."""
+    """Yield the labelled lines that are candidates."""
     for file in sorted(labels.glob("*.jsonl")):
         name = file.stem
         keep = {one["id"]: one["keep"] for one in map(json.loads, file.open(encoding="utf-8"))}
-        signs = _signs(workspaces / name)
+        places = _places(workspaces / name)
         for unit in map(json.loads, (units / file.name).open(encoding="utf-8")):
             first, last = unit["lines"]
-            spans = signs.get(unit["file"], ())
-            found = next((s for (a, b), s in spans if a <= last and first <= b), None)
+            spans = places.get(unit["file"], ())
+            found = next((c for (a, b), c in spans if a <= last and first <= b), None)
             if found is not None and unit["id"] in keep:
-                yield Row(workspace=name, signs=found, keep=keep[unit["id"]])
+                yield Row(
+                    workspace=name,
+                    signs=frozenset(traits(found)) if found.daily else frozenset(),
+                    keep=keep[unit["id"]],
+                    daily=found.daily,
+                    strength=score(found)[0].strength,
+                )
 
 
-def _signs(root: Path) -> dict[str, list[tuple[tuple[int, int], frozenset[str]]]]:
-    """Return, by log, the lines of each candidate and the signs that it shows."""
+def _places(root: Path) -> dict[str, list[tuple[tuple[int, int], Candidate]]]:
+    """Return, by file, the candidates and their lines."""
     rules, texts, blobs = SourceRules(), [], {}
     for path in sorted(p for p in root.rglob("*.md") if p.is_file() and not p.is_symlink()):
         name = path.relative_to(root).as_posix()
@@ -63,12 +79,10 @@ def _signs(root: Path) -> dict[str, list[tuple[tuple[int, int], frozenset[str]]]
                 SourceText(name=name, resource=name, blob=name, kind=kind, committed="2026-01-01")
             )
     taken = take_in(texts, {}, Reader(texts, blobs.__getitem__), whole=False)
-    found: dict[str, list[tuple[tuple[int, int], frozenset[str]]]] = {}
+    found: dict[str, list[tuple[tuple[int, int], Candidate]]] = {}
     for candidate in gather(taken.placed).candidates:
-        if candidate.daily:
-            for source in candidate.sources:
-                spans = found.setdefault(source.resource, [])
-                spans.append((source.lines, frozenset(traits(candidate))))
+        for source in candidate.sources:
+            found.setdefault(source.resource, []).append((source.lines, candidate))
     return found
 
 
@@ -96,13 +110,46 @@ def _likely(row: Row, bias: float, weights: dict[str, float]) -> float:
     return 1.0 / (1.0 + math.exp(-_logit(row, bias, weights)))
 
 
+def f1(kept: Sequence[Row], every: Sequence[Row]) -> float:
+    """Return F1 of keeping these rows; a dated one counts half as wrong as noise."""
+    counts = Counter(row.keep for row in kept)
+    durable = sum(row.keep == "durable" for row in every)
+    weighed = counts["durable"] + counts["noise"] + 0.5 * counts["dated"]
+    return 2 * counts["durable"] / (weighed + durable) if weighed + durable else 0.0
+
+
+def chosen(train: Sequence[Row]) -> float:
+    """Return the least strength to keep that does best on these rows; of equals the middle one."""
+    by = {cut: f1([r for r in train if r.strength >= cut], train) for cut in STRENGTHS}
+    best = [cut for cut in STRENGTHS if by[cut] == max(by.values())]
+    return best[len(best) // 2]
+
+
+def print_thresholds(every: Sequence[Row]) -> None:
+    """Print the strength chosen without each workspace, and what it and ours keep of that one."""
+    kept: list[Row] = []
+    for left_out in sorted({row.workspace for row in every}):
+        train = [row for row in every if row.workspace != left_out]
+        test = [row for row in every if row.workspace == left_out]
+        cut = chosen(train)
+        own = [row for row in test if row.strength >= cut]
+        ours = [row for row in test if row.strength >= DEFER_BELOW]
+        kept += own
+        print(f"  {left_out:9} {cut:4.2f}  F1 {f1(own, test):.2f}, in use {f1(ours, test):.2f}")
+    ours = [row for row in every if row.strength >= DEFER_BELOW]
+    print(
+        f"  {'all':9} {chosen(every):4.2f}  F1 {f1(kept, every):.2f}, in use {f1(ours, every):.2f}"
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the weights, and what is kept at some cuts when each workspace is left out once."""
     parser = argparse.ArgumentParser(description=__doc__, add_help=True)
     for name in ("workspaces", "units", "labels"):
         parser.add_argument(name, type=Path)
     options = parser.parse_args(argv)
-    every = list(rows(options.workspaces, options.units, options.labels))
+    found = list(rows(options.workspaces, options.units, options.labels))
+    every = [row for row in found if row.daily]
     bias, weights = fitted(every)
     print(f"{'sign':18} {'fitted':>7} {'in use':>7}   (bias {bias:.2f})")
     for name in DAILY_WEIGHTS:
@@ -117,6 +164,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     for cut in CUTS:
         kept = Counter(keep for logit, keep in tested if logit >= cut)
         print(f"  {cut:5}  " + "  ".join(f"{k} {kept[k]}/{total[k]}" for k in sorted(total)))
+    print(f"\nthe least strength kept, chosen without one workspace (in use {DEFER_BELOW}):")
+    for what, some in (("daily logs", every), ("other files", [r for r in found if not r.daily])):
+        print(f" {what}")
+        print_thresholds(some)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import expression
-from memrepo.store.index import NAME, Filter, Index, no_model
+from memrepo.store.index import Filter, Index, no_model
+from memrepo.store.records import NAME
 from memrepo.store.repo import Repository, open_repository
 
 BUILT = "index built / its files read and hashed"
@@ -88,7 +89,7 @@ def _measured(machine: Machine, repo: Path, count: int, sizes: Sizes) -> list[Ra
     ]
 
 
-def _index(store: Repository) -> Index:
+def words_index(store: Repository) -> Index:
     """Return the index at HEAD, which goes by words alone whatever this machine has installed."""
     return replace(
         index_of(Work(Call(where=store.root, now=datetime(2026, 3, 1, tzinfo=UTC)), store=store)),
@@ -98,7 +99,7 @@ def _index(store: Repository) -> Index:
 
 def _caught_up(store: Repository) -> None:
     """Bring the index up to date and count what holds one word: nearly nothing to search."""
-    _index(store).count(["submarine"], Filter())
+    words_index(store).count(["submarine"], Filter())
 
 
 def _built(store: Repository) -> float:
@@ -114,19 +115,19 @@ def _hashed(path: Path) -> str:
 
 def _asked(store: Repository, texts: Sequence[str], turns: int) -> Mapping[str, float]:
     """Ask the same questions of recall, FTS5 and the bare texts by turns, on a warm index."""
-    index = _index(store)
+    index = words_index(store)
     with closing(sqlite3.connect(store.folder / NAME)) as base:
         return medians_s(
             turns,
             recall=lambda: timed(
                 lambda: [index.search([q], Filter(limit=_COUNT)) for q in _QUESTIONS]
             ),
-            fts5=lambda: sum(_bare(base, q) for q in _QUESTIONS),
+            fts5=lambda: sum(bare_query(base, q) for q in _QUESTIONS),
             scan=lambda: timed(lambda: [scan(texts, query_terms(q)) for q in _QUESTIONS]),
         )
 
 
-def _bare(base: sqlite3.Connection, question: str) -> float:
+def bare_query(base: sqlite3.Connection, question: str) -> float:
     """Return the seconds that FTS5 takes for the same words, stemmed and joined alike."""
     asked = expression(query_terms(question))
     start = time.perf_counter()

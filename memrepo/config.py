@@ -106,8 +106,8 @@ KEYS: tuple[Key, ...] = (
         kind="choice",
         default=CONTRACTS[0],
         words=CONTRACTS,
-        doc="workspace: what an agent's workspace holds; classic: the purifier's files alone, and"
-        " no daily logs.",
+        doc="workspace: what an agent's workspace holds; classic: memory-purifier's files alone,"
+        " and no daily logs.",
     ),
     Key(
         name="secrets.off",

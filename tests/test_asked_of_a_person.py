@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from driving import LATER, NEXT_DAY, assert_sound, done, git, memories, memrepo
+from driving import LATER, NEXT_DAY, Done, assert_sound, done, git, memories, memrepo
 from msgspec.structs import replace
 
 from memrepo.actions.work import Call
@@ -210,3 +210,59 @@ def test_the_memory_tool_says_that_a_persons_file_waits(repo: Path, command: str
     assert "waits for that person" in said
     assert SAID in files.view("/memories/keys.md")
     assert len(waiting(repo)) == 1
+
+
+def as_agent(repo: Path, *argv: str, now: str = LATER) -> Done:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMREPO_ACTOR", "process:helper")
+        return memrepo(repo, *argv, now=now)
+
+
+def test_directives_of_an_agent_take_nothing_of_a_person_off_the_hot_cache(repo: Path) -> None:
+    id_ = written(repo)
+    own = tool(repo, "memory_store", text="The spare lamp is blue.", reason="x").data["id"]
+    for one in (id_, own):
+        done(repo, "promote", one, "--critical", now=LATER)
+    (repo.parent / "wish.md").write_text("[[forget keyword:spare]]\n", encoding="utf-8")
+    dry = as_agent(repo, "directives", "../wish.md", "--dry-run")
+    assert (dry.exit, waiting(repo)) == (3, [])
+    told = as_agent(repo, "directives", "../wish.md")
+    assert told.exit == 3
+    assert "waits for the person" in told.data["applied"][0]["said"]
+    assert told.data["counts"]["steps"] == 1
+    assert memories(repo)[id_].flag("critical")
+    assert not memories(repo)[own].flag("critical")
+    assert SAID in (repo / "MEMORY.md").read_text("utf-8")
+    assert len(waiting(repo)) == 1
+    done(repo, "accept", now=NEXT_DAY)
+    assert not memories(repo)[id_].flag("critical")
+    assert_sound(repo)
+
+
+@pytest.mark.parametrize("verb", [("pin", "--off"), ("promote", "--off")], ids=lambda v: v[0])
+def test_an_agent_takes_no_mark_off_a_memory_of_a_person(repo: Path, verb: tuple[str, str]) -> None:
+    id_ = written(repo)
+    done(repo, verb[0], id_, now=LATER)
+    before = memories(repo)[id_].fields
+    assert "waits for that person" in as_agent(repo, verb[0], id_, verb[1]).out
+    assert memories(repo)[id_].fields == before
+    done(repo, verb[0], id_, verb[1], now=LATER)
+    assert memories(repo)[id_].fields != before
+
+
+def test_a_prune_by_an_agent_takes_its_own_and_asks_for_what_is_a_persons(repo: Path) -> None:
+    id_ = written(repo)
+    own = tool(repo, "memory_store", text="The spare lamp is blue.", reason="x").data["id"]
+    ends = "valid_until=2026-03-05"
+    done(repo, "edit", id_, "--set", ends, now=LATER)
+    assert as_agent(repo, "edit", own, "--set", ends).exit == 0
+    prune = ("decay", "prune")
+    told = as_agent(repo, *prune, now="2026-06-01T09:00:00Z")
+    assert told.exit == 3, told
+    assert [change["memories"] for change in told.data["changes"]] == [[own]]
+    assert [change["memories"] for change in told.data["waits"]] == [[id_]]
+    assert memories(repo)[id_].status == "active"
+    assert len(waiting(repo)) == 1
+    done(repo, *prune, now="2026-06-01T09:00:00Z")
+    assert memories(repo).get(id_) is None or memories(repo)[id_].status == "archived"
+    assert_sound(repo)

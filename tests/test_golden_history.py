@@ -141,15 +141,9 @@ FULL: list[tuple[str, ...]] = [
         "A memories/notes/2026-02/03/08-10.md",
     ),
     (
-        "tier: 09-00-orders-ccb1a7 hot to warm",
+        "tier: 3 notes by age",
         "M memories/notes/2026-02/01/09-00-orders.md",
-    ),
-    (
-        "tier: 15-30-weather-461161 hot to warm",
         "M memories/notes/2026-02/01/15-30-weather.md",
-    ),
-    (
-        "tier: 2026-02-02-6e0eb4 hot to warm",
         "M memories/notes/2026-02/02/2026-02-02.md",
     ),
     (

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from docs_parts import ROOT
-from driving import assert_sound, done, git, subjects
+from driving import assert_sound, done, git, memories, subjects
 from real_clients import bare_environment, installed
 from scripted_model import Model, Use, model
 
@@ -65,7 +69,7 @@ class OpenClaw:
 
     def __init__(self, base: Path, repo: Path) -> None:
         self.program = installed("openclaw", "openclaw/openclaw.mjs")
-        self.node = installed("openclaw", ".bin/node")
+        self.node = installed("node", ".bin/node")
         self.home, self.repo = base / "home", repo
         (self.home / ".openclaw").mkdir(parents=True)
 
@@ -88,7 +92,52 @@ class OpenClaw:
         assert not said.says, (ran.stderr, said.aside)
         return said
 
-    def _configure(self, address: str) -> None:
+    @contextmanager
+    def gateway(self, *script: str) -> Iterator[None]:
+        """Keep a gateway at work on a scripted model; at its end it is stopped and waited for."""
+        with model(*script) as said, socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+            free.close()
+            self._configure(said.address, port)
+            words = [str(self.node), str(self.program), "gateway", "run"]
+            with subprocess.Popen(
+                words,
+                cwd=self.home,
+                env=bare_environment(self.home),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            ) as child:
+                try:
+                    assert self._is_up(child, port)
+                    yield
+                finally:
+                    child.terminate()
+
+    def _is_up(self, child: subprocess.Popen[bytes], port: int) -> bool:
+        late = time.monotonic() + 150
+        while time.monotonic() < late and child.poll() is None:
+            with socket.socket() as asked:
+                if asked.connect_ex(("127.0.0.1", port)) == 0:
+                    return True
+            time.sleep(0.5)
+        return False
+
+    def tell(self, prompt: str) -> None:
+        """Put a prompt to the gateway, in the same session as the one before."""
+        session = ("--agent", "main", "--session-key", "agent:main:one")
+        subprocess.run(
+            [str(self.node), str(self.program), "agent", *session, "-m", prompt],
+            cwd=self.home,
+            env=bare_environment(self.home),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=170,
+            check=True,
+        )
+
+    def _configure(self, address: str, port: int = 18789) -> None:
         one = {"id": "one", "name": "One", "contextWindow": 200_000, "maxTokens": 8000}
         provider = {
             "baseUrl": address,
@@ -102,7 +151,12 @@ class OpenClaw:
             "config": {"repository": str(self.repo), "program": PROGRAM},
         }
         whole = {
-            "gateway": {"mode": "local"},
+            "gateway": {
+                "mode": "local",
+                "port": port,
+                "bind": "loopback",
+                "auth": {"mode": "token", "token": "one"},
+            },
             "tools": {"toolSearch": False},
             "agents": {
                 "defaults": {
@@ -149,4 +203,20 @@ def test_openclaw_searches_stores_and_reads_a_refusal(
     assert actors == ["process:openclaw"] * 2
     kept = list((repo / ".git" / "memrepo" / "captured").glob("*.json"))
     assert [json.loads(path.read_text())["reply"] for path in kept] == ["Noted."]
+    assert_sound(repo)
+
+
+def test_a_session_ends_in_a_note_after_a_new_one_was_asked_for(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    done(tmp_path, "init", repo)
+    claw = OpenClaw(tmp_path, repo)
+    with claw.gateway("Tea at four.", "It is five."):
+        claw.tell("When does Ana drink tea?")
+        claw.tell("/new")  # which the gateway answers, and no model
+        claw.tell("What time is it now?")
+    notes = sorted(m.body for m in memories(repo).values())
+    assert notes == [
+        "Asked:\n\n- What time is it now?\n\nIt ended with: It is five.",
+        "Asked:\n\n- When does Ana drink tea?\n\nIt ended with: Tea at four.",
+    ]
     assert_sound(repo)

@@ -183,26 +183,78 @@ def test_an_installation_brings_few_packages_and_no_client_of_a_service() -> Non
     assert not {"anthropic", "mcp", "pydantic", "numpy", "httpx"} & set(names)
 
 
-@pytest.mark.skipif(not LONG, reason="asks a registry: make test-long")
-@pytest.mark.parametrize("kind", ["wheel", "sdist"])
-@pytest.mark.parametrize("tool", ["pip", "uv"])
-def test_it_installs_with_all_it_needs_and_runs(
-    built: Built, tmp_path: Path, tool: str, kind: str
-) -> None:
-    what = built.wheel if kind == "wheel" else built.sdist
-    folder, home = tmp_path / "venv", tmp_path / "home"
-    home.mkdir()
-    programs = folder / "bin"
-    if tool == "uv":
-        uv = shutil.which("uv") or pytest.skip("uv is not installed")
-        subprocess.run([uv, "venv", "-q", "-p", sys.executable, folder], check=True)
-        install = [uv, "pip", "install", "-q", "-p", str(programs / "python"), str(what)]
-    else:
-        venv.create(folder, with_pip=True, symlinks=True)
-        install = [str(programs / "python"), "-m", "pip", "install", "-q", str(what)]
-    got = subprocess.run(install, capture_output=True, text=True, check=False)
-    if got.returncode and re.search("No matching|ConnectionError|Max retries|dns", got.stderr):
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+NO_REGISTRY = re.compile("No matching|ConnectionError|Max retries|dns", re.IGNORECASE)
+
+
+def interpreter(version: str) -> str:
+    """Return the machine's Python of a version; without one the test is left out."""
+    for name in (f"/usr/bin/python{version}", f"python{version}"):
+        found = shutil.which(name)
+        code = "import sys; print('%d.%d' % sys.version_info[:2])"
+        if found and ask(found, "-c", code).stdout.strip() == version:
+            return found
+    pytest.skip(f"no python{version} on this machine")
+
+
+def ask(*argv: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a program that may ask a registry; where none can be reached the test is left out."""
+    words = [str(word) for word in argv]
+    got = subprocess.run(
+        words, capture_output=True, text=True, check=False, env={**os.environ, **more}
+    )
+    if got.returncode and NO_REGISTRY.search(got.stderr):
         pytest.skip("no registry can be reached")
-    assert got.returncode == 0, got.stderr
-    done = run(programs / "memrepo", "demo", "--fast", where=tmp_path, home=home)
+    return got
+
+
+def installed_by(tool: str, what: Path, python: str, folder: Path) -> Path:
+    """Install memrepo with all it needs, as a person does; return its program."""
+    home = {"HOME": str(folder), "UV_PYTHON": python, "UV_PYTHON_DOWNLOADS": "never"}
+    home |= {"PIPX_HOME": str(folder / "pipx"), "PIPX_BIN_DIR": str(folder / "bin")}
+    home |= {"UV_TOOL_DIR": str(folder / "tools"), "UV_TOOL_BIN_DIR": str(folder / "bin")}
+    steps: list[list[str | Path]]
+    if tool == "pip":
+        steps = [
+            [python, "-m", "venv", folder],
+            [folder / "bin" / "python", "-m", "pip", "install", "-q", what],
+        ]
+    else:
+        program = shutil.which(tool) or pytest.skip(f"{tool} is not installed")
+        said = {"uv": ["tool", "install"], "pipx": ["install", "--python", python]}[tool]
+        steps = [[program, *said, what]]
+    for step in steps:
+        got = ask(*step, **home)
+        assert got.returncode == 0, got.stderr
+    return folder / "bin" / "memrepo"
+
+
+@pytest.mark.skipif(not LONG, reason="asks a registry: make test-long")
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("tool", ["pip", "uv", "pipx"])
+def test_it_installs_with_all_it_needs_and_runs(
+    built: Built, tmp_path: Path, tool: str, python: str
+) -> None:
+    program = installed_by(tool, built.wheel, interpreter(python), tmp_path / "place")
+    done = run(program, "demo", "--fast", where=tmp_path, home=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not LONG, reason="asks a registry: make test-long")
+def test_the_source_archive_installs_and_runs(built: Built, tmp_path: Path) -> None:
+    program = installed_by("pip", built.sdist, sys.executable, tmp_path / "place")
+    done = run(program, "demo", "--fast", where=tmp_path, home=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not LONG, reason="asks a registry: make test-long")
+def test_uvx_tries_it_without_an_installation(built: Built, tmp_path: Path) -> None:
+    uvx = shutil.which("uvx") or pytest.skip("uv is not installed")
+    done = ask(
+        *(uvx, "--from", built.wheel, "memrepo", "demo", "--fast"),
+        HOME=str(tmp_path),
+        UV_PYTHON=sys.executable,
+        UV_PYTHON_DOWNLOADS="never",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "1 superseded" in done.stdout

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -13,24 +15,19 @@ from typing import Any
 
 import docs_parts
 import docs_picture
+import docs_recording
 import docs_site
 import pytest
 import transcripts
 import yaml
 from docs_parts import ROOT
+from driving import LONG, git
 
 from memrepo.faces.cli.parser import COMMANDS
 
 DOCS = ROOT / "docs"
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 MOST = 1500
-LONG = {
-    "docs/enrichment.md": 1800,
-    "docs/git-model.md": 3000,
-    "docs/judges.md": 4300,
-    "docs/lifecycle.md": 2300,
-    "docs/recall.md": 4300,
-}
-"""Pages that are longer still: lower the number as they shrink, take out what is short enough."""
 REFERENCE = {
     f"docs/{name}.md"
     for name in ("cli", "configuration", "files", "interchange", "problems", "python", "rules")
@@ -90,11 +87,7 @@ def words(path: Path) -> int:
 def test_no_page_outside_the_reference_is_too_long(page: Path) -> None:
     name = page.relative_to(ROOT).as_posix()
     if name not in REFERENCE:
-        assert words(page) <= LONG.get(name, MOST)
-
-
-def test_pages_that_are_short_enough_by_now_are_no_exception() -> None:
-    assert [name for name in LONG if words(ROOT / name) <= MOST] == []
+        assert words(page) <= MOST
 
 
 def test_the_readme_is_short_and_says_what_where_and_where_it_ends() -> None:
@@ -119,6 +112,21 @@ def test_the_picture_of_the_readme_is_what_git_printed() -> None:
     assert docs_picture.PICTURE.read_text(encoding="utf-8") == drawn, "refresh it: make docs"
     assert drawn.count("<circle") == sum("*" in line for line in lines)
     assert "](docs/night.svg)" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_recording_of_a_bad_night_is_what_the_program_says() -> None:
+    kept = docs_recording.CAST.read_text(encoding="utf-8")
+    assert docs_recording.same(kept, docs_recording.cast(docs_recording.recorded())), "make docs"
+    assert docs_recording.PICTURE.read_text(encoding="utf-8") == docs_recording.svg(kept)
+    header, *events = map(json.loads, kept.splitlines())
+    assert header["version"] == 2
+    assert [at for at, _, _ in events] == sorted(at for at, _, _ in events)
+    lines = [line for _, line in docs_recording.moments(kept)]
+    shown = [lines.index("  Tools – Editor: Helix"), lines.index("  Tools – Editor: vim")]
+    assert shown == sorted(shown), "the night is taken back"
+    assert len(lines) <= header["height"]
+    for page, picture in (("README.md", "docs/undo.svg"), ("docs/README.md", "undo.svg")):
+        assert f"]({picture})" in (ROOT / page).read_text(encoding="utf-8")
 
 
 def test_the_glossary_is_in_order_and_each_word_stands_once() -> None:
@@ -146,3 +154,46 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert made == set(COMMANDS)
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     assert not re.findall(r'(?:src|href)="https?://(?!example\.org)[^"]*\.(?:js|css)', page)
+    read = html.unescape(re.sub(r"<[^>]+>", "", _page(tmp_path / "site", "first-night")))
+    played = transcripts.exchanges((DOCS / "first-night.md").read_text(encoding="utf-8"))
+    assert [e.command for e in played if e.command not in read] == []
+
+
+def _page(site: Path, name: str) -> str:
+    return (site / name / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(
+    not LONG or importlib.util.find_spec("mike") is None,
+    reason="make test-long, with the group `docs` (make site)",
+)
+def test_each_version_keeps_its_site_and_the_newest_is_the_latest(tmp_path: Path) -> None:
+    place = tmp_path / "clone"
+    place.mkdir()
+    for name in ("docs", "mkdocs.yml", "tests"):
+        (place / name).symlink_to(ROOT / name)
+    git(place, "init", "-q")
+    git(place, "commit", "-q", "--allow-empty", "-m", "a project")
+    for number in ("0.1", "0.2"):
+        ran = subprocess.run(
+            [
+                Path(sys.executable).with_name("mike"),
+                "deploy",
+                "-u",
+                "-b",
+                "pages",
+                number,
+                "latest",
+            ],
+            cwd=place,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "PATH": PATH},
+        )
+        assert ran.returncode == 0, ran.stderr
+    told = json.loads(git(place, "show", "pages:versions.json"))
+    assert [(one["version"], one["aliases"]) for one in told] == [("0.2", ["latest"]), ("0.1", [])]
+    kept = git(place, "ls-tree", "--name-only", "pages").split()
+    assert {"0.1", "0.2", "latest"} <= set(kept)
+    assert "The night" in git(place, "show", "pages:0.1/first-night/index.html")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from memrepo import __version__
 from memrepo.actions.pending import (
     ASKED,
@@ -27,15 +29,18 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
 from memrepo.core.memory import Memory
 from memrepo.core.messages import Context, counted, fold
-from memrepo.core.state import State
+from memrepo.core.problems import Problem
+from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.policies.doubt import is_retired
+from memrepo.policies.hotcache import hot_of
 from memrepo.purify.known import by_person
 from memrepo.purify.manifest import Manifest
 from memrepo.store.landings import RECORD
 
 _ENDS = ("valid_until", "scope")
 """Fields by which an active memory ends, or holds elsewhere."""
+_MARKS = ("pinned", "critical")
 
 
 class OnlyThePerson(MemrepoError):
@@ -53,30 +58,48 @@ class OnlyThePerson(MemrepoError):
 
 
 def waits_for_person(work: Work, before: State, after: State) -> tuple[Memory, ...]:
-    """Return the memories of a person that an agent would take out of recall; none: go on."""
-    actor = work.call.actor
-    if not actor or actor.startswith("human:") or work.config.get("agents.removals") != "wait":
+    """Return the memories of a person that an agent's step would take out of recall; none: go on.
+
+    Off the hot cache, or without the mark that keeps it there, counts too: sessions begin with it.
+    """
+    if not _held_up(work):
         return ()
-    return tuple(_lost(before, after))
+    return tuple(m for m, new in _touched(before, after) if not (_stays(m, new) and _seen(m, new)))
 
 
 def refuse_taking(work: Work, before: State, after: State) -> None:
     """Raise OnlyThePerson where an agent would take a person's memory out of recall."""
-    if found := waits_for_person(work, before, after):
+    found = [m for m, new in _touched(before, after) if not _stays(m, new)]
+    if found and _held_up(work):
         raise OnlyThePerson(work.actor, found)
 
 
-def _lost(before: State, after: State) -> Iterator[Memory]:
+def _held_up(work: Work) -> bool:
+    actor = work.call.actor
+    if not actor or actor.startswith("human:"):
+        return False
+    return bool(work.config.get("agents.removals") == "wait")
+
+
+def _touched(before: State, after: State) -> Iterator[tuple[Memory, Memory | None]]:
+    """Yield a person's memories in recall that are no longer as they were, and what they became."""
     for memory in before.active:
         new = after.memories.get(memory.id)
         if new is not memory and by_person(memory) and not is_retired(memory):
-            stays = new is not None and new.status == "active" and not is_retired(new)
-            if new is None or not stays or not _says_the_same(memory, new):
-                yield memory
+            yield memory, new
 
 
-def _says_the_same(old: Memory, new: Memory) -> bool:
+def _stays(old: Memory, new: Memory | None) -> bool:
+    if new is None or new.status != "active" or is_retired(new):
+        return False
     return old.body == new.body and all(old.text(key) == new.text(key) for key in _ENDS)
+
+
+def _seen(old: Memory, new: Memory | None) -> bool:
+    """Tell whether what shows a memory first does so still."""
+    if new is None or any(old.flag(mark) and not new.flag(mark) for mark in _MARKS):
+        return False
+    return hot_of(old) is None or hot_of(new) is not None
 
 
 def leave(at: Work, state: State, step: Step, taken: Sequence[Memory], *, dry_run: bool) -> Asked:
@@ -93,13 +116,41 @@ def leave(at: Work, state: State, step: Step, taken: Sequence[Memory], *, dry_ru
     return _asked(taken, same.run if same else "")
 
 
+def leave_all(at: Work, steps: Sequence[Step], *, dry_run: bool) -> tuple[Problem, ...]:
+    """Leave steps for a person to decide, those of one kind as one wish; return what to tell."""
+    state = at.whole.state()
+    told: list[Problem] = []
+    for op in dict.fromkeys(step.op for step in steps):
+        mine = [step for step in steps if step.op == op]
+        one = mine[0]
+        if mine[1:]:
+            changes = tuple(change for step in mine for change in step.changes)
+            what = f"{one.what} and {len(mine) - 1} more"
+            one = replace(one, what=fold(what, WHAT_LENGTH), changes=changes)
+        taken = waits_for_person(at, state, apply(state, one.changes))
+        if taken:
+            asked = leave(at, state, one, taken, dry_run=dry_run)
+            told.append(_waits(asked))
+    return tuple(told)
+
+
+def _waits(asked: Asked) -> Problem:
+    return Problem(
+        path=asked.path,
+        rule="waits-for-person",
+        severity="warning",
+        message=f"{asked.id} {asked.unchanged}",
+        fix="let the person `memrepo accept` or `memrepo discard` it",
+    )
+
+
 def _told(step: Step, change: object) -> object:
     """Return what tells one wish from another: not when it was made."""
     match change:
         case Create(memory=memory):
             return memory.body
         case Update(id=id_, fields=fields, body=body):
-            keys = [k for k in sorted(fields) if k in ("status", *_ENDS)]
+            keys = [k for k in sorted(fields) if k in ("status", *_ENDS, *_MARKS)]
             return [id_, body, [[k, str(fields[k])] for k in keys]]
         case _:
             return step.op

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.core import codec
@@ -18,10 +20,11 @@ from memrepo.core.state import apply
 from memrepo.merge.states import sweep
 from memrepo.merge.tombstones import (
     REJECTED,
+    Tombstone,
     brought_back,
     is_tombstone,
     read_tombstone,
-    tombstones_in,
+    tombstone_bytes,
 )
 from memrepo.store.light import changes, hand_commits
 
@@ -35,10 +38,11 @@ def back_by_hand(work: Work) -> tuple[Problem, ...]:
 
 def uncommitted(work: Work) -> Iterator[Problem]:
     """Yield those of the work tree that are not committed."""
-    stones = tombstones_in(work.tree.state())
+    stones = work.tree.stones
     if not stones:
         return
     layout = work.tree.layout
+    yield from _changed_stones(work)
     for path, data in work.store.work.edits(layout.area("memories")).items():
         if data is None or not layout.is_memory(path):
             continue
@@ -49,11 +53,29 @@ def uncommitted(work: Work) -> Iterator[Problem]:
             yield brought_back(memory, stone)
 
 
-def put_back(work: Work, since: str) -> tuple[Problem, ...]:
-    """Put the tombstones back that commits by hand took away since a commit; tell of each.
+def _changed_stones(work: Work) -> Iterator[Problem]:
+    """Yield the tombstones that a hand changed or took away and did not commit: they hold."""
+    area = work.tree.layout.area("tombstones")
+    for path, data in work.store.work.edits(area).items():
+        if not is_tombstone(work.tree.layout, path):
+            continue
+        if data is None and path in work.tree.blobs:
+            yield Problem(
+                path=path,
+                rule="tombstone-edited",
+                severity="warning",
+                message="was taken away by hand: what it rejects is kept out as before",
+                fix=f"`git restore {path}`",
+            )
+        elif data is not None and isinstance(problem := read_tombstone(path, data), Problem):
+            yield replace(problem, severity="warning")
 
-    A tombstone is lifted, never removed: else a removal without a hook, pulled, would bring what
-    was rejected back on every machine.
+
+def put_back(work: Work, since: str) -> tuple[Problem, ...]:
+    """Put the tombstones back that commits by hand took away or changed since a commit; tell them.
+
+    A tombstone is lifted by `reject --undo` alone: else a removal without a hook, pulled, would
+    bring what was rejected back on every machine.
     """
     at = work.refreshed()
     lost = dict(_lost(at, since)) if since not in ("", at.tree.commit) else {}
@@ -64,7 +86,7 @@ def put_back(work: Work, since: str) -> tuple[Problem, ...]:
     step = Step(
         op="reject",
         what=f"{counted(len(lost), 'tombstone', 'tombstones')} put back",
-        reason="a commit by hand took away what only `reject --undo` lifts",
+        reason="a commit by hand took away or changed what only `reject --undo` lifts",
         changes=(*writes, *sweep(apply(before, writes))),
     )
     plan = Plan(base=at.tree.commit, steps=(step,))
@@ -75,7 +97,8 @@ def put_back(work: Work, since: str) -> tuple[Problem, ...]:
             path=path,
             rule=REJECTED,
             severity="warning",
-            message=f"a commit by hand took this tombstone away; put back in {commit[:10]}",
+            message="a commit by hand took this tombstone away or changed it; put back in"
+            f" {commit[:10]}",
             fix=f"`memrepo reject {path.rpartition('/')[2].removesuffix('.md')} --undo` lifts it,"
             " if it holds after all",
         )
@@ -84,11 +107,20 @@ def put_back(work: Work, since: str) -> tuple[Problem, ...]:
 
 
 def _lost(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
-    """Yield path and bytes of tombstones that commits by hand since a commit removed."""
+    """Yield path and bytes of tombstones that commits by hand since a commit removed or changed.
+
+    Of several versions the one that memrepo wrote last; none where what is there is that, or later.
+    """
     layout, git = at.tree.layout, at.store.repo.light
     hands = [hand.id for hand in hand_commits(git, f"{since}..{at.tree.commit}")]
-    for _, path, old, new in changes(git, hands) if hands else ():
-        if old and not new and is_tombstone(layout, path) and path not in at.tree.blobs:
-            data = git.read(old)
-            if not isinstance(read_tombstone(path, data), Problem):
-                yield path, data
+    found: dict[str, Tombstone] = {}
+    for _, path, old, _ in changes(git, hands) if hands else ():
+        if old and is_tombstone(layout, path):
+            stone = read_tombstone(path, git.read(old))
+            if isinstance(stone, Tombstone):
+                found[path] = max(stone, found.get(path, stone), key=lambda s: s.rank)
+    for path, stone in found.items():
+        here = at.tree.files.get(path)
+        now = read_tombstone(path, here) if here is not None else None
+        if not isinstance(now, Tombstone) or now.rank < stone.rank:
+            yield path, tombstone_bytes(stone)

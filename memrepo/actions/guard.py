@@ -106,7 +106,7 @@ class Rejected(MemrepoError):
         how = "is close to" if similar else "says"
         why = f": {visible(stone.reason)}" if stone.reason else ""
         super().__init__(
-            f"{memory.id} {how} what {stone.by} rejected on {stone.at:%Y-%m-%d} ({stone.key}{why})",
+            f"{memory.id} {how} what {stone.told}{why}",
             fix=f"`memrepo reject {stone.key} --undo` lifts the rejection, if it holds after all"
             + (", or let a person write it" if similar else ""),
         )

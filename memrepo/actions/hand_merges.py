@@ -111,8 +111,11 @@ def _settled(at: Work) -> tuple[Problem, ...]:
 
 def unsettled(at: Work) -> Settling:
     """Compute what settles the merges made by hand since the last validated commit."""
-    state, found, problems = at.tree.state(), list[Unsettled](), list[Problem]()
-    for merge in merges_by_hand(at):
+    merges, found, problems = merges_by_hand(at), list[Unsettled](), list[Problem]()
+    if not merges:
+        return Settling(found=(), effect=Effect(files={}))
+    state = at.tree.state()
+    for merge in merges:
         if len(merge.parents) != 2:
             problems.append(_octopus(merge))
             continue
@@ -236,7 +239,7 @@ def unseen_problems(at: Work) -> tuple[Problem, ...]:
     known = {f.name for f in closure.findings(before)} if before is not None else set()
     found = [f.problem for f in closure.findings(state) if f.name not in known]
     between = (replace(problem, severity="warning") for problem in found)
-    return (*between, *broken_rules(at, state, since))
+    return (*between, *broken_rules(at, since))
 
 
 # -- what a person is told -------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""What needs a person: what waits, failed, was missed or costs too much; and telling them once.
+"""What needs a person: what waits, failed, was missed, is contested or costs too much.
 
-Told by a command, a webhook, or both, when it is not what was told last. A ping says that a run
-ended well, for a service that raises the alarm where none comes.
+They are told by a command, a webhook, or both, when it is not what was told last. A ping says that
+a run ended well, for a service that raises the alarm where none comes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TOLD = "notified"
 class Need(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that needs a person."""
 
-    kind: Literal["waits", "failed", "missed", "spend"]
+    kind: Literal["waits", "failed", "missed", "contested", "spend"]
     text: str
 
 
@@ -41,7 +41,12 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
 
 
-def needs(waits: Sequence[Waiting], times: Timetable, spent: Sequence[Spent]) -> tuple[Need, ...]:
+def needs(
+    waits: Sequence[Waiting],
+    times: Timetable,
+    undecided: int,
+    spent: Sequence[Spent],
+) -> tuple[Need, ...]:
     """Return what needs a person, worst first; empty where all is well."""
     found = []
     if times.failed:
@@ -52,6 +57,9 @@ def needs(waits: Sequence[Waiting], times: Timetable, spent: Sequence[Spent]) ->
     if times.missed > 1:
         missed = counted(times.missed, "scheduled run was", "scheduled runs were")
         found.append(Need(kind="missed", text=f"{missed} missed"))
+    if undecided:
+        said = counted(undecided, "contradiction is", "contradictions are")
+        found.append(Need(kind="contested", text=f"{said} undecided (`memrepo resolve`)"))
     for budget in spent:
         if budget.used >= NEARLY * budget.limit:
             said = f"{budget.used:,.2f}".removesuffix(".00")
@@ -70,11 +78,11 @@ def tell(work: Work, found: Sequence[Need]) -> tuple[bool, tuple[Problem, ...]]:
     mark = digest([[need.kind, need.text] for need in found]) if found else ""
     if not ways or mark == (path.read_text("ascii") if path.is_file() else ""):
         return False, ()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(mark, encoding="ascii")
-    if not found:
-        return False, ()
-    return True, _sent(work, ways, found)
+    problems = _sent(work, ways, found) if found else ()
+    if len(problems) < len(ways):  # where every way failed, the next time tries again
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(mark, encoding="ascii")
+    return bool(found), problems
 
 
 def _sent(work: Work, ways: Mapping[str, Setting], found: Sequence[Need]) -> tuple[Problem, ...]:

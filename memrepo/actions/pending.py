@@ -158,7 +158,7 @@ def _is_decided(work: Work, waiting: Waiting) -> bool:
     """
     if work.store.branch_or_none == f"refs/heads/{waiting.branch}":
         return False
-    return work.tree.layout.manifest(waiting.run) in work.tree.blobs
+    return bool(work.tree.files.id_of(work.tree.layout.manifest(waiting.run)))
 
 
 def _branches(work: Work) -> list[Waiting]:
@@ -200,9 +200,10 @@ def requests_waiting(work: Work) -> list[Problem]:
     """Return what texts that the newest runs took in asked of the memory: a person decides."""
     area = work.tree.layout.area("runs")
     found = []
-    for path in sorted((p for p in work.tree.blobs if p.startswith(area)), reverse=True)[:RECENT]:
+    newest = sorted(work.tree.files.below(area).items(), reverse=True)[:RECENT]
+    for _, data in zip(newest, work.tree.files.each(newest), strict=True):
         try:
-            told = json.loads(work.tree.files[path])["warnings"]
+            told = json.loads(data)["warnings"]
         except (ValueError, KeyError, TypeError, RecursionError):
             continue  # `status` tells of a damaged manifest itself
         wanted = [w for w in told if isinstance(w, dict) and w.get("rule") == REQUEST]

@@ -182,7 +182,8 @@ class Work:
         """Return where the runs landed that this commit holds, newest first."""
         from memrepo.store.landings import landings
 
-        return landings(self.store.repo, self.tree.commit, self.tree.layout, self.tree.blobs)
+        layout, files = self.tree.layout, self.tree.files
+        return landings(self.store.repo, self.tree.commit, layout, files.below(layout.area("runs")))
 
     def refreshed(self) -> Work:
         """Return the work at HEAD as it is by now; a tree that is still HEAD's is kept."""

@@ -22,7 +22,6 @@ NOWHERE = Rule(
     doc="A link that a hand writes into a text names one memory, or a file that is there.",
 )
 RULES = (NOWHERE,)
-_CODE = regex(r"(?ms)^ *(?P<fence>`{3,}|~{3,}).*?(?:^ *(?P=fence)|\Z)|`[^`\n]+`")
 _ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
@@ -46,9 +45,9 @@ def _known(scene: Scene, memory: Memory) -> str:
 
 def _lost(scene: Scene, memory: Memory, known: str) -> Iterator[Problem]:
     from memrepo.policies.directives import find_directives
-    from memrepo.policies.graph import Names, file_links, wikilinks
+    from memrepo.policies.graph import Names, code_spans, file_links, wikilinks
 
-    code = [match.span() for match in _CODE.finditer(memory.body)]
+    code = code_spans(memory.body)
 
     def asked(at: int, name: str) -> bool:
         own = any(first <= at < end for first, end in code) or memory.body[at - 1 : at] == "!"

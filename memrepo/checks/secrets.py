@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from memrepo.checks.places import body_line
 from memrepo.checks.rules import Rule, Scene
-from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
@@ -37,9 +36,14 @@ REJECTED = Rule(
 STONE = Rule(
     name="tombstone-unreadable",
     group="secrets",
-    doc="A tombstone can be read: what one that cannot rejects is not kept out.",
+    doc="A tombstone can be read: of what another rejects only the very same text is kept out.",
 )
-RULES = (SECRET, NUMBERS, REJECTED, STONE)
+EDITED = Rule(
+    name="tombstone-edited",
+    group="secrets",
+    doc="A tombstone is as memrepo wrote it: `reject --undo` lifts a rejection, no hand does.",
+)
+RULES = (SECRET, NUMBERS, REJECTED, STONE, EDITED)
 ALLOW = regex(r"memrepo:allow-secret\b|pragma: allowlist secret\b")
 MAX_SCANNED = 4 << 20
 _NOISY = regex(
@@ -146,7 +150,7 @@ def _rejected(scene: Scene) -> Iterator[Problem]:
         if stone is not None:
             yield REJECTED.found(
                 memory.path,
-                f"says what {visible(stone.by)} rejected on {stone.at:%Y-%m-%d} ({stone.key})",
+                f"says what {stone.told}",
                 line=1,
                 column=1,
                 fix=f"take it out; `memrepo reject {stone.key} --undo` if it holds after all",

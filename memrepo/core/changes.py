@@ -124,7 +124,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(ids))
 
 
-BULK_OPS: tuple[Op, ...] = ("create", "reword", "confirm", "retire", "link")
+BULK_OPS: tuple[Op, ...] = ("create", "reword", "confirm", "retire", "link", "tier")
 """Operations whose commits gather changes that stand or fall one by one."""
 
 
@@ -132,8 +132,11 @@ def prints_of(op: str, change: Change) -> frozenset[str]:
     """Return the fingerprint of one change of a bulk step: equal proposals have equal ones.
 
     A creation is known by its id, a hash of what it says; links by their two ends; another update
-    by what it would say. Times and runs are left out, for they differ each time.
+    by what it would say. Times and runs are left out, for they differ each time. A move between
+    tiers has none: it follows from age and use, and is owed again for as long as it does.
     """
+    if op == "tier":
+        return frozenset()
     match change:
         case Create(memory=memory):
             return frozenset({f"{op}:{memory.id}"})

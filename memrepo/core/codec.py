@@ -298,7 +298,7 @@ def _decode(path: str, data: bytes) -> _Decoded:
             "found no header, expected --- on line 1",
             line=1,
             column=1,
-            fix="begin the file with the lines ---, type: fact, ---",
+            fix="`memrepo check --fix FILE` writes one",
         )
         return None, text, header, (problem,)
     if header.problems:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import msgspec
 from msgspec.structs import force_setattr, replace
@@ -284,6 +284,16 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             self.derived[rule] = work_out()
         found: T = self.derived[rule]
         return found
+
+    def made(self, make: Callable[[Memory], T]) -> T:
+        """Return what a function makes of the memory, made once in this process."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast("T", self._made[make])
+
+    @cached_property
+    def _made(self) -> dict[object, object]:
+        return {}
 
     def with_fields(self, changes: Mapping[str, object], body: str | None = None) -> Memory:
         """Return a copy with fields set, or removed where the new value is None."""

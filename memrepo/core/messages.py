@@ -45,6 +45,15 @@ def fold(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
+def cut(text: str, limit: int) -> str:
+    """Put a text on one line of at most `limit` characters for a reader: no word is broken."""
+    line = fold(text, limit)
+    if not line.endswith("…") or line == _BLANKS.sub(" ", visible(text)).strip():
+        return line
+    whole = line.rpartition(" ")[0].rstrip(" ,;:–—-")
+    return f"{whole}…" if len(whole) > limit // 2 else line
+
+
 def counted(count: int, one: str, many: str) -> str:
     """Spell a count with its noun: `1 page`, `2 pages`."""
     return f"{count} {one if count == 1 else many}"

@@ -53,6 +53,12 @@ class Needle(msgspec.Struct, frozen=True, kw_only=True):
     breaks: frozenset[int] = frozenset()
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """Return its letters, parted where it may be broken."""
+        ends = (0, *sorted(self.breaks), len(self.letters))
+        return tuple(self.letters[a:b] for a, b in pairwise(ends))
+
+    @property
     def loose(self) -> bool:
         """Tell whether it is a number that people group as they like."""
         return len(self.letters) >= _DIGITS and self.letters.isdigit()

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from memrepo.core.fields import Kind, ListOf, Pair, Record, Time, defaults_of
+from memrepo.core.fields import Kind, ListOf, Pair, Record, Text, Time, defaults_of
 from memrepo.core.memory import Memory
 from memrepo.core.schema import FIELDS
 
@@ -26,8 +27,9 @@ def plain(memory: Memory) -> list[Any]:
 def of_plain(path: str, said: list[Any]) -> Memory:
     """Return the memory that `plain` was given; raises on anything else."""
     fields, body = said
-    for key in fields.keys() & _READ.keys():
-        fields[key] = _READ[key](fields[key])
+    for key, value in fields.items():
+        if (read := _READ.get(key)) is not None:
+            fields[key] = read(value)
     return Memory(path=path, fields=fields, body=body)
 
 
@@ -52,22 +54,16 @@ def _reader(kind: Kind) -> _Read | None:
     match kind:
         case Time():
             return datetime.fromisoformat
-        case Pair():
+        case Pair() | ListOf(item=Text()):
             return tuple
+        case ListOf(item=Record(make=make)):
+            return partial(msgspec.convert, type=tuple[make, ...])  # type: ignore[valid-type]
         case ListOf(item=item):
             inner = _reader(item)
             return tuple if inner is None else lambda found: tuple(map(inner, found))
-        case Record(make=make, members=members, names=names):
-            read = {names.get(key, key): _reader(member) for key, member in members.items()}
-            parts = {name: reader for name, reader in read.items() if reader is not None}
-            return lambda found: _record(make, parts, found)
+        case Record(make=make):
+            return partial(msgspec.convert, type=make)
     return None
-
-
-def _record(make: type[object], parts: Mapping[str, _Read], found: dict[str, object]) -> object:
-    for name in found.keys() & parts.keys():
-        found[name] = parts[name](found[name])
-    return make(**found)
 
 
 _READ: Mapping[str, _Read] = {

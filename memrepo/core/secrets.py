@@ -56,7 +56,7 @@ _FORMAT = frozenset(
         (0x2060, 0x2064),
         (0x2066, 0x206F),
         (0xFFF9, 0xFFFB),
-        (0x13430, 0x13438),
+        (0x13430, 0x1343F),
         (0x1BCA0, 0x1BCA3),
         (0x1D173, 0x1D17A),
         (0xE0020, 0xE007F),
@@ -75,6 +75,8 @@ _WIDE = frozenset(map(chr, range(0xFF01, 0xFF5F)))
 _UNSEEN = _WIDE | _FORMAT
 """What looks like a plain letter, and what shows nothing."""
 
+_VARIABLE = regex(r"[A-Z]{2,40}(?:_[A-Z]{2,40}){1,8}[`\"'.,]?")
+"""A name that stands for a value, as variables have."""
 _PLACEHOLDER = regex(
     r"redacted|example|placeholder|change-?_?me|dummy|your[_-]|тво[йяею]|ваш|你的|您的|votre|dein"
     r"|^new_?token$|(?:^|[_-])api[_-]?key(?:[_-]|$)|x{4}|\*{3}|\.{3}|…|[<>{}$]|\[.*\]"
@@ -337,7 +339,7 @@ def _is_value(kind: str, group: str, value: str) -> bool:
         return False
     if kind not in ("password", "token"):
         return True
-    if _POINTER.fullmatch(value):
+    if _POINTER.fullmatch(value) or _VARIABLE.fullmatch(value):
         return False
     if group == "long":
         return _is_random(value)

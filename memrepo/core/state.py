@@ -117,6 +117,9 @@ class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return path
 
 
+EMPTY = State(files=Files({}, {}), memories={})
+"""Nothing at all."""
+
 Decoded: TypeAlias = tuple[Memory | None, tuple[Problem, ...]]
 
 
@@ -138,7 +141,7 @@ def read_state(
             continue
         id_ = memory.id
         if not id_:
-            problems.append(_no_id(path))
+            problems.append(no_id(path))
         elif id_ in memories and _is_named_for(path, id_) > _is_named_for(memories[id_].path, id_):
             problems.append(_same_id(memories[id_].path, memory))
             memories[id_] = memory
@@ -158,7 +161,8 @@ def _is_named_for(path: str, id_: str) -> bool:
     return path.endswith(f"-{id_[4:10]}.md")
 
 
-def _no_id(path: str) -> Problem:
+def no_id(path: str) -> Problem:
+    """Return what is told of a memory that has no id."""
     return Problem(
         path=path,
         line=1,

@@ -27,6 +27,7 @@ from memrepo.core.state import State, apply
 from memrepo.formats.own import path_here
 from memrepo.formats.records import Read, Record, Whole, refused
 from memrepo.merge.closure import close, findings
+from memrepo.policies.link_targets import Targets
 from memrepo.policies.matching import jaccard, tokens
 from memrepo.purify.gather import SHORT
 from memrepo.purify.holds import left_out
@@ -97,6 +98,7 @@ class _Work(msgspec.Struct):
     known: int = 0
     barred: int = 0
     left: int = 0
+    _targets: Targets | None = None
     _resources: dict[str, str] = msgspec.field(default_factory=dict)
     _items: dict[tuple[str, str], str] = msgspec.field(default_factory=dict)
     _texts: dict[tuple[bool, str, str], str] = msgspec.field(default_factory=dict)
@@ -228,6 +230,9 @@ class _Work(msgspec.Struct):
         held = self.state.memories.get(memory.id)
         if held is None or held.body == memory.body or held.status != memory.status:
             return
+        self._targets = self._targets or Targets(self.state.memories.values())
+        if self._targets.same(held, replace(memory, path=path_here(self.state.layout, memory))):
+            return  # an export writes links as its own files need them
         ours, theirs = (m.fields.get("generated") for m in (held, memory))
         later = ours and theirs and ours.at and theirs.at and theirs.at > ours.at
         if later or (

@@ -8,21 +8,16 @@ does not say what a call used is charged the estimate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from functools import reduce
+from collections.abc import Mapping, Sequence
 from math import ceil
-from operator import add
 from typing import Protocol, runtime_checkable
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.judge import BudgetReached, JudgeFailed, Usage
-from memrepo.core.times import format_time
 from memrepo.judges.model import Backend, Reply
 from memrepo.judges.prompting import PassName, Prompt
-from memrepo.purify.manifest import Recorded
 
 MILLION = 1_000_000
 OUTPUT: Mapping[PassName, int] = {
@@ -102,20 +97,6 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
                 f"call may need {usd:.4f}"
             )
         return ""
-
-
-def spent_in_month(now: datetime, recorded: Iterable[Recorded]) -> Usage:
-    """Add up what the manifests of one calendar month (UTC) say was spent."""
-    return _spent(format_time(now)[:7], recorded)
-
-
-def spent_in_day(now: datetime, recorded: Iterable[Recorded]) -> Usage:
-    """Add up what the manifests of one calendar day (UTC) say was spent."""
-    return _spent(format_time(now)[:10], recorded)
-
-
-def _spent(since: str, recorded: Iterable[Recorded]) -> Usage:
-    return reduce(add, (m.usage for m in recorded if m.now.startswith(since)), Usage())
 
 
 @runtime_checkable

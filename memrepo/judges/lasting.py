@@ -24,11 +24,23 @@ HAPPENED = regex(
     r"|required|supposed|expected)"
     r"[a-z]{2,14}(?:ed|ied)|ran|sent|built|made|got|found|wrote|fixed|set|took|began|saw|met|did|read"
     r"|went|came|gave|kept|left|put|shut)\b"
+    # who asked for it, and when they did
+    r"|^\W*[A-Z][\w-]+(?: [A-Z][\w-]+)?"
+    r" (?:asked|shared|posted|mentioned|reported|reviewed|checked|tested)\b"
+    # the thing first: "Page widened: ..."
+    r"|^\W*(?:[A-Z][\w/-]*\s+)(?:\w+\s+){0,2}"
+    r"(?!need|speed|feed|based|supposed|expected)[a-z]{3,12}ed:"
     # done, in a later sentence
     r"|\bfound (?:no|nothing)\b"
     r"|(?<=[.;\n])\s+(?:committed|pushed|merged|deployed|restarted|installed|updated|verified|tested)\b"
     # done, and said of a thing
     r"|\b(?:was|were|has been|have been|got|is now|are now|just)\s+(?:\w+ly\s+)?[a-z]{2,14}ed\b"
+    # What a line opens with in Romance languages: "Revisé", "Vérifié", "Criei", "Inviato"
+    r"|^\W*(?!caf|beb|béb|por qu|aqu)[a-zà-ÿ]{2,14}(?:é|ée|és|ées|ei)\b"
+    r"|^\W*[a-zà-ÿ]{2,14}(?:ad[oa]s?|at[oaie])\s+(?:o|a|os|as|el|la|los|las|il|lo|i|gli|le|un|una|um|uma)\b"
+    r"|^\W*(?:he|hemos|ho|abbiamo|j['’]ai|on a|nous avons)\s+\w+(?:ad|id|at|ut|it|é|i|u)[oaàs]?\b"
+    # and ends with in German and Dutch: "Drei Anfragen beantwortet"
+    r"|(?<=\s)(?:be|er|ver|ent|zer|ge|\w{2,4}ge)[a-zäöüß]{3,12}(?:t|en)[.!]?$"
     r"|\b(?:foi|foram|fue|fueron|a été|ont été|wurde|wurden)\s+\w+"
     r"|^\W*(?:\w+\s+){1,4}(?:removid|atualizad|criad|enviad|corrigid|actualizad|cread|eliminad)[oa]s?\b"
     r"|\b(?:обновлен|создан|удал[её]н|добавлен|исправлен|отправлен|проверен|установлен|настроен)\w*"
@@ -45,13 +57,32 @@ don't, do not, avoid, use the, usually, plans to, birthday, allergic, é, são, 
 deve, precisa, quando, sempre, nunca, não, es, son, usa, debe, siempre, necesita, prefiere,
 cuando, est, sont, utilise, doit, toujours, jamais, ist, sind, nutzt, muss, immer, nie, нужно,
 нельзя, всегда, никогда, использует, должен, требует, если, 是, 必须, 需要, 使用, 不要, 总是, 只,
-通常, は, です, 必要, 使う, 常に, 必ず, 은, 는, 필요, 사용, 항상, 반드시
+通常, は, です, 必要, 使う, 常に, 必ず, 은, 는, 필요, 사용, 항상, 반드시,
+starts, begins, joins, expires, costs, belongs to, speaks, studies, owns, is called, can only,
+heißt, wohnt, arbeitet, gehört, kostet, mag, bevorzugt, beginnt, bekommt, läuft bis, braucht,
+darf, sollte, hat am, geburtstag, allergisch, vive, viven, trabaja, tiene, tienen, se llama,
+le gusta, no le gusta, cuesta, caduca, empieza, cumple, cumpleaños, alérgica, alérgico,
+hay que, se guarda, se guardan, vence, habite, vit, travaille, a un, a une, s'appelle, aime,
+n'aime pas, coûte, expire, commence, il faut, anniversaire, allergique, doivent, préfère,
+ne peut pas, se trouve, passe aux, passe à, mora, vive, trabalha, tem, têm, chama-se, se chama,
+gosta, não gosta, custa, vence, começa, faz anos, aniversário, alérgica, alérgico, prefere,
+é preciso, è, sono, ha, vive, abita, lavora, si chiama, piace, costa, scade, inizia, compie,
+compleanno, allergica, allergico, deve, devono, preferisce, bisogna, sempre, mai, non può,
+woont, werkt, heeft, heet, houdt van, kost, begint, verjaardag, allergisch, moet, altijd,
+nooit, живет, живёт, работает, зовут, любит, не любит, стоит, начинает, день рождения,
+аллергия, 生日, 喜欢, 住在, 从不, 过敏, 誕生日, 住んで, 好き, 苦手, アレルギー, のみ, だけ,
+생일, 좋아, 싫어, 살고, 알레르기
 """)
 SAID_BY_PERSON = words_of("""
 said, says, told, asked for, asked to, wants, want, prefers, approved, agreed, decided,
 confirmed that, requested, insisted, pediu, quer, prefere, aprovou, decidiu, disse, pidió, quiere,
 aprobó, decidió, dijo, a demandé, veut, möchte, will, bat, entschied, попросил, хочет, решил,
-сказал, 说, 要求, 希望, 决定, 言った, 希望, 決めた, 요청, 원한다, 결정
+сказал, 说, 要求, 希望, 决定, 言った, 希望, 決めた, 요청, 원한다, 결정,
+sagte, sagt, wollte, bestätigt, zugestimmt, erzählte, erwähnte, dijo que, me dijo, contó,
+mencionó, prefirió, confirmó, pidió que, a dit, m'a dit, a confirmé, a décidé, préfère,
+souhaite, disse que, contou, mencionou, confirmou, ha detto, ha deciso, ha chiesto, preferisce,
+vuole, conferma, zei, wilde, heeft besloten, mentioned, told me, 告诉我, 提到, と言って,
+伝えられ, 말했다
 """)
 DAY_KEY = terms_of("""
 status, state, context, action, actions, result, results, source, time, date, when, session,
@@ -63,7 +94,8 @@ hora, fuente, fonte, ação, statut, heure, stand, datum, статус, дата
 작성자, 상태, 날짜, 시간, 결과
 """)
 LASTING_KEY = regex(
-    r"decision|lesson|rule|root cause|fix|insight|learned|policy|preference|important|note"
+    r"regola|lezione|decisione|besluit|wichtig|importante|decision"
+    r"|lesson|rule|root cause|fix|insight|learned|policy|preference|important|note"
     r"|warning|gotcha|decisión|decisão|lección|lição|regla|regra|tática|leçon|décision|règle"
     r"|entscheidung|regel|lektion|решение|урок|правило|вывод|важно|决定|教训|规则|注意|原因"
     r"|決定|教訓|ルール|注意|原因|결정|교훈|규칙|주의|원인",
@@ -89,6 +121,8 @@ SPOKEN = regex(
 ASKS = regex(r"[?\uff1f](?=\s|$)")
 ADDRESSED = regex(r"\b(?:you|your|you're|y'all|tu|você|usted|vous|ты|вы)\b", re.IGNORECASE)
 EXCLAIMS = regex(r"[!\uff01](?=\s|$)")
+STAMP = regex(r"^\W*\d{4}-\d\d-\d\d(?:[ ,]+\d{1,2}:\d\d)?(?:\s+[A-Z]\w+/\w+)?\s*[:\uff1a–—-]\s+")
+"""The day at which an entry opens, with its time and zone."""
 COUNT = regex(
     r"^\W*\d[\d.,]*\+?\s|[$€£¥]\s?\d|\b\d+(?:[.,]\d+)?\s?(?:%|ms|kb|mb|gb|tokens?)\b", re.I
 )
@@ -100,7 +134,9 @@ has expressed, today, tonight, this morning, this session, asked whether, asked 
 asked why, asked what, asked how, wondered, derzeit, gerade, heute, noch nicht, actualmente,
 por ahora, hoy, ahora mismo, atualmente, por enquanto, hoje, ainda não, actuellement, pour
 l'instant, aujourd'hui, pas encore, attualmente, oggi, non ancora, сейчас, сегодня, пока, ещё не,
-目前, 现在, 今天, 暂时, 尚未, 现阶段, 今日, 現在, 今のところ, まだ, 현재, 지금, 오늘, 아직
+目前, 现在, 今天, 暂时, 尚未, 现阶段, 今日, 現在, 今のところ, まだ, 현재, 지금, 오늘, 아직,
+derzeit noch, bisher, en este momento, todavía no, de momento, en ce moment, pour le moment,
+no momento, in questo momento, per ora, op dit moment, nog niet, vandaag
 """)
 
 DAILY_WEIGHTS = {
@@ -134,7 +170,7 @@ DAILY_WEIGHTS = {
 
 def traits(candidate: Candidate) -> Iterator[str]:
     """Yield the names of the signs that a candidate shows, in a fixed order."""
-    text = plain(candidate.text)
+    text = STAMP.sub("", plain(candidate.text))
     key, value = lead_of(candidate)
     said = value or text
     heads = candidate.context

@@ -135,12 +135,14 @@ _UNFILLED = regex(
     re.IGNORECASE,
 )
 _BRACKETED = regex(r"\[[^\[\]\n]{1,60}\](?!\()|<[^<>\n/]{1,40}>|\{[^{}\n]{1,40}\}|\bYYYY-MM-DD\b")
+_CHOICE = regex(r"\[[^\[\]\n/|]{1,40}(?: [/|] [^\[\]\n/|]{1,40}){1,6}\](?!\()")
+_WIKI = regex(r"\[\[[^\[\]\n]{1,120}\]\]")
 _IN_BRACKETS = regex(r"[*_\s]*[(\[][^()\[\]]*[)\]][*_.\s]*")
 _LONG_LINK = regex(r"(?:[^\n]{0,60}[:\uff1a])?[`*_<(\s]*https?://\S{120,}\s*")
 _METADATA = regex(
     r"\W*(?:session(?: (?:id|key))?|source|channel|established|(?:last )?updated(?: (?:at|on))?"
     r"|(?:created|generated)(?: (?:at|on|by))?|captured|author|date|time|confidence|evidence"
-    r"|recalls|message.?id|autor|data|fecha|hora|fuente|fonte|atualizado|actualizado"
+    r"|recalls|message.?id|participants|attendees|participantes|参与者|讨论者|参加者|autor|data|fecha|hora|fuente|fonte|atualizado|actualizado"
     r"|auteur|heure|datum|stand|дата|время|автор|источник|обновлено|создано"
     r"|作者|日期|时间|来源|更新|著者|日付|日時|更新日|작성자|작성일|날짜|시간)"
     r"[*_]*[:\uff1a](?!//)(?!.*(?:https?://|`/|\]\())[^\n]{0,48}",
@@ -204,6 +206,8 @@ def noise_class(text: str, *, has_key: bool = False) -> str:
         return "about_file"
     if _is_form(text):
         return "form"
+    if sum(map(len, links := _WIKI.findall(text))) > 0.3 * len(text) and len(links) > 1:
+        return "edges"
     return "courtesy" if is_courtesy(text) else ""
 
 
@@ -215,7 +219,9 @@ def _is_talk(text: str, *, has_key: bool) -> bool:
 
 
 def _is_form(text: str) -> bool:
-    """Tell whether a text is a pattern to be filled in: it has more slots than words."""
+    """Tell whether a text is a pattern to be filled in: a choice, or more slots than words."""
+    if _CHOICE.search(text) and len(text) <= 200:
+        return True
     if len(_BRACKETED.findall(text)) < 2:
         return False
     return sum(ch.isalnum() for ch in _BRACKETED.sub("", text)) < 12

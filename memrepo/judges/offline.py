@@ -115,8 +115,10 @@ _THEN = regex(r"\bthen\b|\bdann\b", re.IGNORECASE)
 _COMMAND = regex(r"^\W*(?:run|use|execute|call|verwende|nutze|运行|使用|実行)\b.*`[^`]+`", re.I)
 _RELATION = spelled(
     lambda: (
-        rf"(?:['’]s|\b(?:my|his|her|their|our|your|mein|meine|seine?|ihre?))\s+(?:\w+\s+)?"
-        rf"(?:{w.RELATION.pattern})|(?:{w.RELATION.pattern})\s+(?:of|is|named|called|von|ist|heißt)\b"
+        rf"(?:['’]s|\b(?:my|his|her|their|our|your|mein|meine|seine?|ihre?"
+        rf"|mi|tu|su|mon|ma|ton|ta|son|sa|leur|notre|votre|meu|minha|seu|sua|mio|mia|suo|mijn|zijn|haar))\s+(?:\w+\s+)?"
+        rf"(?:{w.RELATION.pattern})|(?:{w.RELATION.pattern})\s+(?:of|is|named|called|von|ist|heißt"
+        rf"|de|del|di|es|est|é|se llama|van)\b"
     ),
     re.IGNORECASE,
 )
@@ -130,9 +132,11 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("open_question", w.OPEN),
     ("method", _COMMAND),
     ("decision", w.DECISION),
+    ("preference", w.DISLIKE),
     ("constraint", w.RULE_START),
     ("constraint", w.CONSTRAINT),
     ("constraint", _MUST),
+    ("preference", w.STANDING_WISH),
     ("aspiration", w.ASPIRATION),
     ("lesson", w.LESSON),
     ("milestone", w.MILESTONE),
@@ -158,7 +162,7 @@ def kind_of(
         return "episode", "type_source"
     if hint in ("method", "procedure"):
         return ("procedure", "type_steps") if _has_steps(text) else ("method", "type_source")
-    if (named := w.KEY_TYPES.get(normalise(key))) is not None:
+    if (named := w.KEY_TYPES.get(normalise(key or _plain_key(text)))) is not None:
         return named, "type_key"
     if key and normalise(key).startswith(("favorite", "favourite", "lieblings")):
         return "preference", "type_key"
@@ -199,6 +203,12 @@ def _rules(text: str) -> bool:
     return any(p.search(text) for p in (w.RULE_START, w.CONSTRAINT, _MUST))
 
 
+def _plain_key(text: str) -> str:
+    match = _PLAIN_KEY.match(text)
+    return match[1].strip() if match else ""
+
+
+_PLAIN_KEY = regex(r"\W{0,4}([^\W\d][^:\uff1a\n]{1,30})[:\uff1a]")
 HEADING_LENGTH = 80
 _CODE = regex(r"`[^`\n]*`|[\w./-]*[/_][\w./-]*\.\w{1,5}\b|\b\w+\.(?:md|py|js|ts|json|txt|sh)\b")
 

@@ -24,14 +24,19 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.ids import normalise
+from memrepo.core.ids import normalise, strip_marker
 from memrepo.core.judge import Candidate
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import regex, spelled
 from memrepo.judges import wordlists
+from memrepo.judges.lasting import traits
 from memrepo.judges.successions import SINGLE
 from memrepo.judges.wording import (
     EXTRACT_LENGTH,
+    HAPPENED_HEADING,
+    HEADING_TYPES,
+    LASTING_HEADING,
     cap,
+    clean,
     extract,
     is_date,
     lead_of,
@@ -148,7 +153,7 @@ def _valued(candidate: Candidate, key: str, value: str) -> Part:
 
 SEGMENT_LENGTH = 60
 MOST_SEGMENTS = 3
-LEAD_LENGTH = 100
+LEAD_LENGTH = 140
 """Characters of a lead that names all that a text stands under; a longer one skips the middle."""
 SHORTEST = 12
 PROFILES = {"MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md"}
@@ -162,13 +167,20 @@ def whole(candidate: Candidate) -> tuple[str, str]:
     what it stands under.
     """
     text = _row(candidate, _joined(plain(tidy(candidate.text)))).rstrip(" \t:\uff1a,;")
-    lead = lead_words(candidate)
+    lead = _dated(candidate, lead_words(candidate))
     if not text:
-        return lead, lead or title_of(candidate)
+        return lead, lead or title_of(candidate) or _named(candidate)
     if not lead:
         return "", extract(text)
     join = JOIN if lead_of(candidate)[0] or _KEYED.match(text) else ": "
     return lead, f"{lead}{join}{extract(text)}"
+
+
+def _named(candidate: Candidate) -> str:
+    """Return what a list without words and without a telling heading is called after all."""
+    under = (clean(heading) for heading in candidate.context[::-1])
+    first = strip_marker(candidate.detail.split("\n")[0])
+    return next(filter(None, under), "") or extract(plain(first))
 
 
 _KEYED = regex(r"[^\s:][^:\n]{0,40}: \S")
@@ -195,18 +207,28 @@ def _row(candidate: Candidate, text: str) -> str:
     )
 
 
+def _dated(candidate: Candidate, lead: str) -> str:
+    """Add its day to what a daily log says of that day only: it is read on others."""
+    days = [s.captured[:10] for s in candidate.sources if s.captured_from != "commit"]
+    day = max(days, default="")
+    if not (candidate.daily and day) or day in candidate.text:
+        return lead
+    if _OF_ITS_DAY.isdisjoint(traits(candidate)):
+        return lead
+    return f"{lead} ({day})" if lead else day
+
+
+_OF_ITS_DAY = frozenset(("happened", "momentary", "open_task", "turned", "ticked"))
+"""Signs of a statement that holds from its day on, or held then."""
+
+
 def lead_words(candidate: Candidate) -> str:
     """Return the words that a candidate's text needs before it, or an empty string."""
-    if _says_who(candidate):
-        return candidate_lead(candidate, about_only=True)
-    return candidate_lead(candidate)
-
-
-def candidate_lead(candidate: Candidate, *, about_only: bool = False) -> str:
-    """Join what the text stands under and does not say itself, outermost first."""
+    if named := _name_line(candidate):
+        return named
     said = set(tokens(plain(candidate.text)))
     found: list[str] = []
-    for segment in _segments(candidate, about_only=about_only):
+    for segment in _segments(candidate, who=_says_who(candidate)):
         words = tokens(segment)
         if words - said:
             found.append(segment)
@@ -220,12 +242,49 @@ def _says_who(candidate: Candidate) -> bool:
     return triple.shape == 2 and normalise(triple.subject) not in ("i", "ich")
 
 
-def _segments(candidate: Candidate, *, about_only: bool) -> list[str]:
-    """Return whom or what it is about first, then the innermost of what it stands under."""
-    if about_only:
-        return [candidate.about] if candidate.about else []
+def _name_line(candidate: Candidate) -> str:
+    """Return whose name a profile gives, in the language of its key; nothing for other texts."""
+    match = _NAMES.match(plain(candidate.text))
+    files = {s.resource.rsplit("/", 1)[-1] for s in candidate.sources}
+    if match is None or len(files) != 1 or not files <= _OF_ONE.keys():
+        return ""
+    return OWNERS[normalise(match["key"])][_OF_ONE[files.pop()]]
+
+
+_OF_ONE = {"IDENTITY.md": 0, "USER.md": 1}
+OWNERS = {
+    "name": ("Agent", "User"),
+    "full name": ("Agent", "User"),
+    "nombre": ("Agente", "Usuario"),
+    "nome": ("Agente", "Usuário"),
+    "nom": ("Agent", "Utilisateur"),
+    "имя": ("Агент", "Пользователь"),
+    "名前": ("エージェント", "ユーザー"),
+    "名字": ("智能体", "用户"),
+    "姓名": ("智能体", "用户"),
+    "이름": ("에이전트", "사용자"),
+}
+"""What an agent and its person are called, by the word for a name."""
+_NAMES = spelled(lambda: rf"(?P<key>{'|'.join(OWNERS)})[ \t]*[:\uff1a]", re.IGNORECASE)
+
+
+def _topic(heading: str) -> bool:
+    """Tell whether a heading names what is below it, and not only what kind of thing that is."""
+    kinds = (LASTING_HEADING, HAPPENED_HEADING, *(pattern for _, pattern in HEADING_TYPES))
+    return not any(pattern.search(heading) for pattern in kinds)
+
+
+def _segments(candidate: Candidate, *, who: bool) -> list[str]:
+    """Return whom or what it is about first, then the innermost of what it stands under.
+
+    A text that says who it is about needs only the nearest heading that names a thing.
+    """
     context = candidate.context[1:] if is_profile(candidate) else candidate.context
-    path = list(telling(context))
+    path = list(telling(context, dated=not candidate.daily))
+    if who:
+        near = [segment for segment in path[-1:] if _topic(segment)]
+        own = [candidate.about] if candidate.about and not near else []
+        return [_short(segment) for segment in (*own, *near)]
     about = candidate.about or (path.pop(0) if len(path) > 1 else "")
     if not (about or path):
         about = title_of(candidate)

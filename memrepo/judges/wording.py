@@ -26,6 +26,7 @@ from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
 from memrepo.judges.wordlists import words_of
+from memrepo.purify.dates import is_time_heading
 
 EXTRACT_LENGTH = 400
 _BOLD_LEAD = regex(
@@ -179,7 +180,12 @@ prochaines étapes, entscheidungen, lektionen, erkenntnisse, regeln, offen, näc
 решения, решение, уроки, выводы, правила, запомнить, предпочтения, настройки, архитектура,
 открытые вопросы, 决定, 决策, 教训, 经验, 规则, 偏好, 配置, 架构, 关键, 重要, 待办, 下一步, 決定,
 教訓, 学び, ルール, 設定, 重要, 次のステップ, 課題, 결정, 교훈, 배운, 규칙, 설정, 중요, 다음 단계,
-과제
+과제,
+entscheidung, lektion, wichtig, merken, einrichtung, plan, aufgaben, lección, regla, importante,
+recordar, configuración, plan, contactos, personas, lição, regra, lembrar, configuração, leçon,
+règle, retenir, important, configuration, contacts, personnes, à faire, decisioni, lezioni, regole,
+preferenze, in sospeso, prossimi passi, da ricordare, besluiten, geleerd, regels, voorkeuren,
+openstaand, важно, контакты, план, 约定, 计划, 联系人, 約束, 予定, 連絡先, 覚えて, 연락처, 계획
 """)
 HAPPENED_HEADING = words_of("""
 heartbeat, heartbeats, execution, closed prs, prs created, commits, activity, activities,
@@ -201,7 +207,9 @@ HEADING_TYPES = tuple(
             """
 open question*, unanswered, unresolved, unknowns, open issues, undecided, offene fragen,
 preguntas abiertas, dudas, perguntas em aberto, dúvidas, questions ouvertes, открытые вопросы,
-未解决, 待确认, 未解決, 検討中, 미해결
+未解决, 待确认, 未解決, 検討中, 미해결,
+por decidir, cuestiones abiertas, à décider, questions en suspens, a definir, domande aperte,
+da decidere, open vragen, 未決
 """,
         ),
         (
@@ -211,7 +219,11 @@ forbidden, never, rules, boundaries, constraint*, do not, don't, not allowed,
 anti-goals, guardrails, must not, red lines, policy, policies, requirements, what you do not do,
 verboten, regeln, grenzen, prohibido, reglas, restricciones, proibido, regras,
 restrições, interdit*, règles, запрещено, правила, 禁止, 规则, 规定, ルール,
-禁止事項, 금지, 규칙, 원칙, 정책
+禁止事項, 금지, 규칙, 원칙, 정책,
+niemals, tabu, vorschriften, pflichten, nunca, no hacer, normas, límites, obligatorio,
+ne jamais, jamais, à éviter, contraintes, limites, consignes, não fazer, limites, normas,
+proibições, vietato, divieti, regole, vincoli, non fare, verboden, regels, grenzen, nooit,
+ограничения, никогда, границы, 约束, 红线, 禁令, 制約, 守ること, 決まり, 約束事, 금기, 제약
 """,
         ),
         (
@@ -220,14 +232,18 @@ restrições, interdit*, règles, запрещено, правила, 禁止, �
 lesson*, learned, learnings, gotchas, pitfalls, mistakes, quirks, insights, realizations,
 takeaways, retrospective, lektionen, erkenntnisse, lecciones, aprendizajes, errores,
 lições, aprendizados, erros, leçons, apprentissages, erreurs, уроки, выводы, ошибки, 教训, 经验,
-启发, 教訓, 学び, 気づき, 교훈, 배운
+启发, 教訓, 学び, 気づき, 교훈, 배운,
+fehler, gelernt, errori, lezioni, lezione, imparato, geleerd, lessen, ошибка, 踩坑, 复盘, 反省,
+失敗, 배움, 실수
 """,
         ),
         (
             "decision",
             """
 decision*, decided, rulings, entscheidung*, decisiones, decisión, decisões, decisão, décisions,
-принятые решения, ключевые решения, важные решения, решение, 决策, 决定, 決定, 결정
+принятые решения, ключевые решения, важные решения, решение, 决策, 决定, 決定, 결정,
+beschlüsse, acuerdos, acordado, combinados, decisioni, decisione, besluiten, beslissingen,
+結論, 合意
 """,
         ),
         (
@@ -235,7 +251,9 @@ decision*, decided, rulings, entscheidung*, decisiones, decisión, decisões, de
             """
 preference*, likes, dislikes, favorites, favourites, tone, communication style, vorlieben,
 preferencias, gustos, preferências, gostos, préférences, goûts, предпочтения, 偏好, 喜好, 好み,
-선호, 취향
+선호, 취향,
+mag, mag nicht, le gusta, no le gusta, aime, n'aime pas, gosta, não gosta, preferenze, gusti,
+voorkeuren, стиль общения, 喜欢, 不喜欢, 嫌い, 苦手, 싫어
 """,
         ),
         (
@@ -243,7 +261,9 @@ preferencias, gustos, preferências, gostos, préférences, goûts, предпо
             """
 goal*, wish, wishes, dream*, vision, aspiration*, wishlist, bucket list, what i want, ziele,
 wünsche, metas, objetivos, sueños, sonhos, desejos, objectifs, rêves, souhaits, цели, мечты, 目标,
-愿望, 梦想, 目標, 夢, 목표, 꿈
+愿望, 梦想, 目標, 夢, 목표, 꿈,
+träume, vorhaben, deseos, propósitos, buts, envies, propósitos, obiettivi, sogni, desideri,
+doelen, dromen, wensen, желания, 愿景, やりたいこと, 희망
 """,
         ),
         (
@@ -252,7 +272,9 @@ wünsche, metas, objetivos, sueños, sonhos, desejos, objectifs, rêves, souhait
 milestone*, achievement*, completed, accomplish*, done, shipped, key events, timeline, changelog,
 last session, progress, meilensteine, erledigt, hitos, logros, hecho, marcos, conquistas, feitos,
 concluído, réalisations, fait, достижения, выполнено, вехи, 里程碑, 重要事件, 成就, 実績, 達成,
-完了, 마일스톤, 완료
+完了, 마일스톤, 완료,
+erfolge, abgeschlossen, completado, terminé, terminés, concluídos, traguardi, fatto,
+completato, mijlpalen, afgerond, завершено, 已完成, 完了済み
 """,
         ),
         (
@@ -262,7 +284,10 @@ todo, todos, to do, to-do, tasks, next steps, next step, pending, action items, 
 follow-up*, follow up*, objectives, deadlines, aufgaben, nächste schritte, offen, pendiente*,
 próximos pasos, tareas, pendente*, pendências, próximos passos, tarefas, à faire, en attente,
 prochaines étapes, tâches, задачи, дальнейшие шаги, 待办, 下一步, 任务, 次のステップ, 課題,
-タスク, 할 일, 후속, 과제
+タスク, 할 일, 후속, 과제,
+zu erledigen, termine, fristen, por hacer, compromisos, plazos, échéances, à rendre, a fazer,
+prazos, da fare, scadenze, impegni, prossimi passi, te doen, taken, openstaand, к выполнению,
+计划, やること, 予定, 締め切り, 마감, 예정
 """,
         ),
         (
@@ -270,14 +295,19 @@ prochaines étapes, tâches, задачи, дальнейшие шаги, 待办
             """
 workflow*, how to, how-to, steps, procedure*, process, protocol*, checklist, runbook, usage,
 routine, ablauf, anleitung, schritte, procedimiento*, pasos, flujo, procedimento*, passos, fluxo,
-procédure*, étapes, порядок, инструкци*, шаги, 步骤, 流程, 协议, 手順, 流れ, 절차, 방법, 워크플로
+procédure*, étapes, порядок, инструкци*, шаги, 步骤, 流程, 协议, 手順, 流れ, 절차, 방법, 워크플로,
+abläufe, anleitungen, vorgehen, cómo, guía, mode d'emploi, comment faire, marche à suivre,
+como fazer, guia, procedura, procedure, come fare, passaggi, werkwijze, stappen, инструкция,
+процедуры, 方法, やり方, 手順書
 """,
         ),
         (
             "relationship",
             """
 relationship*, family, friends, beziehung*, familie, relaciones, familia, relações, família,
-relations, famille, отношения, семья, 关系, 家人, 家族, 関係, 가족, 관계
+relations, famille, отношения, семья, 关系, 家人, 家族, 関係, 가족, 관계,
+angehörige, freunde, parientes, amigos, pareja, hijos, parents, amis, proches, parentes,
+amigos, famiglia, amici, relazioni, familie, vrienden, друзья, 朋友, 家庭, 友人, 친구
 """,
         ),
         (
@@ -286,7 +316,9 @@ relations, famille, отношения, семья, 关系, 家人, 家族, 関�
 identity, who am i, who i am, who you are, about me, persona, personality, character*, nature,
 my role, identität, wer ich bin, identidad, quién soy, personalidad, identidade, quem sou,
 personalidade, natureza, me define, identité, qui suis, личность, кто я, 身份, 我是谁, 性格,
-自己紹介, 人格, 정체성, 성격
+自己紹介, 人格, 정체성, 성격,
+wer bin ich, sobre mí, quién eres, qui je suis, à propos de moi, quem és, sobre mim, chi sono,
+identità, wie ik ben, обо мне, 关于我, 人设, 私について, プロフィール, 나에 대해
 """,
         ),
     )
@@ -308,9 +340,16 @@ _MOMENT = (
     r"|~?\d{1,2}:\d\d(?::\d\d)?(?:\s?[AP]M)?(?:\s?(?:UTC|[A-Z]{1,2}[SD]?T))?)"
 )
 # A day or time at an end of a heading says when it was written, one inside what it is about.
-_WHEN = regex(
-    rf"^[\[(]?{_MOMENT}(?:\s*[–~/+-]+\s*{_MOMENT})*[\])]?(?:\s*\((?:\w+day|late|early)\))?[\s:,–—+-]*"
-    rf"|\s*[\[(][^()\[\]]{{0,40}}{_MOMENT}[^()\[\]]{{0,40}}[\])]$"
+_PART_OF_DAY = r"\((?:\w+day|late|early|night|evening|morning|afternoon)\)"
+_WHEN_FIRST = regex(
+    rf"^[\[(]?{_MOMENT}(?:\s*(?:[–~/+-]+|to|bis|until|hasta|até|до|至)\s*{_MOMENT})*[\])]?"
+    rf"(?:\s*{_PART_OF_DAY})?[\s:,–—+-]*"
+    # what is left where the first of two days was taken off with the marker
+    rf"|^(?:{_PART_OF_DAY}\s*[+–—-]|to|bis|until|hasta|até|до|至)\s*{_MOMENT}[\s:,–—+-]*",
+    re.IGNORECASE,
+)
+_WHEN_LAST = regex(
+    rf"\s*[\[(][^()\[\]]{{0,40}}{_MOMENT}[^()\[\]]{{0,40}}[\])]$"
     rf"|[\s:,–—~-]*(?<![\[(]){_MOMENT}(?:\s*[–~/+-]+\s*{_MOMENT})*$",
     re.IGNORECASE,
 )
@@ -323,12 +362,6 @@ _OF_A_DAY = regex(
     rf"|^\W*(?:{_PART}\s+){{0,3}}(?:sessions?|run|part|notes?|entry|logs?|day|work)"
     r"(?:\s+(?:log|notes?|summary|session|memory|run))?\W*\d*\W*(?:\([^()]*\))?$"
     r"|^\W*(?:\w+\s+)?daily\s+(?:logs?|notes?|memory|summary|diary)\W*$"
-    r"|^\W*\(?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|montag|dienstag|mittwoch|donnerstag"
-    r"|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes"
-    r"|miércoles|jueves|viernes|sábado|domingo|luned[iì]|marted[iì]|mercoled[iì]|gioved[iì]"
-    r"|venerd[iì]|sabato|domenica|(?:segunda|terça|quarta|quinta|sexta)(?:-feira)?"
-    r"|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье"
-    r"|(?:星期|周|週)[一二三四五六日天]|[月火水木金土日]曜日?|[월화수목금토일]요일)\)?\W*$"
     # A session and its time, in other languages
     r"|^\W*(?:session|sitzung|séance|sesión|sessão|sessione|сессия|сеанс|会话|對話|对话|セッション|세션)"
     r"\W*(?:\d[\d:.\s–-]*)?(?:[A-Z]{2,4})?\W*$"
@@ -337,21 +370,77 @@ _OF_A_DAY = regex(
 )
 
 
-def telling(headings: Sequence[str]) -> Iterator[str]:
-    """Yield what headings and list parents say, cleaned, without dates and generic ones."""
+def telling(headings: Sequence[str], *, dated: bool = False) -> Iterator[str]:
+    """Yield what headings and list parents say, cleaned, without generic ones and mere dates.
+
+    With `dated` a day at the end of a heading stays: what stands below it is of that day.
+    """
     for text in headings:
         heading = clean(text)
         generic = normalise(heading).removesuffix(".md") in wordlists.GENERIC_HEADINGS
         said = sum(ch.isalnum() for ch in heading) > 1
-        if said and not generic and not is_date(heading) and not _OF_A_DAY.match(heading):
-            yield heading
+        when = is_date(heading) or is_time_heading(heading) or _OF_A_DAY.match(heading)
+        if said and not generic and not when and not _names_a_memory(heading):
+            shown = clean(text, dated=True) if dated else heading
+            yield _ABOUT.sub("", shown) or shown
 
 
-def clean(heading: str) -> str:
+_ABOUT = regex(
+    r"^(?:about|who is|über|wer ist|sobre|acerca de|quién es|quem é|à propos de|qui est|su di|chi è"
+    r"|wie is|о|об|про)\s+(?=[^\W\d_])|(?:について|に関して|のこと)$|^关于|에 대(?:해서?|하여)$",
+    re.IGNORECASE,
+)
+"""What a heading says before or behind the name of whom it is about."""
+
+
+def _names_a_memory(heading: str) -> bool:
+    """Tell whether a heading only says that this is a memory: "Long-term memory"."""
+    if _MEMORY_WIDE.fullmatch(heading):
+        return True
+    said = _WORD.findall(heading.casefold())
+    named = any(word in _MEMORIES for word in said)
+    return named and all(word in _MEMORIES or word in _OF_MEMORIES for word in said)
+
+
+_WORD = regex(r"[^\W_]+")
+_MEMORIES = frozenset(
+    """
+    memory memories memo memos note notes notebook log logs logbook journal diary knowledge
+    gedächtnis langzeitgedächtnis kurzzeitgedächtnis erinnerung erinnerungen notiz notizen tagebuch
+    wissen protokoll memoria memorias recuerdos nota notas apuntes diario bitácora conocimiento
+    mémoire mémoires souvenirs carnet journal connaissances memória memórias lembranças anotações
+    diário conhecimento ricordi appunti conoscenza geheugen langetermijngeheugen herinneringen
+    notitie notities dagboek kennis память воспоминания заметки заметка дневник журнал знания
+    pamięć wspomnienia notatki dziennik hafıza bellek notlar günlük
+    """.split()
+)
+_OF_MEMORIES = frozenset(
+    """
+    long term longterm short persistent permanent core main curated daily my your our the a an of
+    for and agent agents assistant bot ai file base bank store index personal shared
+    mein meine der die das des dem von agenten persönliche dauerhafte tag tages tägliche
+    largo corto plazo mi mis la el los las de del y a día diario diaria agente personal compartida
+    long terme court à ma mes le les du de la jour d et l quotidien quotidiennes personnelle agente
+    longo prazo curto minha minhas da do dos das o e dia pessoal
+    lungo termine breve mio mia il del della di giorno giornaliero personale
+    mijn het van dag dagelijkse
+    долговременная долгосрочная постоянная моя мои агента о дня ежедневные
+    długoterminowa moje dnia uzun süreli
+    """.split()
+)
+_MEMORY_WIDE = regex(
+    r"(?:私の|わたしの|僕の|エージェントの?|本日の|今日の|長期|短期|永続|個人|日々の|我的|长期|短期|核心|持久|个人|每日|今日"
+    r"|工作|나의|내|장기|단기|영구|에이전트|오늘의?|일일|\s)*"
+    r"(?:記憶|メモリー?|メモ|ノート|覚え書き|備忘録|日記|日誌|ログ|记忆库?|笔记|备忘录?|日记|日志|기억|메모리?|노트|일지|일기)"
+)
+
+
+def clean(heading: str, *, dated: bool = False) -> str:
     """Return a heading without marks, number, file name, closing colon and time of writing."""
     text = strip_marker(plain(heading).strip("# \t")).split("\n")[0]
-    for pattern in (_FILE, _MARKS, _NUMBER, _WHEN, _WHEN, _MARKS):
-        text = pattern.sub("", text)
+    for pattern in (_FILE, _MARKS, _NUMBER, _WHEN_FIRST, _WHEN_LAST, _WHEN_LAST, _MARKS):
+        if not (dated and pattern is _WHEN_LAST):
+            text = pattern.sub("", text)
     return text.strip(" \t~–—-,.;!\u3002\uff01")
 
 

@@ -94,11 +94,11 @@ def join_file(
 
 
 def _one_tombstone(path: str, ours: bytes, theirs: bytes) -> bytes | None:
-    """Join two versions of a tombstone; None where either cannot be read."""
+    """Join two versions of a tombstone; one that a hand changed gives way; None where both are."""
     one, other = read_tombstone(path, ours), read_tombstone(path, theirs)
-    if isinstance(one, Problem) or isinstance(other, Problem):
-        return None
-    return tombstone_bytes(join_tombstones(one, other))
+    if isinstance(one, Problem):
+        return None if isinstance(other, Problem) else theirs
+    return ours if isinstance(other, Problem) else tombstone_bytes(join_tombstones(one, other))
 
 
 def _decided(path: str, ours: bytes, theirs: bytes, stamps: Stamps) -> JoinedFile:

@@ -21,7 +21,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.needles import replaced
 from memrepo.core.patterns import regex
 from memrepo.merge.purging import Edit
-from memrepo.merge.tombstones import Tombstone, is_tombstone, read_tombstone
+from memrepo.merge.tombstones import Tombstone, is_tombstone, parsed_tombstone, tokens
 from memrepo.purify.capture import NoteUnit, note_hash, scan_notes
 from memrepo.purify.gather import candidate_id
 from memrepo.purify.units import Unit, scan
@@ -94,6 +94,7 @@ class _Ids:
         self._cases: list[tuple[str, str, str, bool]] = []
         self._versions: dict[_Version, None] = {}
         self._compared = set[str]()
+        self._words = [tokens(" ".join(needle.words)) for needle in edit.needles]
 
     def look(self, file: File) -> None:
         """Learn from one version of a file."""
@@ -112,7 +113,7 @@ class _Ids:
         elif area == "corrections":
             self._case(file.data, traced=traced)
         elif is_tombstone(self.layout, file.path):
-            stone = read_tombstone(file.path, file.data)
+            stone = parsed_tombstone(file.path, file.data)
             self._stones += [stone] if isinstance(stone, Tombstone) else []
 
     def settled(self) -> dict[str, str]:
@@ -127,9 +128,13 @@ class _Ids:
             elif traced:
                 ids[case] = self.edit.another(case)
         for stone in self._stones:
+            secret = (stone.key, stone.text, stone.bare, stone.triple)
             if stone.memory in self._traced or ids.keys() & set(stone.units):
-                secret = (stone.key, stone.text, stone.triple)
                 ids.update((id_, self.edit.another(id_)) for id_ in secret if id_)
+            elif any(words <= set(stone.tokens) for words in self._words):
+                # Its memory is in no history any more: all that it was hashed into goes.
+                for id_ in filter(None, (*secret, stone.memory, *stone.units)):
+                    ids.setdefault(id_, self.edit.another(id_))
         taken = set[str]()
         for old in sorted(ids):
             if ids[old] in taken or (ids[old] in ids and ids[old] != old):

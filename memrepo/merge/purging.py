@@ -101,12 +101,23 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         after = self.text(before, objects)
         if after == before:
             return data
-        if (stone := _TOMBSTONE.search(before)) and stone[1] in self.ids:
-            after = _TOKENS.sub(lambda m: _WORD.sub(lambda w: self.mixed(w[0])[:4], m[0]), after)
+        if stone := _TOMBSTONE.search(before):
+            return self._tombstone(data, after, mixed=stone[1] in self.ids)
         for kind in _KINDS:
             if standing_of(kind, data) == "ours":
                 return stamped(kind, after.partition("\n")[2])
         return after.encode("utf-8", "surrogateescape")
+
+    def _tombstone(self, data: bytes, after: str, *, mixed: bool) -> bytes:
+        """Return a tombstone under a seal of what it says now, if it was as memrepo wrote it."""
+        from memrepo.merge.tombstones import Tombstone, read_tombstone, resealed
+
+        if mixed:
+            after = _TOKENS.sub(lambda m: _WORD.sub(lambda w: self.mixed(w[0])[:4], m[0]), after)
+        made = after.encode("utf-8", "surrogateescape")
+        name = _TOMBSTONE.search(_text(data))
+        was = read_tombstone(f"{name[1]}.md" if name else "", data)
+        return resealed(made) if isinstance(was, Tombstone) else made
 
     def message(self, data: bytes, objects: Objects) -> bytes:
         """Return a commit's or a tag's message without the value; short ids of commits too."""

@@ -5,6 +5,10 @@ exact match, and for similarity a short hash of every word, so short that many w
 keeps a value out of sight and out of a search; from somebody who can guess the text it hides
 nothing. A tombstone never expires: it is lifted, and stays.
 
+Only memrepo writes one: its seal is a hash of all the rest. A file that a hand changed does not
+lift what it rejects. It counts as standing, and one that cannot be read bars by its name, which is
+a hash of what was rejected too.
+
 Texts that a person cannot tell apart, as one: what a rejected text is recognised by.
 
 On top of `ids.normal_claim` (NFKC, case, blanks, controls, list marker) it folds letters of other
@@ -14,6 +18,8 @@ the last full stop. Digits are never folded into letters: `O1` and `01` are two 
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
@@ -33,6 +39,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import Field
 from memrepo.core.spelling import entry_lines
+from memrepo.core.times import EARLIEST
 
 if TYPE_CHECKING:
     from memrepo.core.state import State
@@ -41,6 +48,8 @@ KEY_PATTERN = regex(r"ts-[0-9a-f]{16}")
 SIMILAR = 0.85
 """From which share of common words (twice those in both over all) a text is held for review."""
 WORD_DIGITS = 4
+SEAL = "seal"
+_SEALED = regex(rb"^seal: *([0-9a-f]*)[ \t\r]*$", re.MULTILINE)
 BODY = """\
 A person rejected a statement. Its words are not kept here, only hashes by which memrepo knows it
 again. `memrepo unreject {key}` lifts this; `memrepo rejected` lists all.
@@ -62,12 +71,20 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
     memory: str = ""
     scope: str = ""
     triple: str = ""
+    bare: str = ""
     tokens: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
     reason: str = ""
     state: Stand = "active"
     epoch: int = 0
+
+    @property
+    def told(self) -> str:
+        """Return who rejected it and when, as which tombstone."""
+        if self.by:
+            return f"{visible(self.by)} rejected on {self.at:%Y-%m-%d} ({self.key})"
+        return f"a person rejected ({self.key})"
 
     @property
     def rank(self) -> tuple[int, bool, str]:
@@ -113,6 +130,13 @@ TOMBSTONE_FIELDS: tuple[Field, ...] = (
         doc="Hash of subject, predicate and object, if it has all.",
     ),
     Field(
+        name="bare",
+        kind=Text(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>"),
+        merge="const",
+        default="",
+        doc="Hash of the text without the accents of its letters, where it has any.",
+    ),
+    Field(
         name="tokens",
         kind=ListOf(Text(pattern=r"[0-9a-f]{4}", what="4 hex digits"), limit=100_000),
         merge="const",
@@ -143,6 +167,13 @@ TOMBSTONE_FIELDS: tuple[Field, ...] = (
     Field(name="reason", kind=Text(), merge="lww", default="", doc="Why, in the person's words."),
     Field(name="by", kind=Text(limit=300), merge="lww", doc="Who decided last."),
     Field(name="at", kind=Time(), merge="lww", doc="When."),
+    Field(
+        name=SEAL,
+        kind=Text(pattern=r"[0-9a-f]{16}", what="16 hex digits"),
+        merge="derived",
+        default="",
+        doc="Of all the rest: who changes that by hand lifts nothing.",
+    ),
 )
 _REQUIRED = ("key", "state", "text", "by", "at")
 
@@ -157,9 +188,10 @@ def tombstone_of(
     if memory.said != memory.body:
         units.add(text_hash(memory.body))  # with the words that context added it comes back neither
     return Tombstone(
-        key=f"ts-{digest([look(scope), text, triple])[:16]}",
+        key=_name(look(scope), text, triple),
         text=text,
         triple=triple,
+        bare=bare if (bare := _text_key(_plain(memory.said))) != text else "",
         scope=scope,
         tokens=tuple(sorted(tokens(memory.said))),
         units=tuple(sorted(units)),
@@ -174,8 +206,22 @@ def tombstone_of(
 _TRIPLE = ("subject", "predicate", "object")
 
 
+def _name(place: str, text: str, triple: str) -> str:
+    return f"ts-{digest([place, text, triple])[:16]}"
+
+
 def _text_key(body: str) -> str:
     return f"tx-{digest([look(body)])[:32]}"
+
+
+_ACCENTS = regex(r"(?<=[A-Za-z])[\u0300-\u036f]+")
+
+
+def _plain(text: str) -> str:
+    """Return a text without the marks on its Latin letters: people and programs leave them out."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", text)))
 
 
 def _triple_key(triple: Iterable[str]) -> str:
@@ -221,14 +267,17 @@ def tombstone_keys(memory: Memory) -> frozenset[str]:
 @lru_cache(maxsize=1 << 16)
 def _keys(id_: str, body: str, triple: tuple[str, ...], scope: str) -> frozenset[str]:
     text, whole, place = _text_key(body), _triple_key(triple), look(scope)
-    said = [text, whole] if whole else [text, f"{text}/bare"]
+    texts = {text, _text_key(_plain(body))}
+    said = [*texts, whole] if whole else [*texts, *(f"{one}/bare" for one in texts)]
     places = [f"@{place}", "@"] if place else ["@*"]
-    return frozenset({id_, *(one + at for one in said for at in places)})
+    names = (_name(at, text, whole) for at in {place, ""})
+    return frozenset({id_, *names, *(one + at for one in said for at in places)})
 
 
 def _own_keys(stone: Tombstone) -> frozenset[str]:
     """Return the keys that a tombstone bars."""
-    said = [stone.triple, f"{stone.text}/bare"] if stone.triple else [stone.text]
+    texts = [text for text in (stone.text, stone.bare) if text]
+    said = [stone.triple, *(f"{text}/bare" for text in texts)] if stone.triple else texts
     places = ("@*", f"@{look(stone.scope)}")
     return frozenset({stone.memory, *(one + place for one in said for place in places)} - {""})
 
@@ -236,21 +285,25 @@ def _own_keys(stone: Tombstone) -> frozenset[str]:
 class Tombstones:
     """The tombstones of one state, and what of them stands; false where nothing is barred.
 
-    `problems` names files that cannot be read: they bar nothing.
+    `problems` names files that a hand changed, `names` what those bar whatever else they say.
     """
 
     def __init__(
-        self, found: Mapping[str, Tombstone] | None = None, problems: tuple[Problem, ...] = ()
+        self,
+        found: Mapping[str, Tombstone] | None = None,
+        problems: tuple[Problem, ...] = (),
+        names: Collection[str] = (),
     ) -> None:
         self.found = dict(sorted((found or {}).items()))
         self.problems = problems
         self.active = [s for s in self.found.values() if s.state == "active"]
-        self._exact = {key: stone for stone in self.active for key in _own_keys(stone)}
+        self._exact = {name: Tombstone(key=name, text="", by="", at=EARLIEST) for name in names}
+        self._exact |= {key: stone for stone in self.active for key in _own_keys(stone)}
         self._units = {unit: stone for stone in self.active for unit in stone.units}
         self._tokens = [(stone, frozenset(stone.tokens)) for stone in self.active if stone.tokens]
 
     def __bool__(self) -> bool:
-        return bool(self.active)
+        return bool(self._exact)
 
     @property
     def keys(self) -> frozenset[str]:
@@ -294,8 +347,7 @@ def brought_back(memory: Memory, stone: Tombstone) -> Problem:
         path=memory.path,
         rule=REJECTED,
         severity="warning",
-        message=f"says what {visible(stone.by)} rejected on {stone.at:%Y-%m-%d} ({stone.key}): "
-        "it is out of recall",
+        message=f"says what {stone.told}: it is out of recall",
         fix=f"take the file out; `memrepo reject {stone.key} --undo` if it holds after all",
     )
 
@@ -345,20 +397,44 @@ def _in_state(state: State) -> Tombstones:
 
 
 def read_tombstones(files: Mapping[str, bytes], layout: Layout) -> Tombstones:
-    """Read every tombstone among some files."""
+    """Read every tombstone among some files; one that a hand changed goes on to bar."""
     found: dict[str, Tombstone] = {}
     problems: list[Problem] = []
+    names = set[str]()
     for path in [p for p in files if is_tombstone(layout, p)]:
         stone = read_tombstone(path, files[path])
         if isinstance(stone, Problem):
             problems.append(stone)
-        elif stone.key not in found or found[stone.key].rank < stone.rank:
+            names |= {_stem(path)} if KEY_PATTERN.fullmatch(_stem(path)) else set()
+            stone = parsed_tombstone(path, files[path])
+            if isinstance(stone, Problem):
+                continue
+            stone = replace(stone, state="active")
+        if stone.key not in found or found[stone.key].rank < stone.rank:
             found[stone.key] = stone
-    return Tombstones(found, tuple(problems))
+    return Tombstones(found, tuple(problems), names)
 
 
 def read_tombstone(path: str, data: bytes) -> Tombstone | Problem:
-    """Read one file; keys that memrepo does not know are passed over."""
+    """Read one file as memrepo wrote it; keys that memrepo does not know are passed over."""
+    stone = parsed_tombstone(path, data)
+    if isinstance(stone, Problem) or is_sealed(stone, data):
+        return stone
+    return Problem(
+        path=path,
+        rule="tombstone-edited",
+        message="was changed by hand: what it rejects is kept out as before",
+        fix=f"bring the file back from history; `memrepo reject {_stem(path)} --undo` lifts it, if"
+        " it holds after all",
+    )
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
+def parsed_tombstone(path: str, data: bytes) -> Tombstone | Problem:
+    """Read one file as it lies there, whoever wrote it."""
     head = header.split(data, path)
     nodes = {entry.key: entry.value for entry in head.entries}
     errors = [p for p in head.problems if p.severity == "error"]
@@ -366,7 +442,7 @@ def read_tombstone(path: str, data: bytes) -> Tombstone | Problem:
         return _unreadable(path, errors[0].message)
     values: dict[str, Any] = {}
     for field in TOMBSTONE_FIELDS:
-        if field.name in nodes:
+        if field.name in nodes and field.name != SEAL:
             try:
                 values[field.name] = field.kind.read(nodes[field.name])
             except ValueMismatch as bad:
@@ -380,19 +456,43 @@ def _unreadable(path: str, why: str) -> Problem:
     return Problem(
         path=path,
         rule="tombstone-unreadable",
-        message=f"{why}: what it rejects is not kept out",
+        message=f"{why}: of what it rejects only the very same text is kept out",
         fix="bring the file back from history, or reject the memory again",
     )
 
 
-def tombstone_bytes(stone: Tombstone) -> bytes:
-    """Spell a tombstone as its file."""
-    lines = ["---"]
+def is_sealed(stone: Tombstone, data: bytes) -> bool:
+    """Tell whether the file of a tombstone has the seal of what it says, or none: an older one."""
+    seal = _SEALED.search(data.partition(b"\n---")[0])
+    return seal is None or seal[1].decode() == _seal(_lines(stone))
+
+
+def resealed(data: bytes) -> bytes:
+    """Return a tombstone's file with the seal of what it says now."""
+    stone = parsed_tombstone("", data)
+    if isinstance(stone, Problem):
+        return data
+    return _SEALED.sub(f"{SEAL}: {_seal(_lines(stone))}".encode(), data, count=1)
+
+
+def _lines(stone: Tombstone) -> list[str]:
+    lines: list[str] = []
     for field in TOMBSTONE_FIELDS:
-        value = getattr(stone, field.name)
+        value = getattr(stone, field.name, field.default)
         if value != field.default:
             lines += entry_lines(field.name, field.kind.write(value))
-    return "\n".join([*lines, "---", "", BODY.format(key=stone.key)]).encode("utf-8")
+    return lines
+
+
+def _seal(lines: list[str]) -> str:
+    return digest(lines)[:16]
+
+
+def tombstone_bytes(stone: Tombstone) -> bytes:
+    """Spell a tombstone as its file, under its seal."""
+    lines = _lines(stone)
+    spelled = ["---", *lines, f"{SEAL}: {_seal(lines)}", "---", "", BODY.format(key=stone.key)]
+    return "\n".join(spelled).encode("utf-8")
 
 
 def turned(stone: Tombstone, state: Stand, *, by: str, at: datetime, reason: str) -> Tombstone:

@@ -45,6 +45,11 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
         """Return both memories, the newer statement first where a case says which it is."""
         return self.first, self.second
 
+    @property
+    def needs_a_person(self) -> bool:
+        """Tell whether it is open, and nobody said that more must be known first."""
+        return self.status == "open" and not (self.case and self.case.verdict == "context")
+
 
 def conflicts(state: State, corrections: Corrections) -> tuple[Conflict, ...]:
     """Return all contradictions between memories that exist: open ones first, then by id."""

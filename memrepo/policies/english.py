@@ -11,38 +11,42 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 _FORMS = """
-airplane: plane aeroplane, apologize: apologise, april: apr, august: aug, become: became, begin:
-began begun, behavior: behaviour, bend: bent, bicycle: bike, bite: bitten, bleed: bled, blow:
-blew blown, break: broke broken, breed: bred, bring: brought, build: built, burn: burnt, buy:
-bought, catalog: catalogue, catch: caught, center: centre, child: children kid kids kiddo,
-choose: chose chosen, cling: clung, color: colour, come: came, cozy: cosy, creep: crept, deal:
-dealt, december: dec, dig: dug, doughnut: donut, draw: drew drawn, dream: dreamt, drink: drank
-drunk, drive: drove driven, eat: ate eaten, fall: fell fallen, family: fam, father: dad daddy
-papa, favorite: favourite fave fav, february: feb, feed: fed, feel: felt, fight: fought, find:
-found, flavor: flavour, flee: fled, fly: flew flown, foot: feet, forbid: forbade forbidden,
-forget: forgot forgotten, forgive: forgave forgiven, freeze: froze frozen, give: gave given, go:
-went gone, grandfather: grandpa granddad, grandmother: grandma granny nana, gray: grey, grow:
-grew grown, hang: hung, harbor: harbour, hear: heard, hide: hid hidden, hold: held, honor:
-honour, humor: humour, information: info, january: jan, jewelry: jewellery, keep: kept, kneel:
-knelt, knife: knives, know: knew known, labor: labour, laboratory: lab, lay: laid, lead: led,
-lean: leant, leap: leapt, learn: learnt, leave: left, lend: lent, license: licence, lose: lost,
-make: made, man: men, mathematics: math maths, mean: meant, meet: met, mold: mould, mother: mom
-mommy mum mama, mouse: mice, movie: film, mow: mown, neighbor: neighbour, november: nov,
-october: oct, organize: organise, overcome: overcame, pajamas: pyjamas, pay: paid, person: people
-persons, photo: photograph photography pic, practice: practise, program: programme, prove:
-proven, realize: realise, rebuild: rebuilt, recognize: recognise, refrigerator: fridge, rewrite:
-rewrote rewritten, ride: rode ridden, ring: rang rung, rise: risen, run: ran, say: said, see: saw
-seen, seek: sought, sell: sold, send: sent, september: sep sept, sew: sewn, shake: shook shaken,
-shelf: shelves, shine: shone, shoot: shot, show: shown, shrink: shrank shrunk, sing: sang sung,
-sink: sank sunk, sit: sat, sleep: slept, slide: slid, speak: spoke spoken, spend: spent, spin:
-spun, spring: sprang sprung, stand: stood, steal: stole stolen, stick: stuck, sting: stung,
-strike: struck stricken, strive: strove striven, swear: swore sworn, sweep: swept, swim: swam
-swum, swing: swung, take: took taken, teach: taught, tear: tore torn, telephone: phone,
-television: tv telly, tell: told, theater: theatre, think: thought, throw: threw thrown, tire:
+airplane: plane aeroplane, analysis: analyses, apologize: apologise, april: apr, august: aug,
+become: became, begin: began begun, behavior: behaviour, bend: bent, bicycle: bike, bite:
+bitten, bleed: bled, blow: blew blown, break: broke broken, breed: bred, bring: brought, build:
+built, burn: burnt, buy: bought, cactus: cacti, calf: calves, catalog: catalogue, catch: caught,
+center: centre, child: children kid kids kiddo, choose: chose chosen, cling: clung, color:
+colour, come: came, cozy: cosy, creep: crept, crisis: crises, criterion: criteria, curriculum:
+curricula, deal: dealt, december: dec, diagnosis: diagnoses, dig: dug, doughnut:
+donut, draw: drew drawn, dream: dreamt, drink: drank drunk, drive: drove driven, eat: ate eaten,
+elf: elves, fall: fell fallen, family: fam, father: dad daddy papa, favorite: favourite fave
+fav, february: feb, feed: fed, feel: felt, fight: fought, find: found, flavor: flavour, flee:
+fled, fly: flew flown, foot: feet, forbid: forbade forbidden, forget: forgot forgotten, forgive:
+forgave forgiven, freeze: froze frozen, fungus: fungi, give: gave given, go: went gone, goose:
+geese, grandfather: grandpa granddad, grandmother: grandma granny nana, gray: grey, grow: grew
+grown, half: halves, hang: hung, harbor: harbour, hear: heard, hide: hid hidden, hold: held,
+honor: honour, humor: humour, hypothesis: hypotheses, index: indices, information: info,
+january: jan, jewelry: jewellery, keep: kept, kneel: knelt, knife: knives, know: knew known,
+labor: labour, laboratory: lab, lay: laid, lead: led, lean: leant, leap: leapt, learn: learnt,
+leave: left, lend: lent, license: licence, loaf: loaves, lose: lost, louse: lice, make: made,
+man: men, mathematics: math maths, matrix: matrices, mean: meant, meet: met, mold: mould,
+mother: mom mommy mum mama, mouse: mice, movie: film, mow: mown, neighbor: neighbour, november:
+nov, october: oct, organize: organise, overcome: overcame, ox: oxen, pajamas: pyjamas, pay:
+paid, person: people persons, phenomenon: phenomena, photo: photograph photography pic,
+practice: practise, program: programme, prove: proven, realize: realise, rebuild: rebuilt,
+recognize: recognise, refrigerator: fridge, rewrite: rewrote rewritten, ride: rode ridden, ring:
+rang rung, rise: risen, run: ran, say: said, scarf: scarves, see: saw seen, seek: sought, sell:
+sold, send: sent, september: sep sept, sew: sewn, shake: shook shaken, shelf: shelves, shine:
+shone, shoot: shot, show: shown, shrink: shrank shrunk, sing: sang sung, sink: sank sunk, sit:
+sat, sleep: slept, slide: slid, speak: spoke spoken, spend: spent, spin: spun, spring: sprang
+sprung, stand: stood, steal: stole stolen, stick: stuck, sting: stung, strike: struck stricken,
+strive: strove striven, swear: swore sworn, sweep: swept, swim: swam swum, swing: swung, take:
+took taken, teach: taught, tear: tore torn, telephone: phone, television: tv telly, tell: told,
+theater: theatre, thesis: theses, thief: thieves, think: thought, throw: threw thrown, tire:
 tyre, tooth: teeth, understand: understood, undertake: undertook undertaken, undo: undid undone,
-wake: woke woken awoke awoken, wear: wore worn, weave: wove woven, weep: wept, wife: wives, win:
-won, withdraw: withdrew withdrawn, withstand: withstood, wolf: wolves, woman: women, wring:
-wrung, write: wrote written
+vertex: vertices, wake: woke woken awoke awoken, wear: wore worn, weave: wove woven, weep: wept,
+wife: wives, win: won, withdraw: withdrew withdrawn, withstand: withstood, wolf: wolves, woman:
+women, wring: wrung, write: wrote written
 """
 _KINDS = """
 accident: crash collision hurt, achievement: award prize medal trophy won degree, activity: hiking

@@ -11,26 +11,13 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 
 from memrepo.core.patterns import regex
+from memrepo.core.times import MONTHS
 
 CAP = timedelta(days=365)
-_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_NAMES = {name[:cut]: n for n, name in enumerate(_MONTHS, start=1) for cut in (3, len(name))}
+_NAMES = {name[:cut]: n for n, name in enumerate(MONTHS, start=1) for cut in (3, len(name))}
 _WEEKDAYS = {name[:cut]: n for n, name in enumerate(_DAYS) for cut in (3, len(name))}
-_MONTHS_BEGIN = tuple(name[:3] for name in _MONTHS)
+_MONTHS_BEGIN = tuple(name[:3] for name in MONTHS)
 _MONTH = "|".join(sorted(_NAMES, key=len, reverse=True))
 _WEEKDAY = "|".join(sorted(_WEEKDAYS, key=len, reverse=True))
 _RECURRING = regex(

@@ -21,6 +21,7 @@ from memrepo.core.patterns import regex
 
 _WIKILINK = regex(r"\[\[ *([^\[\]|#\n]{1,200}?) *(?:[|#][^\[\]\n]{0,200})?\]\]")
 _MARKDOWN = regex(r"(?<!!)\[[^\[\]\n]{0,300}\]\( *<?([^()<>\s]{1,400}\.md)(?:#[^()\s]*)?>?[ )]")
+_CODE = regex(r"(?ms)^ *(?P<fence>`{3,}|~{3,}).*?(?:^ *(?P=fence)|\Z)|`[^`\n]+`")
 SUPERSEDES = "supersedes"
 """The type of the edge from a memory to one that it replaced: no link says so, two fields do."""
 _STEP = 0.7
@@ -87,6 +88,11 @@ def file_links(memory: Memory) -> Iterator[tuple[int, str]]:
         target = unquote(match[1])
         path = target[1:] if target.startswith("/") else posixpath.join(folder, target)
         yield match.start(), posixpath.normpath(path)
+
+
+def code_spans(body: str) -> list[tuple[int, int]]:
+    """Return where code stands in a body: what looks like a link there is none."""
+    return [match.span() for match in _CODE.finditer(body)]
 
 
 def edges_of(memory: Memory, names: Names) -> Iterator[Edge]:

@@ -38,6 +38,8 @@ FIRST = {
     "decisions": ("decision", "commitment"),
 }
 """What a session begins with, by types: who one is, for whom, what is wanted, what is running."""
+SEEDED = "new layer"
+"""Why a memory is on the first page, which nobody's use chose."""
 _EACH = 5
 """The seed's upper bound of a layer's bullets."""
 
@@ -188,7 +190,7 @@ def matters(memory: Memory) -> tuple[object, ...]:
 
 def _first_step(memories: Sequence[Memory], now: datetime) -> Step:
     """Return the one step of the first page; the reason is the seed's."""
-    hot = Hot(since=now, reason="new layer")
+    hot = Hot(since=now, reason=SEEDED)
     return Step(
         op="promote",
         what=counted(len(memories), "memory", "memories"),

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable
+from functools import lru_cache
 
 import msgspec
 
@@ -143,6 +144,7 @@ class PriorIndex:
         return tuple({p.memory_id: p for p in (*found, *self.with_key(statement))}.values())
 
 
+@lru_cache(maxsize=1 << 14)
 def normal_subject(text: str) -> str:
     """Fold a subject or object: no leading article, no plain plural s (`windows` is `window`)."""
     text = _ARTICLE.sub("", normalise(text))
@@ -165,6 +167,7 @@ def reuse_key(subject: str, predicate: str, home: str) -> ReuseKey | None:
     return key if all(key) else None
 
 
+@lru_cache(maxsize=1 << 17)
 def tokens(text: str) -> frozenset[str]:
     """Return the content words of a text; Han, Kana and Hangul as pairs of characters."""
     found: set[str] = set()

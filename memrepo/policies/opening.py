@@ -13,16 +13,23 @@ from itertools import islice
 from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory, Source
 from memrepo.core.times import EARLIEST
-from memrepo.policies.hotcache import FEW, hot_of, is_exempt, matters, may_be_hot
+from memrepo.policies.hotcache import FEW, SEEDED, hot_of, is_exempt, matters, may_be_hot
 from memrepo.policies.matching import tokens
 from memrepo.policies.rules import DecayRules
 
-ALWAYS = {"identity": 3, "relationship": 3, "preference": 4, "constraint": 4}
+ALWAYS = {"identity": 3, "relationship": 4, "preference": 4, "constraint": 4}
 """Types of which the surest are told, and how many: the agent, the person, the rules."""
 LATEST = {"decision": 3, "milestone": 2, "commitment": 4}
 """Types of which the newest are told: what is under way, and what was promised."""
 PROFILES = {"identity": "IDENTITY.md", "relationship": "USER.md"}
-"""Files of which every fact is about the agent, or about the person."""
+"""Files that are about the agent, or about the person, from the name on."""
+_ABOUT = ("identity", "relationship", "fact")
+"""Types of what such a file says of whom it is about; the rest are wishes, rules and plans."""
+_KEPT = frozenset(
+    "memory rtmemory user identity tools procedures decisions preferences rules patterns lessons"
+    " standinginstructions goals projects people tasks task todo todos".split()
+)
+"""Pages of these names are kept up to date; any other may be a report or a plan of long ago."""
 
 
 def opening(
@@ -37,22 +44,36 @@ def opening(
     rest = claims if len(claims) >= FEW else []
     found = [m for m in hot if is_exempt(m)]
     for type_, most in {**ALWAYS, **LATEST}.items():
-        mine = [m for m in hot if m.type == type_]
-        others = [m for m in rest if hot_of(m) is None and _is_of(m, type_)]
+        mine = [m for m in hot if _is_of(m, type_)]
+        used = [m for m in mine if _in_use(m)]
+        others = [m for m in (rest or mine) if not _in_use(m) and _is_of(m, type_)]
         if type_ in ALWAYS:
             others.sort(key=matters)
         else:
             others.sort(key=_said, reverse=True)
         others.sort(key=_depth)
-        found += islice(_new([*mine, *others], found), most)
+        ordered = sorted([*used, *others], key=lambda m: _line(m, type_))
+        found += islice(_new(ordered, found), most)
     return [*found, *(m for m in hot if m not in found)]
 
 
+def _in_use(memory: Memory) -> bool:
+    hot = hot_of(memory)
+    return hot is not None and hot.reason != SEEDED
+
+
 def _is_of(memory: Memory, type_: str) -> bool:
-    """Tell whether a memory is of a kind: by its type, or by the file that it stands in."""
+    """Tell whether a memory is of a kind: by the profile that it stands in, or by its type."""
+    names = {_name(source) for source in memory.sources} if memory.type in _ABOUT else set()
+    about = {kind for kind, file in PROFILES.items() if file in names}
+    return type_ in about if about else memory.type == type_
+
+
+def _line(memory: Memory, type_: str) -> tuple[bool, int]:
+    """Sort a profile first, from its top: the name stands there, and what else matters most."""
     file = PROFILES.get(type_)
-    said = file and memory.type == "fact" and any(_name(s) == file for s in memory.sources)
-    return memory.type == type_ or bool(said)
+    lines = [source.lines[0] for source in memory.sources if _name(source) == file]
+    return (not lines, min(lines, default=0))
 
 
 def _name(source: Source) -> str:
@@ -69,9 +90,10 @@ def _new(memories: Iterable[Memory], told: Iterable[Memory]) -> Iterator[Memory]
             yield memory
 
 
-def _depth(memory: Memory) -> int:
-    """Return how deep the file lies that says it: what is kept by hand lies at the top."""
-    return min((s.resource.count("/") for s in memory.sources), default=0)
+def _depth(memory: Memory) -> tuple[bool, int]:
+    """Sort first what a kept page says, then by how deep the file lies: what is old lies deep."""
+    kept = (_name(s).removesuffix(".md").casefold() in _KEPT for s in memory.sources)
+    return (not any(kept), min((s.resource.count("/") for s in memory.sources), default=0))
 
 
 def _said(memory: Memory) -> tuple[str, datetime, str]:

@@ -9,12 +9,13 @@ from functools import lru_cache
 import msgspec
 
 from memrepo.core.patterns import regex
+from memrepo.core.times import month_names
 from memrepo.policies.cues import asks_several, matter_of, wanted
 from memrepo.policies.english import kinds
-from memrepo.policies.languages import COMPOUNDING, ENGLISH, language_of
+from memrepo.policies.languages import COMPOUNDING, ENGLISH, language_asked
 from memrepo.policies.speakers import asks_assistant
 from memrepo.policies.terms import STOP_WORDS, asked_terms, query_terms, stems, words
-from memrepo.policies.timespans import ISO, Span, month_names, timespans, written_days
+from memrepo.policies.timespans import ISO, Span, timespans, written_days
 
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
 _DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
@@ -64,7 +65,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 def question_of(text: str, today: date | None = None) -> Question:
     """Return what a question says; `may` is a month only beside a day or a year, or after `in`."""
     found, asked = words(text), dict(_asked(text))
-    terms, language = tuple(asked), language_of(found, text)
+    terms, language = tuple(asked), language_asked(found, text)
     named = timespans(text, today)
     bare = ISO.sub(" ", text)
     years = frozenset(_YEAR.findall(bare))

@@ -37,10 +37,12 @@ class Row(msgspec.Struct, frozen=True, dict=True):
 
     def has(self, *names: str) -> bool:
         """Tell whether a phrase of any of some lists stands in it."""
-        return any(map(self.spans, names))
+        return not self._listed.isdisjoint(names) and any(map(self.spans, names))
 
     def spans(self, name: str) -> tuple[tuple[int, ...], ...]:
         """Return where the phrases of a list stand; each list is looked for once."""
+        if name not in self._listed:
+            return ()
         if name not in self._spans:
             self._spans[name] = self.language.spans(self.words, name)
         return self._spans[name]
@@ -53,6 +55,10 @@ class Row(msgspec.Struct, frozen=True, dict=True):
             phrases = self.language.group(predicate, part) if part in group else {}
             self._spans[key] = self.language.found(self.words, phrases)
         return bool(self._spans[key])
+
+    @cached_property
+    def _listed(self) -> frozenset[str]:
+        return self.language.listed(self.words)
 
     @cached_property
     def _spans(self) -> dict[str, tuple[tuple[int, ...], ...]]:

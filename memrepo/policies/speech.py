@@ -84,6 +84,26 @@ class Language(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Return where phrases of a list stand in a sentence: the places of their words."""
         return self.found(words, self.phrases(name))
 
+    def listed(self, words: tuple[Word, ...]) -> frozenset[str]:
+        """Return the lists of which a phrase may stand in a sentence: one begins with its words."""
+        by_first, known = self._names_by_first, self._named
+        firsts = {key for word in words for key in (word.text, f"{word.text[:1]}*")}
+        found = frozenset(name for key in firsts for name in by_first.get(key, ()))
+        return known.setdefault(found, found)
+
+    @cached_property
+    def _names_by_first(self) -> Mapping[str, frozenset[str]]:
+        """Return the lists that hold a phrase with this first word, or first letter of a stem."""
+        found: dict[str, set[str]] = {}
+        for name, value in self.lists.items():
+            for first in self.phrases(name) if isinstance(value, str) else ():
+                found.setdefault(first, set()).add(name)
+        return {first: frozenset(names) for first, names in found.items()}
+
+    @cached_property
+    def _named(self) -> dict[frozenset[str], frozenset[str]]:
+        return {}
+
     def found(
         self, words: tuple[Word, ...], by_first: Mapping[str, tuple[Phrase, ...]]
     ) -> tuple[tuple[int, ...], ...]:
@@ -137,12 +157,7 @@ class Language(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def cut(self, text: str) -> tuple[Word, ...]:
         """Return the words of a text, marks that stand for a predicate among them."""
-        return tuple(Word(raw, *self._folded(raw)) for raw in self._raw(text))
-
-    def _folded(self, raw: str) -> tuple[str, str]:
-        text = unicodedata.normalize("NFKC", raw).casefold()
-        text = _MARK.get(raw.strip(), text).strip() or raw
-        return text, self.stem(text)
+        return tuple(Word(*_spelled(self.code, raw)) for raw in self._raw(text))
 
     def _raw(self, text: str) -> Iterator[str]:
         plain = visible(text).replace("*", "").replace("`", "")
@@ -279,6 +294,14 @@ def _stemmer(code: str) -> Callable[[str], str] | None:
 
 
 @lru_cache(maxsize=50_000)
+def _spelled(code: str, raw: str) -> tuple[str, str, str]:
+    """Return a word as it is written, folded, and its stem; words share these strings."""
+    text = unicodedata.normalize("NFKC", raw).casefold()
+    text = _MARK.get(raw.strip(), text).strip() or raw
+    return raw, text, language(code).stem(text)
+
+
+@lru_cache(maxsize=50_000)
 def _stemmed(code: str, text: str) -> str:
     stem = _stemmer(code)
     return stem(text) if stem else text
@@ -296,10 +319,15 @@ def language_of(*texts: str) -> Language:
     for code, _ in _SCRIPTS:
         if code in told:
             return language(code)
-    marks = [one for one in told if not isinstance(one, str)]
+    return _commonest(frozenset(one for one in told if not isinstance(one, str)))
+
+
+@lru_cache(maxsize=32_768)  # most texts share the few words by which a language is told
+def _commonest(told: frozenset[tuple[frozenset[str], ...]]) -> Language:
+    """Return the language that has most of the common words of some texts."""
     found, best = _latin()[0], 0
     for n, candidate in enumerate(_latin()):
-        words = frozenset().union(*(one[n] for one in marks))
+        words = frozenset().union(*(one[n] for one in told))
         score = sum(candidate.common[word] for word in words)
         if score > best:
             found, best = candidate, score
@@ -318,4 +346,10 @@ def _told(text: str) -> str | tuple[frozenset[str], ...]:
         if script.search(text):
             return code
     words = frozenset(re.findall(r"[^\W\d_]+", unicodedata.normalize("NFKC", text).casefold()))
-    return tuple(words & one.common.keys() for one in _latin())
+    found = tuple(frozenset(words & one.common.keys()) for one in _latin())
+    return _known().setdefault(found, found)  # many texts hold the same few
+
+
+@cache
+def _known() -> dict[tuple[frozenset[str], ...], tuple[frozenset[str], ...]]:
+    return {}

@@ -16,8 +16,16 @@ from typing import cast
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
+from memrepo.core.times import MONTHS
 from memrepo.policies.english import abbreviations, forms
-from memrepo.policies.languages import ENGLISH, bare, fold, language_of, small_words
+from memrepo.policies.languages import (
+    ENGLISH,
+    bare,
+    fold,
+    language_asked,
+    language_of,
+    small_words,
+)
 
 SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -40,20 +48,6 @@ _POSSESSIVE = regex(r"(?<=\w)['\u2019]s\b")
 _APOSTROPHE = regex(r"(?<=\w)['\u2019](?=\w)")
 LONGEST = 64
 """Characters of a word that count; what is longer is a key, a hash or an attack."""
-MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
 STOP_WORDS = small_words()[ENGLISH]
 """Words that ask and join; a question is asked without them unless it has no others."""
 
@@ -77,13 +71,18 @@ def index_terms(text: str) -> list[str]:
     The single characters that a pair hides, the initials of a name of several words, and the words
     of one that a program joins.
     """
-    joined = [w.lower() for run in _CAMEL.findall(text) for w in _HUMP.findall(run)]
+    joined = _joined(text)
     initials = ["".join(w[0] for w in run.split()).lower() for run in _NAMES.findall(text)]
     initials += stems(joined) if joined else []
     if text.isascii():
         return [*terms(text), *initials]
     runs = (run for run in _RUN.findall(fold(text)) if _IS_SPACELESS.match(run) and len(run) > 1)
     return [*terms(text), *initials, *(character for run in runs for character in run)]
+
+
+def _joined(text: str) -> list[str]:
+    """Return the words of names that a program joins."""
+    return [w.lower() for run in _CAMEL.findall(text) for w in _HUMP.findall(run)]
 
 
 def _cut(text: str) -> Iterator[str]:
@@ -158,10 +157,11 @@ def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
     English make of a word, since a text that shows no language is stemmed by those.
     """
     written = words(text)
-    language = language_of(written, text)
+    language = language_asked(written, text)
     if language != ENGLISH:
         written = _words(normalise(text))
-    small = small_words().get(language, STOP_WORDS)
+    sure = language_of(words(text), text)  # one small word alone may be content elsewhere
+    small = small_words().get(sure, STOP_WORDS)
     content = [word for word in written if bare(word) not in small] or written
     found: dict[str, tuple[str, ...]] = {}
     for word, term in zip(content, stems(content, language), strict=True):
@@ -169,6 +169,8 @@ def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
         others += () if language == ENGLISH else (*stems([word]), bare(word))
         others += () if language not in _UMLAUTS else tuple(stems(_respelled(word), language))
         found.setdefault(term, tuple(dict.fromkeys(o for o in others if o and o != term)))
+    for word in stems(_joined(text)):
+        found.setdefault(word, ())
     for short, long in _abbreviated().items():
         if found.keys() >= set(long):
             found[long[0]] += (short,)
@@ -196,7 +198,7 @@ def _abbreviated() -> dict[str, tuple[str, ...]]:
 def telling_words(text: str) -> list[str]:
     """Return the words of a question that `query_terms` asks for, as they are written."""
     asked = set(query_terms(text))
-    language = language_of(words(text), text)
+    language = language_asked(words(text), text)
     return [
         word
         for word in text.split()

@@ -9,6 +9,7 @@ the tree before it has stood there as forgotten for its full time. The tier forg
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from memrepo.core.times import format_duration, format_time
 from memrepo.policies.rules import TierRules
 
 if TYPE_CHECKING:
-    from memrepo.core.changes import Step
+    from memrepo.core.changes import Step, Update
 
 TIERS = ("hot", "warm", "gist", "forgotten")
 CONFIDENCE = {"hot": "high", "warm": "high", "gist": "medium", "forgotten": "very low"}
@@ -38,6 +39,15 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime
     why: str
     marked: bool = False
+
+    @property
+    def is_ageing(self) -> bool:
+        """Tell whether it follows from age; else from a retrieval."""
+        return TIERS.index(self.tier) > TIERS.index(self.source)
+
+    def said_of(self, note: Memory) -> str:
+        """Say which note goes from where to where."""
+        return f"{note.label} {self.source} to {self.tier}"
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,9 +158,35 @@ def ahead(
     return goal, max([place.touched, *_touches(access, place, now)]) + rules.after(goal)
 
 
-def steps_for(note: Memory, access: Access, now: datetime, rules: TierRules) -> tuple[Step, ...]:
-    """Return the owed moves of a note as commits."""
-    return tuple(_step(note, move, now) for move in moves(note, access, now, rules))
+def steps_of(
+    owed: Iterable[tuple[Memory, Sequence[Move]]], now: datetime, rules: TierRules
+) -> tuple[Step, ...]:
+    """Return owed moves as commits: those for age share one, and those for a retrieval.
+
+    The second moves of notes come after all first ones, so that each note goes its way in order.
+    """
+    from memrepo.core.changes import Step
+
+    turns: dict[tuple[int, bool], list[tuple[Memory, Move]]] = {}
+    for note, made in owed:
+        for turn, move in enumerate(made):
+            turns.setdefault((turn, move.is_ageing), []).append((note, move))
+    found = []
+    for (_, ageing), those in sorted(turns.items(), key=lambda t: t[0]):
+        note, move = those[0]
+        what, why = move.said_of(note), move.why
+        if len(those) > 1:
+            what = f"{len(those)} notes {'by age' if ageing else 'that were retrieved'}"
+            why = _why_age(rules) if ageing else "a retrieval rotates a note back"
+        changes = tuple(_change(note, move, now) for note, move in those)
+        found.append(Step(op="tier", what=what, reason=why, changes=changes))
+    return tuple(found)
+
+
+def _why_age(rules: TierRules) -> str:
+    """Say what every note of a commit went by; its own moments are the stamps in its file."""
+    said = ", ".join(f"{tier} after {format_duration(rules.after(tier))}" for tier in TIERS[1:])
+    return f"{said}, since it was created or retrieved last"
 
 
 def why_clean(note: Memory, now: datetime, rules: TierRules) -> str:
@@ -169,8 +205,8 @@ def why_clean(note: Memory, now: datetime, rules: TierRules) -> str:
     return f"forgotten since {format_time(written)}, not retrieved for more than {kept}"
 
 
-def _step(note: Memory, move: Move, now: datetime) -> Step:
-    from memrepo.core.changes import Step, Update
+def _change(note: Memory, move: Move, now: datetime) -> Update:
+    from memrepo.core.changes import Update
     from memrepo.policies.gists import gist_of
 
     fields: dict[str, object] = {
@@ -182,9 +218,4 @@ def _step(note: Memory, move: Move, now: datetime) -> Step:
         fields["gist"] = gist_of(note)
     if move.marked:
         fields["user_marked"] = True
-    return Step(
-        op="tier",
-        what=f"{note.label} {move.source} to {move.tier}",
-        reason=move.why,
-        changes=(Update(id=note.id, fields=fields),),
-    )
+    return Update(id=note.id, fields=fields)

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import date, timedelta
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from memrepo.core.patterns import regex
-from memrepo.policies.languages import bare
-from memrepo.policies.terms import MONTHS
+from memrepo.core.times import MONTHS, month_names
+from memrepo.policies.languages import ENGLISH, bare, language_asked
 
 Span = tuple[str, str]
 """First and last day, as YYYY-MM-DD."""
@@ -149,23 +149,18 @@ _SAID = {
     "|今天|今日|오늘",
 }
 """What other languages say for it, without accents."""
-_MONTHS_ELSEWHERE = """
-januar janvier enero gennaio janeiro januari styczen stycznia январь января ocak
-februar feber fevrier febrero febbraio fevereiro februari luty lutego февраль февраля subat
-marz mars marzo marco maart marzec marca март марта mart
-avril abril aprile kwiecien kwietnia апрель апреля nisan
-mai mayo maggio maio mei maj май мая mayis
-juni juin junio giugno junho czerwiec czerwca июнь июня haziran
-juli juillet julio luglio julho lipiec lipca июль июля temmuz
-aout agosto augustus augusti sierpien sierpnia август августа agustos
-septembre septiembre settembre setembro wrzesien wrzesnia сентябрь сентября eylul
-oktober octobre octubre ottobre outubro pazdziernik pazdziernika октябрь октября ekim
-novembre noviembre novembro listopad listopada ноябрь ноября kasim
-dezember decembre diciembre dicembre dezembro grudzien grudnia декабрь декабря aralik
-"""
 _HINTS = ("ago", "day", "last", "night", "past", "previous", "this", "since", "after")
 _HINTS_OF_MONTHS = ("between", "from", "early", "late", "mid", "end of", "start of", "beginning of")
 """Every phrase that counts from today holds one of these; else its patterns need no compiling."""
+_HINTED = regex(r"\b(?:ago|last|night|past|previous|this|since|after)\b|days?\b")
+"""Words that only English has for it."""
+_FOREIGN = (
+    *("letzt", "vergangen", "vorig", "dernier", "pasad", "passad", "scors", "afgelopen", "laatste"),
+    *("forr", "sist", "sidst", "viime", "gecen", "zeszl", "ostatni", "ultim", "senast"),
+    *("ende ", "anfang", "mitte", "fin ", "fine ", "debut", "inicio", "temu", "sedan", "siden"),
+    *("geleden", "sitten", "atras", "kerst", "jul", "paske", "pasen", "natal", "wigili"),
+)
+"""What such phrases hold in texts without accents or small words."""
 _LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _Days = tuple[date, date]
 
@@ -206,29 +201,25 @@ def written_days(text: str) -> Iterator[date]:
             yield date(int(year), number, int(day))
 
 
-@lru_cache(maxsize=1)
-def month_names() -> Mapping[str, int]:
-    """Return the number of each month by its folded name, in English also by three letters."""
-    names = {name: number for number, name in enumerate(MONTHS, start=1)}
-    names |= {name[:3]: number for name, number in names.items() if name != "may"}
-    rows = enumerate(_MONTHS_ELSEWHERE.strip().splitlines(), start=1)
-    return {**{name: number for number, row in rows for name in row.split()}, **names}
-
-
 def _plain(text: str) -> str:
     """Return a text in small letters, with what other languages say for `last week` in English."""
     plain = " ".join(re.sub(r"['\u2019]", " ", text).lower().split())
-    if text.isascii() and _has_english_hint(plain):
+    if text.isascii() and _HINTED.search(plain):
         return plain
-    plain = bare(plain)
+    if not text.isascii() or _is_foreign(plain):
+        from memrepo.policies.timewords import in_english
+
+        plain = bare(in_english(plain, month_names()))
     for english, told in _SAID.items():
         if any(phrase in plain for phrase in told.split("|")):  # else it needs no compiling
             plain = _said(told).sub(english, plain)
     return plain
 
 
-def _has_english_hint(plain: str) -> bool:
-    return any(hint in plain for hint in _HINTS)
+def _is_foreign(plain: str) -> bool:
+    """Tell whether a text may name days in another language than English."""
+    foreign = any(hint in plain for hint in _FOREIGN)
+    return foreign or language_asked(plain.split(), plain) != ENGLISH
 
 
 @cache

@@ -24,7 +24,7 @@ from memrepo.policies.archive import Leaving, archivable, archive, archive_due, 
 from memrepo.policies.decay import prunable
 from memrepo.policies.hotcache import hot_steps
 from memrepo.policies.rules import Rules
-from memrepo.policies.tiers import steps_for, why_clean
+from memrepo.policies.tiers import Move, moves, steps_of, why_clean
 
 FREE = 20
 """A run may always take this many memories out of recall."""
@@ -111,7 +111,8 @@ def upkeep(
     memories where the state holds but those that could move. `play` applies steps to a state.
     """
     play = play or _played
-    steps = owed_tier_moves(state, accesses, now, rules)
+    moving = owed_tier_moves(state, accesses, now, rules)
+    steps = steps_of(moving, now, rules.tiers) if moving else ()
     after = play(state, steps)
     pace = max(LEAST, int((total or len(after.memories)) * rules.pace_pct / 100)) - spent
     owed = list(_leaving(after, accesses, now, rules, allowed))
@@ -128,10 +129,13 @@ def upkeep(
     )
 
 
-def owed_tier_moves(state: State, accesses: Accesses, now: datetime, rules: Rules) -> list[Step]:
-    """Return the moves between tiers that the notes of a state owe, a commit each."""
+def owed_tier_moves(
+    state: State, accesses: Accesses, now: datetime, rules: Rules
+) -> list[tuple[Memory, tuple[Move, ...]]]:
+    """Return the notes of a state that owe moves between tiers, with these in order."""
     notes = [m for m in state.active if m.is_note]
-    return [s for n in notes for s in steps_for(n, accesses.of(n.id), now, rules.tiers)]
+    found = ((n, moves(n, accesses.of(n.id), now, rules.tiers)) for n in notes)
+    return [(note, owed) for note, owed in found if owed]
 
 
 def _played(state: State, steps: Iterable[Step]) -> State:

@@ -1,7 +1,7 @@
 """What each language has to say it: small words, negations, marks, numbers, units, words alike.
 
-One file a language lies under `memrepo/languages/faithful/`; docs/judges.md says what its lists are
-for.
+One file a language lies under `memrepo/languages/faithful/`; docs/wording.md says what its lists
+are for.
 """
 
 from __future__ import annotations

@@ -13,57 +13,39 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from memrepo.core.patterns import regex
+from memrepo.core.times import month_names
 
 DateBasis = Literal["unit", "heading", "file", ""]
 
+_SHORT = (
+    "ene janv gen stycz",
+    "févr fev luty",
+    "mär mrt",
+    "abr avr kwi",
+    "mag",
+    "giu",
+    "juil lug lip",
+    "ago",
+    "sept set wrz",
+    "okt out ott paź",
+    "",
+    "dez déc dic gru",
+)
+"""Short names of months beside the English ones; only a day and a year make one of them a month."""
 _MONTHS = {
-    "jan": 1,
-    "january": 1,
-    "januar": 1,
-    "jänner": 1,
-    "feb": 2,
-    "february": 2,
-    "februar": 2,
-    "mar": 3,
-    "march": 3,
-    "mär": 3,
-    "märz": 3,
-    "maerz": 3,
-    "apr": 4,
-    "april": 4,
-    "may": 5,
-    "mai": 5,
-    "jun": 6,
-    "june": 6,
-    "juni": 6,
-    "jul": 7,
-    "july": 7,
-    "juli": 7,
-    "aug": 8,
-    "august": 8,
-    "sep": 9,
-    "sept": 9,
-    "september": 9,
-    "oct": 10,
-    "okt": 10,
-    "october": 10,
-    "oktober": 10,
-    "nov": 11,
-    "november": 11,
-    "dec": 12,
-    "dez": 12,
-    "december": 12,
-    "dezember": 12,
+    **month_names(),
+    **{name: number for number, row in enumerate(_SHORT, start=1) for name in row.split()},
 }
 _MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
-_YEAR = r"(?P<year>[12]\d{3})(?!\d)"
+_YEAR = r"(?:del?[ \t])?(?P<year>[12]\d{3})(?!\d)"
+_NTH = r"(?:st|nd|rd|th|er|\.)"
 _MONTH_DIGITS = r"(?P<month>\d{1,2})"
 _DAY = r"(?P<day>\d{1,2})"
 _FORMS = tuple(
     regex(form, re.IGNORECASE)
     for form in (
         rf"(?<!\d){_YEAR}([-/]){_MONTH_DIGITS}\2{_DAY}(?!\d)",
-        rf"(?<!\d){_DAY}(?:st|nd|rd|th|\.)?[ \t]{{0,3}}(?:of[ \t])?{_MONTH},?[ \t]{{1,3}}{_YEAR}",
+        rf"(?<!\d){_DAY}{_NTH}?[ \t]{{0,3}}(?:(?:of|de|di)[ \t])?{_MONTH},?[ \t]{{1,3}}{_YEAR}",
         rf"(?<!\w){_MONTH}[ \t]{{1,3}}{_DAY}(?:st|nd|rd|th)?,?[ \t]{{1,3}}{_YEAR}",
         rf"(?<![\d.]){_DAY}\.[ \t]?{_MONTH_DIGITS}\.[ \t]?{_YEAR}(?!\.\d)",
         rf"(?<!\d){_YEAR}[ \t]?年[ \t]?{_MONTH_DIGITS}[ \t]?月[ \t]?{_DAY}[ \t]?[日号號]",
@@ -82,16 +64,34 @@ _CLOCK = regex(
 _FILLER = regex(
     r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|montag|dienstag|mittwoch"
     r"|donnerstag|freitag|samstag|sonnabend|sonntag|(?:星期|礼拜|周|週)[一二三四五六日天]"
+    r"|lunes|martes|miércoles|jueves|viernes|sábado|domingo|lundi|mardi|mercredi|jeudi|vendredi"
+    r"|samedi|dimanche|luned[iì]|marted[iì]|mercoled[iì]|gioved[iì]|venerd[iì]|sabato|domenica"
+    r"|segunda|terça|quarta|quinta|sexta|feira|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag"
+    r"|zondag|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье|le|el|o|de|del"
     r"|[月火水木金土日]曜日?|[월화수목금토일]요일|at|on|um|am|uhr|utc|gmt|c?est|cet|[ecmp][sd]t|z",
     re.IGNORECASE,
 )
 _WORDS = regex(r"\w+")
+_OF_THE_DAY = frozenset(
+    """
+    today yesterday tonight morning afternoon noon evening night midday midnight early late day
+    heute gestern morgen morgens vormittag vormittags mittag mittags nachmittag nachmittags abend
+    abends nacht nachts früh frühmorgens spätabends tag
+    hoy ayer mañana mediodía tarde noche madrugada día por la
+    aujourd hui hier matin matinée midi après aprèsmidi soir soirée nuit journée jour
+    hoje ontem manhã tarde noite dia da à oggi ieri mattina mattino pomeriggio sera notte giorno
+    vandaag gisteren ochtend middag namiddag avond dag
+    сегодня вчера утро утром день днём днем вечер вечером ночь ночью
+    今天 昨天 早上 早晨 上午 中午 下午 傍晚 晚上 夜里 深夜 凌晨
+    今日 昨日 朝 昼 午前 午後 夕方 夜 夜中 未明 오늘 어제 아침 오전 점심 오후 저녁 밤 새벽
+    """.split()
+)
 
 
 def find_date(text: str) -> str:
     """Return the first certain date in a text as `YYYY-MM-DD`, or an empty string.
 
-    Reads ISO (`-` or `/`), English and German month names, `d.m.yyyy`, and CJK forms.
+    Reads ISO (`-` or `/`), month names of a dozen languages, `d.m.yyyy`, and CJK forms.
     """
     return min(_dates(text), default=(0, 0, ""))[2]
 
@@ -125,6 +125,17 @@ def is_date_heading(text: str) -> bool:
     rest = re.sub(r"(?<![^\W\d_])T(?=\d)", " ", rest)
     rest = _CLOCK.sub(" ", rest)
     return all(_FILLER.fullmatch(word) for word in _WORDS.findall(rest))
+
+
+def is_time_heading(text: str) -> bool:
+    """Tell whether a heading says when and not what: a date, a weekday, "Morning", "14:00".
+
+    What stands under it has its time in common and no more.
+    """
+    words = _WORDS.findall(_CLOCK.sub(" ", text))
+    if words and all(_FILLER.fullmatch(word) or word.casefold() in _OF_THE_DAY for word in words):
+        return True
+    return is_date_heading(text)
 
 
 def date_of_path(path: str) -> str:

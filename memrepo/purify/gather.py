@@ -1,11 +1,17 @@
-"""From units in scope to candidates: exact duplicates collapse before anything is judged.
+"""From units in scope to candidates: whom each is about, and exact duplicates collapsed.
 
 14.6 % of the longer bullets in real workspaces repeat exactly; a judge should see each once, with
 every place it stands as evidence.
+
+`USER.md` and `human.md` are about a person, `IDENTITY.md` and `persona.md` about the agent. Their
+lines seldom say it ("Timezone: UTC"), so a unit of such a file is told the name that the file
+gives, and one of the agent's own memory the agent's. Elsewhere a section on the person is theirs;
+what says "I", and what stands in a file of somebody's own goals or principles, is the agent's.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
@@ -14,10 +20,11 @@ import msgspec
 from memrepo.core.ids import digest, normal_claim, normalise
 from memrepo.core.judge import Candidate
 from memrepo.core.memory import Source
+from memrepo.core.patterns import regex
 from memrepo.purify.clusters import hint_of
 from memrepo.purify.dates import is_date_heading
 from memrepo.purify.sources import default_type
-from memrepo.purify.units import Unit
+from memrepo.purify.units import SELF_NAMED, Unit
 
 SHORT = 25
 """Below this many characters a text means something else under another heading."""
@@ -128,3 +135,144 @@ def _candidate(key: str, members: list[Placed]) -> Candidate:
         about=first.about or members[0].about,
         daily=all(m.daily for m in members),
     )
+
+
+_NAME = regex(
+    r"^[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?:full name|name|what to call (?:them|me|you)"
+    r"|nombre|nome|nom|имя|名前|名字|姓名|称呼|이름|호칭)"
+    r"[ \t]*(?:[:\uff1a][ \t]*(?:\*\*|__)|(?:\*\*|__)[ \t]*[:\uff1a]|[:\uff1a])"
+    r"[ \t]*(?P<name>[^\n]{1,80})$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TITLE = regex(r"^#[ \t]+(?:USER|IDENTITY)(?:\.md)?[ \t]*[-–—:][ \t]*(?P<name>[^\n]{1,60})$", re.M)
+_ASIDE = regex(r"[ \t]*(?:[(（,;|/—–]|\s-\s|\.\s).*$")
+_MARKS = "*_`\"'“”«»「」 \t.。"
+_NO_NAME = regex(
+    r"about (?:your|my) human|who (?:am i|i am)|^\W*$|^\W*(?:tbd|n/?a|none|unknown|optional)\W*$"
+    r"|quem sou eu|quién soy|qui suis-je|我是谁|私は誰|나는 누구",
+    re.IGNORECASE,
+)
+_HEAD = regex(r"\A\s*#[ \t]+(?P<name>[^\W\d_]+(?:[ \t][^\W\d_]+){0,2})[ \t]*$", re.MULTILINE)
+_KINDS = frozenset(
+    "user users profile human owner person people about me contact contacts info information"
+    " identity context preferences details notes memory agent assistant usuario perfil persona"
+    " utilisateur profil benutzer nutzer mensch utente profilo usuário пользователь профиль".split()
+)
+"""Words of a title that says what kind of file it heads, and names nobody."""
+PERSON = "User"
+"""What a person is called whose file gives no name."""
+
+
+class Owners(msgspec.Struct, kw_only=True):
+    """The names that the profile files of each folder give, read once."""
+
+    person: dict[str, str] = msgspec.field(default_factory=dict)
+    agent: dict[str, str] = msgspec.field(default_factory=dict)
+
+    def of(self, name: str, unit: Unit | None = None) -> str:
+        """Return whom a workspace file or a unit of it is about, or an empty string.
+
+        A section on the person is theirs wherever it stands; what says "I", and what stands in a
+        file of somebody's own goals or rules, is the agent's.
+        """
+        folder, _, file = name.rpartition("/")
+        if file == "USER.md":
+            return self.person.get(folder, PERSON)
+        if file == "human.md":
+            return _nearest(self.person, folder)
+        if unit is not None and any(_ON_PERSON.search(h) for h in unit.headings):
+            return _nearest(self.person, folder)
+        if file in ("IDENTITY.md", "MEMORY.md", "TOOLS.md"):
+            return self.agent.get(folder, "")
+        if unit is not None and (_is_own(unit) or _SPEAKS.search(_QUOTED.sub("", unit.text))):
+            return _nearest(self.agent, folder)
+        return ""
+
+
+def _nearest(names: Mapping[str, str], folder: str) -> str:
+    """Return the name that a folder or the nearest one above it gives."""
+    while folder and folder not in names:
+        folder = folder.rpartition("/")[0]
+    return names.get(folder, "")
+
+
+_ON_PERSON = regex(
+    r"^\W*(?:about\s+)?(?:my|your|the)\s+(?:user|human|person|owner)(?:\s+(?:profile|preferences|info))?\W*$"
+    r"|^\W*(?:user|human|owner)(?:\s+(?:profile|preferences|info(?:rmation)?|facts|details|context))?\W*$"
+    r"|^\W*(?:(?:sobre|acerca de|à propos de|über)\s+)?(?:el|o|a|l['’]|den|die|der|mon|mi|meu)?\s*"
+    r"(?:usuario|usuário|utilisateur|utilisatrice|nutzer|benutzer|utente)\W*$"
+    r"|^\W*(?:о\s+)?(?:пользователь|пользователе|пользователя)\W*$"
+    r"|^\W*(?:关于)?(?:用户|使用者|主人)(?:信息|偏好|资料)?\W*$"
+    r"|^\W*(?:ユーザー|利用者)(?:について|情報|の好み)?\W*$|^\W*사용자(?:\s*정보|에 대해)?\W*$",
+    re.IGNORECASE,
+)
+_QUOTED = regex(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|`[^`\n]*`")
+_SPEAKS = regex(
+    r"\b(?:I|I['’](?:m|ve|ll|d)|[Mm]y|[Mm]yself|[Ii]ch|[Mm]eine?|[Yy]o|[Ee]u|[Mm]eu|[Mm]inha|[Jj]e|[Jj]['’]\w+"
+    r"|[Яя]|[Мм]ой|[Мм]оя|[Мм]не)\b(?!\s*[/.:)])|我(?!们|們|國|国)|私は|私の|僕は|俺は|나는|저는|내가|제가"
+)
+_OWN = frozenset(
+    "goal goals objective objectives hypothesis hypotheses active current backlog priority"
+    " priorities principle principles value values belief beliefs opinion opinions interest"
+    " interests skill skills capability capabilities mission vision mistake mistakes habit habits"
+    " routine routines strategy strategies limits boundaries operational state self improvement"
+    " metas meta objetivo objetivos prioridades principios princípios valores objectifs objectif"
+    " priorités principes valeurs ziele prioritäten werte цели приоритеты принципы ценности"
+    " 目标 目標 原则 原則 価値観 목표 원칙".split()
+)
+"""Words of a title that says what of somebody's a file holds, and not whose."""
+_WORDS = regex(r"[^\W\d_]+")
+_JOINING = frozenset(("and", "y", "e", "et", "und", "и", "my", "the", "md"))
+
+
+def _is_own(unit: Unit) -> bool:
+    """Tell whether the title above a unit only says what of somebody's is below it."""
+    words = (
+        {word.casefold() for word in _WORDS.findall(unit.headings[0])} if unit.headings else set()
+    )
+    return bool(words - _JOINING) and words <= _OWN | _JOINING
+
+
+def read_owners(files: Iterable[tuple[str, bytes]]) -> Owners:
+    """Read the names out of the profile files among these (name, bytes) pairs."""
+    owners = Owners()
+    for name, data in files:
+        folder, _, file = name.rpartition("/")
+        if is_profile(name) and (found := name_in(data)):
+            if file in _PERSONS:
+                owners.person.setdefault(folder, found)
+            else:
+                owners.agent.setdefault(folder, found)
+                if file == "persona.md":  # one block of a memory that has several
+                    owners.agent.setdefault(folder.rpartition("/")[0], found)
+    return owners
+
+
+_PERSONS = ("USER.md", "human.md")
+
+
+def is_profile(name: str) -> bool:
+    """Tell whether a workspace file says who somebody is."""
+    return name.rpartition("/")[2] in (*_PERSONS, "IDENTITY.md", "persona.md")
+
+
+def name_in(data: bytes) -> str:
+    """Return the name that a profile file gives: in a line of its own, or as its title.
+
+    A title in a script without capitals is not told from other words, and names nobody.
+    """
+    text = data.decode("utf-8", "replace")
+    for form in (_NAME, _TITLE):
+        for match in form.finditer(text):
+            plain = match["name"].strip(_MARKS)
+            if match["name"].lstrip("* ").startswith(("_", "(", "[", "<")):
+                continue  # a placeholder
+            name = _ASIDE.sub("", plain).strip(_MARKS)
+            if name and not _NO_NAME.search(plain) and any(ch.isalnum() for ch in name):
+                return name
+    if told := SELF_NAMED.match(text.lstrip()):
+        return told["name"]
+    head = _HEAD.match(text)
+    words = head["name"].split() if head else []
+    named = all(w[0].isupper() and w.casefold() not in _KINDS for w in words)
+    return " ".join(words) if named else ""

@@ -24,7 +24,11 @@ ALIKE = 0.3
 
 
 def prior_of(memory: Memory) -> PriorClaim:
-    """Return a memory as Pass 2 sees it."""
+    """Return a memory as Pass 2 sees it; made once, for a run asks for it time and again."""
+    return memory.made(_prior_of)
+
+
+def _prior_of(memory: Memory) -> PriorClaim:
     return PriorClaim(
         memory_id=memory.id,
         type=memory.type,
@@ -88,14 +92,15 @@ class Known(msgspec.Struct):
 
     def learn(self, memory: Memory) -> None:
         """Remember how a memory may be recognised: by text, by evidence, by its keys."""
-        texts = {text_hash(memory.body), *memory.texts("aliases")}
+        own = memory.once("text_hash", lambda: text_hash(memory.body))
+        texts = {own, *memory.texts("aliases")}
         texts |= {s.text_hash for s in memory.sources if s.text_hash}
         for source in memory.sources:
             resting = self.by_evidence.setdefault((source.resource, source.text_hash), [])
             resting.append(memory.id)
             if len(resting) > 1:  # parts of one unit, each of which is known by its own text
                 self._forget_unit(source.text_hash)
-                texts -= {source.text_hash} - {text_hash(memory.body)}
+                texts -= {source.text_hash} - {own}
         if len(memory.body) >= SHORT and not memory.text("object"):
             for text in texts:
                 self.by_text.setdefault(text, memory.id)

@@ -9,6 +9,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import reduce
+from operator import add
 from typing import Any
 
 import msgspec
@@ -18,6 +20,7 @@ from memrepo.core.judge import TOKEN_SOURCES, Usage
 from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
+from memrepo.core.times import format_time
 
 SCHEMA_VERSION = 1
 LOGIC_VERSION = 1
@@ -179,6 +182,20 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     decided: tuple[Removal, ...] = ()
     offered: frozenset[str] = frozenset()
     """Fingerprints of what a person left out of the run: it waits when it is proposed again."""
+
+
+def spent_in_month(now: datetime, recorded: Iterable[Recorded]) -> Usage:
+    """Add up what the manifests of one calendar month (UTC) say was spent."""
+    return _spent(format_time(now)[:7], recorded)
+
+
+def spent_in_day(now: datetime, recorded: Iterable[Recorded]) -> Usage:
+    """Add up what the manifests of one calendar day (UTC) say was spent."""
+    return _spent(format_time(now)[:10], recorded)
+
+
+def _spent(since: str, recorded: Iterable[Recorded]) -> Usage:
+    return reduce(add, (m.usage for m in recorded if m.now.startswith(since)), Usage())
 
 
 def read_manifest(path: str, data: bytes) -> Recorded | Problem:

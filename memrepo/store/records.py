@@ -1,6 +1,7 @@
 """What memory files say and what follows from each alone, by blob, and which pages come of them.
 
-And what was found out of a whole commit: that its memories have been compared with each other.
+And what was found out of a whole commit: that its memories have been compared with each other,
+and which pages do not agree with them.
 
 They are rows of the search index's file, so that whoever deletes that deletes them too. A row that
 is missing, damaged or of another program is no row: what it stands for is worked out again.
@@ -10,11 +11,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
 import msgspec
@@ -24,8 +25,12 @@ from memrepo.core.memory import Memory
 from memrepo.core.plain import of_plain, plain
 from memrepo.store.damaged import remove
 
+if TYPE_CHECKING:
+    from memrepo.core.problems import Problem
+    from memrepo.purify.manifest import Recorded
+
 NAME = "index.sqlite3"
-VERSION = f"4 {__version__}"
+VERSION = f"5 {__version__}"
 """Rows of another are not read; raised too when a rule changes what follows from a memory."""
 WAIT_S = 1.0
 """Nobody waits for long for what can be read from the files."""
@@ -35,13 +40,25 @@ _SPARE = 1000
 """Rows that no file has any more, before they are dropped, beside as many as there are files."""
 _PAGES = 5000
 """Pages that are known at most; the oldest are forgotten."""
-_OURS = ("record", "page", "compared", "kept_by")
+_STALE = 20
+"""So many trees are known by which of their pages are stale; the oldest are forgotten."""
+_OURS = ("record", "page", "compared", "stale", "manifest", "kept_by")
 _TABLES = (
     "CREATE TABLE record (blob TEXT PRIMARY KEY, sum INTEGER, said TEXT)",
     "CREATE TABLE page (of TEXT PRIMARY KEY, digest TEXT)",
     "CREATE TABLE compared (comparer TEXT PRIMARY KEY, sum INTEGER, said TEXT)",
+    "CREATE TABLE stale (tree TEXT PRIMARY KEY, paths TEXT)",
+    "CREATE TABLE manifest (blob TEXT PRIMARY KEY, sum INTEGER, said TEXT)",
     "CREATE TABLE kept_by (version TEXT PRIMARY KEY)",
 )
+
+
+ReadMany: TypeAlias = Callable[[Sequence[tuple[str, str]]], Iterator[bytes]]
+"""Returns the bytes of files by path and blob, in order."""
+
+
+_KEPT = msgspec.json.Decoder()
+_UNREAD = (ValueError, TypeError, KeyError, msgspec.MsgspecError)
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +76,7 @@ class Records:
         self._had: dict[str, int] = {}
         self._had_pages = 0
         self._had_compared: dict[str, Compared] = {}
+        self._had_stale = 0
 
     @cached_property
     def compared(self) -> dict[str, Compared]:
@@ -67,6 +85,14 @@ class Records:
         rows = [(who, said) for who, sum_, said in asked if sum_ == _sum(who, said)]
         self._had_compared = {who: msgspec.json.decode(said, type=Compared) for who, said in rows}
         return dict(self._had_compared)
+
+    @cached_property
+    def stale(self) -> dict[str, list[str]]:
+        """Return the pages that do not agree with the memories, by the print of a tree."""
+        rows = self._rows("SELECT tree, paths FROM stale ORDER BY rowid")
+        found = {tree: msgspec.json.decode(paths, type=list[str]) for tree, paths in rows}
+        self._had_stale = len(found)
+        return found
 
     @cached_property
     def pages(self) -> dict[str, str]:
@@ -85,12 +111,33 @@ class Records:
             blobs = ()
         for blob, sum_, said in self._rows(asked, blobs):
             if blob in wanted and sum_ == _sum(blob, said):
-                with suppress(ValueError, TypeError, KeyError):
+                with suppress(*_UNREAD):
                     found[blob] = self._memory(wanted[blob], blob, said)
         return found
 
+    def manifests(self, blobs: Mapping[str, str], read: ReadMany) -> list[Recorded | Problem]:
+        """Return what runs left on record, by path; what is not kept is read, and kept.
+
+        Most of a manifest tells why each memory was judged so, which no run asks for.
+        """
+        from memrepo.purify.manifest import Recorded, read_manifest
+
+        asked, wanted = "SELECT blob, sum, said FROM manifest", {*blobs.values()}
+        rows = ((b, said) for b, sum_, said in self._rows(asked) if sum_ == _sum(b, said))
+        kept = {b: msgspec.json.decode(said, type=Recorded) for b, said in rows if b in wanted}
+        fresh = [item for item in blobs.items() if item[1] not in kept]
+        found = {p: read_manifest(p, data) for (p, _), data in zip(fresh, read(fresh), strict=True)}
+        new = {b: one for p, b in fresh if isinstance(one := found[p], Recorded)}
+        if new and self._path.exists():
+            said = ((b, msgspec.json.encode(one).decode()) for b, one in new.items())
+            rows_ = [(b, _sum(b, text), text) for b, text in said]
+            with suppress(sqlite3.Error, UnicodeDecodeError), self._open() as base:
+                if _is_ours(base):
+                    base.executemany("REPLACE INTO manifest VALUES (?, ?, ?)", rows_)
+        return [kept[b] if b in kept else found[p] for p, b in blobs.items()]
+
     def _memory(self, path: str, blob: str, said: str) -> Memory:
-        record, derived = json.loads(said)
+        record, derived = _KEPT.decode(said)
         memory = of_plain(path, record)
         memory.derived.update(derived)
         self._had[blob] = len(derived)
@@ -99,16 +146,17 @@ class Records:
     def _rows(self, asked: str, given: Sequence[str] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield rows that this version of the program kept, as far as they can be read."""
         if self._path.exists():
-            with suppress(sqlite3.Error), self._open() as base:
+            with suppress(sqlite3.Error, UnicodeDecodeError), self._open() as base:
                 if _is_ours(base):
                     yield from base.execute(asked, given)
 
     def keep(self, memories: Mapping[str, Memory]) -> None:
         """Keep memories by blob, with what was worked out of them, and pages; drop what is old."""
         if not self._path.exists():  # somebody took it away meanwhile
-            self._had, self._had_pages, self._had_compared = {}, 0, {}
+            self._had, self._had_pages, self._had_compared, self._had_stale = {}, 0, {}, 0
         fresh = {b: m for b, m in memories.items() if self._had.get(b) != len(m.derived)}
-        if not (fresh or len(self.pages) > self._had_pages or self._is_news_compared()):
+        news = len(self.pages) > self._had_pages or len(self.stale) > self._had_stale
+        if not (fresh or news or self._is_news_compared()):
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -119,6 +167,9 @@ class Records:
             if getattr(error, "sqlite_errorcode", None) in damaged:
                 with suppress(OSError):
                     remove(self._path)  # the next run begins anew
+        except UnicodeDecodeError:  # of a message that quotes a damaged table
+            with suppress(OSError):
+                remove(self._path)
         except OSError:
             pass  # a folder that nobody may write to
 
@@ -134,10 +185,13 @@ class Records:
             base.executemany("INSERT OR IGNORE INTO page VALUES (?, ?)", self.pages.items())
             base.execute("DELETE FROM compared")
             base.executemany("INSERT INTO compared VALUES (?, ?, ?)", _told(self.compared))
+            told = ((tree, json.dumps(paths)) for tree, paths in self.stale.items())
+            base.executemany("INSERT OR IGNORE INTO stale VALUES (?, ?)", told)
             _drop(base, needed)
             base.execute("COMMIT")
         self._had |= {blob: len(memory.derived) for blob, memory in fresh.items()}
         self._had_pages, self._had_compared = len(self.pages), dict(self.compared)
+        self._had_stale = len(self.stale)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -176,13 +230,15 @@ def _drop(base: sqlite3.Connection, needed: Collection[str]) -> None:
         gone = [blob for blob in blobs if blob[0] not in needed]
         base.executemany("DELETE FROM record WHERE blob = ?", gone)
     base.execute("DELETE FROM page WHERE rowid <= (SELECT max(rowid) FROM page) - ?", (_PAGES,))
+    base.execute("DELETE FROM stale WHERE rowid <= (SELECT max(rowid) FROM stale) - ?", (_STALE,))
 
 
 def _spelled(memories: Mapping[str, Memory]) -> Iterator[tuple[str, int, str]]:
     for blob, memory in memories.items():
         said = json.dumps([plain(memory), memory.derived], separators=(",", ":"))
-        if of_plain(memory.path, json.loads(said)[0]) == memory:  # else JSON does not hold it
-            yield blob, _sum(blob, said), said
+        with suppress(*_UNREAD):
+            if of_plain(memory.path, _KEPT.decode(said)[0]) == memory:  # else JSON lacks a part
+                yield blob, _sum(blob, said), said
 
 
 def _told(compared: Mapping[str, Compared]) -> Iterator[tuple[str, int, str]]:

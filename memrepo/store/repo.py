@@ -56,6 +56,8 @@ LOOSE = 256
 """Loose objects above which a run packs them: each takes a block of the disk."""
 _GIT_LOOSE = 6700
 """When git itself packs, unless a person says otherwise (git-gc(1))."""
+_WINDOW, _GIT_WINDOW = 250, 10
+"""Among how many objects a base for a delta is looked for: of few, and by git's own measure."""
 LONGEST_REVISION = 1000
 _COMMITTED = regex(rb"^committer .*> (\d+) [+-]\d+$", re.MULTILINE)
 
@@ -75,6 +77,7 @@ class Repository:
         self.expected = ""
         self.trees = Snapshots(repo)
         self._held: tuple[int, ...] = ()
+        self._landed: list[Journal] = []
 
     @cached_property
     def work(self) -> WorkTree:
@@ -249,7 +252,8 @@ class Repository:
             with tempfile.TemporaryFile() as stream:
                 write_stream(stream, chain, ref)
                 stream.seek(0)
-                words = ("fast-import", "--quiet", "--done")
+                # Its deltas are against whatever came before; left whole, git finds better ones.
+                words = ("fast-import", "--quiet", "--done", "--depth=0")
                 call(self.repo, *words, stdin=stream.fileno(), held=self._held)
         finally:
             for report in set(Path(self.repo.git_dir).glob("fast_import_crash_*")) - before:
@@ -332,9 +336,22 @@ class Repository:
         except BaseException:
             self._drop(note)
             raise
+        self._landed.append(note)
         with suppress(GitFailed):  # it landed: the next write sweeps what is left of it
             self._drop(note)
         return tip
+
+    def withdraw(self, base: str) -> None:
+        """Take back what was landed here since a commit, while the branch ends in it.
+
+        Files that lay in the work tree before stay, as after any write that is dropped.
+        """
+        with self.writing():
+            while self._landed and base != self.head() == self._landed[-1].tip:
+                note = self._landed.pop()
+                recovery.save_journal(self.journals, note)
+                call(self.repo, "update-ref", note.branch, note.base, note.tip)
+                self._drop(note)
 
     def _drop(self, note: Journal) -> None:
         """Close a write: what did not land is taken back, and nothing of it stays behind."""
@@ -373,7 +390,9 @@ class Repository:
         with self.writing():
             loose = ask(self.repo, "count-objects").split(" ", 1)[0]
             if int(loose) >= LOOSE:
-                words = ("repack", "-d", "-l", "-q", "--geometric=2")
+                # The files of one run are alike, wherever they lie; so few of them take no time.
+                window = _WINDOW if int(loose) <= _GIT_LOOSE else _GIT_WINDOW
+                words = ("repack", "-d", "-l", "-q", "--geometric=2", f"--window={window}")
                 call(self.repo, *words, held=self._held, forgive=True)
                 write_graph(self.repo)
             when = f"gc.auto={self.repo.config.get('gc.auto') or _GIT_LOOSE}"

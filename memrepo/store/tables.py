@@ -122,7 +122,7 @@ def _from_child(work: Work[T], items: Sequence[T], made: IO[bytes], told: int) -
         at += size
 
 
-VERSION = "15"
+VERSION = "16"
 """Rows of another are built anew; raised too when other terms follow from a text."""
 WAIT_S = 10.0
 _PART = 1
@@ -204,7 +204,7 @@ def opened(where: Path | str) -> sqlite3.Connection:
             if not _is_ours(base):
                 _start_over(base)
             base.execute("COMMIT")
-    except sqlite3.Error:
+    except BaseException:
         base.close()
         raise
     return base
@@ -216,7 +216,7 @@ def is_built(path: Path) -> bool:
         place = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(place, uri=True, timeout=WAIT_S)) as base:
             return _is_ours(base)
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         return False
 
 

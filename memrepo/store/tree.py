@@ -16,10 +16,12 @@ from memrepo.core import codec
 from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
-from memrepo.store.objects import LONGEST, NOTHING, Missing
+from memrepo.store.objects import FOLDER, LONGEST, NOTHING, Missing
 
 if TYPE_CHECKING:
     from memrepo.core.state import Decoded, State
+    from memrepo.merge.tombstones import Tombstones
+    from memrepo.purify.manifest import Recorded
     from memrepo.store.gitenv import Repo
     from memrepo.store.records import Records
 
@@ -77,6 +79,7 @@ class BlobFiles(Mapping[str, bytes]):
         self, repo: Repo, commit: str, layout: Layout, like: BlobFiles | None = None
     ) -> None:
         self._repo, self._commit, self._layout, self._like = repo, commit, layout, like
+        self._below: dict[str, Mapping[str, str]] = {}
 
     @cached_property
     def _listed(self) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
@@ -112,6 +115,36 @@ class BlobFiles(Mapping[str, bytes]):
     def problems(self) -> tuple[Problem, ...]:
         """Return what was refused."""
         return self._listed[1]
+
+    def below(self, folder: str) -> Mapping[str, str]:
+        """Return blob id by path of the files below a folder (`x/`), without a listing of others.
+
+        What is no file, or has no name, is passed over: `problems` tells of it.
+        """
+        if "_listed" in self.__dict__:
+            return {path: blob for path, blob in self.blobs.items() if path.startswith(folder)}
+        found = self._below.get(folder)
+        if found is None:
+            objects = self._repo.light.objects
+            entry = objects.at(self._commit, folder.rstrip("/"))
+            inside = objects.files(entry.id) if entry is not None and entry.mode == FOLDER else ()
+            files = {folder + path: one.id for path, one in inside if one.mode in _FILE_MODES}
+            found = self._below[folder] = {p: files[p] for p in sorted(files) if is_text(p)}
+        return found
+
+    def id_of(self, path: str) -> str:
+        """Return the id of what stands at a path, a folder or no file too, without a listing."""
+        entry = self._repo.light.objects.at(self._commit, path)
+        return entry.id if entry is not None else ""
+
+    def regular(self, path: str) -> str:
+        """Return the blob of the file at a path, or an empty string where there is none."""
+        entry = self._repo.light.objects.at(self._commit, path)
+        return entry.id if entry is not None and entry.mode in _FILE_MODES else ""
+
+    def holds(self, path: str, mode: str) -> bool:
+        """Tell whether a listing holds what stands at a path with a mode."""
+        return mode in _FILE_MODES and is_text(path) and self._layout.owns(path)
 
     def of(self, path: str, blob: str) -> bytes:
         """Return the bytes of a file whose blob is known, without a listing."""
@@ -204,6 +237,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 if (data := found[blob]) is not None:
                     _DECODED[path, blob] = codec.decode(path, data)
 
+    def decoded(self) -> Iterator[tuple[str, str, Decoded]]:
+        """Yield path, blob and what it says of each memory file, whatever others say."""
+        self._decode_many()
+        for path, blob in self.blobs.items():
+            if self.layout.is_memory(path):
+                yield path, blob, self._decoded(path)
+
     def keep(self) -> None:
         """Keep what the memories say, and what was worked out of them, for later runs."""
         found = ((blob, _DECODED.get((path, blob))) for path, blob in self.blobs.items())
@@ -217,6 +257,32 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         What a tombstone of the same tree bars is out of recall, whatever its file says.
         """
         return self._state
+
+    @cached_property
+    def stones(self) -> Tombstones:
+        """Return what a person rejected; nothing else of the tree is read for it."""
+        from memrepo.merge.tombstones import read_tombstones
+
+        return read_tombstones(self.read_below(self.layout.area("tombstones")), self.layout)
+
+    @cached_property
+    def manifests(self) -> tuple[tuple[Recorded, ...], tuple[Problem, ...]]:
+        """Return what each run left on record, oldest run first, and what cannot be read."""
+        from memrepo.purify.manifest import Recorded, read_manifests
+
+        area = self.layout.area("runs")
+        if self.trees is None:
+            return read_manifests(self.read_below(area), self.layout)
+        blobs = {p: b for p, b in self.files.below(area).items() if p.endswith(".json")}
+        found = self.trees.records.manifests(blobs, self.files.each)
+        read = (one for one in found if isinstance(one, Recorded))
+        damaged = tuple(one for one in found if isinstance(one, Problem))
+        return tuple(sorted(read, key=lambda m: m.run)), damaged
+
+    def read_below(self, folder: str) -> Mapping[str, bytes]:
+        """Return the bytes of all files below a folder (`x/`), by path."""
+        blobs = self.files.below(folder)
+        return dict(zip(blobs, self.files.each([*blobs.items()]), strict=True))
 
     def within(self, scope: str) -> Snapshot:
         """Return the same commit with the memories of one scope and of the whole repository."""

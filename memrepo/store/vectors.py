@@ -70,7 +70,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
             return self._rows(wanted, embed)
         except sqlite3.OperationalError:
             raise
-        except sqlite3.DatabaseError:
+        except (sqlite3.DatabaseError, UnicodeDecodeError):
             for path in (self.keys, self.array, self.signs):
                 path.unlink(missing_ok=True)
             return self._rows(wanted, embed)
@@ -101,7 +101,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
         try:
             with closing(sqlite3.connect(self.keys, timeout=10.0)) as base:
                 return self._known(base)
-        except sqlite3.DatabaseError:
+        except (sqlite3.DatabaseError, UnicodeDecodeError):
             return {}
 
     def _known(self, base: sqlite3.Connection) -> dict[Key, int]:

@@ -1,15 +1,16 @@
 """Every memory as one JSON object, as a plain Open Knowledge Format bundle, as an Obsidian vault.
 
-Every memory as one JSON object, and the memories as a plain Open Knowledge Format bundle.
-
-An Obsidian vault: the memory files, with links among them that Obsidian follows.
+In a bundle and a vault the links of a text lead to the files that are there.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
+
+from msgspec.structs import replace
 
 from memrepo.core import codec, header
 from memrepo.core.fields import Flag, Kind, ListOf, Number, Pair, Record, Whole
@@ -20,6 +21,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.schema import FIELDS
 from memrepo.core.spelling import entry_lines
 from memrepo.core.state import State
+from memrepo.policies.link_targets import Target, Targets, address, rewritten
 from memrepo.purify.jsonl import spell_lines
 
 MEMORIES = "memories.jsonl"
@@ -69,12 +71,17 @@ def jsonl(state: State) -> dict[str, bytes]:
 def okf(state: State) -> tuple[dict[str, bytes], int]:
     """Return a bundle (OKF 0.2, sections 3 and 8) and how many forgotten memories it leaves out.
 
-    Memory files are copied byte for byte; the root's index alone has a header, with the version.
+    Memory files are copied byte for byte but for links in their texts, which become markdown links
+    to the files of the bundle; the root's index alone has a header, with the version.
     """
     area = state.layout.area("memories")
     shown = [m for m in state.memories.values() if m.status != "forgotten"]
     by_path = {m.path.removeprefix(area): m for m in shown}
-    files = {name: state.files[memory.path] for name, memory in by_path.items()}
+    targets, to = Targets(shown), {m.id: name for name, m in by_path.items()}
+    files = {}
+    for name, memory in by_path.items():
+        linked = rewritten(memory.body, targets.of(memory), _markdown(name, to))
+        files[name] = _with_body(state.files[memory.path], memory, linked)
     counts = Counter(folder for name in by_path for folder in _above(name))
     here: dict[str, list[str]] = defaultdict(list)
     for path in sorted([*by_path, *(f"{folder}/" for folder in counts if folder)]):
@@ -83,6 +90,20 @@ def okf(state: State) -> tuple[dict[str, bytes], int]:
         lines = _index(folder, here[folder], counts, by_path)
         files[f"{folder}/{INDEX}" if folder else INDEX] = ("\n".join(lines) + "\n").encode("utf-8")
     return dict(sorted(files.items())), len(state.memories) - len(shown)
+
+
+def _markdown(here: str, to: Mapping[str, str]) -> Callable[[Target], str]:
+    """Return how a link of the file `here` is written as markdown; `to` are the files by id."""
+
+    def spelt(link: Target) -> str:
+        found = address(link, to[link.id], here)
+        return f"[{link.shown}]({found})" if link.wiki else found
+
+    return spelt
+
+
+def _with_body(data: bytes, memory: Memory, body: str) -> bytes:
+    return data if body == memory.body else codec.edit(data, replace(memory, body=body))
 
 
 def _above(name: str) -> Iterator[str]:
@@ -131,17 +152,40 @@ SEE = "see_also"
 def vault(state: State) -> tuple[dict[str, bytes], int]:
     """Return a vault and how many forgotten memories it leaves out.
 
-    A file is the memory's own but for `aliases`, which means other names there, and a property
-    with a link to each memory that it names.
+    A file is the memory's own but for `aliases`, which means other names there, a property with a
+    link to each memory that it names, and links in its text, which name the files of the vault.
     """
     area = state.layout.area("memories")
     shown = [m for m in state.memories.values() if m.status != "forgotten"]
+    to = {m.id: m.path.removeprefix(area) for m in sorted(shown, key=lambda m: m.path)}
+    alike = Counter(PurePosixPath(name).stem.casefold() for name in to.values())
     slugs = {m.id: m.slug for m in shown}
-    files = {
-        m.path.removeprefix(area): _file(state.files[m.path], m, slugs)
-        for m in sorted(shown, key=lambda m: m.path)
-    }
+    targets, files = Targets(shown), {}
+    for id_, name in to.items():
+        memory = state.memories[id_]
+        linked = rewritten(memory.body, targets.of(memory), _wiki(name, to, alike))
+        data = _with_body(state.files[memory.path], memory, linked)
+        files[name] = _file(data, replace(memory, body=linked), slugs)
     return files, len(state.memories) - len(shown)
+
+
+def _wiki(here: str, to: Mapping[str, str], alike: Counter[str]) -> Callable[[Target], str]:
+    """Return how a link of the file `here` is written so that Obsidian follows it.
+
+    It goes by the file's name, or by its path where there is more than one of that name.
+    """
+
+    def spelt(link: Target) -> str:
+        path = to[link.id]
+        if not link.wiki:
+            return address(link, path, here)
+        stem = PurePosixPath(path).stem
+        name = stem if alike[stem.casefold()] == 1 else path.removesuffix(".md")
+        shown = "" if link.shown in (name, name + link.part) else link.shown
+        bar = "\\|" if link.row else "|"
+        return f"{'!' * link.embed}[[{name}{link.part}{bar * bool(shown)}{shown}]]"
+
+    return spelt
 
 
 def _file(data: bytes, memory: Memory, slugs: dict[str, str]) -> bytes:

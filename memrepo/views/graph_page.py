@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 
 from markupsafe import Markup
 
 from memrepo import __version__
 from memrepo.core.ids import visible
 from memrepo.core.memory import LAYERS, Memory
-from memrepo.core.messages import counted
+from memrepo.core.messages import counted, cut
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.graph import Graph
 from memrepo.views.html import inlined, page_template
@@ -57,9 +58,25 @@ def graph_page(graph: Graph, title: str) -> str:
 
 
 def label(memory: Memory) -> str:
-    """Return what a memory is called in a drawing: its title, or the beginning of its text."""
-    text = " ".join(visible(without_secrets(memory.text("title") or memory.body)).split())
-    return text if len(text) <= _LABEL else text[: _LABEL - 1].rstrip() + "…"
+    """Return what a memory is called in a drawing: its title, or how its own words begin.
+
+    What a heading put before them is what neighbours have in common, and tells none apart.
+    """
+    own = memory.body.removeprefix(memory.text("lead")).lstrip(" :–—-")
+    return cut(visible(without_secrets(memory.text("title") or own or memory.body)), _LABEL)
+
+
+def mermaid(graph: Graph, labels: Mapping[str, str]) -> str:
+    """Return the links as a Mermaid diagram; what a text holds is no part of its language."""
+    place = {id_: f"m{number}" for number, id_ in enumerate(labels)}
+    lines = ["graph LR", *(f'  {place[id_]}["{_quoted(labels[id_])}"]' for id_ in labels)]
+    lines += [f"  {place[e.source]} -->|{e.type}| {place[e.target]}" for e in graph.edges]
+    return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    """Spell by number what is not a letter, a digit or plain punctuation."""
+    return "".join(c if c.isalnum() or c in " .,:–—-…" else f"#{ord(c)};" for c in text)
 
 
 def _node(memory: Memory) -> dict[str, object]:

@@ -6,11 +6,11 @@ stamp of the rest, so that a page which a hand changed can be told from one that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import visible
-from memrepo.core.layout import HOT_NAMES, Standing, stamped
+from memrepo.core.layout import HOT_NAMES, Layout, Standing, stamped
 from memrepo.core.layout import standing_of as standing_of_page
 from memrepo.core.memory import Hot, Memory, Stamp
 from memrepo.core.patterns import regex
@@ -52,7 +52,7 @@ def hot_page(state: State, rules: HotRules) -> bytes | None:
 
 def hot_changes(state: State, rules: HotRules) -> list[Change]:
     """Return what makes the page agree with the memories; a foreign file is never written."""
-    path = hot_path(state, rules)
+    path = hot_path(state.files, state.layout, rules)
     page, there = hot_page(state, rules), state.files.get(path)
     others = [
         Delete(path=p)
@@ -65,13 +65,13 @@ def hot_changes(state: State, rules: HotRules) -> list[Change]:
     return [*others, *([Write(path=path, data=page)] if there != page else [])]
 
 
-def hot_path(state: State, rules: HotRules) -> str:
+def hot_path(files: Mapping[str, bytes], layout: Layout, rules: HotRules) -> str:
     """Return where the page stands: `HOT.md` where its own place holds somebody else's file."""
-    path = state.layout.prefix + rules.path
-    there = state.files.get(path)
+    path = layout.prefix + rules.path
+    there = files.get(path)
     if there is None or standing_of(there) != "foreign":
         return path
-    return state.layout.prefix + HOT_NAMES[1]
+    return layout.prefix + HOT_NAMES[1]
 
 
 def standing_of(data: bytes) -> Standing:
@@ -163,4 +163,5 @@ def condensed(memory: Memory) -> str:
         text = f"{text} {more}"
     text = visible(text).replace("↑", "^").replace("←", "<-")
     text = text if len(text) <= _LENGTH else text[: _LENGTH - 1].rstrip() + "…"
-    return _MARKUP.sub(r"\1\1\\\2", text)
+    # On one line, and with its marks escaped, a text may look like a secret that it was not.
+    return without_secrets(_MARKUP.sub(r"\1\1\\\2", text))

@@ -50,6 +50,10 @@ _HIDDEN_STANDINGS = ("stale", "retire_candidate")
 
 def _by_place(memory: Memory) -> tuple[object, ...]:
     """Order by subject, and the parts of one text as they stand in it."""
+    return memory.made(_place)
+
+
+def _place(memory: Memory) -> tuple[object, ...]:
     first = next(((s.resource, s.lines[0]) for s in memory.sources), ("", 0))
     return (normalise(memory.text("subject")), _newest(memory), first, memory.path)
 
@@ -412,7 +416,8 @@ def _rivals(state: State, memory: Memory) -> list[Memory]:
 def _one_line(text: str) -> str:
     """Put text on one bounded line in which nothing is markup of the page."""
     line = " ".join(visible(without_secrets(text)).split())
-    return _plain(line if len(line) <= _LINE else line[: _LINE - 1].rstrip() + "…")
+    # On one line a text may look like a secret that it was not.
+    return without_secrets(_plain(line if len(line) <= _LINE else line[: _LINE - 1].rstrip() + "…"))
 
 
 def _plain(line: str) -> str:

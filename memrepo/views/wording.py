@@ -18,7 +18,7 @@ _GONE = regex(
 )
 _CODES = regex(r"\(([a-z0-9_,]{1,200}); ([01])\.(\d\d) sure\)")
 _SURE = regex(r"\(([01])\.(\d\d) sure\)")
-_CODE = regex(r"[a-z0-9]+(?:_[a-z0-9]+)+")
+_CODE = regex(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 _DISPOSITIONS = {
     "new_claim": "a new statement",
     "reworded": "the same in other words",
@@ -59,4 +59,4 @@ def judged_in_words(judged: str) -> str:
 
 def is_code(text: str) -> bool:
     """Tell whether a text is nothing but codes, such as `type_default,shape_1`."""
-    return bool(text) and all(map(_CODE.fullmatch, text.split(",")))
+    return "_" in text and all(map(_CODE.fullmatch, text.split(",")))

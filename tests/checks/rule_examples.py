@@ -8,6 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
@@ -15,6 +16,7 @@ from memrepo.checks.rules import Scene, Wants
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
+from memrepo.merge.tombstones import Tombstone, tombstone_bytes
 
 KNOWLEDGE = "memories/knowledge/2026-01"
 A, B, C = (f"mem-{digit * 16}" for digit in "abc")
@@ -149,6 +151,15 @@ TOMB = "\n".join(
         "",
     ]
 )
+STONE = "tombstones/ts-0123456789abcdef.md"
+SEALED = tombstone_bytes(
+    Tombstone(
+        key="ts-0123456789abcdef",
+        text=f"tx-{'0' * 32}",
+        by="human:person@example.org",
+        at=datetime(2026, 1, 2, tzinfo=UTC),
+    )
+).decode()
 HOT = "hot: {since: 2026-01-01T00:00:00Z, reason: critical}"
 TIDY = Wants(tags=("kitchen", "project/*"))
 _DEEP = "".join("  " * n + "- x\n" for n in range(70))
@@ -264,6 +275,10 @@ EXAMPLES: Mapping[str, Example] = {
     "tombstone-unreadable": Example(
         bad={"tombstones/ts-0123456789abcdef.md": "x"},
         good={"tombstones/ts-0123456789abcdef.md": TOMB},
+    ),
+    "tombstone-edited": Example(
+        bad={STONE: SEALED.replace("state: active", "state: lifted")},
+        good={STONE: SEALED},
     ),
     # How it is written.
     "character-bidirectional": Example(

@@ -151,7 +151,8 @@ def test_comments_in_settings_survive(repo: Path, project: Path) -> None:
     path = project / ".claude" / "settings.json"
     text = '{\n  // mine\n  "model": "opus", // big\n}\n'
     path.write_text(text, encoding="utf-8")
-    install(repo, "claude-code", project)
+    told = done(repo, "agent", "install", "claude-code", "--into", project)["next"]
+    assert "Claude Code runs no hooks of such a file" in told[0]
     there = path.read_text(encoding="utf-8")
     assert set(json.loads(without_comments(there))["hooks"]) == set(hosts.CLAUDE_EVENTS)
     path.write_text(there.replace("opus", "haiku"), encoding="utf-8")
@@ -159,6 +160,12 @@ def test_comments_in_settings_survive(repo: Path, project: Path) -> None:
     assert path.read_text(encoding="utf-8").split() == [
         *('{ // mine "model": "haiku" // big }'.split())
     ]
+
+
+def test_settings_that_the_host_reads_are_not_complained_of(repo: Path, project: Path) -> None:
+    (project / ".claude" / "settings.json").write_text('{"url": "https://example.org"}')
+    told = done(repo, "agent", "install", "claude-code", "--into", project)["next"]
+    assert not any("comments" in line for line in told)
 
 
 def test_a_settings_file_that_is_a_link_stays_one(repo: Path, project: Path) -> None:

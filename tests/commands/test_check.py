@@ -209,3 +209,21 @@ def test_a_new_path_like_a_committed_one_is_found_among_few_files_and_many(
     answer = memrepo(repo, "check", "--staged")
     alike = [p["path"] for p in answer.data["problems"] if p["rule"] == "path-collision"]
     assert alike == ["memories/knowledge/2026-01/STRAßE-000000.md"]
+
+
+def test_a_note_without_a_header_is_given_one_of_its_folder(small_repo: Path) -> None:
+    for layer, type_ in (("knowledge", "fact"), ("decisions", "decision")):
+        path = small_repo / "memories" / layer / "kiln.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"\nThe kiln of {layer} needs a thermocouple.\n", encoding="utf-8")
+        failed = memrepo(small_repo, "check", path, as_json=False)
+        assert "`memrepo check --fix FILE` writes one" in failed.out + failed.err
+        (fixed,) = done(small_repo, "check", "--fix", path)["fixed"]
+        text = (small_repo / "memories" / layer / fixed.rpartition("/")[2]).read_text()
+        assert f"type: {type_}\n" in text
+        assert text.endswith(f"---\n\nThe kiln of {layer} needs a thermocouple.\n")
+        assert len(text.split("---\n")[1].splitlines()) == 4
+    empty = small_repo / "memories/knowledge/empty.md"
+    empty.write_text("\n")
+    assert memrepo(small_repo, "check", "--fix", empty).exit == 1
+    assert empty.read_text() == "\n"

@@ -7,12 +7,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from driving import LONG, done
+from driving import LONG, done, files, memories
 
 from memrepo.core import codec
 from memrepo.core.memory import Memory
 
 SIZES = (100, 200, 400) if LONG else (40, 80, 160)
+VAULT = 6_600 if LONG else 60
+FOOTER = "---\n\n- Copies of all pages are kept in the safe of the north wing."
 WHO = ("Rosa", "Emil", "Nadia", "Otto", "Vera", "Hugo", "Ines", "Karl")
 WHAT = ("lathe", "kiln", "anvil", "loom", "press", "saw", "drill", "bench", "crane", "forge")
 DOES = ("oils", "paints", "rents", "sells", "mends", "moves", "locks")
@@ -58,6 +60,21 @@ def test_twice_as_many_lines_are_twice_the_calls(tmp_path: Path) -> None:
     few, more, most = (calls(tmp_path, size) for size in SIZES)
     # What a run does once falls out of the differences: these are 2 for lines, 4 for pairs of them.
     assert most - more < 2.6 * (more - few)
+
+
+def test_a_footer_of_every_file_is_one_memory_and_the_vault_stays_as_it_was(tmp_path: Path) -> None:
+    vault = tmp_path / "vault" / "memory"
+    vault.mkdir(parents=True)
+    for number in range(VAULT):
+        said = text(number, VAULT)
+        vault.joinpath(f"page-{number}.md").write_text(f"# Page {number}\n\n- {said}\n\n{FOOTER}\n")
+    before = files(tmp_path / "vault")
+    done(tmp_path, "init", "repo", "--from", tmp_path / "vault")
+    done(tmp_path / "repo", "run")
+    bodies = [memory.body for memory in memories(tmp_path / "repo").values()]
+    assert sum("north wing" in body for body in bodies) <= 1
+    assert sum("number" in body for body in bodies) == VAULT
+    assert files(tmp_path / "vault") == before
 
 
 def test_a_memory_that_is_written_at_each_stage_is_spelled_and_read_back_once() -> None:

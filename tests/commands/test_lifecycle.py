@@ -80,16 +80,34 @@ def test_a_note_captured_cooled_gisted_forgotten_and_found_again(small_repo: Pat
     assert_sound(repo)
 
 
-def test_each_move_is_a_commit_that_names_age_and_last_retrieval(small_repo: Path) -> None:
+def test_moves_of_one_cause_share_a_commit_that_says_why(small_repo: Path) -> None:
     count = len(notes(small_repo))
-    done(small_repo, "show", notes(small_repo)[0].id, now=after(hours=1))
+    read = notes(small_repo)[0]
+    done(small_repo, "show", read.id, now=after(hours=1))
     ran = done(small_repo, "run", now=after(days=8))
     assert ran["counts"]["tier_moves"] == 2 * count
-    body = git(small_repo, "log", "--format=%B", "-40")
-    assert f"Memrepo-Reason: last retrieved {after(hours=1)}, 3h old at {after(hours=4)}" in body
-    assert f"Memrepo-Reason: created {NOW}, 7d old at {after(days=7)}" in body
+    assert moves(small_repo, 8) == [f"tier: {count} notes by age"] * 2
+    body = git(small_repo, "log", "--format=%B", "-8")
+    why = (
+        "warm after 3h, gist after 7d, forgotten after 14d, since it was created or retrieved last"
+    )
+    assert body.count(f"Memrepo-Reason: {why}") == 2
+    assert all(body.count(f"Memrepo-Memory: {note.id}") == 2 for note in notes(small_repo))
+    gist = {note.id: note.time("tier_since") for note in notes(small_repo)}
+    assert gist.pop(read.id) == parse_time(after(days=7, hours=1))
+    assert set(gist.values()) == {parse_time(after(days=7))}
     ledger = git(small_repo, "rev-parse", REF).strip()
     assert f"Memrepo-Access: {ledger}" in git(small_repo, "log", "-1", "--format=%B")
+
+
+def test_one_move_of_many_is_taken_back_by_its_memory(small_repo: Path) -> None:
+    done(small_repo, "run", now=after(days=1))
+    first, *others = notes(small_repo)
+    assert first.text("tier") == "warm"
+    done(small_repo, "revert", first.id, now=after(days=1, hours=1))
+    back, *rest = notes(small_repo)
+    assert (back.id, back.text("tier")) == (first.id, "")
+    assert rest == others
 
 
 @pytest.mark.parametrize("days", [0, 1, 20])
@@ -304,6 +322,7 @@ def test_a_note_that_does_not_fit_is_there_with_its_gist(small_repo: Path) -> No
         ("user: hello there\n\nassistant: Hi! What shall we build today?", False),
         ("Asked:\n\n- which trays are clean\n", False),
         ("user: which trays are clean?\n\nassistant: The trays of shelf 4.", True),
+        ('user: "sender_id": "386", "id": "38",\n\nassistant: "state": {\n\n"n": 4,', False),
         ("Tray 4 was moved to the cold store.", True),
     ],
 )
@@ -312,6 +331,31 @@ def test_a_session_is_told_of_notes_that_say_something(
 ) -> None:
     id_ = done(small_repo, "add", body, "--type", "note", "--title", "Day")["id"]
     assert (id_ in done(small_repo, "session", "show")["notes"]) is said
+
+
+def test_what_a_program_sends_around_a_message_is_not_told(small_repo: Path) -> None:
+    answer = "[[reply_to_current]] Tray 4 lies on shelf 9."
+    body = f'user: "id": "38",\n\nuser: Where is tray 4?\n\nassistant: {answer}'
+    done(small_repo, "add", body, "--type", "note", "--title", "Day")
+    shown = done(small_repo, "session", "show")["context"]
+    assert "Tray 4 lies on shelf 9." in shown
+    assert "reply_to" not in shown
+    assert '"38"' not in shown
+
+
+def test_of_the_conversations_of_a_day_the_newest_is_told(tmp_path: Path) -> None:
+    for n, day in enumerate(("2026-02-20", "2026-02-20", "2026-02-21")):
+        said = f"# Day\n\nuser: Which tray is {n}?\n\nassistant: Tray {n} lies on shelf {n + 4}.\n"
+        path = tmp_path / "space" / "memory" / f"{day}-{n}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(said, encoding="utf-8")
+    (path.parent / "2026-02-20.md").write_text("# Day\n\nShelf 4 was built anew.\n")
+    done(tmp_path, "init", tmp_path / "repo", "--from", tmp_path / "space")
+    done(tmp_path / "repo", "run", now="2026-02-22T09:00:00Z")
+    shown = done(tmp_path / "repo", "session", "show", now="2026-02-22T10:00:00Z")["context"]
+    assert ("Tray 1" in shown) is not ("Tray 0" in shown)
+    assert "Tray 2" in shown
+    assert "Shelf 4 was built anew." in shown
 
 
 def test_showing_a_session_begins_none(small_repo: Path) -> None:

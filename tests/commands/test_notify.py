@@ -137,6 +137,29 @@ def test_who_cannot_be_told_is_a_warning(repo: Path, key: str, value: str, said:
     assert said in answer.err
 
 
+def test_who_was_told_by_no_way_is_told_the_next_time(repo: Path, told: Path) -> None:
+    script = git(repo, "config", "memrepo.notify.command")
+    git(repo, "config", "memrepo.notify.command", "/no/such/program")
+    for _ in range(2):
+        failed = memrepo(repo, "status", "--notify", now=MORNING, as_json=False)
+        assert "cannot be started" in failed.err
+    git(repo, "config", "memrepo.notify.command", script.strip())
+    done(repo, "status", "--notify", now=MORNING)
+    assert "waits for review" in told.read_text()
+    done(repo, "status", "--notify", now=MORNING)
+    assert len(told.read_text().splitlines()) == 2
+
+
+def test_one_way_that_fails_does_not_tell_the_other_again(
+    repo: Path, told: Path, server: Server
+) -> None:
+    git(repo, "config", "memrepo.notify.url", f"{server.url}/broken")
+    for _ in range(2):
+        done(repo, "status", "--notify", now=MORNING)
+    assert len(told.read_text().splitlines()) == 2
+    assert len(server.got) == 1
+
+
 def test_a_webhook_that_answers_an_error_is_a_warning(repo: Path, server: Server) -> None:
     git(repo, "config", "memrepo.notify.url", f"{server.url}/broken")
     assert "HTTP Error 500" in memrepo(repo, "status", "--notify", now=MORNING, as_json=False).err

@@ -236,7 +236,9 @@ def test_a_wrong_time_or_folder_is_a_usage_error(small_repo: Path) -> None:
 
 
 def test_status_says_what_is_left_of_budgets(small_repo: Path) -> None:
-    assert done(small_repo, "status")["budgets"]["month"] is None
+    assert done(small_repo, "status")["budgets"]["month"]["max_usd"] is None
+    said = memrepo(small_repo, "status", as_json=False).out
+    assert "spent      nothing today, nothing this month\n" in said
     ids = [i for i, m in memories(small_repo).items() if not m.is_note][:2]
     for id_ in ids:
         done(small_repo, "promote", id_)
@@ -245,10 +247,18 @@ def test_status_says_what_is_left_of_budgets(small_repo: Path) -> None:
     )
     found = done(small_repo, "status")["budgets"]
     assert found["hot"] == {"bullets": 2, "budget": 1}
-    assert found["month"] == {"usd": 0.0, "max_usd": 2.5, "tokens": 0, "max_tokens": 90000}
+    assert found["month"] == {
+        "usd": 0.0,
+        "max_usd": 2.5,
+        "tokens": 0,
+        "max_tokens": 90000,
+        "today_usd": 0.0,
+        "today_tokens": 0,
+    }
     said = memrepo(small_repo, "status", as_json=False).out
     assert "hot cache  2 of 1 bullets: more than its budget" in said
-    assert "budget     $0.00 of $2.50, 0 of 90,000 tokens this month" in said
+    limits = "of $2.50 and 90,000 tokens"
+    assert f"spent      nothing today, nothing this month, {limits}\n" in said
 
 
 def test_status_says_which_views_a_single_write_left_behind(small_repo: Path) -> None:

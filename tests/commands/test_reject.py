@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -290,14 +291,38 @@ def test_a_clone_keeps_out_what_was_rejected(repo: Path, tmp_path: Path) -> None
     assert memrepo(tmp_path / "clone", "add", SAID).exit == 3
 
 
-def test_a_damaged_tombstone_is_told_by_a_run(repo: Path) -> None:
-    _, key = reject(repo)
+@pytest.mark.parametrize("how", ["garbled", "lifted", "another text", "lifted, without a seal"])
+def test_a_tombstone_that_a_hand_changed_bars_and_is_named_and_put_back(
+    repo: Path, how: str
+) -> None:
+    id_, key = reject(repo)
     path = repo / "tombstones" / f"{key}.md"
-    path.write_text("---\nkey: 1\n---\n")
+    said = path.read_text()
+    changed = {
+        "garbled": "---\nkey: 1\n---\n",
+        "lifted": said.replace("state: active", "state: lifted"),
+        "another text": re.sub(r"text: tx-\w{8}", "text: tx-00000000", said),
+        "lifted, without a seal": re.sub("seal: .*\n", "", said).replace("active", "lifted"),
+    }[how]
+    path.write_text(changed)
+    if "without" not in how:
+        for line in (["status"], ["doctor"]):
+            told = memrepo(repo, *line, as_json=False, now=LATER)
+            assert f"tombstones/{key}.md" in told.out + told.err, line
     git(repo, "commit", "-qam", "by hand", "--no-verify")
+    memory = next(p for p in (repo / "memories").rglob("*.md") if id_ in p.read_text())
+    memory.write_text(memory.read_text().replace("status: forgotten\n", ""))
+    git(repo, "commit", "-qam", "by hand too", "--no-verify")
+    if "without" not in how:
+        for line in (["status"], ["doctor"], ["check", "--all"]):
+            told = memrepo(repo, *line, as_json=False, now=LATER)
+            assert f"tombstones/{key}.md" in told.out + told.err, line
+        assert all(hit["id"] != id_ for hit in done(repo, "search", SAID, now=LATER)["hits"])
+    assert memrepo(repo, "add", SAID, now=LATER).exit == 3
     write(repo.parent, ALPHA, BETA, "- The organ was tuned by Mr. Holt.")
-    answer = memrepo(repo, "run", now=THIRD)
-    assert any(w["rule"] == "tombstone-unreadable" for w in answer.data["warnings"])
+    done(repo, "run", now=THIRD)
+    assert path.read_text() == said
+    assert all(hit["id"] != id_ for hit in done(repo, "search", SAID, now=THIRD)["hits"])
 
 
 def test_without_a_tombstone_no_file_is_read_for_it(

@@ -14,6 +14,7 @@ DICE = random.Random(7)
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
 UPPER = string.ascii_uppercase + string.digits
+LOWER = string.ascii_lowercase + string.digits
 
 
 def some(count: int, letters: str = ALNUM) -> str:
@@ -23,6 +24,50 @@ def some(count: int, letters: str = ALNUM) -> str:
 
 
 GIVEN = {
+    "resend": "re_" + some(8) + "_" + some(24),
+    "clojars": "CLOJARS_" + some(60, LOWER),
+    "nuget": "oy2" + some(43, LOWER),
+    "neon": "napi_" + some(64, LOWER),
+    "bitbucket": "ATBB" + some(32),
+    "posthog": "phx_" + some(43),
+    "honeycomb": "hcaik_" + some(60, LOWER),
+    "1password service": "ops_eyJ" + some(260),
+    "1password account": "A3-" + "-".join(some(n, UPPER) for n in (6, 11, 5, 5, 5)),
+    "infracost": "ico-" + some(32),
+    "prefect": "pnu_" + some(36, LOWER),
+    "readme": "rdme_" + some(70, LOWER),
+    "fireworks": "fw_" + some(24),
+    "cerebras": "csk-" + some(48, LOWER),
+    "nvidia": "nvapi-" + some(64),
+    "e2b": "e2b_" + some(40, HEX),
+    "apify": "apify_api_" + some(36),
+    "sourcegraph": "sgp_" + some(16, HEX) + "_" + some(40, HEX),
+    "flutterwave": "FLWSECK-" + some(32) + "-X",
+    "razorpay": "rzp_live_" + some(14),
+    "plaid": "access-production-" + "-".join(some(n, HEX) for n in (8, 4, 4, 4, 12)),
+    "shippo": "shippo_live_" + some(40, HEX),
+    "easypost": "EZAK" + some(54),
+    "lob": "live_" + some(35, HEX),
+    "duffel": "duffel_live_" + some(43),
+    "frame.io": "fio-u-" + some(64),
+    "typeform": "tfp_" + some(59),
+    "scalingo": "tk-us-" + some(48),
+    "settlemint": "sm_pat_" + some(16),
+    "openshift": "sha256~" + some(43),
+    "buildkite": "bkua_" + some(40, HEX),
+    "circleci": "CCIPAT_" + some(22) + "_" + some(40, HEX),
+    "harness": "pat." + some(22) + "." + some(24, HEX) + "." + some(20),
+    "octopus": "API-" + some(26, UPPER),
+    "yandex": "t1." + some(7) + "." + some(86),
+    "mapbox": "sk.eyJ" + some(60) + "." + some(22),
+    "contentful": "CFPAT-" + some(43),
+    "n8n": "n8n_api_" + some(40, HEX),
+    "sonar": "squ_" + some(40, HEX),
+    "maxmind": some(6) + "_" + some(29) + "_mmk",
+    "cursor": "crsr_" + some(64, HEX),
+    "together": "tgp_v1_" + some(43),
+    "azure devops": some(76) + "AZDO" + some(4),
+    "zapier": "https://hooks.zapier.com/hooks/catch/1234567/" + some(7, LOWER),
     "aws": "AKIA" + some(16, UPPER),
     "aws session": "ASIA" + some(16, UPPER),
     "alibaba": "LTAI" + some(20),
@@ -200,6 +245,7 @@ INNOCENT = [
     "pass: the exam was passed by Ana in 2026",
     "password: 密码 see the note",
     "login with your account, password reset by mail",
+    "run `./config.sh --url https://h.test --token REG_TOKEN` there",
     "PR #123 merged by a/b-c_d in repo-name-with-parts-2026",
 ]
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 from foreign_memory import FOLDERS
+from msgspec.structs import replace
 
 from memrepo.core.changes import Update
 from memrepo.core.layout import Layout
@@ -19,6 +20,7 @@ from memrepo.formats.pages import read_page
 from memrepo.formats.plan import Terms, take
 from memrepo.formats.registry import FORMATS
 from memrepo.merge.closure import closure
+from memrepo.policies.link_targets import Targets
 from memrepo.views.bundles import jsonl, okf
 
 NOW, LATER = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 9, tzinfo=UTC)
@@ -68,7 +70,14 @@ def test_what_it_brings_goes_out_and_comes_in_again_whole(format_: str) -> None:
     state = imported(format_, EXAMPLES[format_])
     lines, bundle = jsonl(state), okf(state)[0]
     assert dict(imported("jsonl", lines).memories) == dict(state.memories)
-    assert imported("okf", bundle) == state
+    back = imported("okf", bundle)
+    assert back.memories.keys() == state.memories.keys()
+    targets = Targets(state.memories.values())
+    for id_, memory in state.memories.items():
+        # Links in a text are written so that they lead where the bundle has what they name.
+        assert replace(back.memories[id_], body=memory.body) == memory
+        assert targets.same(back.memories[id_], memory)
+    assert imported("okf", bundle, state) == state
 
 
 # Format, file, what it says, what it says by now: one memory of each format is reworded there.

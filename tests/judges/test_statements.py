@@ -10,8 +10,7 @@ from memrepo.core.judge import Candidate
 from memrepo.core.memory import Source, without_lead
 from memrepo.judges.statements import whole
 from memrepo.judges.wording import telling
-from memrepo.purify.gather import Placed, gather
-from memrepo.purify.intake import name_in, read_owners
+from memrepo.purify.gather import Placed, gather, name_in, read_owners
 from memrepo.purify.units import scan
 
 
@@ -47,7 +46,7 @@ def texts(text: str, name: str = "memory/team.md", about: str = "") -> list[str]
             "Hosts – atlas – Port: 8080",
         ),
         ("# ana\n\n## Interests\n\n- bees\n- slow food\n", "ana – Interests: bees; slow food"),
-        ("# 队伍\n\n## 规则\n\n- **语言:** 中文\n", "队伍 – 规则 – 语言: 中文"),
+        ("# 队伍\n\n## 规则\n\n- **语言:** 中文\n", "队伍 – 语言: 中文"),
     ],
 )
 def test_a_text_says_what_it_stands_under_and_never_twice(text: str, said: str) -> None:
@@ -70,9 +69,81 @@ def test_a_profile_is_about_whom_it_names() -> None:
     assert "Vera Holt – Timezone: UTC" in texts(user.decode(), "USER.md", "Vera Holt")
 
 
+OWNERS = read_owners(
+    [
+        ("USER.md", b"- **Name:** Vera\n"),
+        ("IDENTITY.md", b"- **Name:** Otto\n"),
+        ("team/memory/persona.md", b"I am Kiku - the agent of the team.\n"),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "who"),
+    [
+        ("TOOLS.md", "# Tools\n\n- the wiki runs on atlas\n", "Otto"),
+        ("MEMORY.md", "# Memory\n\n## About my human\n\n- the piano is new\n", "Vera"),
+        ("MEMORY.md", "# Memory\n\n## Sobre o usuário\n\n- o piano é novo\n", "Vera"),
+        ("memory/garden.md", "# Garden\n\n- my shed faces south\n", "Otto"),
+        ("memory/garden.md", '# Garden\n\n- "my shed" is a song of the band\n', ""),
+        ("memory/garden.md", "# Garten\n\n- ich gieße am Abend\n", "Otto"),
+        ("memory/garden.md", "# 庭\n\n- 私は夕方に水をやる\n", "Otto"),
+        ("memory/garden.md", "# Garden\n\n- the shed faces south\n", ""),
+        ("memory/plans.md", "# Goals & Objectives\n\n- a second pump for the well\n", "Otto"),
+        ("memory/plans.md", "# Цели\n\n- второй насос для колодца\n", "Otto"),
+        ("memory/plans.md", "# Goals of the garden\n\n- a second pump for the well\n", ""),
+        ("team/memory/plans.md", "# Goals\n\n- a second pump for the well\n", "Kiku"),
+        ("team/memory/human.md", "- lives by the sea\n", "Vera"),
+    ],
+)
+def test_a_line_is_about_the_person_or_the_agent_where_it_shows(
+    name: str, text: str, who: str
+) -> None:
+    [unit] = scan(name, text.encode()).units
+    assert OWNERS.of(name, unit) == who
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("IDENTITY.md", "- **Name:** Otto\n", "Agent – Name: Otto"),
+        ("IDENTITY.md", "- **名前:** オット\n", "エージェント – 名前: オット"),
+        ("USER.md", "- **Nome:** Vera Holt\n", "Usuário – Nome: Vera Holt"),
+        ("memory/team.md", "# Team\n\n- **Name:** Vera Holt\n", "Team – Name: Vera Holt"),
+    ],
+)
+def test_a_profile_says_whose_name_it_gives(name: str, text: str, said: str) -> None:
+    assert texts(text, name) == [said]
+
+
+def test_the_first_line_of_a_list_may_say_what_the_others_are_about() -> None:
+    shop = "## Key Facts\n\n- Orchard is a small web shop for apples\n- ships on Mondays only\n"
+    assert "Orchard: ships on Mondays only" in texts(shop, "memory/memory.md")
+    people = "## Key Facts\n\n- Ana is a designer\n- the office is in Porto\n"
+    assert "the office is in Porto" in texts(people, "memory/memory.md")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("the pump is currently off", "Well (2026-03-04): the pump is currently off"),
+        ("the pump needs two litres of oil", "Well: the pump needs two litres of oil"),
+        ("on 2026-03-04 the pump was fixed", "Well: on 2026-03-04 the pump was fixed"),
+    ],
+)
+def test_what_held_on_a_day_says_on_which(line: str, said: str) -> None:
+    assert texts(f"# 2026-03-04\n\n## Well\n\n- {line}\n", "memory/2026-03-04.md") == [said]
+
+
+def test_a_text_that_says_who_still_says_under_which_topic() -> None:
+    text = "# Rules\n\n## Orchard shop\n\n- Ana likes short names\n"
+    assert texts(text, "memory/rules.md") == ["Orchard shop: Ana likes short names"]
+
+
 @pytest.mark.parametrize(
     ("text", "name"),
     [
+        ("I am Otto, an agent.\n", "Otto"),
         ("- **Name:** Ana\n", "Ana"),
         ("- **Name**: Ana — helper\n", "Ana"),
         ("- **名字:** 小海\n", "小海"),
@@ -101,6 +172,8 @@ def test_a_name_is_read_and_a_placeholder_is_none(text: str, name: str) -> None:
         ("MEMORY.md - The garden", ["The garden"]),
         ("3. How we work", ["How we work"]),
         ("Approval (2026-02-05)", ["Approval"]),
+        ("2026-02-20 (late) + 2026-02-21 — The new well", ["The new well"]),
+        ("2026-02-20 to 2026-02-21 — The new well", ["The new well"]),
     ],
 )
 def test_headings_lose_marks_and_moments_and_generic_ones_say_nothing(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import string
 import time
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -13,11 +14,13 @@ from hypothesis import strategies as st
 from memrepo.core.changes import Update, prints_of
 from memrepo.core.ids import claim_id, slugify, text_hash
 from memrepo.core.layout import Layout, stamped, standing_of
-from memrepo.core.memory import Source
+from memrepo.core.memory import Memory, Source
 from memrepo.core.needles import TooShort, find, keyed, known_again, needles_of, replaced
+from memrepo.core.problems import Problem
 from memrepo.core.secrets import MARK
 from memrepo.merge.purged_ids import File, with_ids
 from memrepo.merge.purging import Edit
+from memrepo.merge.tombstones import Tombstone, read_tombstone, tombstone_bytes, tombstone_of
 from memrepo.purify.contradictions import pair_print
 
 VALUE = "Ana Núñez-Holt"
@@ -254,3 +257,34 @@ def test_names_that_differed_still_differ() -> None:
     assert len(set(new)) == 3
     assert new[2] == paths[2]
     assert re.fullmatch(r"people/purged-[0-9a-f]{6}\.md", new[0])
+
+
+def rejected(text: str) -> Tombstone:
+    said = Memory(path="memories/a/x.md", fields={"id": born(text), "type": "fact"}, body=text)
+    return tombstone_of(said, reason="no", by="human:me", at=datetime(2026, 3, 1, tzinfo=UTC))
+
+
+def test_a_tombstone_whose_memory_is_in_no_history_is_known_by_its_words() -> None:
+    holds, other = rejected("Ida Holt likes tea"), rejected("The boat is called Ida")
+    files = [File(f"tombstones/{s.key}.md", tombstone_bytes(s)) for s in (holds, other)]
+    edit = with_ids(Edit(needles=needles_of(["Ida Holt"]), seed="s"), files, Layout())
+    assert edit.ids.keys() == {holds.key, holds.text, holds.memory, *holds.units}
+    after = edit.file(files[0].data, Unchanged())
+    stone = read_tombstone(edit.path(files[0].path), after)
+    assert isinstance(stone, Tombstone)  # under a seal of what it says now
+    assert edit.path(files[0].path) == f"tombstones/{stone.key}.md"
+    assert not set(stone.tokens) & set(holds.tokens)
+    assert not {holds.key, holds.text, holds.memory, *holds.units} & set(after.decode().split())
+    assert edit.file(files[1].data, Unchanged()) == files[1].data
+
+
+def test_a_tombstone_that_a_hand_changed_is_not_sealed_by_a_purge() -> None:
+    stone = rejected("Ida Holt likes tea")
+    data = tombstone_bytes(stone).replace(b"state: active", b"state: lifted")
+    edit = with_ids(
+        Edit(needles=needles_of(["Ida Holt"]), seed="s"),
+        [File(f"tombstones/{stone.key}.md", data)],
+        Layout(),
+    )
+    found = read_tombstone("tombstones/x.md", edit.file(data, Unchanged()))
+    assert isinstance(found, Problem)

@@ -69,6 +69,18 @@ def test_a_text_that_looks_the_same_is_the_same(text: str) -> None:
     assert stones(fact()).bar(fact(text, OTHER)) is not None
 
 
+@pytest.mark.parametrize("triple", [{}, TRIPLE], ids=["text", "triple"])
+def test_a_text_without_its_accents_is_the_same_and_other_marks_tell_apart(
+    triple: dict[str, str],
+) -> None:
+    with_them, without = "Señora Núñez a été là.", "Senora Nunez a ete la."
+    for one, other in ((with_them, without), (without, with_them)):
+        assert stones(fact(one, **triple)).bar(fact(other, OTHER)) is not None
+    assert stones(fact("かき")).bar(fact("がき", OTHER)) is None
+    assert stones(fact("мои")).bar(fact("мой", OTHER)) is None
+    assert not stone(fact(without)).bare
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -124,7 +124,7 @@ def test_a_rejection_in_a_scope_holds_there_and_one_without_everywhere() -> None
     assert there.bar(fact(id_=B, scope="Work"))
     assert not there.bar(fact(id_=B, scope="home"))
     assert there.keys
-    assert len(tombstone_keys(fact())) == 3
+    assert len(tombstone_keys(fact())) == 4
 
 
 def test_what_is_near_is_near_by_units_wording_or_words() -> None:

@@ -1,6 +1,6 @@
 """More wordings beside their evidence, as in `faithful_table`: rounds that no rule had seen.
 
-What the rules made of each round at first sight stands in docs/judges.md.
+What the rules made of each round at first sight stands in docs/wording.md.
 """
 
 from __future__ import annotations

@@ -26,6 +26,11 @@ def memory(said: str, type_: str = "fact", source: str = "MEMORY.md", **fields: 
     )
 
 
+def at(line: int, said: str, source: str = "IDENTITY.md", **fields: Any) -> Memory:
+    where = Source(resource=f"sources/{source}", captured="2026-02-01", lines=(line, line))
+    return memory(said, fields.pop("type_", "identity"), sources=(where,), **fields)
+
+
 def told(*memories: Memory) -> list[str]:
     others = [memory(f"Filler {word}.") for word in "abcdefghijkl"[:FEW]]
     return [m.body for m in opening([*memories, *others], Accesses(), T0, DecayRules())]
@@ -52,6 +57,16 @@ def test_of_each_kind_so_many_and_no_more(type_: str, most: int) -> None:
         (memory("New.", "commitment", day="2026-02-09"), memory("Old.", "commitment")),
         (memory("A person.", source="USER.md"), memory("A wish.", "preference")),
         (memory("A rule.", "constraint"), memory("A fact in use.", hot=HOT)),
+        # A profile comes first and from its top, whatever is in use and however it was typed.
+        (at(3, "Agent: Ix."), memory("Some agent elsewhere.", "identity", "plan.md", hot=HOT)),
+        (at(3, "Agent: Ix.", type_="identity"), at(5, "Ix: dry.", hot=HOT)),
+        (at(9, "Ix: dry."), at(2, "User: Ana.", "USER.md", type_="identity")),
+        (at(9, "Ix: dry."), at(2, "Ana lives in Cebu.", "USER.md", type_="fact")),
+        (memory("Kept.", "constraint"), memory("Planned.", "constraint", "plan.md")),
+        (
+            memory("Decided.", "decision", "memory/decisions.md"),
+            memory("Planned.", "decision", "plan.md", day="2026-02-09"),
+        ),
     ],
 )
 def test_what_comes_before_what(first: Memory, then: Memory) -> None:

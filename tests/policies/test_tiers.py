@@ -14,7 +14,7 @@ from memrepo.core.changes import Update
 from memrepo.core.memory import Memory
 from memrepo.policies.gists import LENGTH, gist_of, sentences
 from memrepo.policies.rules import CLASSIC
-from memrepo.policies.tiers import effective, moves, steps_for, why_clean
+from memrepo.policies.tiers import effective, moves, steps_of, why_clean
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 RULES = CLASSIC.tiers
@@ -39,7 +39,7 @@ def owed(of: Memory, now: datetime, *times: datetime) -> list[tuple[str, str, da
 
 def written(of: Memory, now: datetime, *times: datetime) -> Memory:
     """Apply what a run at `now` would write."""
-    for step in steps_for(of, read(*times), now, RULES):
+    for step in steps_of([(of, moves(of, read(*times), now, RULES))], now, RULES):
         for change in step.changes:
             assert isinstance(change, Update)
             of = of.with_fields(change.fields)

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from memrepo.core.access import RETRIEVAL, Access, Event, fold, seconds
+from memrepo.core.changes import Step
 from memrepo.core.memory import Memory
 from memrepo.policies.rules import TierRules
-from memrepo.policies.tiers import CONFIDENCE, TIERS, ahead, effective, place_of, steps_for
+from memrepo.policies.tiers import CONFIDENCE, TIERS, ahead, effective, moves, place_of, steps_of
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 H, D = timedelta(hours=1), timedelta(days=1)
@@ -91,16 +92,36 @@ def test_a_warm_note_knows_the_retrieval_that_warmed_it_and_no_later_one() -> No
     assert effective(warm, read(T0 + 9 * D), T0 + 13 * D, RULES) == "gist"
 
 
+def owed(of: Memory, access: Access, now: datetime) -> tuple[Step, ...]:
+    return steps_of([(of, moves(of, access, now, RULES))], now, RULES)
+
+
 def test_a_move_is_told_by_what_it_counts_from() -> None:
-    (aged,) = steps_for(note(), Access(), T0 + 2 * D, RULES)
+    (aged,) = owed(note(), Access(), T0 + 2 * D)
     assert aged.what.endswith("hot to warm")
     assert aged.reason.startswith("created 2026-03-01T09:00:00Z, 2d old at 2026-03-03")
-    (later,) = steps_for(note(), read(T0 + D), T0 + 3 * D, RULES)
+    (later,) = owed(note(), read(T0 + D), T0 + 3 * D)
     assert later.reason.startswith("last retrieved 2026-03-02T09:00:00Z, 2d old")
     assert dict(later.changes[0].fields) == {
         "tier": "warm",
         "tier_since": T0 + 3 * D,
         "tier_written": T0 + 3 * D,
     }
-    back = steps_for(note(tier="gist", tier_since=T0 + 4 * D), read(T0 + 5 * D), T0 + 5 * D, RULES)
+    back = owed(note(tier="gist", tier_since=T0 + 4 * D), read(T0 + 5 * D), T0 + 5 * D)
     assert [dict(s.changes[0].fields)["tier"] for s in back] == [None]
+
+
+def test_moves_of_many_notes_share_a_commit_for_each_cause_and_turn() -> None:
+    old, new = (note(id=f"mem-000000000000000{n}", created=T0 + n * D) for n in (1, 3))
+    back = note(id="mem-0000000000000005", tier="gist", tier_since=T0 + 4 * D)
+    now = T0 + 6 * D
+    every = ((old, Access()), (new, Access()), (back, read(now)))
+    made = steps_of([(n, moves(n, a, now, RULES)) for n, a in every], now, RULES)
+    assert [(s.op, s.what.partition("-")[0], s.memory_ids) for s in made] == [
+        ("tier", back.label.partition("-")[0], (back.id,)),
+        ("tier", "2 notes by age", (old.id, new.id)),
+        ("tier", old.label.partition("-")[0], (old.id,)),
+    ]
+    assert made[1].reason == (
+        "warm after 2d, gist after 4d, forgotten after 8d, since it was created or retrieved last"
+    )

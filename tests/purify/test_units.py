@@ -376,3 +376,26 @@ def test_neighbours_that_differ_in_a_word_are_one_unit_and_sentences_are_not() -
     moved = "- Ada lives in the old town of Oslo.\n- Ada lives in the old town of Bergen.\n"
     assert len(units(f"# T\n\n## Ada\n\n{moved}", "memory/ada.md")) == 2
     assert len(units(f"# T\n\n## Keys\n\n{keys}{far}", "MEMORY.md")) == 3
+
+
+CARD = """\
+# Suppliers
+
+## Northern Seeds
+
+- **Contact:** through the form on their site, answers within two working days
+- **Terms:** thirty days, and two percent less when paid within the first ten
+- **Why them:** the only ones near us who sell untreated seed in small bags
+"""
+
+
+def test_a_card_of_several_keys_is_one_unit_and_repeated_keys_are_several() -> None:
+    [unit] = scan("memory/suppliers.md", CARD.encode()).units
+    assert (unit.kind, unit.headings, unit.lines) == (
+        "list",
+        ("Suppliers", "Northern Seeds"),
+        (5, 7),
+    )
+    tips = CARD.replace("Contact", "Tip").replace("Terms", "Tip").replace("Why them", "Tip")
+    assert [u.kind for u in scan("memory/suppliers.md", tips.encode()).units] == ["bullet"] * 3
+    assert len(scan("MEMORY.md", CARD.encode()).units) == 3

@@ -155,6 +155,18 @@ def damaged_inside(path: Path) -> None:
     path.write_bytes(data)
 
 
+def with_a_blob_that_is_nowhere(path: Path) -> None:
+    with sqlite3.connect(path) as base:
+        base.execute(f"UPDATE memory SET blob = '{'0' * 40}'")
+    base.close()
+
+
+def with_a_table_whose_name_is_no_text(path: Path) -> None:
+    data = path.read_bytes()
+    assert b"CREATE TABLE memory" in data
+    path.write_bytes(data.replace(b"CREATE TABLE memory", b"CREATE TABLX \xffemory"))
+
+
 def of_another_version(path: Path) -> None:
     with sqlite3.connect(path) as base:
         base.execute("UPDATE meta SET value = '0' WHERE key = 'version'")
@@ -177,10 +189,22 @@ def of_another_program(path: Path) -> None:
         overwritten(b"garbage" * 1000),
         truncated,
         damaged_inside,
+        with_a_blob_that_is_nowhere,
+        with_a_table_whose_name_is_no_text,
         of_another_version,
         of_another_program,
     ],
-    ids=["deleted", "empty", "garbage", "truncated", "damaged", "version", "foreign"],
+    ids=[
+        "deleted",
+        "empty",
+        "garbage",
+        "truncated",
+        "damaged",
+        "blob",
+        "name",
+        "version",
+        "foreign",
+    ],
 )
 def test_a_lost_or_damaged_index_is_built_again(small: Path, spoil: Callable[[Path], None]) -> None:
     wanted = hits(small, "greenhouse")

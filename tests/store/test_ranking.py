@@ -520,7 +520,7 @@ def test_a_folder_without_a_working_model_says_what_is_wrong(tmp_path: Path, con
         (tmp_path / "tokenizer.json").write_text("{}")
     if content == "broken":
         (tmp_path / "model.onnx").write_bytes(b"no network")
-    with pytest.raises(embedding.NoModelError, match=r"memrepo\[dense\]|found no|cannot be used"):
+    with pytest.raises(embedding.NoModelError, match=r"memrepo\[onnx\]|found no|cannot be used"):
         embedding.load(str(tmp_path))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import standing
-from driving import LATER, assert_sound, done, git, memrepo
+from driving import LATER, NEXT_DAY, assert_sound, done, git, memrepo
 
 PERSON = "Test Person <person@example.org>"
 
@@ -111,6 +111,44 @@ def test_a_signer_that_fails_is_exit_5_and_nothing_is_written(repo: Path) -> Non
     assert standing.prints(repo) == before
     git(repo, "config", "commit.gpgSign", "false")
     assert done(repo, "run", now=LATER)["status"] == "ok"
+    assert_sound(repo)
+
+
+TWICE = """#!/bin/sh
+cat > /dev/null
+echo >> "$0.used"
+if [ "$(wc -l < "$0.used")" -gt 2 ]; then exit 2; fi
+printf '\\n[GNUPG:] SIG_CREATED D 1 8 00 0 0\\n' >&2
+printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n'
+"""
+
+
+def test_a_signer_that_fails_at_the_merge_leaves_nothing_of_the_run(
+    repo: Path, tmp_path: Path
+) -> None:
+    done(repo, "run", now=LATER)
+    signer = tmp_path / "signer"
+    signer.write_text(TWICE)
+    signer.chmod(0o755)
+    memory = next((repo / "memories").rglob("*.md"))
+    memory.write_text(f"{memory.read_text().rstrip()} Still.\n")
+    git(repo, "commit", "-qam", "by hand", "--no-verify")
+    claims = repo.parent / "ws/MEMORY.md"
+    claims.write_text(f"{claims.read_text()}\n- The anvil stands under the oak.\n")
+    inbox = repo / "sources/inbox/note.md"
+    inbox.parent.mkdir(parents=True, exist_ok=True)
+    inbox.write_text("- The loom is older than the anvil.\n")
+    git(repo, "config", "commit.gpgSign", "true")
+    git(repo, "config", "gpg.program", str(signer))
+    before = standing.prints(repo)
+    answer = memrepo(repo, "run", now=NEXT_DAY)
+    assert answer.exit == 5
+    assert Path(f"{signer}.used").read_text() == "\n" * 3  # edits, sources, then the merge
+    assert standing.prints(repo) == before
+    assert standing.left_behind(repo) == []
+    git(repo, "config", "commit.gpgSign", "false")
+    assert done(repo, "run", now=NEXT_DAY)["status"] == "ok"
+    assert "sources/inbox/note.md" in git(repo, "ls-files")
     assert_sound(repo)
 
 

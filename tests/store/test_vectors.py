@@ -144,7 +144,7 @@ def test_a_memory_is_found_by_what_it_means(tmp_path: Path) -> None:
 def test_another_file_in_the_place_of_the_model_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrong = tuple((package, name, "0" * 64) for package, name, _ in embedding.PINNED)
+    wrong = tuple((name, "0" * 64) for name, _ in embedding.PINNED)
     monkeypatch.setattr(embedding, "PINNED", wrong)
     with pytest.raises(embedding.NoModelError, match="another file"):
         embedding.load()

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
+from typing import Any
 
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import memories
 
 from memrepo.core import codec
+from memrepo.core.changes import Update
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, Source
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, read_state
-from memrepo.views.bundles import MEMORIES, jsonl, memory_json, okf
+from memrepo.formats.plan import Terms, take
+from memrepo.formats.registry import FORMATS
+from memrepo.views.bundles import MEMORIES, jsonl, memory_json, okf, vault
 
 LINK = re.compile(r"^\* \[((?:[^\[\]\\]|\\.)+)\]\(([^)]+)\)(?: - .*)?$")
 
@@ -87,3 +93,100 @@ def _is_index(name: str, text: str, files: dict[str, bytes]) -> None:
         if match:
             target = match[2] + ("index.md" if match[2].endswith("/") else "")
             assert folder + target in files
+
+
+ANA, BO, NOON = "ana-123456", "bo-654321", "noon-abcdef"
+
+
+def linking(text: str, path: str = f"memories/knowledge/2026-02/{ANA}.md", **fields: Any) -> State:
+    """Return a state of one text, a memory of its folder, and a note of another."""
+    return state(
+        Memory(path=path, fields={"id": "mem-1234560000000000", **TAKEN, **fields}, body=text),
+        Memory(
+            path=f"memories/knowledge/2026-02/{BO}.md",
+            fields={"id": "mem-6543210000000000", **TAKEN, "sources": (taken("people/Bo B.md"),)},
+            body="Bo sings.",
+        ),
+        Memory(
+            path=f"memories/episodes/2026-02/{NOON}.md",
+            fields={"id": "mem-abcdef0000000000", "type": "note", "title": "Noon"},
+            body="It rained.",
+        ),
+        Memory(
+            path="memories/knowledge/2026-02/gone-000000.md",
+            fields={"id": "mem-0000000000000000", "type": "fact", "status": "forgotten"},
+            body="Gone.",
+        ),
+    )
+
+
+def taken(path: str) -> Source:
+    return Source(resource=f"obsidian://{path}#{path.removesuffix('.md')}", lines=(1, 1))
+
+
+TAKEN = {"type": "fact", "origin": "import", "sources": (taken("notes/Ana.md"),)}
+
+
+@pytest.mark.parametrize(
+    ("text", "bundled", "kept"),
+    [
+        (f"[[{BO}]]", f"[{BO}]({BO}.md)", None),
+        ("[[bo]] and [[Bo]]", f"[bo]({BO}.md) and [Bo]({BO}.md)", f"[[{BO}|bo]] and [[{BO}|Bo]]"),
+        ("[[mem-6543210000000000|him]]", f"[him]({BO}.md)", f"[[{BO}|him]]"),
+        ("[[Noon]]", f"[Noon](../../episodes/2026-02/{NOON}.md)", f"[[{NOON}|Noon]]"),
+        ("[[Bo B]]", f"[Bo B]({BO}.md)", f"[[{BO}|Bo B]]"),  # as the vault it is from calls it
+        ("[[people/Bo B.md|him]]", f"[him]({BO}.md)", f"[[{BO}|him]]"),
+        ("[[Noon#Late|x]]", f"[x](../../episodes/2026-02/{NOON}.md)", f"[[{NOON}#Late|x]]"),
+        ("![[Bo B]]", f"[Bo B]({BO}.md)", f"![[{BO}|Bo B]]"),
+        ("| a |\n|---|\n| [[bo]] |", f"| a |\n|---|\n| [bo]({BO}.md) |", None),
+        ("| [[bo\\|B]] |", f"| [B]({BO}.md) |", f"| [[{BO}\\|B]] |"),
+        (f"[n](../../episodes/2026-02/{NOON}.md)", None, None),
+        (f"[b](./{BO}.md#top)", None, None),
+        (f"[b](/memories/knowledge/2026-02/{BO}.md)", f"[b]({BO}.md)", f"[b]({BO}.md)"),
+        ("[b](../people/Bo%20B.md#top)", f"[b]({BO}.md#top)", f"[b]({BO}.md#top)"),
+        ('[b](<../people/Bo%20B.md> "Bo")', f'[b]({BO}.md "Bo")', f'[b]({BO}.md "Bo")'),
+        # What leads to no memory that goes out stays as it is.
+        ("[[gone]] [[Nobody]] [x](no.md) [y](https://e.org/bo.md) [[ana]]", None, None),
+        ("`[[bo]]` and\n\n```\n[[bo]]\n```", None, None),
+    ],
+)
+def test_a_link_in_a_text_leads_to_the_file_that_goes_out(
+    text: str, bundled: str | None, kept: str | None
+) -> None:
+    made = linking(text)
+    for (files, _), said in ((okf(made), bundled), (vault(made), kept)):
+        memory, problems = codec.decode("x.md", files[f"knowledge/2026-02/{ANA}.md"])
+        assert memory is not None, problems
+        if "| [[bo]] |" in text and said is None:
+            said = text.replace("[[bo]]", f"[[{BO}\\|bo]]")
+        assert memory.body == (said or text)
+
+
+@pytest.mark.parametrize("exported", [okf, vault])
+def test_links_that_an_export_wrote_come_back_as_no_change(exported: Any) -> None:
+    made = linking(
+        "[[bo]], [n](/memories/episodes/2026-02/noon-abcdef.md), ![[Bo B]] and [[gone]]."
+    )
+    files, _ = exported(made)
+    terms = Terms(format="okf", profile="personal", now=datetime(2026, 3, 1, tzinfo=UTC))
+    name = f"knowledge/2026-02/{ANA}.md"
+    assert not take(made, FORMATS["okf"].read({name: files[name]}), terms).changes
+    said = {name: files[name].replace(b"and", b"or")}
+    (change,) = take(made, FORMATS["okf"].read(said), terms).changes
+    assert isinstance(change, Update)
+    said = {name: files[name].replace(BO.encode(), NOON.encode())}
+    assert len(take(made, FORMATS["okf"].read(said), terms).changes) == 1
+
+
+def test_of_two_files_of_one_name_a_vault_links_the_path() -> None:
+    made = state(
+        fact("1", body="[[mem-2222222222222222]]"),
+        fact("2"),
+        Memory(
+            path="memories/episodes/2026-02/bed-222222.md",
+            fields={"id": "mem-3333333333333333", "type": "note"},
+            body="Noon.",
+        ),
+    )
+    text = vault(made)[0]["knowledge/2026-02/bed-111111.md"].decode()
+    assert "[[knowledge/2026-02/bed-222222|mem-2222222222222222]]" in text

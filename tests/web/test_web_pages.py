@@ -230,10 +230,10 @@ def test_several_repositories_lie_in_one_page(
 ) -> None:
     other = copied(repo.parent, tmp_path / "other")
     done(other, "add", "Only the other one knows of the kiln.", now=MORNING)
-    client = client_of(home=repo, work=other)
+    client = client_of(home=repo, pottery=other)
     page = client.get("/").text
-    assert 'href="/r/work/morning"' in page
-    assert "kiln" in client.get("/r/work/search?q=kiln").text
+    assert 'href="/r/pottery/morning"' in page
+    assert "kiln" in client.get("/r/pottery/search?q=kiln").text
     assert "Nothing found" in client.get("/r/home/search?q=kiln").text
     assert client.get("/r/nowhere/morning").status_code == 404
     assert client.get("/r/home/nowhere").status_code == 404

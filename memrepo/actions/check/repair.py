@@ -14,7 +14,7 @@ from memrepo.checks.memories import completed
 from memrepo.checks.rules import Group, Scene
 from memrepo.core import codec
 from memrepo.core.ids import ID_PATTERN
-from memrepo.core.memory import Memory
+from memrepo.core.memory import LAYER_OF_TYPE, Memory
 
 
 def mended(
@@ -31,6 +31,9 @@ def mended(
         if not only or "format" in only:
             data = _formatted(data, path)
         memory, _ = codec.decode(path, data)
+        if memory is None and (not only or "schema" in only):
+            data = _headed(data, path)
+            memory, _ = codec.decode(path, data)
         if memory is None:
             continue
         whole = memory
@@ -45,6 +48,16 @@ def mended(
         if (whole.path, new) != (path, scene.files[path]):
             made[path] = (whole.path, new)
     return made
+
+
+def _headed(data: bytes, path: str) -> bytes:
+    """Give a note without a header one: its type is what its folder holds, else a fact."""
+    _, problems = codec.decode(path, data)
+    if [p.rule for p in problems] != ["frontmatter-missing"] or not data.strip():
+        return data
+    layer = path.rpartition("memories/")[2].partition("/")[0]
+    type_ = next((t for t, of in LAYER_OF_TYPE.items() if of == layer), "fact")
+    return f"---\ntype: {type_}\n---\n\n".encode() + data.lstrip()
 
 
 def _formatted(data: bytes, path: str) -> bytes:

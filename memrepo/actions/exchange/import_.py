@@ -375,6 +375,7 @@ def _bring_counts(work: Work, request: Request, where: Path) -> Tracked:
         ledger.record(found.events, work.call.now)
         ledger.flush(work.call.now)
     return Tracked(
+        exit=wrote.exit,
         commit=wrote.commit,
         retrievals=len(found.events),
         steps=tuple(f"{step.op}: {step.what}" for step in wrote.steps),

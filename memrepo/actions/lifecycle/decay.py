@@ -27,6 +27,7 @@ from memrepo.policies.decay import (
     prunable,
     told_ttl,
 )
+from memrepo.purify.known import by_person
 from memrepo.store.ledger import ledger_of
 
 
@@ -70,10 +71,14 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Changed(result.Result, frozen=True, kw_only=True):
-    """What was changed; `commit` is empty where nothing was written."""
+    """What was changed; `commit` is empty where nothing was written.
+
+    `waits` holds what an agent asked that a person decides.
+    """
 
     commit: str
     changes: tuple[Change, ...]
+    waits: tuple[Change, ...] = ()
 
 
 def do(work: Work, request: Request) -> Stats | Changed:
@@ -136,7 +141,10 @@ def _backfill(state: State) -> Sequence[Step]:
 def _prune(at: Work, state: State, *, soft: bool) -> Sequence[Step]:
     accesses, rules = ledger_of(at.store).accesses(), at.config.rules.decay
     leaving, steps = Leaving(state.memories), []
-    for memory, kept in prunable(state.active, accesses, at.call.now, rules, soft=soft):
+    over = prunable(state.active, accesses, at.call.now, rules, soft=soft)
+    if at.call.actor:  # what may have to wait for a person comes last: the rest holds without it
+        over.sort(key=lambda found: by_person(found[0]))
+    for memory, kept in over:
         if kept.ended:
             steps.append(archive(memory, at.call.now, kept.told()))
         elif changes := leaving.leave(memory.id):
@@ -146,10 +154,16 @@ def _prune(at: Work, state: State, *, soft: bool) -> Sequence[Step]:
 
 def _changed(wrote: Wrote) -> Changed:
     return Changed(
+        exit=wrote.exit,
         commit=wrote.commit,
-        changes=tuple(
-            Change(what=step.what, reason=step.reason, memories=tuple(step.memory_ids))
-            for step in wrote.steps
-        ),
+        changes=_told(wrote.steps),
+        waits=_told(wrote.waits),
         notices=wrote.notices,
+    )
+
+
+def _told(steps: Sequence[Step]) -> tuple[Change, ...]:
+    return tuple(
+        Change(what=step.what, reason=step.reason, memories=tuple(step.memory_ids))
+        for step in steps
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice
@@ -21,9 +21,11 @@ from memrepo.actions.setup.prompts import agent_snippet
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import write_steps
 from memrepo.core.access import SESSION, Accesses, Event, seconds
+from memrepo.core.changes import Step
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
+from memrepo.core.state import State
 from memrepo.core.times import EARLIEST
 from memrepo.judges.noise import noise_class
 from memrepo.policies.decay import is_over, keeping
@@ -32,7 +34,7 @@ from memrepo.policies.gists import sentences
 from memrepo.policies.hotcache import hot_of, nominated
 from memrepo.policies.matching import tokens
 from memrepo.policies.opening import opening
-from memrepo.policies.tiers import effective
+from memrepo.policies.tiers import effective, steps_of
 from memrepo.policies.upkeep import owed_tier_moves
 from memrepo.store.answers import broken_runs
 from memrepo.store.ledger import ledger_of
@@ -47,6 +49,11 @@ NOTES = 5
 WORDS, LINES = 3, 2
 """A line says something in so many words; a conversation has more than one such line."""
 _BEAT = regex(r"\W*heartbeat\b", re.IGNORECASE)
+_MEMBER = regex(r"""\W*"[\w.-]{1,60}"\s*:\s*(?:["\[{]|[\w.-]+,?\s*$)""")
+"""A line of what a program sends around a message: a name and a value as JSON has them."""
+_TAG = regex(r"\[\[ *[a-z_]+ *(?::[^\[\]\n]{0,100})?\]\]\s*")
+"""What an agent tells its program by the way, as to whom a reply goes."""
+_TURN = regex(r"\W*(?:user|assistant|human)\s*:", re.IGNORECASE)
 _SPEAKER = regex(
     r"\W*asked:\s*$|(?:\W*(?:user|assistant|human|system|tool)\s*:\s*)+", re.IGNORECASE
 )
@@ -193,7 +200,7 @@ def context(
     if audience == "shared":
         hot, told, notes = [], [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
     notes.sort(key=lambda n: _newest(n, accesses), reverse=True)
-    notes = list(islice(filter(None, map(_telling, notes)), NOTES))
+    notes = list(islice(filter(None, map(_telling, _days(notes))), NOTES))
     waiting = [f"{w.branch} waits for review" for w in all_waiting(first)]
     if asked := requests_waiting(first):
         # Their words stay out of a context: they come from what was read.
@@ -218,22 +225,36 @@ def _doubts(shown: Sequence[Memory]) -> list[str]:
     return [*told[:DOUBTS], *more]
 
 
+def _days(notes: Iterable[Memory]) -> Iterator[Memory]:
+    """Yield notes, of what was spoken on a day only the newest: what was written says more."""
+    spoken = set[str]()
+    for note in notes:
+        day = max((s.captured for s in note.sources), default="")[:10]
+        if day and sum(map(bool, map(_TURN.match, note.body.split("\n")))) >= LINES:
+            if day in spoken:
+                continue
+            spoken.add(day)
+        yield note
+
+
 def _telling(note: Memory) -> Memory | None:
     """Return a note by its lines that say something; None where that is hardly anything.
 
     A heartbeat, an envelope of a message and a question of one line begin no session.
     """
     lines = sentences(note.body)
-    said = [turn for line in lines if (turn := _SPEAKER.sub("", line))]
+    said = [turn for line in lines if (turn := _TAG.sub("", _SPEAKER.sub("", line)))]
     kept = list(dict.fromkeys(line for line in said if not _is_noise(line)))
     telling = sum(len(tokens(line)) >= WORDS for line in kept)
     if telling < (LINES if any(map(_SPEAKER.match, lines)) else 1):
         return None
-    return note if kept == lines else replace(note, body="\n".join(kept))
+    # The gist that is kept is of all that was there.
+    cleaned = replace(note, body="\n".join(kept)).with_fields({"gist": None})
+    return note if kept == lines else cleaned
 
 
 def _is_noise(line: str) -> bool:
-    return bool(_BEAT.match(line) or noise_class(line))
+    return bool(_BEAT.match(line) or _MEMBER.match(line) or noise_class(line))
 
 
 def _newest(note: Memory, accesses: Accesses) -> tuple[datetime, str, str]:
@@ -252,13 +273,15 @@ def _end(first: Work, request: Request) -> Ended:
 
 
 def _refresh(first: Work, request: Request) -> Refreshed:
-    wrote = write_steps(
-        first,
-        request,
-        lambda at, state: owed_tier_moves(
-            state, ledger_of(at.store).accesses(), first.call.now, at.config.rules
-        ),
-    )
+    told: list[str] = []
+
+    def draft(at: Work, state: State) -> Sequence[Step]:
+        rules, now = at.config.rules, first.call.now
+        owed = owed_tier_moves(state, ledger_of(at.store).accesses(), now, rules)
+        told[:] = [move.said_of(note) for note, made in owed for move in made]
+        return steps_of(owed, now, rules.tiers)
+
+    wrote = write_steps(first, request, draft)
     ended = _end(first, request)
     at = first.refreshed()
     found = nominated(
@@ -270,7 +293,7 @@ def _refresh(first: Work, request: Request) -> Refreshed:
             **begun,
             "ledger": ended.ledger,
             "commit": wrote.commit,
-            "moves": tuple(step.what for step in wrote.steps),
+            "moves": tuple(told),
             "candidates": promotions(found),
             "notices": wrote.notices,
         }

@@ -52,5 +52,7 @@ def find(state: State, word: str) -> Memory:
         return found[0]
     if found:
         raise Ambiguous(word, sorted(m.id for m in found))
-    slugs = [m.slug for m in state.memories.values()]
-    raise NoSuchMemory(word, difflib.get_close_matches(word, [*state.memories, *slugs], n=1))
+    names = {m.id[: max(len(word), 10)]: m.id for m in state.memories.values()}
+    names |= {name: name for m in state.memories.values() for name in (m.slug[:-7], m.slug)}
+    near = difflib.get_close_matches(word, names, n=1)
+    raise NoSuchMemory(word, [names[name] for name in near])

@@ -259,6 +259,21 @@ def recall(
     index of the past knows what its commit held, before anything was retrieved since: what is over
     was over then. What is scored by age is as old as it is at `now`.
     """
+    try:
+        return _recall(work, index, words, only, now, weights)
+    except ValueError:  # a damaged index names what is nowhere: once more, from the files
+        index.forget()
+        return _recall(work, index, words, only, now, weights)
+
+
+def _recall(
+    work: Work,
+    index: Index,
+    words: Sequence[str],
+    only: Filter,
+    now: datetime,
+    weights: Weights | None,
+) -> list[Recalled]:
     accesses, rules, then = Accesses(), work.config.rules, now
     if index.name == PAST:
         then = work.store.commit_time(work.tree.commit)

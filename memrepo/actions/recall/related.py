@@ -13,7 +13,7 @@ from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
-from memrepo.core.messages import fold
+from memrepo.core.messages import cut
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.entities import catalogue, ties
@@ -108,4 +108,4 @@ def _explained(work: Work, state: State, rows: list[Row]) -> list[Row]:
 
 
 def _label(memory: Memory) -> str:
-    return fold(visible(without_secrets(memory.text("title") or memory.body)), WIDTH)
+    return cut(visible(without_secrets(memory.text("title") or memory.body)), WIDTH)

@@ -352,8 +352,9 @@ def _is_shown(case: Case) -> bool:
 
 def _left_out(case: Case) -> str:
     rules = hot_rules(case.work)
+    path = hot_path(case.state.files, case.state.layout, rules)
     return (
-        f"left out of {hot_path(case.state, rules)}: no room within hot.max_lines"
+        f"left out of {path}: no room within hot.max_lines"
         f" ({rules.max_lines}) and hot.max_bytes ({rules.max_bytes})"
     )
 

@@ -405,7 +405,7 @@ def _what(entry: history.Entry, count: int) -> str:
     return f"{counted(count, _ONE.get(noun, noun), noun)} {more}".rstrip()
 
 
-_ONE = {"memories": "memory", "links": "link"}
+_ONE = {"memories": "memory", "links": "link", "notes": "note"}
 
 
 def _without(base: State, theirs: State, ids: Sequence[str]) -> State:

@@ -74,9 +74,9 @@ class Result(result.Result, frozen=True, kw_only=True):
     files: Mapping[str, int]
     """Other files that changed, by folder."""
     hot_tokens: HotTokens | None
-    changes: tuple[ChangeRecord, ...] | msgspec.UnsetType
+    changes: tuple[ChangeRecord, ...] | msgspec.UnsetType = msgspec.UNSET
     """Left out where only the totals were asked for."""
-    html: str | msgspec.UnsetType
+    html: str | msgspec.UnsetType = msgspec.UNSET
     """Where a page was written."""
     review: Review
     """What a text is made of."""

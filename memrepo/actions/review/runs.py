@@ -38,7 +38,7 @@ class LandedRun(msgspec.Struct, frozen=True, kw_only=True):
     judge: str | None
     profile: str | None
     counts: Mapping[str, int] | None
-    tokens: Mapping[str, int] | None
+    tokens: Mapping[str, int | str] | None
     cost_usd: float | None
 
 

@@ -77,6 +77,9 @@ _LIFE = (
 )
 
 
+_GATHERED = ("promote", "tier")
+
+
 def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
     """Count what the chain really holds: parts of what was purified may wait elsewhere."""
     notes = {id_ for id_, memory in state.memories.items() if memory.is_note}
@@ -100,8 +103,8 @@ def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
 
 
 def _held(steps: Sequence[Step], op: str) -> int:
-    """Count the steps of a kind; one promotion may hold several memories."""
-    if op == "promote":
+    """Count the steps of a kind; one promotion, or move, may hold several memories."""
+    if op in _GATHERED:
         return len(_updated(steps, op))
     return sum(step.op == op for step in steps)
 
@@ -125,7 +128,7 @@ def count_parts(state: State, parts: Sequence[Part]) -> dict[str, int]:
         "memories_reworded": sum(id_ not in notes for id_ in of("reword")),
         "notes_grown": sum(id_ in notes for id_ in of("reword")),
         "linked": len(of("link")),
-        **{n: len(of(op)) if op == "promote" else ops.count(op) for n, op in _LIFE},  # type: ignore[arg-type]
+        **{n: len(of(op)) if op in _GATHERED else ops.count(op) for n, op in _LIFE},  # type: ignore[arg-type]
     }
 
 

@@ -154,7 +154,7 @@ def contradictions(state: State, setting: Setting) -> Offered:
     if setting.judge is None:
         return Offered()
     before = setting.judge.usage
-    comparer = _comparer(setting.judge)
+    comparer = comparer_of(setting.judge)
     changed = _changed(state, setting, comparer)
     found = among(state, setting.judge, setting.now, setting.never, setting.compared, changed)
     why = found.asked.stopped
@@ -181,7 +181,7 @@ def contradictions(state: State, setting: Setting) -> Offered:
     )
 
 
-def _comparer(judge: Judge) -> str:
+def comparer_of(judge: Judge) -> str:
     """Return the print of what decides about a pair beside its two memories."""
     return digest([judge.name, judge.prompt_hash, __version__, LOGIC_VERSION])[:16]
 

@@ -6,6 +6,8 @@ from msgspec.structs import replace
 
 from memrepo.actions.work import Work
 from memrepo.core.changes import Change, Delete, Write
+from memrepo.core.ids import digest
+from memrepo.core.layout import HOT_NAMES
 from memrepo.core.state import State
 from memrepo.policies.rules import HotRules
 from memrepo.views.hot import hot_changes, standing_of
@@ -22,12 +24,27 @@ def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Cha
     return [*pages, *hot_changes(state, hot_rules(work))]
 
 
-def stale_files(work: Work, state: State) -> tuple[str, ...]:
-    """Return which views, or hot cache, do not agree with the memories of a state."""
-    personal, known = work.config.profile == "personal", work.store.trees.records.pages
-    views = stale_views(state, personal=personal, known=known)
-    hot = (c.path for c in hot_changes(state, hot_rules(work)) if isinstance(c, Write | Delete))
-    return tuple(sorted((*views, *hot)))
+def stale_files(work: Work) -> tuple[str, ...]:
+    """Return which views, or hot cache, do not agree with the memories of a commit.
+
+    Of a tree that was asked for before it is remembered.
+    """
+    records, key = work.store.trees.records, _print(work)
+    if key not in records.stale:
+        state, personal = work.tree.state(), work.config.profile == "personal"
+        views = stale_views(state, personal=personal, known=records.pages)
+        hot = (c.path for c in hot_changes(state, hot_rules(work)) if isinstance(c, Write | Delete))
+        records.stale[key] = sorted((*views, *hot))
+    return tuple(records.stale[key])
+
+
+def _print(work: Work) -> str:
+    """Return the print of what pages follow from: parts of the tree, by their ids, and rules."""
+    layout, files = work.tree.layout, work.tree.files
+    areas = (layout.area(name).rstrip("/") for name in ("memories", "views", "tombstones"))
+    hot = (layout.prefix + name for name in HOT_NAMES)
+    ids = [files.id_of(path) for path in (*areas, *hot)]
+    return digest([ids, work.call.scope, work.config.profile, repr(hot_rules(work))])
 
 
 def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:
@@ -51,7 +68,7 @@ def hot_rules(work: Work) -> HotRules:
     """
     rules = work.config.rules.hot
     path = work.tree.layout.prefix + rules.path
-    if path in work.tree.blobs:
+    if work.tree.files.id_of(path):
         return rules
     data = work.store.work.read(path)
     if data is not None and standing_of(data) == "foreign":

@@ -24,7 +24,7 @@ from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
 from memrepo.core.patterns import regex
-from memrepo.purify.manifest import LOGIC_VERSION, SCHEMA_VERSION, newest_first
+from memrepo.purify.manifest import LOGIC_VERSION, SCHEMA_VERSION
 from memrepo.purify.pipeline import Mode
 from memrepo.store.answers import Broken, KeptAnswers, broken_run, broken_runs
 from memrepo.store.clone import clone_name, is_called
@@ -144,7 +144,7 @@ class NewerLogic(MemrepoError):
 
 def upgrade_due(work: Work) -> UpgradeRequired | None:
     """Return what must be acknowledged before a run, or None; raises NewerLogic."""
-    manifests = newest_first(work.tree.files, work.tree.layout)
+    manifests = reversed(work.tree.manifests[0])
     last = next(manifests, None)
     if last is None:
         return None

@@ -37,7 +37,6 @@ from memrepo.purify.manifest import (
     Recorded,
     Removal,
     open_removals,
-    read_manifests,
 )
 from memrepo.purify.pipeline import Mode, Purified, Setting, purify
 from memrepo.store.tree import read_blob
@@ -95,7 +94,7 @@ def propose(
 ) -> Proposed:
     """Compute what a run on the there's commit would do."""
     state = work.tree.state()
-    manifests, damaged = read_manifests(state.files, work.tree.layout)
+    manifests, damaged = work.tree.manifests
     refused: frozenset[str] = frozenset().union(*(m.refused for m in manifests))
     gone = taken_back(work)
     left_out = frozenset[str]().union(*(m.offered for m in manifests))

@@ -10,9 +10,10 @@ import msgspec
 from memrepo.actions import result
 from memrepo.actions.request import option
 from memrepo.actions.run.timetable import last_record
+from memrepo.actions.setup.budgets import budgets
 from memrepo.actions.work import Work
 from memrepo.core.ids import visible
-from memrepo.core.messages import fold
+from memrepo.core.messages import cut
 from memrepo.core.secrets import without_secrets
 from memrepo.views.report import chat, from_json, last_run
 from memrepo.views.review import SUMMARIES, Change
@@ -63,7 +64,8 @@ def do(work: Work, request: Request) -> Chat | LastRun:
         return Chat(text=text, enabled=enabled, mode=mode)
     if told is None:
         return LastRun(last={}, text="no run was told of in this clone yet")
-    text = "\n".join([last_run(told).rstrip("\n"), *_changed(work, told.run)])
+    spent = ["", "## Spent", "", f"- {budgets(work, 0, work.call.now).month.said}"]
+    text = "\n".join([last_run(told).rstrip("\n"), *spent, *_changed(work, told.run)])
     return LastRun(last=told.as_json(), text=text)
 
 
@@ -86,9 +88,9 @@ def _changed(work: Work, run: str) -> list[str]:
 
 def _line(change: Change) -> str:
     found = change.difference
-    text = fold(visible(without_secrets(found.memory.body)), WIDTH)
+    text = cut(visible(without_secrets(found.memory.body)), WIDTH)
     after = "".join(
-        f' -> "{fold(visible(without_secrets(m.body)), WIDTH)}"' for m in change.successors[:1]
+        f' -> "{cut(visible(without_secrets(m.body)), WIDTH)}"' for m in change.successors[:1]
     )
     why = f" ({visible(in_words(change.why))})" if change.why else ""
     return f'- {SUMMARIES[found.kind][0].lower()}: "{text}"{after}{why}'

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from memrepo.actions.pending import PREFIX, Waiting, all_waiting, is_wish, put_away, refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.chain import Proposal
-from memrepo.actions.run.derived import derived_files
+from memrepo.actions.run.derived import stale_files
 from memrepo.actions.run.gate import kept_for, refuse_other, resumed, take_over, upgrade_due
 from memrepo.actions.run.hand_edits import claim_edits, refuse_emptied
 from memrepo.actions.run.ingest import Ingested, take_in
@@ -39,6 +39,7 @@ from memrepo.store.answers import BATCHES, KeptAnswers
 from memrepo.store.ledger import ledger_of
 from memrepo.store.records import Compared
 from memrepo.store.repo import BranchMoved
+from memrepo.store.stream import CannotSign
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -191,9 +192,8 @@ def _foreseen(work: Work, request: Request) -> Result:
 def _keep(before: Work, at: Work) -> None:
     """Keep what the memories say, and what follows from each: the next start works out neither."""
     if at.tree.commit != before.tree.commit:
-        state = at.tree.state()
-        derived_files(at, state)
-        catalogue(state.active)
+        stale_files(at)
+        catalogue(at.tree.state().active)
     at.tree.keep()
 
 
@@ -220,9 +220,15 @@ def _once(first: Work, request: Request) -> Result:
             first.store.refuse_unfit()
         taken = take_over(first) if request.take_over and not request.dry_run else ""
         refuse_emptied(first, limited=wish.limited)
-        if not request.dry_run:
-            claim_edits(first)
-        outcome = _run(first, request, wish)
+        base = first.store.head()
+        try:
+            if not request.dry_run:
+                claim_edits(first)
+            outcome = _run(first, request, wish)
+        except CannotSign:
+            # Signed for trial it could be, hours ago: what the merge would have covered goes too.
+            first.store.withdraw(base)
+            raise
         if outcome.landed:
             from memrepo.actions.recall.recall import embed
 

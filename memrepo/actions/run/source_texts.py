@@ -19,10 +19,11 @@ def texts_at(
     """
     layout, rules = work.tree.layout, work.config.source_rules()
     area = layout.area("sources")
-    blobs = work.tree.blobs if ahead is None else ahead
+    here = work.tree.files.below(area)
+    blobs = here if ahead is None else ahead
     paths = [p for p in sorted(blobs) if p.startswith(area)]
     fresh = [p for p in paths if not cursor.get(p, Cursor()).is_at(blobs[p])]
-    old = [p for p in fresh if work.tree.blobs.get(p) == blobs[p]]
+    old = [p for p in fresh if here.get(p) == blobs[p]]
     touched = dict.fromkeys(fresh, work.call.now)
     touched |= history.last_touched(work.store.repo, work.tree.commit, old)
     found = []

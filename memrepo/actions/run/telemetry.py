@@ -37,7 +37,7 @@ from memrepo.core.changes import BULK_OPS, Create, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.judge import Usage
-from memrepo.core.messages import fold
+from memrepo.core.messages import cut
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.cadence import next_fire
@@ -218,7 +218,7 @@ def _withheld(outcome: Outcome) -> Iterator[Withheld]:
 
 
 def _one(step: Step, ids: tuple[str, ...], text: str) -> Withheld:
-    said = fold(visible(without_secrets(text)), WIDTH)
+    said = cut(visible(without_secrets(text)), WIDTH)
     return Withheld(op=step.op, memories=ids, text=said, reason=step.reason)
 
 

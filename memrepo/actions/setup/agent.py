@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -100,8 +100,21 @@ def do(work: Work, request: Request) -> Result:
         _write(work, parts, edits, receipts, out=out)
     return Result(
         files=tuple(File(path=str(edit.path), does=edit.does) for edit in edits),
-        next=() if out else next_steps(request.host, into, program),
+        next=() if out else (*_unread(edits), *next_steps(request.host, into, program)),
     )
+
+
+def _unread(edits: Sequence[Edit]) -> Iterator[str]:
+    """Say what keeps a host from reading what was written: its settings hold comments."""
+    for edit in edits:
+        if edit.path.name == "settings.json" and edit.path.parent.name == ".claude":
+            with suppress(ValueError):
+                json.loads(edit.after or "{}")
+                return
+            yield (
+                f"{edit.path} holds comments or trailing commas, which stay: Claude Code runs no"
+                " hooks of such a file; take them out, or install the plugin instead"
+            )
 
 
 def _into(work: Work, request: Request) -> Path:

@@ -10,7 +10,7 @@ from memrepo.actions.needs import Spent
 from memrepo.actions.work import Work
 from memrepo.core.state import State
 from memrepo.policies.hotcache import hot_of
-from memrepo.purify.manifest import read_manifests
+from memrepo.purify.manifest import spent_in_day, spent_in_month
 
 
 class HotBudget(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,21 +27,40 @@ class MonthBudget(msgspec.Struct, frozen=True, kw_only=True):
     max_usd: float | None
     tokens: int
     max_tokens: int | None
+    today_usd: float | None = 0.0
+    today_tokens: int = 0
+
+    @property
+    def said(self) -> str:
+        """Return what was spent today and this month, with the limits that there are."""
+        month = _said(self.usd, self.tokens)
+        limits = [] if self.max_usd is None else [f"${self.max_usd:,.2f}"]
+        if self.max_tokens is not None:
+            limits.append(f"{self.max_tokens:,} tokens")
+        of = f", of {' and '.join(limits)}" if limits else ""
+        return f"{_said(self.today_usd, self.today_tokens)} today, {month} this month{of}"
+
+
+def _said(usd: float | None, tokens: int) -> str:
+    if not (usd or tokens):
+        return "nothing"
+    price = "an unknown price" if usd is None else f"${usd:,.2f}"
+    return f"{price} ({tokens:,} tokens)"
 
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True):
-    """What is left of budgets; of a month only where one is configured."""
+    """What is left of budgets."""
 
     hot: HotBudget
-    month: MonthBudget | None = None
+    month: MonthBudget
 
     @property
     def spent(self) -> tuple[Spent, ...]:
         """Return what is spent of the limits of this month."""
         found = []
-        if self.month and self.month.usd is not None and self.month.max_usd:
+        if self.month.usd is not None and self.month.max_usd:
             found.append(Spent(used=self.month.usd, limit=self.month.max_usd, unit="US dollars"))
-        if self.month and self.month.max_tokens:
+        if self.month.max_tokens:
             used, limit = self.month.tokens, self.month.max_tokens
             found.append(Spent(used=used, limit=limit, unit="tokens"))
         return tuple(found)
@@ -53,14 +72,17 @@ def hot_budget(work: Work, state: State) -> HotBudget:
     return HotBudget(bullets=count, budget=work.config.rules.hot.budget)
 
 
-def budgets(work: Work, state: State, now: datetime) -> Budgets:
-    """Return what is left of the budgets."""
-    hot, get = hot_budget(work, state), work.config.get
-    usd, tokens = get("run.max_usd_month"), get("run.max_tokens_month")
-    if usd is None and tokens is None:
-        return Budgets(hot=hot)
-    from memrepo.judges.budget import spent_in_month
-
-    spent = spent_in_month(now, read_manifests(state.files, work.tree.layout)[0])
-    month = MonthBudget(usd=spent.cost_usd, max_usd=usd, tokens=spent.total, max_tokens=tokens)
+def budgets(work: Work, bullets: int, now: datetime) -> Budgets:
+    """Return what is left of the budgets, with so many bullets on the hot cache."""
+    hot = HotBudget(bullets=bullets, budget=work.config.rules.hot.budget)
+    recorded = work.tree.manifests[0]
+    spent, today = spent_in_month(now, recorded), spent_in_day(now, recorded)
+    month = MonthBudget(
+        usd=spent.cost_usd,
+        max_usd=work.config.get("run.max_usd_month"),
+        tokens=spent.total,
+        max_tokens=work.config.get("run.max_tokens_month"),
+        today_usd=today.cost_usd,
+        today_tokens=today.total,
+    )
     return Budgets(hot=hot, month=month)

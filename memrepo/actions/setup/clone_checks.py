@@ -145,7 +145,8 @@ def _hot(work: Work, fix: bool) -> Finding:
     state = work.tree.state()
     hot = hot_budget(work, state)
     ok = hot.bullets <= hot.budget
-    message = f"{hot.bullets} of {hot.budget} bullets in {hot_path(state, work.config.rules.hot)}"
+    path = hot_path(state.files, state.layout, work.config.rules.hot)
+    message = f"{hot.bullets} of {hot.budget} bullets in {path}"
     if not ok:
         message += ": more than the budget; `memrepo promote ID --off` or `pin ID --off` some"
     return Finding(name="hot", ok=ok, message=message)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import msgspec
@@ -15,24 +14,20 @@ from memrepo.actions.hand_merges import GitMerge, announced, unsettled, validate
 from memrepo.actions.needs import Need, needs, tell
 from memrepo.actions.pending import all_waiting, requests_waiting, wishes
 from memrepo.actions.request import option
-from memrepo.actions.review.disputes import disputes
 from memrepo.actions.run.derived import hot_rules, stale_files
 from memrepo.actions.run.ingest import Unmatched, passed_over, unmatched_of
 from memrepo.actions.run.source_texts import texts_at
 from memrepo.actions.run.timetable import Schedule, timetable
 from memrepo.actions.setup.budgets import Budgets, budgets
+from memrepo.actions.setup.survey import survey
 from memrepo.actions.sync.hand_commits import broken_rules
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.errors import Exit
 from memrepo.core.problems import Problem
-from memrepo.core.state import State
 from memrepo.core.times import format_time
-from memrepo.merge import closure
-from memrepo.merge.tombstones import tombstones_in
-from memrepo.policies.doubt import counted_as
 from memrepo.purify.intake import Reader, cursors, take_in
-from memrepo.purify.manifest import Recorded, Removal, read_manifests
+from memrepo.purify.manifest import Recorded, Removal
 from memrepo.store import hooks, settings, trust
 from memrepo.store.answers import BATCHES, broken_runs
 from memrepo.store.landings import newest
@@ -110,37 +105,35 @@ class Result(result.Result, frozen=True, kw_only=True):
     trust: str
     """Why the programs that the repository names are not trusted."""
     needs: tuple[Need, ...] = ()
-    """What needs a person: what waits, failed, was missed, or costs nearly all that it may."""
+    """What needs a person: what waits, failed, was missed, is contested, or costs nearly all."""
     notified: bool = False
     """Whether a person was told of that now."""
 
 
 def do(work: Work, request: Request) -> Result:
     """Gather what a person wants to know first."""
-    store, state, layout = work.store, work.tree.state(), work.tree.layout
-    manifests, damaged = read_manifests(state.files, layout)
-    open_cases, cases = disputes(state)
+    store, layout, found = work.store, work.tree.layout, survey(work)
+    manifests, damaged = work.tree.manifests
     waits, plan = all_waiting(work), unsettled(work)
-    broken = (replace(p, severity="warning") for p in closure.closure(state))
     problems = (
-        *state.problems,
+        *found.problems,
         *uncommitted(work),
-        *tombstones_in(state).problems,
+        *found.stones,
         *damaged,
-        *cases.problems,
+        *found.cases,
         *announced(plan),
-        *(p for p in broken if p.rule != "memory-same-id"),
-        *broken_rules(work, state, validated(work)),
+        *(replace(p, severity="warning") for p in found.broken),
+        *broken_rules(work, validated(work)),
     )
     sources, unread = _sources(work, manifests)
     workspace = settings.workspace(store.repo)
     last = newest(work.landed())
-    times, left = timetable(work, work.call.now), budgets(work, state, work.call.now)
-    found = needs(waits, times, left.spent)
-    notified, untold = tell(work, found) if request.notify else (False, ())
+    times, left = timetable(work, work.call.now), budgets(work, found.hot, work.call.now)
+    wanted = needs(waits, times, found.undecided, left.spent)
+    notified, untold = tell(work, wanted) if request.notify else (False, ())
     return Result(
-        exit=Exit.NO if request.exit_code and found else Exit.DONE,
-        needs=found,
+        exit=Exit.NO if request.exit_code and wanted else Exit.DONE,
+        needs=wanted,
         notified=notified,
         path=str(store.root),
         branch=store.branch_or_none.removeprefix("refs/heads/"),
@@ -148,9 +141,9 @@ def do(work: Work, request: Request) -> Result:
         profile=work.config.profile,
         timezone=work.config.zone.key,
         workspace=str(workspace) if workspace else "",
-        memories=_counts(map(counted_as, state.memories.values())),
-        types=_counts(m.type for m in state.active if not m.is_note),
-        tiers=_counts(m.text("tier") or "hot" for m in state.active if m.is_note),
+        memories=found.memories,
+        types=found.types,
+        tiers=found.tiers,
         unread=unread,
         sources=sources,
         waiting=tuple(w.branch for w in waits),
@@ -165,24 +158,20 @@ def do(work: Work, request: Request) -> Result:
         )
         if last
         else None,
-        contradictions=sum(c.status == "open" for c in open_cases),
+        contradictions=found.contradictions,
         problems=problems,
         schedule=times.told(),
-        stale_views=_stale_views(work, state),
+        stale_views=_stale_views(work),
         unmatched=unmatched_of(passed_over(work)),
         unsettled=tuple(one.told() for one in plan.found),
         requests=tuple(requests_waiting(work)),
         budgets=left,
-        hot_cache=_moved_cache(work, state),
+        hot_cache=_moved_cache(work),
         hot_place=work.config.rules.hot.path,
         hooks=hooks.wrong(store.repo, asset("hooks", "shim")),
         trust=trust.untrusted(store.repo),
         notices=(*problems, *untold),
     )
-
-
-def _counts(words: Iterable[str]) -> dict[str, int]:
-    return dict(sorted(Counter(words).items()))
 
 
 def _sources(work: Work, manifests: Sequence[Recorded]) -> tuple[int, tuple[str, ...]]:
@@ -195,19 +184,24 @@ def _sources(work: Work, manifests: Sequence[Recorded]) -> tuple[int, tuple[str,
     return sum(bool(t.blob) for t in texts), open_
 
 
-def _moved_cache(work: Work, state: State) -> str:
+def _moved_cache(work: Work) -> str:
     """Return where the hot cache stands when somebody else's file has its place, else nothing."""
-    path = hot_path(state, hot_rules(work))
+    rules, layout, files = hot_rules(work), work.tree.layout, work.tree.files
+    place = layout.prefix + rules.path
+    blob = files.regular(place)
+    there = {place: files.of(place, blob)} if blob else {}
+    path = hot_path(there, layout, rules)
     return "" if path == work.tree.layout.prefix + work.config.rules.hot.path else path
 
 
-def _stale_views(work: Work, state: State) -> tuple[str, ...]:
+def _stale_views(work: Work) -> tuple[str, ...]:
     """Return the views that single writes left behind; none before a run has made the first."""
-    area = work.tree.layout.area("views")
-    if not any(path.startswith(area) for path in work.tree.blobs):
+    if not work.tree.files.below(work.tree.layout.area("views")):
         return ()
-    stale = stale_files(work, state)
-    work.tree.keep()
+    known = len(work.store.trees.records.stale)
+    stale = stale_files(work)
+    if len(work.store.trees.records.stale) > known:
+        work.tree.keep()
     return stale
 
 

@@ -83,7 +83,7 @@ class TreeAt:
         return [m.path for m in self._state.memories.values() if wanted in files[m.path]]
 
 
-def broken_rules(at: Work, state: State, since: str) -> tuple[Problem, ...]:
+def broken_rules(at: Work, since: str) -> tuple[Problem, ...]:
     """Return the errors that commits by hand since a commit brought, as far as they still stand.
 
     Files that cannot be read are findings of the state itself and not told again.
@@ -98,7 +98,7 @@ def broken_rules(at: Work, state: State, since: str) -> tuple[Problem, ...]:
             commits.setdefault(commit, []).append((path, old, new))
     if not commits:
         return ()
-    wants = grounds(git).wants(git)
+    wants, state = grounds(git).wants(git), at.tree.state()
     known = {(p.path, p.rule) for p in state.problems}
     return tuple(
         replace(p, severity="warning", message=f"{p.message} (commit {commit[:10]})")

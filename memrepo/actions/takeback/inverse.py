@@ -21,10 +21,17 @@ from memrepo.core.memory import Memory, references
 from memrepo.core.state import Effect, State, apply
 from memrepo.merge.splice import FileVersion, own_words
 from memrepo.merge.takeback import Clash, Later, Operation, Side, TakenBack, take_back, written
-from memrepo.merge.tombstones import is_tombstone, path_of, tombstone_bytes, tombstones_in, turned
+from memrepo.merge.tombstones import (
+    Tombstones,
+    is_tombstone,
+    path_of,
+    tombstone_bytes,
+    tombstones_in,
+    turned,
+)
 from memrepo.store import history
 from memrepo.store.history import Wrote, writes
-from memrepo.store.tree import read_blob
+from memrepo.store.tree import Snapshot, read_blob
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,12 +51,25 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
-    """The files that take operations back, what stands in the way, and which later steps go too."""
+    """The files that take operations back, what stands in the way, and which later steps go too.
 
-    state: State
+    `left` is what then stands: a state, or the commit whose tree comes back whole.
+    """
+
+    left: State | Snapshot
     effect: Effect
     clashes: tuple[Clash, ...]
     also: tuple[history.Entry, ...] = ()
+
+    @property
+    def state(self) -> State:
+        """Return the state that is left; of a commit its memories are read for it."""
+        return self.left if isinstance(self.left, State) else self.left.state()
+
+    @property
+    def stones(self) -> Tombstones:
+        """Return what is rejected then."""
+        return tombstones_in(self.left) if isinstance(self.left, State) else self.left.stones
 
 
 class _Past(msgspec.Struct):
@@ -150,16 +170,18 @@ def restored(work: Work, taken: Taken) -> Undone | None:
     None where it set or lifted a rejection, or took out what is rejected: then it is decided memory
     by memory what may come back.
     """
-    head, before = work.tree.state(), work.store.snapshot(taken.before)
+    stones, before = work.tree.stones, work.store.snapshot(taken.before)
     changed = work.store.work.changed(taken.before, taken.after)
     if any(is_tombstone(work.tree.layout, path) for path in changed):
         return None
-    stones, old = tombstones_in(head), before.state()
-    coming = (m for m in old.memories.values() if m.path in changed) if stones else ()
+    coming = (m for m in before.state().memories.values() if m.path in changed) if stones else ()
     if any(m.status != "forgotten" and stones.bar(m) is not None for m in coming):
         return None
-    files = {path: before.files.get(path) for path in changed if path not in taken.kept}
-    return Undone(state=old, effect=Effect(files=files), clashes=())
+    wanted = {path: sides for path, sides in changed.items() if path not in taken.kept}
+    there = [(p, s.old) for p, s in wanted.items() if s.old and before.files.holds(p, s.mode)]
+    data = {p: d for (p, _), d in zip(there, before.files.each(there), strict=True)}
+    files = {path: data.get(path) for path in wanted}
+    return Undone(left=before, effect=Effect(files=files), clashes=())
 
 
 def undo(
@@ -187,7 +209,7 @@ def undo(
         done = _raised(done, state)
     return Undone(
         effect=_with_views(work, done.state, {**stones, **done.effect.files}),
-        state=done.state,
+        left=done.state,
         clashes=done.clashes,
         also=tuple(entries),
     )

@@ -25,6 +25,7 @@ from memrepo.core.changes import BULK_OPS, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.messages import PREFIX, message
+from memrepo.core.state import EMPTY
 from memrepo.merge.takeback import ClashKind, Side, together
 from memrepo.store import history, landings
 from memrepo.store.landings import Landing, commit_landing, newest
@@ -267,7 +268,8 @@ def _latest(work: Work) -> Landing:
     """Return the newest run; never an older one in the place of one that is taken back."""
     runs, store, tree = work.landed(), work.store, work.tree
     removed = landings.removals(store.repo, tree.commit, tree.layout)
-    gone = {landings.run_of(p) for _, paths in removed for p in paths if p not in tree.blobs}
+    here = tree.files.below(tree.layout.area("runs"))
+    gone = {landings.run_of(p) for _, paths in removed for p in paths if p not in here}
     there = newest(runs)
     last = max(gone, default="")
     if there is None and not last:
@@ -409,10 +411,13 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
     chain_ = [entry.commit for entry in reversed(wanted.landing.chain)] or [target.commit]
     reverts = (*chain_, *(entry.commit for entry in undone.also))
     said = message(step, work.context(reverts=reverts))
+    # Where nothing is rejected nothing is held against it, and no memory is read for that.
+    bars = work.tree.stones or undone.stones
+    before, after = (work.tree.state(), undone.state) if bars else (EMPTY, EMPTY)
     made = chain(
         work.store,
-        work.tree.state(),
-        undone.state,
+        before,
+        after,
         [Commit(message=said, effect=undone.effect)],
         base=work.tree.commit,
         now=work.call.now,

@@ -193,12 +193,21 @@ def unchanged(memory: Memory, why: str) -> Unchanged:
 
 
 class Wrote(msgspec.Struct, frozen=True, kw_only=True):
-    """What was written: the steps, the last commit (empty: none), the state, what was noticed."""
+    """What was written: the steps, the last commit (empty: none), the state, what was noticed.
+
+    `waits` holds the steps that wait for a person instead.
+    """
 
     steps: tuple[Step, ...]
     commit: str
     state: State
     notices: tuple[Problem, ...] = ()
+    waits: tuple[Step, ...] = ()
+
+    @property
+    def exit(self) -> Exit:
+        """Return how it ends: what waits is a person's to decide."""
+        return Exit.DECIDE if self.waits else Exit.DONE
 
 
 def write_steps(
@@ -208,7 +217,8 @@ def write_steps(
 ) -> Wrote:
     """Write the steps that `draft` finds on the state at HEAD, one commit each.
 
-    With `--dry-run` nothing is written; `--reason` comes before each step's own reason.
+    With `--dry-run` nothing is written; `--reason` comes before each step's own reason. What an
+    agent would take out of recall that is a person's is left for that person.
     """
     first.require_writable()
     first.store.refuse_unfit()
@@ -217,9 +227,11 @@ def write_steps(
     for turn in range(1, TRIES + 1):
         at = first.refreshed()
         state = at.whole.state()
-        steps = [_reasoned(step, request.reason) for step in draft(at, state)]
+        steps, waits = _parted(
+            at, state, [_reasoned(step, request.reason) for step in draft(at, state)]
+        )
         if not steps:
-            return Wrote(steps=(), commit="", state=state)
+            return _left(first, Wrote(steps=(), commit="", state=state, waits=waits), request)
         after = apply(state, (change for step in steps for change in step.changes))
         pages = hot_changes(after, hot_rules(at))
         follow = Step(
@@ -229,17 +241,47 @@ def write_steps(
         landing = prepare(
             at.store, state, plan, at.context(), first.call.now, author=author(at.store.repo)
         )
-        wrote = Wrote(steps=tuple(steps), commit="", state=landing.state)
+        wrote = Wrote(steps=steps, commit="", state=landing.state, waits=waits)
         if request.dry_run:
-            return wrote
+            return _left(first, wrote, request)
         try:
             commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")
         except BranchMoved:
             if turn == TRIES:
                 raise
             continue
-        return replace(wrote, commit=commit, notices=tuple(at.store.notices))
+        return _left(first, replace(wrote, commit=commit, notices=tuple(at.store.notices)), request)
     raise AssertionError("unreachable")
+
+
+def _parted(
+    at: Work, state: State, steps: Sequence[Step]
+) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Part the steps that may be taken from those that take away what is a person's."""
+    if not at.call.actor:
+        return tuple(steps), ()
+    from memrepo.actions.asked import waits_for_person
+
+    taken: list[Step] = []
+    waits: list[Step] = []
+    for step in steps:
+        after = apply(state, step.changes)
+        if waits_for_person(at, state, after):
+            waits.append(step)
+        else:
+            taken.append(step)
+            state = after
+    return tuple(taken), tuple(waits)
+
+
+def _left(first: Work, wrote: Wrote, request: Writes) -> Wrote:
+    """Leave what waits for a person on a branch of its own, and say so."""
+    if not wrote.waits:
+        return wrote
+    from memrepo.actions.asked import leave_all
+
+    told = leave_all(first.refreshed(), wrote.waits, dry_run=request.dry_run)
+    return replace(wrote, notices=(*wrote.notices, *told))
 
 
 def _reasoned(step: Step, reason: str) -> Step:

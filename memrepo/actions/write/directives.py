@@ -7,6 +7,7 @@ from functools import partial
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.lifecycle import health
@@ -14,8 +15,9 @@ from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
 from memrepo.actions.recall.usage import count_restored
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
-from memrepo.actions.write.commit import said, write_steps
+from memrepo.actions.write.commit import Wrote, said, write_steps
 from memrepo.core.changes import Step
+from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.state import State, apply
@@ -60,7 +62,10 @@ def do(work: Work, request: Request) -> Result:
     if request.file == "-":
         text = said(work.call.read(), "the text")
     else:
-        text = (work.call.where / request.file).read_text(encoding="utf-8", errors="replace")
+        path = work.call.where / request.file
+        if not path.is_file():
+            raise UsageError(f"{request.file}: found no such file")
+        text = path.read_text(encoding="utf-8", errors="replace")
     asked = find_directives(text)
     rows: list[Row] = []
     wrote = write_steps(work, request, lambda _, state: _draft(state, asked, work, rows))
@@ -69,7 +74,8 @@ def do(work: Work, request: Request) -> Result:
         count_restored(work, restored)
     wants_health = any(d.verb == "memory_health" for d in asked)
     return Result(
-        applied=tuple(rows),
+        exit=wrote.exit,
+        applied=tuple(_told(row, wrote) for row in rows),
         commit=wrote.commit,
         counts=Counts(directives=len(asked), steps=len(wrote.steps)),
         health=health.do(work.refreshed(), health.Request()) if wants_health else None,
@@ -98,6 +104,15 @@ def _draft(state: State, asked: Sequence[Directive], work: Work, rows: list[Row]
         state = apply(state, (change for step in steps or () for change in step.changes))
         made += steps or ()
     return made
+
+
+def _told(row: Row, wrote: Wrote) -> Row:
+    """Return a row as it is: what waits for a person took no effect yet."""
+    waits = {id_ for step in wrote.waits for id_ in step.memory_ids} & set(row.memories)
+    if not waits:
+        return row
+    count = f"{len(waits)} of {len(row.memories)} " if len(row.memories) > 1 else ""
+    return replace(row, said=f"{count}waits for the person whose memory it is")
 
 
 def _said(directive: Directive, steps: Sequence[Step] | None) -> str:

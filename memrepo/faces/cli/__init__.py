@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memrepo.actions.result import Result
-    from memrepo.actions.work import Call
+    from memrepo.actions.work import Call, Work
+    from memrepo.faces.cli.screen import Screen
 
 SCHEMA_VERSION = 1
 _REFUSALS = frozenset(
@@ -93,9 +94,20 @@ def _main(argv: Sequence[str] | None) -> Exit:
     options = globals_parser().parse_args(argv)
     name, *rest = options.line or ["status"]
     if name == "help" and rest in ([], ["--all"]):
-        _say(listing(everyday=not rest))
+        text = listing(everyday=not rest)
+        if sys.stdout.isatty():
+            from memrepo.faces.cli.screen import Screen
+
+            Screen(colour=False).show("help", text)
+        else:
+            _say(text)
         return Exit.DONE
     _load_msgspec()
+    if name == "help":
+        from memrepo.faces.cli.help import page
+
+        print(page(rest))
+        return Exit.DONE
     command_parser(name).parse_args(rest, namespace=options)
     request_name, name = name, canonical(name)
     from memrepo.actions.work import Work
@@ -106,8 +118,20 @@ def _main(argv: Sequence[str] | None) -> Exit:
     with Work(call) as work:
         request = request_of(request_name, options, call.read)
         answer = run_command(work, name, request)
-    _print(call, name, request, answer)
+        screen = None if call.json or call.quiet else _screen(work)
+    _print(call, name, request, answer, screen)
     return answer.exit
+
+
+def _screen(work: Work) -> Screen | None:
+    """Return the terminal that the answer goes to, if it is one."""
+    if not sys.stdout.isatty():
+        return None
+    from memrepo.faces.cli.screen import Screen
+
+    screen = Screen(colour=work.call.colour)
+    screen.look(work)
+    return screen
 
 
 def _load_msgspec() -> None:
@@ -169,7 +193,7 @@ class _Bars:
 
             for bar in self.bars.values():
                 bar.close()
-            self.bars[label] = tqdm(desc=label, unit="", leave=False, file=sys.stderr, delay=0.5)
+            self.bars[label] = tqdm(desc=label, unit="", leave=False, file=sys.stderr, delay=0.1)
         self.bars[label].update()
 
 
@@ -228,7 +252,7 @@ def _nothing(line: str) -> None:
     del line
 
 
-def _print(call: Call, name: str, request: object, answer: Result) -> None:
+def _print(call: Call, name: str, request: object, answer: Result, screen: Screen | None) -> None:
     """Print what a command found; of a secret that stands in it, its kind."""
     text = ""
     if not (call.json or call.quiet):
@@ -249,7 +273,11 @@ def _print(call: Call, name: str, request: object, answer: Result) -> None:
         print(json.dumps(data, ensure_ascii=False, default=str))
         return
     if text:
-        print(harmless(text, colour=call.colour))
+        text = harmless(text, colour=call.colour)
+        if screen:
+            screen.show(name, text, request)
+        else:
+            print(text)
     for problem in told:
         _warn(problem)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memrepo.actions.lifecycle import simulate as simulating
     from memrepo.actions.lifecycle import tiers as tiering
 
-_WIDTH = 60
+_WIDTH = 46
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 
 _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳", "cold": "❄️"}

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from memrepo.actions.past.log import detailed
 from memrepo.actions.recall.quotes import evidence_lines, span
 from memrepo.core.ids import visible
-from memrepo.core.messages import fold
+from memrepo.core.messages import cut
 from memrepo.core.times import format_time
 from memrepo.views.wording import in_words, is_code, judged_in_words
 
@@ -207,4 +207,4 @@ def _other(other: explaining.Other) -> str:
 
 
 def _short(text: str) -> str:
-    return fold(text, TEXT)
+    return cut(text, TEXT)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memrepo.actions.recall.search import LayeredResult
 from memrepo.core.ids import visible
-from memrepo.core.messages import counted, fold
+from memrepo.core.messages import counted, cut
 from memrepo.policies.excerpts import excerpt
 from memrepo.policies.terms import query_terms, terms
 
@@ -124,8 +124,8 @@ def recent(request: looking.Request, result: looking.Result, *, colour: bool) ->
             way = "replaces" if one.replaces else "by"
             ends = f" {way} {', '.join(one.replaces or one.replaced_by)}"
         lines.append(f"{one.change:<11}{hit.id}  {hit.type}{ends}")
-        lines += [f"  was: {fold(visible(one.before), LINE)}"] if one.before else []
-        lines.append(f"  {fold(visible(hit.text), LINE)}")
+        lines += [f"  was: {cut(visible(one.before), LINE)}"] if one.before else []
+        lines.append(f"  {cut(visible(hit.text), LINE)}")
         lines += [f"  {doubt}" for doubt in hit.doubts]
     if result.left_out:
         lines.append(f"and {result.left_out} more (`-k`)")
@@ -238,10 +238,16 @@ def _importance(found: showing.Importance) -> Iterator[str]:
 def _threads(result: reading.Threads) -> str:
     """List the threads with time, number of members and title."""
     lines = [counted(result.count, "thread", "threads")]
-    for row in result.threads:
-        members = counted(len(row.members), "member", "members")
-        when = _when(row.begin, row.end, result.zone)
-        lines.append(f"{row.id}  {when}  {members}  {visible(row.title)}")
+    times = [_when(row.begin, row.end, result.zone) for row in result.threads]
+    wide, most = (
+        max(map(len, times), default=0),
+        max((len(r.members) for r in result.threads), default=0),
+    )
+    for row, when in zip(result.threads, times, strict=True):
+        members = (
+            f"{len(row.members):>{len(str(most))}} member{'s' if len(row.members) > 1 else ' '}"
+        )
+        lines.append(f"{row.id}  {when:<{wide}}  {members}  {visible(row.title)}")
     return "\n".join(lines)
 
 
@@ -301,7 +307,7 @@ def entities(
     del request, colour
     if isinstance(result, Mentioned):
         lines = [_names(result)]
-        lines += [f"  {m.id}  {fold(m.text, 80)}" for m in result.memories]
+        lines += [f"  {m.id}  {cut(m.text, 80)}" for m in result.memories]
         return "\n".join(lines)
     lines = [counted(len(result.entities), "entity", "entities")]
     lines += [f"{row.count:>5}  {_names(row)}" for row in result.entities]
@@ -320,8 +326,10 @@ def graph(request: drawing.Request, result: drawing.Result, *, colour: bool) -> 
     from memrepo.views.graph_page import TYPES
 
     del request, colour
-    if result.page:
-        return result.page.rstrip("\n")
+    if result.page or result.mermaid:
+        return result.page.rstrip("\n") or result.mermaid
+    if result.around:
+        return "\n".join(_around(result))
     whole = counted(result.memories, "active memory", "active memories")
     kinds = Counter(link.type for link in result.links)
     told = ", ".join(f"{kinds[kind]} {kind}" for kind in TYPES if kinds[kind])
@@ -332,6 +340,23 @@ def graph(request: drawing.Request, result: drawing.Result, *, colour: bool) -> 
     if result.html:
         lines.append(f"written to {result.html}")
     return "\n".join(lines)
+
+
+def _around(result: drawing.Result) -> Iterator[str]:
+    """Draw the links of one memory as a tree."""
+    yield f"{result.around}  {result.labels[result.around]}"
+    own = [e for e in result.links if result.around in (e.source, e.target)]
+    for place, edge in enumerate(own, 1):
+        other = edge.source if edge.target == result.around else edge.target
+        way = "→" if edge.source == result.around else "←"
+        branch = "└─" if place == len(own) else "├─"
+        yield f"{branch} {edge.type:<11} {way} {other}  {result.labels[other]}"
+    if len(result.links) > len(own):
+        yield f"and {counted(len(result.links) - len(own), 'link', 'links')} between these"
+    if not own:
+        yield "linked to no memory: `memrepo link` links two"
+    if result.html:
+        yield f"written to {result.html}"
 
 
 def related(request: relating.Request, result: relating.Result, *, colour: bool) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memrepo.actions.recall.quotes import evidence_lines
 from memrepo.core.ids import visible
-from memrepo.core.messages import counted, fold
+from memrepo.core.messages import counted, cut
 from memrepo.faces.text.takeback import revert
 from memrepo.faces.text.write import written
 
@@ -99,7 +99,7 @@ def _corrections(result: resolving.Corrections) -> str:
     for row in result.corrections:
         said = f", {_verdict(row)}" if row.status == "resolved" else ""
         lines.append(f"\n{row.id}  {row.status}{said}")
-        lines += [f"  {m.id}  {fold(m.text, _WIDTH)}" for m in row.memories]
+        lines += [f"  {m.id}  {cut(m.text, _WIDTH)}" for m in row.memories]
     return "\n".join(lines)
 
 
@@ -118,7 +118,7 @@ def resolve(
         lines = [f"{counted(len(result.open), 'contradiction is', 'contradictions are')} open"]
         for one in result.open:
             lines.append(f"\n{one.id}")
-            lines += [f"  {m.id}  {fold(m.text, _WIDTH)}" for m in one.memories]
+            lines += [f"  {m.id}  {cut(m.text, _WIDTH)}" for m in one.memories]
         if result.open:
             lines.append(f"\n`memrepo resolve ID` shows one; {HOW} decides it")
         return "\n".join(lines)

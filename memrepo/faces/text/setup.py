@@ -90,7 +90,9 @@ def init(request: object, result: init_.Result, *, colour: bool) -> str:
     first = "is a memrepo repository already" if result.known else "is a memrepo repository now"
     lines = [f"{result.path} {first}{' (git init)' if result.made else ''}"]
     if result.import_.commit:
-        lines.append(f"imported from the purifier: {result.imported} memories")
+        lines.append(
+            f"imported from memory-purifier, which wrote this workspace: {result.imported} memories"
+        )
     if result.ingest.commit:
         lines.append(f"sources taken in: {result.ingest.summary}")
     lines += _alone(result)
@@ -311,12 +313,7 @@ def _noted(result: standing.Result) -> Iterator[str]:
         much = hot.bullets > hot.budget
         over = ": more than its budget (`memrepo promote ID --off` some)" if much else ""
         yield f"hot cache  {hot.bullets} of {hot.budget} bullets{over}"
-    if month:
-        price = "an unknown price" if month.usd is None else f"${month.usd:.2f}"
-        told = [f"{price} of ${month.max_usd:.2f}"] if month.max_usd is not None else []
-        if month.max_tokens is not None:
-            told.append(f"{month.tokens:,} of {month.max_tokens:,} tokens")
-        yield f"budget     {', '.join(told)} this month"
+    yield f"spent      {month.said}"
     if result.hot_cache:
         yield f"hot cache  in {result.hot_cache}: the {result.hot_place} there is not ours"
     if result.hooks:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from memrepo.actions.write.add import Added, Repeated
 from memrepo.actions.write.commit import Unchanged, Written
 from memrepo.core.ids import visible
-from memrepo.core.messages import counted, fold
+from memrepo.core.messages import counted, cut
 
 if TYPE_CHECKING:
     from memrepo.actions.write import add as adding
@@ -40,7 +40,7 @@ def add(request: adding.Request, result: Added | Repeated, *, colour: bool) -> s
         return text
     lines = [text, "of the same matter, by their words:"]
     lines += [
-        f"  {near.strength:.2f}  {near.target}  {fold(visible(near.text), 60)}"
+        f"  {near.strength:.2f}  {near.target}  {cut(visible(near.text), 60)}"
         for near in result.suggested
     ]
     best = result.suggested[0].target

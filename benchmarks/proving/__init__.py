@@ -1,0 +1,1 @@
+"""What memrepo claims, measured: each part is a table that docs/benchmarks.md shows."""

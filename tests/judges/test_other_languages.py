@@ -1,0 +1,142 @@
+"""What a run makes of the same kinds of notes in other languages than English."""
+
+from __future__ import annotations
+
+import pytest
+from test_offline import claimed, promoted
+from test_statements import candidates
+
+LOG = "memory/2026-10-03.md"
+SPANISH = """# Memoria a largo plazo
+
+## Sobre Olga
+- **Trabajo:** ceramista en un taller de Gijón
+- No le gusta que la llamen antes de las diez
+
+## Proyectos
+### Horno nuevo
+- Presupuesto máximo: 900 €
+- Decidimos comprar el eléctrico porque el gas sale caro
+- La garantía caduca el 4 de mayo de 2029
+
+## Reglas
+- No publicar fotos del taller sin permiso
+"""
+FRENCH = """# Mémoire
+
+## Qui est Solène
+- Ne pas l'appeler le dimanche
+- Son frère Malo garde le chien
+
+## À ne jamais faire
+- Publier l'adresse du verger
+- Couper l'eau de la serre pendant la nuit
+"""
+GERMAN = """# Gedächtnis
+
+## Über Hanno
+- mag keine langen Texte
+
+## Abläufe
+1. Holz bestellen
+2. Aufmaß vereinbaren
+3. Angebot schicken
+"""
+JAPANESE = """# 長期記憶
+
+## ユーザーについて
+- 返信は短く、敬語で書いてほしい
+
+## ルール
+- 確認なしにファイルを削除しないこと
+"""
+
+
+@pytest.mark.parametrize(
+    ("notes", "expected"),
+    [
+        (
+            SPANISH,
+            {
+                "Olga – Trabajo: ceramista en un taller de Gijón": "fact",
+                "Olga: No le gusta que la llamen antes de las diez": "preference",
+                "Horno nuevo – Presupuesto máximo: 900 €": "fact",
+                "Horno nuevo: Decidimos comprar el eléctrico porque el gas sale caro": "decision",
+                "Horno nuevo: La garantía caduca el 4 de mayo de 2029": "fact",
+                "No publicar fotos del taller sin permiso": "constraint",
+            },
+        ),
+        (
+            FRENCH,
+            {
+                "Solène: Ne pas l'appeler le dimanche": "constraint",
+                "Solène: Son frère Malo garde le chien": "relationship",
+                "À ne jamais faire: Publier l'adresse du verger": "constraint",
+                "À ne jamais faire: Couper l'eau de la serre pendant la nuit": "constraint",
+            },
+        ),
+        (
+            GERMAN,
+            {
+                "Hanno: mag keine langen Texte": "preference",
+                "Abläufe": "procedure",
+            },
+        ),
+        (
+            JAPANESE,
+            {
+                "ユーザー: 返信は短く、敬語で書いてほしい": "fact",
+                "確認なしにファイルを削除しないこと": "constraint",
+            },
+        ),
+    ],
+    ids=["Spanish", "French", "German", "Japanese"],
+)
+def test_a_memory_file_is_read_line_by_line_under_whom_it_is_about(
+    notes: str, expected: dict[str, str]
+) -> None:
+    claims = claimed(*candidates(notes, "MEMORY.md"))
+    assert {claim.wording.text: claim.type for claim in claims} == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "lasts"),
+    [
+        ("Olga cumple años el 22 de febrero", True),
+        ("Decisión: las fotos se guardan en el disco, no en la nube", True),
+        ("Revisé el correo, nada urgente", False),
+        ("Malo passe aux urgences en novembre", True),
+        ("Leçon : toujours tester la restauration", True),
+        ("Vérifié les sauvegardes, rien à dire", False),
+        ("Mia hat am 9. Juni Geburtstag", True),
+        ("Drei Anfragen beantwortet", False),
+        ("Il compleanno di Ada è il 3 marzo", True),
+        ("Inviato il preventivo a Rosa", False),
+        ("A Joana prefere mensagens curtas", True),
+        ("Criei o rascunho do contrato", False),
+        ("健太さんの母の誕生日は3月8日", True),
+        ("テストを実行、12件成功しました", False),
+    ],
+)
+def test_what_lasts_of_a_day_is_told_from_what_happened(line: str, lasts: bool) -> None:
+    (verdict,) = promoted(*candidates(f"# 2026-10-03\n\n## Notes\n\n- {line}\n", LOG))
+    assert (verdict.verdict == "promote") == lasts, verdict.rationale
+
+
+def test_what_happened_in_a_morning_is_no_list_of_one_thing() -> None:
+    for heading in ("Morning", "Tarde", "Après-midi", "Vormittag", "午前", "Sábado 18:00"):
+        notes = f"# 2026-10-03\n\n## {heading}\n\n- Swept the yard\n- The gate must stay shut\n"
+        assert len(candidates(notes, LOG)) == 2, heading
+
+
+@pytest.mark.parametrize(
+    "title",
+    (
+        "Long-term memory,Memoria a largo plazo,Mémoire,Langzeitgedächtnis"
+        ",Notas del día,Minhas notas,Memoria a lungo termine,Долговременная память,長期記憶"
+        ",长期记忆,今日のメモ,에이전트 메모리"
+    ).split(","),
+)
+def test_the_title_of_a_memory_is_no_subject(title: str) -> None:
+    claims = claimed(*candidates(f"# {title}\n\n## Orchard\n\n- Gate code lives in the shed\n"))
+    assert [claim.wording.text for claim in claims] == ["Orchard: Gate code lives in the shed"]

@@ -1,0 +1,195 @@
+"""Answers on a terminal: as wide as it is, with ids as short as name them, and paged when long."""
+
+from __future__ import annotations
+
+import io
+import re
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+from driving import MEMORY_ID, done, memrepo
+from hypothesis import given
+from hypothesis import strategies as st
+from mornings import MORNING, copied, waiting
+
+from memrepo.faces import cli
+from memrepo.faces.cli.screen import cells, fitted, linked, shortened
+
+RUN = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}")
+LONG_NAME = f"memories/knowledge/2026-03/{'very-' * 9}long-name-0a1b2c.md"
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository in which a run waits; nothing here writes."""
+    made = waiting(tmp_path_factory.mktemp("screen"))
+    return copied(made, tmp_path_factory.mktemp("screen") / "base")
+
+
+class Terminal(io.StringIO):
+    """Standard output that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def on_screen(repo: Path, *argv: str, columns: int = 80) -> str:
+    out = Terminal()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        redirect_stdout(out),
+        redirect_stderr(io.StringIO()),
+    ):
+        patch.setenv("COLUMNS", str(columns))
+        patch.setenv("LINES", "500")
+        patch.setenv("TERM", "dumb")
+        assert cli.main(["-C", str(repo), "--now", MORNING, *argv]) in (0, 1, 3)
+    return out.getvalue()
+
+
+READING = """\
+status
+doctor
+config
+runs
+report
+log
+diff
+search server
+recent
+graph
+graph ID
+related ID
+show ID
+show ID --explain
+why ID
+why ID --show history
+why ID --show blame
+why-not ID
+thread
+topics
+entities
+tiers
+health
+decay stats
+nominate
+simulate
+resolve
+reject --list
+check
+config explain sources.claims
+help
+help --all
+""".splitlines()
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize("line", READING)
+def test_nothing_is_wider_than_the_terminal_or_holds_a_whole_id(
+    repo: Path, line: str, columns: int
+) -> None:
+    id_ = done(repo, "search", "hermes", now=MORNING)["hits"][0]["id"]
+    shown = on_screen(repo, *line.replace("ID", id_).split(), columns=columns)
+    wide = [one for one in shown.splitlines() if cells(one) > columns]
+    assert [one for one in wide if len(one.split()) > 1] == []
+    assert MEMORY_ID.search(shown) is None
+    assert RUN.search(re.sub(r"\S*/\S*", "", shown)) is None
+
+
+def test_what_is_shown_names_a_memory_and_a_run_on_the_command_line(repo: Path) -> None:
+    short = on_screen(repo, "search", "hermes").split()[0]
+    assert re.fullmatch(r"mem-[0-9a-f]{6}", short)
+    assert done(repo, "why", short, now=MORNING)["id"].startswith(short)
+    run = on_screen(repo, "runs").split()[0]
+    assert run.endswith("Z")
+    assert done(repo, "diff", run, "--stat", now=MORNING)["run"].startswith(run)
+
+
+def test_a_pipe_has_whole_ids_and_whole_lines(repo: Path) -> None:
+    piped = memrepo(repo, "runs", now=MORNING, as_json=False).out
+    assert RUN.search(piped)
+    assert max(map(len, piped.splitlines())) > 80
+
+
+def test_lines_for_another_program_are_never_broken(repo: Path) -> None:
+    shown = on_screen(repo, "schedule", "show", columns=40)
+    assert shown == memrepo(repo, "schedule", "show", now=MORNING, as_json=False).out
+
+
+@pytest.mark.parametrize(
+    ("lines", "pager", "paged"),
+    [("500", "PAGER", False), ("10", "PAGER", True), ("10", "cat", False), ("10", "", False)],
+)
+def test_the_pager_shows_what_is_longer_than_the_screen(
+    repo: Path, tmp_path: Path, lines: str, pager: str, paged: bool
+) -> None:
+    took = tmp_path / "took"
+    script = tmp_path / "pager"
+    script.write_text(f'#!/bin/sh\necho "$LESS" > {took}\ncat >> {took}\n')
+    script.chmod(0o755)
+    out = Terminal()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out):
+        patch.setenv("LINES", lines)
+        patch.setenv("COLUMNS", "80")
+        patch.setenv("TERM", "xterm")
+        patch.delenv("LESS", raising=False)
+        patch.setenv("MEMREPO_PAGER", str(script) if pager == "PAGER" else pager)
+        assert cli.main(["-C", str(repo), "--now", MORNING, "config"]) == 0
+    assert took.is_file() is paged
+    assert ("run.judge" in out.getvalue()) is not paged
+    if paged:
+        assert took.read_text().startswith("FRX\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "broken"),
+    [
+        ("one two three four", ["one two", "three four"]),
+        ("- one two three", ["- one two", "  three"]),
+        ("  one two three", ["  one two", "  three"]),
+        ("a1  one two three", ["a1  one", "    two", "    three"]),
+        ("unbreakable-word", ["unbreakable-word"]),
+        ("昨夜的运行，收下了", ["昨夜的运", "行，收下了"]),
+        ("\x1b[1mone two\x1b[0m three", ["\x1b[1mone two\x1b[0m", "three"]),
+        ("see https://example.org/a/b", ["see", "https://example.org/a/b"]),
+    ],
+)
+def test_lines_break_at_blanks_and_hang_below_their_column(line: str, broken: list[str]) -> None:
+    assert fitted(line, 10).split("\n") == broken
+
+
+def test_of_a_path_that_is_too_wide_the_middle_is_left_out() -> None:
+    assert fitted(LONG_NAME, 80) == f"memories/…/{LONG_NAME.rpartition('/')[2]}"
+    assert cells(fitted(LONG_NAME, 40)) == 40
+    assert fitted(LONG_NAME, 40).endswith("long-name-0a1b2c.md")
+
+
+@given(st.lists(st.text("ab昨é-", min_size=1, max_size=12), max_size=30), st.integers(10, 60))
+def test_breaking_loses_no_word_and_keeps_to_the_width(words: list[str], width: int) -> None:
+    line = " ".join(words)
+    broken = fitted(line, width)
+    assert "".join(broken.split()) == "".join(line.split())
+    for one in broken.split("\n"):
+        assert cells(one) <= width or len(one.split()) == 1
+
+
+def test_an_id_is_whole_where_its_digits_are_those_of_two_files() -> None:
+    one, other = "mem-0a1b2c0000000000", "mem-ffffff0000000000"
+    paths = ["memories/a-0a1b2c.md", "memories/b-0a1b2c.md", "memories/c-ffffff.md"]
+    assert shortened(f"{one} {other}", paths) == f"{one} mem-ffffff"
+    assert shortened(f"x/{other} {other}.md", paths[2:]) == f"x/{other} mem-ffffff.md"
+    run = "20260301T090000Z-"
+    assert shortened(f"{run}aaaaaaaa", ["runs/20260301T090000Z-bbbbbbbb.json"]) == f"{run}aaaaaaaa"
+    assert shortened(f"{run}aaaaaaaa", ["runs/20260301T090000Z-aaaaaaaa.json"]) == run[:-1]
+
+
+def test_a_path_of_a_file_that_is_there_is_a_link_and_no_other_word(tmp_path: Path) -> None:
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources/MEMORY.md").write_text("x")
+    link = (
+        f"\x1b]8;;{(tmp_path / 'sources/MEMORY.md').as_uri()}\x1b\\sources/MEMORY.md\x1b]8;;\x1b\\"
+    )
+    assert linked("from sources/MEMORY.md:3", tmp_path) == f"from {link}:3"
+    for word in ("sources/GONE.md", "../sources/MEMORY.md", "/etc/passwd.md", "https://a.org/b.md"):
+        assert linked(word, tmp_path) == word

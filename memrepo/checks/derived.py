@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from memrepo.checks.rules import Rule, Scene
 from memrepo.core import codec
-from memrepo.core.layout import HOT_NAMES
+from memrepo.core.layout import HOT_NAMES, standing_of
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 
@@ -38,6 +39,23 @@ def find(scene: Scene) -> Iterator[Problem]:
             yield from check_hot_page(path, data, memory_at)
     for path, data in scene.in_area("views").items():
         if not scene.merging:
-            from memrepo.checks.view_page import check_view_page
+            yield from _view_page(path, data, scene.around.before(path))
 
-            yield from check_view_page(path, data, scene.around.before(path))
+
+def _view_page(path: str, data: bytes, before: bytes | None) -> Iterator[Problem]:
+    """Yield a finding for a changed page, at its first other line where the page is known."""
+    if standing_of("view", data) != "edited":
+        return
+    mend = "`memrepo edit` the memory that the changed block links to; a run writes the page anew"
+    line = 0
+    if before is not None and standing_of("view", before) == "ours":
+        mend = f"`git restore -SW {path}`, then {mend}"
+        pairs = zip_longest(before.split(b"\n"), data.split(b"\n"))
+        line = next(n for n, (old, new) in enumerate(pairs, start=1) if old != new)
+    yield PAGE_EDITED.found(
+        path,
+        "was changed by hand, expected it as memrepo wrote it",
+        line=line,
+        column=1 if line else 0,
+        fix=mend,
+    )

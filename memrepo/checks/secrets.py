@@ -8,6 +8,7 @@ only: what goes to a model or is taken in is redacted all the same.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from memrepo.checks.places import body_line
 from memrepo.checks.rules import Rule, Scene
@@ -137,6 +138,14 @@ def _line_at(text: str, at: int) -> str:
 def _rejected(scene: Scene) -> Iterator[Problem]:
     if scene.layout is None or scene.merging:
         return  # what a merge by hand brings back the next command takes out
+    for path in scene.gone:
+        if scene.area(path) == "tombstones":
+            yield EDITED.found(
+                path,
+                "the tombstone is deleted by hand: what it rejects would be let in",
+                fix=f"`git restore -SW {path}`; `memrepo reject {PurePosixPath(path).stem} --undo`"
+                " lifts it, if it holds after all",
+            )
     around = scene.around.below(scene.layout.area("tombstones"))
     stones = {**around, **scene.in_area("tombstones")}
     if not stones:

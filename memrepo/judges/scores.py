@@ -204,7 +204,7 @@ _BY_SPEECH: tuple[tuple[re.Pattern[str], Signal], ...] = (
     (talk.WHEN, Signal("when", judgement=0.15, persistence=0.20)),
 )
 # Fitted by `benchmarks/lasting.py`, rounded: one unit of the regression's logit is 0.4 of strength.
-_DAILY = Signal("daily", -0.12, -0.12, 0.0, 0.0, -0.11)
+_DAILY = Signal("daily", -0.10, -0.10, 0.0, 0.0, -0.10)
 
 
 def _trait(code: str, weight: float) -> Signal:

@@ -81,10 +81,10 @@ def test_a_field_is_its_decisions_in_the_chain_never_the_merge(small_repo: Path)
 
 
 def test_elements_of_a_list_and_lines_of_a_body_have_their_own_authors(small_repo: Path) -> None:
-    id_ = by_text(small_repo, "raised beds").id
+    memory = by_text(small_repo, "raised beds")
+    id_, first = memory.id, memory.body.strip()
     done(small_repo, "edit", id_, "--set", "tags=garden", now=NEXT_DAY)
     done(small_repo, "edit", id_, "--set", "tags=garden,health", now=DAY3)
-    first = "Vera prefers raised beds because her back hurts."
     done(small_repo, "edit", id_, "--text", f"{first}\n\nSince 2019.", now=DAY4)
     done(small_repo, "pin", id_, now=DAY4)
     done(small_repo, "unpin", id_, now=DAY5)

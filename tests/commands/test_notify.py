@@ -180,6 +180,7 @@ def test_missed_runs_and_spend_need_a_person(repo: Path) -> None:
     assert [need["kind"] for need in found] == ["missed"]
     manifest = next((repo / "runs").rglob("*.json"))
     record = json.loads(manifest.read_text())
+    record["calls"] = 3
     record["tokens"] |= {"prompt": 850, "completion": 50, "total": 900, "source": "provider"}
     manifest.write_text(json.dumps(record))
     git(repo, "commit", "-qam", "costs", "--no-verify")

@@ -103,8 +103,8 @@ def test_sentences_about_two_people_are_two_memories(tmp_path: Path) -> None:
     edit(repo, f"{HEAD}- {SAID.replace('smell', 'sight')}\n".encode())
     active = [m for m in memories(repo).values() if m.status == "active"]
     assert {m.text("subject"): m.body.strip() for m in active} == {
-        "Anna": "Anna likes green tea in the morning.",
-        "Ben": "Ben hates the sight of coffee in the office.",
+        "Anna": "Atlas: Anna likes green tea in the morning.",
+        "Ben": "Atlas: Ben hates the sight of coffee in the office.",
     }
     assert len(active) == 2
 

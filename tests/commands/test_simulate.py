@@ -38,8 +38,8 @@ def test_the_same_seed_gives_the_same_chart(small_repo: Path) -> None:
     [
         ("1", "01"),
         ("9", "0   4    9"),
-        ("90", f"0{' ' * 27}45{' ' * 28}90"),
-        ("365", f"0{' ' * 26}182{' ' * 27}365"),
+        ("90", f"0{' ' * 20}45{' ' * 21}90"),
+        ("365", f"0{' ' * 19}182{' ' * 20}365"),
     ],
 )
 def test_the_days_stand_below_the_curves(small_repo: Path, days: str, axis: str) -> None:

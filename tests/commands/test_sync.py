@@ -808,6 +808,7 @@ def test_what_a_program_pruned_on_one_clone_and_another_recalled_stays(
 ) -> None:
     laptop, desk = machines
     old = done(laptop, "add", "The ladder stands in the barn.", "--class", "ephemeral")["id"]
+    done(laptop, "config", "set", "agents.removals", "allow")
     converge(laptop, desk)
     with monkeypatch.context() as patch:
         patch.setenv("MEMREPO_ACTOR", "jeeves")

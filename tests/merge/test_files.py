@@ -149,11 +149,13 @@ def test_two_tombstones_are_one_with_all_evidence() -> None:
 
 
 @pytest.mark.parametrize("broken", [b"---\nkey: x\n---\n", b"nothing"])
-def test_a_tombstone_that_cannot_be_read_is_a_conflict(broken: bytes) -> None:
+def test_a_tombstone_that_cannot_be_read_gives_way_to_one_that_can(broken: bytes) -> None:
     path = f"tombstones/{STONE.key}.md"
     whole = tombstone_bytes(STONE)
-    assert join(path, None, broken, whole, THEIRS_LATER) == (whole, "both-changed", broken)
-    assert join(path, None, whole, broken, THEIRS_LATER) == (broken, "both-changed", whole)
+    assert join(path, None, broken, whole, THEIRS_LATER) == (whole, None, None)
+    assert join(path, None, whole, broken, THEIRS_LATER) == (whole, None, None)
+    other = broken + b"\n"
+    assert join(path, None, broken, other, THEIRS_LATER) == (other, "both-changed", broken)
 
 
 @pytest.mark.parametrize(

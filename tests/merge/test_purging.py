@@ -142,12 +142,14 @@ def test_the_time_grows_with_the_text_and_no_faster() -> None:
     ):
         spent = []
         for size in (20_000, 40_000):
-            text = (family * size)[:size]
-            began = time.process_time()
-            replaced(text, find(text, NEEDLES))
-            edited(text, Edit(needles=NEEDLES, seed="s", ids={"": ""}, names={"": ""}))
-            list(known_again(text, hidden, KEY))
-            spent.append(time.process_time() - began)
+            text, took = (family * size)[:size], []
+            for _ in range(2):  # the lesser of two: other work on the machine counts too
+                began = time.process_time()
+                replaced(text, find(text, NEEDLES))
+                edited(text, Edit(needles=NEEDLES, seed="s", ids={"": ""}, names={"": ""}))
+                list(known_again(text, hidden, KEY))
+                took.append(time.process_time() - began)
+            spent.append(min(took))
         assert spent[1] < 3 * spent[0] + 0.05, (family, spent)
 
 

@@ -132,7 +132,9 @@ def test_what_it_writes_is_of_its_scope_and_it_changes_nothing_beyond(repo: Path
 
 def test_a_write_of_a_bound_caller_keeps_the_hot_page_whole(repo: Path) -> None:
     page = (repo / "MEMORY.md").read_text(encoding="utf-8")
-    assert "lighthouse" in page
+    assert "switched off at night" in page
+    assert "lighthouse" not in page  # everybody reads it: of two scopes it holds neither
+    assert "kiln" not in page
     id_ = tool(repo, "memory_store", text="The kiln has four doors.", reason="counted").data["id"]
     done(repo, "promote", id_, "--reason", "known by heart", now=LATER)
     assert not tool(repo, "memory_forget", id=id_, reason="x").failed

@@ -382,15 +382,16 @@ def telling(headings: Sequence[str], *, dated: bool = False) -> Iterator[str]:
         when = is_date(heading) or is_time_heading(heading) or _OF_A_DAY.match(heading)
         if said and not generic and not when and not _names_a_memory(heading):
             shown = clean(text, dated=True) if dated else heading
-            yield _ABOUT.sub("", shown) or shown
+            name = _ABOUT.sub("", shown)
+            yield name if name and not name[0].islower() else shown
 
 
 _ABOUT = regex(
     r"^(?:about|who is|über|wer ist|sobre|acerca de|quién es|quem é|à propos de|qui est|su di|chi è"
-    r"|wie is|о|об|про)\s+(?=[^\W\d_])|(?:について|に関して|のこと)$|^关于|에 대(?:해서?|하여)$",
+    r"|wie is)\s+(?=[^\W\d_])|(?:について|に関して|のこと)$|^关于|에 대(?:해서?|하여)$",
     re.IGNORECASE,
 )
-"""What a heading says before or behind the name of whom it is about."""
+"""What a heading says before or behind a name: "About Ana", but not "About the yard"."""
 
 
 def _names_a_memory(heading: str) -> bool:

@@ -37,14 +37,18 @@ _LEFT_OUT = "## Left out"
 def hot_page(state: State, rules: HotRules) -> bytes | None:
     """Return the page for a state, or None where no memory is on the hot cache.
 
-    What the host's limits leave no room for is listed with where it stands.
+    What the host's limits leave no room for is listed with where it stands. Everybody who works
+    here reads the page: where memories are of several scopes, it holds those that are of none.
     """
     found = sorted((m for m in state.active if hot_of(m) is not None), key=_first_to_stay)
     if not found:
         return None
-    kept = list(found)
+    shared = len({m.text("scope") for m in found} - {""}) < 2
+    kept = [m for m in found if shared or not m.text("scope")]
+    apart = [m for m in found if not shared and m.text("scope")]
+    whole = list(kept)
     while True:
-        page = _page(kept, found[len(kept) :])
+        page = _page(kept, [*whole[len(kept) :], *apart])
         if not kept or _fits(page, rules):
             return page
         kept.pop()

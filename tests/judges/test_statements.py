@@ -46,6 +46,11 @@ def texts(text: str, name: str = "memory/team.md", about: str = "") -> list[str]
             "Hosts – atlas – Port: 8080",
         ),
         ("# ana\n\n## Interests\n\n- bees\n- slow food\n", "ana – Interests: bees; slow food"),
+        ("# Home\n\n## About Ana\n\n- has two cats\n", "Home – Ana: has two cats"),
+        (
+            "# Home\n\n## About the yard\n\n- has two gates\n",
+            "Home – About the yard: has two gates",
+        ),
         ("# 队伍\n\n## 规则\n\n- **语言:** 中文\n", "队伍 – 语言: 中文"),
     ],
 )

@@ -230,3 +230,41 @@ def test_a_merge_that_keeps_one_side_whole_takes_no_tombstone_out(repo: Path) ->
     done(repo, "add", "The lathe stands beside the window.", now=LATER)
     assert len(done(repo, "reject", "--list")["rejected"]) == 1
     assert handed_out(repo) == []
+
+
+def side_that_never_had_it(repo: Path) -> None:
+    git(repo, "switch", "-q", "-c", "aside", "HEAD~2")
+    (repo / "aside.txt").write_text("aside\n", encoding="utf-8")
+    commit_unseen(repo)
+    git(repo, "merge", "-q", "-s", "ours", "--no-verify", "--no-edit", "main")
+
+
+def link_in_its_place(repo: Path) -> None:
+    (stone,) = repo.glob("tombstones/*.md")
+    stone.unlink()
+    stone.symlink_to("../memrepo.toml")
+    commit_unseen(repo)
+
+
+def reverted_by_git(repo: Path) -> None:
+    git(repo, "revert", "--no-edit", "HEAD~1")
+
+
+@pytest.mark.parametrize(
+    "way",
+    [side_that_never_had_it, link_in_its_place, reverted_by_git],
+    ids=lambda way: way.__name__,
+)
+def test_a_tombstone_of_before_is_named_and_put_back_whatever_took_it_out(
+    repo: Path, way: object
+) -> None:
+    assert callable(way)
+    done(repo, "add", "The kiln is fired on Fridays.", now=LATER)  # it was looked at with it
+    way(repo)
+    if not (repo / BACK).exists():
+        by_hand(repo)
+    (check,) = [c for c in memrepo(repo, "doctor").data["checks"] if c["name"] == "rejected"]
+    assert not check["ok"]
+    done(repo, "add", "The lathe stands beside the window.", now=LATER)
+    assert len(done(repo, "reject", "--list")["rejected"]) == 1
+    assert handed_out(repo) == []

@@ -117,14 +117,33 @@ def test_a_file_of_a_hand_is_out_of_recall_and_named_and_back_once_the_rejection
         SAID.replace("a", "\u0430"),
         SAID.replace("code", "co\U000e0064de"),
         unicodedata.normalize("NFD", SAID) + "\u2066\u2069",
+        f"## {SAID}",
+        f"> {SAID}",
+        f"_{SAID}_",
+        f"The __gate code__ of the ~~north~~ depot is kept by <b>Vera</b>{SAID[-1:]}",
+        SAID.replace("gate code", "[gate code](https://gate.example/a)"),
+        SAID.replace("gate code", "gate&nbsp;code") + "<!-- so -->",
+        SAID.removesuffix(".") + "。",
     ],
-    ids=["case", "list", "width", "marks", "letters", "tags", "isolates"],
+    ids=[
+        *("case", "list", "width", "marks", "letters", "tags", "isolates"),
+        *("heading", "quotation", "emphasis", "markup", "link", "entity", "stop"),
+    ],
 )
 def test_it_is_known_however_it_is_spelled(repo: Path, text: str) -> None:
     by_hand(repo, text)
     assert named(repo) == ["status", "doctor"]
     found = done(repo, "search", *ASKED, "Vera")["hits"]
     assert [hit["id"] for hit in found] == []
+
+
+@pytest.mark.parametrize("key", ["title", "subject"])
+def test_a_title_that_says_it_brings_nothing_back(repo: Path, key: str) -> None:
+    by_hand(repo, "It is so.")
+    path = repo / BACK
+    path.write_text(path.read_text("utf-8").replace("type:", f"{key}: {SAID}\ntype:"), "utf-8")
+    assert named(repo) == ["status", "doctor"]
+    assert done(repo, "search", "It", "is", *ASKED)["hits"] == []
 
 
 def test_a_new_tombstone_takes_what_is_indexed_out_of_a_search_and_a_lifted_one_brings_it(

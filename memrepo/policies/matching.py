@@ -1,6 +1,4 @@
-"""Whether a claim is known already, and which statements are alike: keys and cosines.
-
-Tell whether a claim is known already: reuse keys and probable duplicates.
+"""Tell whether a claim is known already: reuse keys and probable duplicates.
 
 Lineage: memory-purifier, assembly (reuse by normalised triple; composite score, threshold 0.80).
 Deliberate differences:
@@ -10,18 +8,12 @@ Deliberate differences:
   one word and are two statements.
 - An empty subject or predicate equals nothing, else all bullets under one heading were duplicates.
 - Texts are compared by words, or by pairs of characters in scripts without blanks.
-
-Which statements are so alike that they may contradict each other: the cosine of their words.
-
-Lineage: engram, contradiction detection (the five most similar above 0.7 are looked at).
-Deliberate difference: where more than five are equally alike none of these is taken. Such a
-statement is a line of a list, and five lines of it would be no better than the others.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -101,13 +93,14 @@ class PriorIndex:
     It grows while a run makes claims, so that these are compared with each other too.
     """
 
-    __slots__ = ("_by_key", "_by_object", "_by_tokens")
+    __slots__ = ("_alike", "_by_key", "_by_object", "_by_tokens")
 
     def __init__(self, priors: Iterable[PriorClaim] = ()) -> None:
         """Index priors; stale and retired ones are left out."""
         self._by_key: dict[ReuseKey, list[PriorClaim]] = {}
         self._by_object: dict[ReuseKey, list[PriorClaim]] = {}
-        self._by_tokens: dict[tuple[str, str, frozenset[str]], list[PriorClaim]] = {}
+        self._alike: dict[tuple[str, str], list[PriorClaim]] = {}
+        self._by_tokens: dict[tuple[str, str], dict[frozenset[str], list[PriorClaim]]] = {}
         for prior in priors:
             self.add(prior)
 
@@ -120,7 +113,9 @@ class PriorIndex:
             self._by_key.setdefault(key, []).append(prior)
         if object_ := normal_subject(prior.object):
             self._by_object.setdefault((subject, home, object_), []).append(prior)
-        self._by_tokens.setdefault((subject, home, tokens(prior.text)), []).append(prior)
+        self._alike.setdefault((subject, home), []).append(prior)
+        if (cut := self._by_tokens.get((subject, home))) is not None:
+            cut.setdefault(tokens(prior.text), []).append(prior)
 
     def with_key(self, statement: Statement) -> tuple[PriorClaim, ...]:
         """Return the priors with the same reuse key: newest evidence first, then by id."""
@@ -138,10 +133,21 @@ class PriorIndex:
         subject, home = normal_subject(statement.subject), statement.home.strip()
         if not (subject and home):
             return ()
-        found = [*self._by_tokens.get((subject, home, tokens(statement.text)), ())]
+        found = [*self._with_tokens(subject, home).get(tokens(statement.text), ())]
         if object_ := normal_subject(statement.object):
             found += self._by_object.get((subject, home, object_), ())
         return tuple({p.memory_id: p for p in (*found, *self.with_key(statement))}.values())
+
+    def _with_tokens(
+        self, subject: str, home: str
+    ) -> Mapping[frozenset[str], Sequence[PriorClaim]]:
+        """Return the priors of a subject by their tokens; the texts of others are not cut."""
+        cut = self._by_tokens.get((subject, home))
+        if cut is None:
+            cut = self._by_tokens[subject, home] = {}
+            for prior in self._alike.get((subject, home), ()):
+                cut.setdefault(tokens(prior.text), []).append(prior)
+        return cut
 
 
 @lru_cache(maxsize=1 << 14)
@@ -245,13 +251,8 @@ def probable_duplicate(statement: Statement, index: PriorIndex) -> Duplicate | N
     return Duplicate(memory_id=memory_id, score=-score, reason=f"composite_{-score:.2f}_subject")
 
 
-ALIKE = 0.7
-"""Above this cosine two statements are compared."""
 MOST = 5
 """With how many statements one is compared."""
-LOOKED = 64
-"""How many statements are looked at for one, those with its rarest words first: what shares only
-words that so many have is not found, and the work grows with the statements, not their pairs."""
 
 
 def cosine(one: frozenset[str], other: frozenset[str]) -> float:
@@ -276,68 +277,3 @@ def akin(memory: Memory, others: Iterable[Memory]) -> list[tuple[Memory, float]]
     ]
     alike = [(other, round(score, 2)) for other, score in scored if score >= AKIN]
     return sorted(alike, key=lambda pair: (-pair[1], pair[0].id))[:FEW]
-
-
-class Similar:
-    """Statements by their rarest words: who may be alike is found without a look at all others.
-
-    A cosine above 0.7 takes more than 0.49 of the words of either statement in common, so two
-    that are alike share one of the rarest 0.51 of each.
-    """
-
-    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
-        """Take (id, text) pairs."""
-        self._words = {id_: tokens(text) for id_, text in texts}
-        self._by_word: dict[str, list[str]] = {}
-        for id_ in sorted(self._words):
-            for word in self._words[id_]:
-                self._by_word.setdefault(word, []).append(id_)
-
-    def nearest(self, id_: str, asked: Container[str] | None = None) -> list[tuple[str, float]]:
-        """Return the statements that are most like one of them, best first.
-
-        Where only some ids are asked about, nothing is returned where none of them may be among it.
-        """
-        words = self._words.get(id_, frozenset())
-        near = self._near(id_, words)
-        if asked is not None and not any(other in asked for other in near):
-            return []
-        scored = [(other, cosine(words, self._words[other])) for other in near]
-        alike = sorted(
-            (pair for pair in scored if pair[1] > ALIKE), key=lambda pair: (-pair[1], pair[0])
-        )
-        if len(alike) <= MOST:
-            return alike
-        return [pair for pair in alike[:MOST] if pair[1] > alike[MOST][1]]
-
-    def around(self, ids: Iterable[str]) -> set[str]:
-        """Return all whose nearest may be among some statements: those that are alike to one.
-
-        Where that takes as many looks as `nearest` of every statement would, it is every statement.
-        """
-        found: set[str] = set()
-        looks = LOOKED * len(self._words)
-        for id_ in ids:
-            words = self._words.get(id_, frozenset())
-            near = {other for word in self._rarest(words) for other in self._by_word[word]}
-            if (looks := looks - len(near)) < 0:
-                return set(self._words)
-            found |= {other for other in near if cosine(words, self._words[other]) > ALIKE}
-        return found
-
-    def _near(self, id_: str, words: frozenset[str]) -> dict[str, None]:
-        """Return who shares one of the rarest words, at most LOOKED."""
-        near: dict[str, None] = {}
-        for word in self._rarest(words):
-            for other in self._by_word[word]:
-                if other != id_:
-                    near[other] = None
-                if len(near) == LOOKED:
-                    return near
-        return near
-
-    def _rarest(self, words: frozenset[str]) -> list[str]:
-        """Return the rarest words, of which whoever is alike has one."""
-        common = math.floor(ALIKE * ALIKE * len(words)) + 1
-        rarest = sorted(words, key=lambda word: (len(self._by_word[word]), word))
-        return rarest[: len(words) - common + 1]

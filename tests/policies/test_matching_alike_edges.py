@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.memory import Memory
-from memrepo.policies import matching as similarity
-from memrepo.policies.matching import AKIN, ALIKE, FEW, Similar, akin, cosine
+from memrepo.policies import similarity
+from memrepo.policies.matching import AKIN, FEW, akin, cosine
+from memrepo.policies.similarity import ALIKE, Similar
 
 
 def memory(number: int, body: str, **fields: Any) -> Memory:

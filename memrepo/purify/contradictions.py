@@ -38,10 +38,10 @@ from memrepo.policies.evidence import same_place
 from memrepo.policies.matching import (
     INACTIVE_STANDINGS,
     MOST,
+    Similar,
     normal_predicate,
     normal_subject,
 )
-from memrepo.policies.similarity import Similar
 from memrepo.purify.answers import Kept
 from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.batches import Asked, Asking, ask_pairs

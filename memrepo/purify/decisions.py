@@ -25,8 +25,7 @@ from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, Pr
 from memrepo.core.memory import Link, Memory
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import Basis, newer_of, same_place
-from memrepo.policies.matching import normal_subject, reuse_key, tokens
-from memrepo.policies.similarity import WordIndex
+from memrepo.policies.matching import WordIndex, normal_subject, reuse_key, tokens
 from memrepo.policies.wording_marks import is_told
 from memrepo.purify.known import ACTOR, Known, by_person, prior_of
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.policies.matching import MOST, cosine, tokens
-from memrepo.policies.similarity import ALIKE, Similar
+from memrepo.policies.matching import ALIKE, MOST, Similar, cosine, tokens
 
 TEXTS = st.lists(
     st.lists(st.sampled_from("red green blue cat dog sun moon tree".split()), max_size=7).map(

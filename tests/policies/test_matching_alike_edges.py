@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.memory import Memory
-from memrepo.policies import similarity
-from memrepo.policies.matching import AKIN, FEW, akin, cosine
-from memrepo.policies.similarity import ALIKE, Similar
+from memrepo.policies import matching as similarity
+from memrepo.policies.matching import AKIN, ALIKE, FEW, Similar, akin, cosine
 
 
 def memory(number: int, body: str, **fields: Any) -> Memory:

@@ -17,7 +17,7 @@ from memrepo.core.changes import Update
 from memrepo.core.judge import BudgetReached, Finding, JudgeFailed
 from memrepo.core.state import State, apply
 from memrepo.judges.offline import OfflineJudge
-from memrepo.policies import similarity
+from memrepo.policies import matching as similarity
 from memrepo.purify import contradictions as stage
 from memrepo.purify.contradictions import Among, among
 from memrepo.purify.holds import fingerprints

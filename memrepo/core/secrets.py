@@ -157,11 +157,11 @@ def _found(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[int, int, str]]:
                 yield start, -start - len(value), kind
 
 
-def _hints_in(folded: str) -> Collection[str]:
+def _hints_in(folded: str) -> frozenset[str]:
     """Return the hints that a folded text holds: those are looked for of which the beginning is."""
     beginnings = _HINTS.keys() & set(zip(folded, folded[1:], folded[2:], strict=False))
     likely = (hint for three in beginnings for hint in _HINTS[three])
-    return {hint for hint in (*_SHORT_HINTS, *likely) if hint in folded}
+    return frozenset(hint for hint in (*_SHORT_HINTS, *likely) if hint in folded)
 
 
 def _visible(text: str) -> tuple[str, Sequence[int]]:

@@ -194,14 +194,30 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     path: str
     fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
     body: str = ""
+    # Of the instance, as `derived`: what is no field is left behind by a copy. A run asks for these
+    # a million times.
     _said: ClassVar[dict[str, Any]]
-    """Of the instance, as `derived`: what is no field is left behind by a copy."""
+    id: ClassVar[str]
+    """The id, or an empty string where a person's file has none yet."""
+    type: ClassVar[str]
+    """The memory's type."""
+    status: ClassVar[str]
+    """Whether recall sees it."""
+    standing: ClassVar[str]
+    """How sure we are (claims only)."""
+    is_note: ClassVar[bool]
+    """Whether tiers govern it; decay classes govern the rest."""
 
     def __post_init__(self) -> None:
-        said = dict(self.fields)
+        said, own = dict(self.fields), self.__dict__
         if "run" in said:
             said = implied(said) | said
-        self.__dict__["_said"] = said  # runs ask for fields a million times
+        own["_said"] = said
+        own["id"] = said.get("id", "")
+        own["type"] = type_ = said.get("type", "")
+        own["status"] = said.get("status", "active")
+        own["standing"] = said.get("standing", "resolved")
+        own["is_note"] = type_ == "note"
         force_setattr(self, "fields", MappingProxyType(said))
 
     def __hash__(self) -> int:
@@ -222,39 +238,10 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {}
 
     @property
-    def id(self) -> str:
-        """Return the id, or an empty string where a person's file has none yet."""
-        found: str = self._said.get("id", "")
-        return found
-
-    @property
-    def type(self) -> str:
-        """Return the memory's type."""
-        found: str = self._said.get("type", "")
-        return found
-
-    @property
-    def status(self) -> str:
-        """Return whether recall sees it."""
-        found: str = self._said.get("status", "active")
-        return found
-
-    @property
-    def standing(self) -> str:
-        """Return how sure we are (claims only)."""
-        found: str = self._said.get("standing", "resolved")
-        return found
-
-    @property
     def sources(self) -> tuple[Source, ...]:
         """Return where its text came from."""
         found: tuple[Source, ...] = self._said.get("sources", ())
         return found
-
-    @property
-    def is_note(self) -> bool:
-        """Tell whether tiers govern it; decay classes govern the rest."""
-        return bool(self._said.get("type") == "note")
 
     @property
     def layer(self) -> str:

@@ -11,6 +11,8 @@ from driving import LATER, NEXT_DAY, Done, assert_sound, done, git, memories, me
 from msgspec.structs import replace
 
 from memrepo.actions.work import Call
+from memrepo.core.changes import Delete, Remove, Update
+from memrepo.core.memory import Hot
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.replies import Reply
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT
@@ -114,6 +116,21 @@ def test_the_person_accepts_it_or_it_never_happened(repo: Path, ask: Ask) -> Non
     done(repo, "undo", now=NEXT_DAY)
     assert (memories(repo)[id_].status, memories(repo)[id_].body) == ("active", SAID)
     assert_sound(repo)
+
+
+def test_two_wishes_differ_by_all_that_they_would_change_but_the_time() -> None:
+    from memrepo.actions.asked import _told
+
+    on = Hot(since=datetime(2026, 3, 1, tzinfo=UTC))
+    off = replace(on, until=datetime(2026, 3, 2, tzinfo=UTC))
+    later = replace(on, until=datetime(2026, 3, 3, tzinfo=UTC))
+    one, other = "mem-" + "1" * 16, "mem-" + "2" * 16
+    assert _told(Update(id=one, fields={"hot": on})) != _told(Update(id=one, fields={"hot": off}))
+    assert _told(Update(id=one, fields={"hot": off})) == _told(
+        Update(id=one, fields={"hot": later})
+    )
+    assert _told(Remove(id=one)) != _told(Remove(id=other))
+    assert _told(Delete(path="a")) != _told(Delete(path="b"))
 
 
 def test_a_refused_wish_leaves_the_memory_as_it_was(repo: Path) -> None:

@@ -24,7 +24,7 @@ from memrepo.actions.run.chain import WHAT_LENGTH, run_stamp
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Asked
-from memrepo.core.changes import Create, Plan, Step, Update, Write
+from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
 from memrepo.core.memory import Memory
@@ -107,7 +107,7 @@ def leave(at: Work, state: State, step: Step, taken: Sequence[Memory], *, dry_ru
 
     A newer wish about the same memories takes the place of an older one.
     """
-    told = [_told(step, change) for change in step.changes]
+    told = [_told(change) for change in step.changes]
     mark = digest([at.actor, step.op, told])[:8]
     mine = [w for w in all_waiting(at) if is_wish(at, w)]
     same = next((w for w in mine if w.run.endswith(f"-{mark}")), None)
@@ -144,16 +144,20 @@ def _waits(asked: Asked) -> Problem:
     )
 
 
-def _told(step: Step, change: object) -> object:
+def _told(change: Change) -> object:
     """Return what tells one wish from another: not when it was made."""
     match change:
         case Create(memory=memory):
-            return memory.body
+            return [memory.body, memory.text("scope")]
         case Update(id=id_, fields=fields, body=body):
             keys = [k for k in sorted(fields) if k in ("status", *_ENDS, *_MARKS)]
-            return [id_, body, [[k, str(fields[k])] for k in keys]]
-        case _:
-            return step.op
+            hot = fields.get("hot")
+            cached = [hot is not None and hot.until is None] if "hot" in fields else []
+            return [id_, body, [[k, str(fields[k])] for k in keys], cached]
+        case Remove(id=id_):
+            return id_
+        case Write(path=path) | Delete(path=path):
+            return path
 
 
 def _asked(taken: Sequence[Memory], run: str) -> Asked:

@@ -22,11 +22,13 @@ from memrepo.merge.tombstones import (
     REJECTED,
     Tombstone,
     brought_back,
+    changed_by_hand,
+    has_seal,
     is_tombstone,
     read_tombstone,
     tombstone_bytes,
 )
-from memrepo.store.light import changes, hand_commits
+from memrepo.store.light import changes
 
 
 def back_by_hand(work: Work) -> tuple[Problem, ...]:
@@ -67,8 +69,13 @@ def _changed_stones(work: Work) -> Iterator[Problem]:
                 message="was taken away by hand: what it rejects is kept out as before",
                 fix=f"`git restore {path}`",
             )
-        elif data is not None and isinstance(problem := read_tombstone(path, data), Problem):
-            yield replace(problem, severity="warning")
+        elif data is not None:
+            before = work.tree.files.get(path, b"")
+            problem = read_tombstone(path, data)
+            if isinstance(problem, Problem):
+                yield replace(problem, severity="warning")
+            elif has_seal(before) and not has_seal(data):
+                yield replace(changed_by_hand(path), severity="warning")
 
 
 def put_back(work: Work, since: str) -> tuple[Problem, ...]:
@@ -107,20 +114,31 @@ def put_back(work: Work, since: str) -> tuple[Problem, ...]:
 
 
 def _lost(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
-    """Yield path and bytes of tombstones that commits by hand since a commit removed or changed.
+    """Yield path and bytes of the tombstones that are not what a commit since then had them be.
 
-    Of several versions the one that memrepo wrote last; none where what is there is that, or later.
+    Of several versions the highest under a seal stands: only a hand takes one back behind that, or
+    takes it out, be it by a merge that keeps one side whole.
     """
     layout, git = at.tree.layout, at.store.repo.light
-    hands = [hand.id for hand in hand_commits(git, f"{since}..{at.tree.commit}")]
-    found: dict[str, Tombstone] = {}
-    for _, path, old, _ in changes(git, hands) if hands else ():
-        if old and is_tombstone(layout, path):
-            stone = read_tombstone(path, git.read(old))
+    area = layout.area("tombstones")
+    words = ("rev-list", "--full-history", "--no-merges", f"{since}..{at.tree.commit}")
+    found: dict[str, tuple[bool, Tombstone]] = {}
+    for _, path, old, new in changes(git, git.ask(*words, "--", area).split()):
+        for blob in filter(None, (old, new) if is_tombstone(layout, path) else ()):
+            data = git.read(blob)
+            stone = read_tombstone(path, data)
             if isinstance(stone, Tombstone):
-                found[path] = max(stone, found.get(path, stone), key=lambda s: s.rank)
-    for path, stone in found.items():
-        here = at.tree.files.get(path)
-        now = read_tombstone(path, here) if here is not None else None
-        if not isinstance(now, Tombstone) or now.rank < stone.rank:
+                one = (has_seal(data), stone)
+                found[path] = max(one, found.get(path, one), key=_weight)
+    for path, (sealed, stone) in found.items():
+        here = at.tree.files.get(path, b"")
+        now = read_tombstone(path, here)
+        if not isinstance(now, Tombstone) or _weight((has_seal(here), now)) < _weight(
+            (sealed, stone)
+        ):
             yield path, tombstone_bytes(stone)
+
+
+def _weight(found: tuple[bool, Tombstone]) -> tuple[bool, tuple[int, bool, str]]:
+    sealed, stone = found
+    return sealed, stone.rank

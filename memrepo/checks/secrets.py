@@ -150,10 +150,14 @@ def _rejected(scene: Scene) -> Iterator[Problem]:
     stones = {**around, **scene.in_area("tombstones")}
     if not stones:
         return
-    from memrepo.merge.tombstones import read_tombstones
+    from memrepo.merge.tombstones import changed_by_hand, has_seal, read_tombstones
 
     found = read_tombstones(stones, scene.layout)
-    yield from (p for p in found.problems if p.path in scene.files)
+    named = {p.path: p for p in found.problems if p.path in scene.files}
+    for path, data in scene.in_area("tombstones").items():
+        if not has_seal(data) and has_seal(scene.around.before(path) or b""):
+            named.setdefault(path, changed_by_hand(path))
+    yield from named.values()
     for memory in scene.memories:
         stone = found.bar(memory) if memory.status != "forgotten" else None
         if stone is not None:

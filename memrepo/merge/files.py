@@ -34,6 +34,7 @@ from memrepo.core.spelling import inline
 from memrepo.core.times import EARLIEST, format_time
 from memrepo.merge.diff3 import merge_text
 from memrepo.merge.tombstones import (
+    has_seal,
     is_tombstone,
     join_tombstones,
     read_tombstone,
@@ -94,11 +95,18 @@ def join_file(
 
 
 def _one_tombstone(path: str, ours: bytes, theirs: bytes) -> bytes | None:
-    """Join two versions of a tombstone; one that a hand changed gives way; None where both are."""
+    """Join two versions of a tombstone; one that a hand changed gives way; None where both are.
+
+    Where only one has its seal, the other lost it to a hand.
+    """
     one, other = read_tombstone(path, ours), read_tombstone(path, theirs)
     if isinstance(one, Problem):
         return None if isinstance(other, Problem) else theirs
-    return ours if isinstance(other, Problem) else tombstone_bytes(join_tombstones(one, other))
+    if isinstance(other, Problem):
+        return ours
+    if has_seal(ours) != has_seal(theirs):
+        return ours if has_seal(ours) else theirs
+    return tombstone_bytes(join_tombstones(one, other))
 
 
 def _decided(path: str, ours: bytes, theirs: bytes, stamps: Stamps) -> JoinedFile:

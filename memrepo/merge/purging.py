@@ -101,11 +101,11 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         after = self.text(before, objects)
         if after == before:
             return data
-        if stone := _TOMBSTONE.search(before):
-            return self._tombstone(data, after, mixed=stone[1] in self.ids)
         for kind in _KINDS:
             if standing_of(kind, data) == "ours":
                 return stamped(kind, after.partition("\n")[2])
+        if stone := _TOMBSTONE.search(before):
+            return self._tombstone(data, after, mixed=stone[1] in self.ids)
         return after.encode("utf-8", "surrogateescape")
 
     def _tombstone(self, data: bytes, after: str, *, mixed: bool) -> bytes:

@@ -6,8 +6,8 @@ keeps a value out of sight and out of a search; from somebody who can guess the 
 nothing. A tombstone never expires: it is lifted, and stays.
 
 Only memrepo writes one: its seal is a hash of all the rest. A file that a hand changed does not
-lift what it rejects. It counts as standing, and one that cannot be read bars by its name, which is
-a hash of what was rejected too.
+lift what it rejects, nor does one without a seal. It counts as standing, and bars by its name,
+which is a hash of what was rejected too.
 
 Texts that a person cannot tell apart, as one: what a rejected text is recognised by.
 
@@ -49,7 +49,7 @@ SIMILAR = 0.85
 """From which share of common words (twice those in both over all) a text is held for review."""
 WORD_DIGITS = 4
 SEAL = "seal"
-_SEALED = regex(rb"^seal: *([0-9a-f]*)[ \t\r]*$", re.MULTILINE)
+_SEALED = regex(rb"^seal:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
 BODY = """\
 A person rejected a statement. Its words are not kept here, only hashes by which memrepo knows it
 again. `memrepo unreject {key}` lifts this; `memrepo rejected` lists all.
@@ -403,9 +403,10 @@ def read_tombstones(files: Mapping[str, bytes], layout: Layout) -> Tombstones:
     names = set[str]()
     for path in [p for p in files if is_tombstone(layout, p)]:
         stone = read_tombstone(path, files[path])
+        if isinstance(stone, Problem) or not has_seal(files[path]):
+            names |= {_stem(path)} if KEY_PATTERN.fullmatch(_stem(path)) else set()
         if isinstance(stone, Problem):
             problems.append(stone)
-            names |= {_stem(path)} if KEY_PATTERN.fullmatch(_stem(path)) else set()
             stone = parsed_tombstone(path, files[path])
             if isinstance(stone, Problem):
                 continue
@@ -420,6 +421,11 @@ def read_tombstone(path: str, data: bytes) -> Tombstone | Problem:
     stone = parsed_tombstone(path, data)
     if isinstance(stone, Problem) or is_sealed(stone, data):
         return stone
+    return changed_by_hand(path)
+
+
+def changed_by_hand(path: str) -> Problem:
+    """Name a tombstone that is not as memrepo wrote it, and the way out."""
     return Problem(
         path=path,
         rule="tombstone-edited",
@@ -462,9 +468,29 @@ def _unreadable(path: str, why: str) -> Problem:
 
 
 def is_sealed(stone: Tombstone, data: bytes) -> bool:
-    """Tell whether the file of a tombstone has the seal of what it says, or none: an older one."""
-    seal = _SEALED.search(data.partition(b"\n---")[0])
-    return seal is None or seal[1].decode() == _seal(_lines(stone))
+    """Tell whether the file of a tombstone has the seal of what it says.
+
+    One without a seal is an older memrepo's; since a hand can take a seal off, it lifts nothing.
+    """
+    head = _header(data)
+    if (seal := _SEALED.search(head)) is None:
+        return stone.state == "active"
+    # By its lines, so that fields count which a later memrepo adds; by its fields where a program
+    # or a checkout spelled the same in another way.
+    lines = _SEALED.sub(b"", head).decode("utf-8", "replace").splitlines()[1:]
+    return seal[1].decode("utf-8", "replace") in {
+        _seal([line for line in lines if line]),
+        _seal(_lines(stone)),
+    }
+
+
+def has_seal(data: bytes) -> bool:
+    """Tell whether the file of a tombstone has a seal, fitting or not."""
+    return _SEALED.search(_header(data)) is not None
+
+
+def _header(data: bytes) -> bytes:
+    return data.partition(b"\n---")[0]
 
 
 def resealed(data: bytes) -> bytes:

@@ -220,3 +220,13 @@ def test_a_tombstone_that_a_hand_removed_here_is_put_back_by_the_next_write(repo
     assert handed_out(repo) == []
     lift(repo)
     assert "search" in handed_out(repo)
+
+
+def test_a_merge_that_keeps_one_side_whole_takes_no_tombstone_out(repo: Path) -> None:
+    git(repo, "switch", "-q", "-c", "aside", "HEAD~1")
+    done(repo, "confirm", next(iter(i for i, m in memories(repo).items() if m.body == OTHER)))
+    git(repo, "merge", "-q", "-s", "ours", "--no-verify", "--no-edit", "main")
+    assert not (repo / "tombstones").exists()
+    done(repo, "add", "The lathe stands beside the window.", now=LATER)
+    assert len(done(repo, "reject", "--list")["rejected"]) == 1
+    assert handed_out(repo) == []

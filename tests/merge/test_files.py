@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -146,6 +147,15 @@ def test_two_tombstones_are_one_with_all_evidence() -> None:
     assert (conflict, lost) == (None, None)
     assert data is not None
     assert read_tombstone(path, data) == replace(lifted, units=STONE.units)
+
+
+def test_of_two_tombstones_the_one_with_its_seal_stands() -> None:
+    path = f"tombstones/{STONE.key}.md"
+    whole = tombstone_bytes(STONE)
+    raised = tombstone_bytes(replace(STONE, text="tx-" + "9" * 32, epoch=7))
+    bare = re.sub(rb"seal: .*\n", b"", raised)
+    assert join(path, None, bare, whole, THEIRS_LATER) == (whole, None, None)
+    assert join(path, None, whole, bare, THEIRS_LATER) == (whole, None, None)
 
 
 @pytest.mark.parametrize("broken", [b"---\nkey: x\n---\n", b"nothing"])

@@ -162,7 +162,9 @@ def test_a_number_within_a_hash_is_none() -> None:
 
 @pytest.mark.parametrize("kind", ["hot", "view"])
 def test_a_page_of_ours_is_stamped_anew(kind: str) -> None:
-    page = stamped(kind, "# People\n\n- Ana Núñez-Holt likes tea\n").decode()
+    page = stamped(
+        kind, "# People\n\n- Ana Núñez-Holt likes tea\nkey: ts-0123456789abcdef\n"
+    ).decode()
     left = edited(page).encode()
     assert standing_of(kind, left) == "ours"
     assert b"(purged) likes tea" in left

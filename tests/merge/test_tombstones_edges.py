@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
+from memrepo.core.ids import digest
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.core.problems import Problem
@@ -104,6 +105,31 @@ def test_what_is_missing_or_odd_is_named() -> None:
         assert (found.rule, found.path) == ("tombstone-unreadable", "tombstones/a.md")
         assert said in found.message
     assert read_tombstone("t.md", whole.replace(b"---\n", b"---\nmood: calm\n", 1)) == stone()
+
+
+def test_what_a_later_memrepo_seals_beside_is_under_its_seal() -> None:
+    lines = [*tombstone_bytes(stone(state="lifted")).decode().split("\n---")[0].split("\n")[1:-1]]
+    lines.append("of_tomorrow: calm")
+    head = [*lines, f"seal: {digest(lines)[:16]}"]
+    later = "\n".join(["---", *head, "---", "", "Text."]).encode()
+    assert read_tombstone("t.md", later) == stone(state="lifted")
+    assert read_tombstone("t.md", later.replace(b"\n", b"\r\n")) == stone(state="lifted")
+    found = read_tombstone("t.md", later.replace(b"calm", b"wild"))
+    assert isinstance(found, Problem)
+
+
+def test_one_without_a_seal_lifts_nothing_and_bars_by_its_name() -> None:
+    key = "ts-" + "7" * 16
+    bare = b"".join(
+        line for line in tombstone_bytes(stone()).splitlines(True) if not line.startswith(b"seal")
+    )
+    path = path_of(Layout(), key)
+    assert read_tombstone(path, bare) == stone()
+    assert key in read_tombstones({path: bare}, Layout()).keys
+    lifted = bare.replace(b"state: active", b"state: lifted")
+    found = read_tombstones({path: lifted}, Layout())
+    assert [p.rule for p in found.problems] == ["tombstone-edited"]
+    assert [s.state for s in found.active] == ["active"]
 
 
 def test_a_triple_bars_other_wordings_and_a_text_only_what_has_no_triple() -> None:

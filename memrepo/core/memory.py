@@ -14,6 +14,8 @@ from typing import Any, ClassVar, TypeVar, cast
 import msgspec
 from msgspec.structs import force_setattr, replace
 
+from memrepo import __version__
+
 T = TypeVar("T")
 
 
@@ -155,8 +157,34 @@ class Retired(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+OWN_ACTOR = f"memrepo/{__version__}"
+"""Who words what a run reads off lines."""
+IMPLIED = ("home", "generated", "origin")
+"""The fields that follow from others in what a run wrote, and then stand in no header."""
+_IMPLYING = frozenset({"type", "created"})
+
+
+def implied(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what follows from a memory's other fields where its header does not say otherwise.
+
+    What a run wrote stands in its type's own view; what it read off lines is its own wording, and
+    of the time when it was first seen.
+    """
+    if "run" not in fields:
+        return {}
+    home = HOME_OF_TYPE.get(fields.get("type", ""))
+    found: dict[str, object] = {"home": home} if home else {}
+    if fields.get("sources"):
+        found["origin"] = "purifier"
+        if (created := fields.get("created")) is not None:
+            found["generated"] = Stamp(by=OWN_ACTOR, at=created)
+    return found
+
+
 class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     r"""One memory: its repository path, schema fields that differ from their default, and body.
+
+    What its header leaves out because it follows (`implied`) is among its fields.
 
     `body` is the text under the header with `\n` line ends, without leading blank lines and
     trailing white space; the file's own bytes stay with the file (`core.codec.edit`). `derived`
@@ -182,6 +210,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def __post_init__(self) -> None:
         said, own = dict(self.fields), self.__dict__
+        if "run" in said:
+            said = implied(said) | said
         own["_said"] = said
         own["id"] = said.get("id", "")
         own["type"] = type_ = said.get("type", "")
@@ -283,8 +313,15 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {}
 
     def with_fields(self, changes: Mapping[str, object], body: str | None = None) -> Memory:
-        """Return a copy with fields set, or removed where the new value is None."""
-        merged = {k: v for k, v in {**self.fields, **changes}.items() if v is not None}
+        """Return a copy with fields set, or removed where the new value is None.
+
+        What followed from a changed type or time follows from the new one.
+        """
+        said: Mapping[str, object] = self._said
+        if not _IMPLYING.isdisjoint(changes):
+            known = implied(said)
+            said = {k: v for k, v in said.items() if k not in known or known[k] != v}
+        merged = {k: v for k, v in {**said, **changes}.items() if v is not None}
         return replace(self, fields=merged, body=self.body if body is None else body)
 
 

@@ -22,12 +22,12 @@ from memrepo.core import corrections
 from memrepo.core.changes import Create, Step, Write
 from memrepo.core.corrections import Correction, Side, contradiction_id
 from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, PriorClaim
-from memrepo.core.memory import Link, Memory
+from memrepo.core.memory import OWN_ACTOR, Link, Memory
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import Basis, newer_of, same_place
 from memrepo.policies.matching import WordIndex, normal_subject, reuse_key, tokens
 from memrepo.policies.wording_marks import is_told
-from memrepo.purify.known import ACTOR, Known, by_person, prior_of
+from memrepo.purify.known import Known, by_person, prior_of
 
 if TYPE_CHECKING:
     from memrepo.policies.change import Change
@@ -300,7 +300,7 @@ def case_of(
         sides=(Side(memory=new, text=known.text(new)), Side(memory=old, text=known.text(old))),
         confidence=sure,
         reason=reason,
-        by=ACTOR,
+        by=OWN_ACTOR,
         run=PENDING,
         at=(before.at if before else None) or known.now,
         decided=known.now if kept else None,

@@ -7,7 +7,6 @@ from datetime import datetime
 
 import msgspec
 
-from memrepo import __version__
 from memrepo.core import codec
 from memrepo.core.changes import Update
 from memrepo.core.ids import normal_claim, text_hash
@@ -18,7 +17,6 @@ from memrepo.policies import matching
 from memrepo.purify.clusters import two_roles
 from memrepo.purify.gather import SHORT
 
-ACTOR = f"memrepo/{__version__}"
 ALIKE = 0.3
 """A part of a unit rewords a memory that shares this much of its words."""
 

@@ -21,6 +21,7 @@ from memrepo.actions.run.offer import Clerk, Offered
 from memrepo.actions.work import Work
 from memrepo.core.ids import digest
 from memrepo.core.judge import Judge, Summary, SummaryRequest, Usage
+from memrepo.core.memory import OWN_ACTOR
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.judges.grounding import fault_in_summary
@@ -39,7 +40,6 @@ from memrepo.policies.importance import score_of
 from memrepo.policies.summaries import summary_of
 from memrepo.purify.contradictions import among
 from memrepo.purify.decisions import Near as Statements
-from memrepo.purify.known import ACTOR
 from memrepo.purify.manifest import LOGIC_VERSION, Recorded
 
 MOST = 20
@@ -75,7 +75,7 @@ def compression(state: State, how: Pressing) -> Offered:
             _worded(group, how.judge, clerk),
             state.layout,
             how.now,
-            by=ACTOR,
+            by=OWN_ACTOR,
             why=_why(how.rules, group),
         )
         for group in _fitting(groups(found), state, how.room)

@@ -73,9 +73,14 @@ def tidy(text: str) -> str:
 def plain(text: str) -> str:
     """Drop markdown's decoration: emphasis, comments, line breaks, and links but for their text.
 
-    Code keeps its marks. A leading link to a file of notes is a pointer and no words.
+    Code keeps its marks. A leading link to a file of notes is a pointer and no words, unless what
+    follows is a few words on that file.
     """
-    text = _STAMP.sub("", _POINTER.sub("", without_comments(text)))
+    text = without_comments(text)
+    pointer = _POINTER.match(text)
+    if pointer and weight(text[pointer.end() :]) > ABOUT_FILE:
+        text = text[pointer.end() :]
+    text = _STAMP.sub("", text)
     text = _LINK.sub(_unlinked, text)
     text = _BREAK.sub(" ", text)
     parts = _CODE.split(text)
@@ -98,6 +103,8 @@ _STAMP = regex(
     r"|^\W*\d{1,2}:\d\d\s*(?:[A-Z][\w/+-]{1,20})?\s*[:\uff1a—–-]\s+"
 )
 """The moment at which an entry was written: what it says begins after it."""
+ABOUT_FILE = 50
+"""Characters that tell what a file is, and state nothing."""
 _POINTER = regex(r"^\s*\[(?P<name>[^\]\n]{1,200})\]\([^()\s]{0,200}\.md\)\s*[—–:-]\s*(?=\S)")
 _LINK = regex(r"!?\[(?P<said>[^\[\]\n]{0,300})\]\((?P<target>[^()\s]{1,500})\)")
 _BREAK = regex(r"<br\s*/?>|[ \t]*\\\n|[ \t]{2,}\n", re.IGNORECASE)
@@ -381,12 +388,15 @@ def telling(headings: Sequence[str], *, dated: bool = False) -> Iterator[str]:
         generic = normalise(heading).removesuffix(".md") in wordlists.GENERIC_HEADINGS
         said = sum(ch.isalnum() for ch in heading) > 1
         when = is_date(heading) or is_time_heading(heading) or _OF_A_DAY.match(heading)
-        if said and not generic and not when and not _names_a_memory(heading):
+        spoken = _ROLE.match(heading) is not None
+        if said and not (generic or when or spoken) and not _names_a_memory(heading):
             shown = clean(text, dated=True) if dated else heading
             name = _ABOUT.sub("", shown)
             yield name if name and not name[0].islower() else shown
 
 
+_ROLE = regex(r"(?:assistant|user|human|system|tool)\s*[:\uff1a](?=\s|[^\x00-\x7f])", re.IGNORECASE)
+"""The opening of a turn: what somebody said is no heading."""
 _ABOUT = regex(
     r"^(?:about|who is|über|wer ist|sobre|acerca de|quién es|quem é|à propos de|qui est|su di|chi è"
     r"|wie is)\s+(?=[^\W\d_])|(?:について|に関して|のこと)$|^关于|에 대(?:해서?|하여)$",

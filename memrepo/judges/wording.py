@@ -73,14 +73,9 @@ def tidy(text: str) -> str:
 def plain(text: str) -> str:
     """Drop markdown's decoration: emphasis, comments, line breaks, and links but for their text.
 
-    Code keeps its marks. A leading link to a file of notes is a pointer and no words, unless what
-    follows is a few words on that file.
+    Code keeps its marks. A leading link to a file of notes is a pointer and no words.
     """
-    text = without_comments(text)
-    pointer = _POINTER.match(text)
-    if pointer and weight(text[pointer.end() :]) > ABOUT_FILE:
-        text = text[pointer.end() :]
-    text = _STAMP.sub("", text)
+    text = _STAMP.sub("", _POINTER.sub("", without_comments(text)))
     text = _LINK.sub(_unlinked, text)
     text = _BREAK.sub(" ", text)
     parts = _CODE.split(text)
@@ -103,8 +98,6 @@ _STAMP = regex(
     r"|^\W*\d{1,2}:\d\d\s*(?:[A-Z][\w/+-]{1,20})?\s*[:\uff1a—–-]\s+"
 )
 """The moment at which an entry was written: what it says begins after it."""
-ABOUT_FILE = 50
-"""Characters that tell what a file is, and state nothing."""
 _POINTER = regex(r"^\s*\[(?P<name>[^\]\n]{1,200})\]\([^()\s]{0,200}\.md\)\s*[—–:-]\s*(?=\S)")
 _LINK = regex(r"!?\[(?P<said>[^\[\]\n]{0,300})\]\((?P<target>[^()\s]{1,500})\)")
 _BREAK = regex(r"<br\s*/?>|[ \t]*\\\n|[ \t]{2,}\n", re.IGNORECASE)

@@ -53,11 +53,6 @@ def texts(text: str, name: str = "memory/team.md", about: str = "") -> list[str]
         ),
         ("# 队伍\n\n## 规则\n\n- **语言:** 中文\n", "队伍 – 语言: 中文"),
         ("# Ana\n\n## Team\n\n## Team photos\n\n- in the yard\n", "Ana – Team photos: in the yard"),
-        ("# Yard\n\n- [r.md](r.md) — drawings of the mill\n", "Yard: r.md — drawings of the mill"),
-        (
-            "# Yard\n\n- [r.md](r.md) — The river floods the lower beds in March, so move hives\n",
-            "Yard: The river floods the lower beds in March, so move hives",
-        ),
     ],
 )
 def test_a_text_says_what_it_stands_under_and_never_twice(text: str, said: str) -> None:

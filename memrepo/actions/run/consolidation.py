@@ -21,6 +21,7 @@ from memrepo.actions.run.offer import Clerk, Offered
 from memrepo.actions.work import Work
 from memrepo.core.ids import digest
 from memrepo.core.judge import Judge, Summary, SummaryRequest, Usage
+from memrepo.core.memory import OWN_ACTOR
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.judges.grounding import fault_in_summary
@@ -38,7 +39,7 @@ from memrepo.policies.entities import link_step
 from memrepo.policies.importance import score_of
 from memrepo.policies.summaries import summary_of
 from memrepo.purify.contradictions import among
-from memrepo.purify.known import ACTOR
+from memrepo.purify.decisions import Near as Statements
 from memrepo.purify.manifest import LOGIC_VERSION, Recorded
 
 MOST = 20
@@ -74,7 +75,7 @@ def compression(state: State, how: Pressing) -> Offered:
             _worded(group, how.judge, clerk),
             state.layout,
             how.now,
-            by=ACTOR,
+            by=OWN_ACTOR,
             why=_why(how.rules, group),
         )
         for group in _fitting(groups(found), state, how.room)
@@ -144,6 +145,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     room: int = 0
     before: State
     manifests: Sequence[Recorded] = ()
+    statements: Statements = msgspec.field(default_factory=Statements)
+    """The words of what stands, which earlier stages of the run asked for."""
 
 
 Part = Callable[[State, Setting], Offered]
@@ -156,7 +159,15 @@ def contradictions(state: State, setting: Setting) -> Offered:
     before = setting.judge.usage
     comparer = comparer_of(setting.judge)
     changed = _changed(state, setting, comparer)
-    found = among(state, setting.judge, setting.now, setting.never, setting.compared, changed)
+    found = among(
+        state,
+        setting.judge,
+        setting.now,
+        setting.never,
+        setting.compared,
+        changed,
+        setting.statements,
+    )
     why = found.asked.stopped
     problems = (
         (

@@ -57,6 +57,8 @@ ACTOR = Text(
     what="an actor: human:<id>, process:<id> or <producer>/<version>",
 )
 _HASH = Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash th-<16 hex>")
+_EDGE = Text(pattern=r"\s*", limit=100_000, what="white space")
+_ENDS = Text(pattern=r"[ncr]*", limit=100_000, what="letters n, c and r")
 _STAMP = Record(m.Stamp, {"by": ACTOR, "at": Time()}, required=("by",))
 SCORES = (
     "semantic_cluster_confidence",
@@ -348,6 +350,12 @@ FIELDS: tuple[Field, ...] = (
         kind=Record(Scores, dict.fromkeys(SCORES, Number())),
         merge="lww",
         doc="The eight Pass 2 dimensions.",
+    ),
+    Field(
+        name="edges",
+        kind=Record(m.Edges, {"before": _EDGE, "after": _EDGE, "ends": _ENDS}),
+        merge="lww",
+        doc="White space around the text, and its line ends, in a file of the memory tool.",
     ),
     Field(name="run", kind=_NAME, merge="lww", doc="The run that last wrote it."),
 )

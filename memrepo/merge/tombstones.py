@@ -428,7 +428,8 @@ def read_tombstones(files: Mapping[str, bytes], layout: Layout) -> Tombstones:
     found: dict[str, Tombstone] = {}
     problems: list[Problem] = []
     names = set[str]()
-    for path in [p for p in files if is_tombstone(layout, p)]:
+    area = layout.area("tombstones")
+    for path in [p for p in files if p.startswith(area) and is_tombstone(layout, p)]:
         stone = read_tombstone(path, files[path])
         if isinstance(stone, Problem) or not has_seal(files[path]):
             names |= {_stem(path)} if KEY_PATTERN.fullmatch(_stem(path)) else set()

@@ -266,7 +266,7 @@ class _Work(msgspec.Struct):
                     elif (under or len(headings) > 1) and self._is_one(run, headings, under):
                         if block is run[0]:
                             self._add_list(run, headings, under)
-                    elif (rows := alike.get(block.lines[0])) and (under or len(headings) > 1):
+                    elif (rows := alike.get(block.lines[0])) and (under or headings):
                         if block is rows[0]:
                             self._add_list(rows, headings, under)
                     else:
@@ -684,14 +684,15 @@ def _alike(items: Sequence[Block], above: Iterable[str]) -> dict[int, tuple[Bloc
     """Return by line the neighbours in a list that differ in a word or two, as one run.
 
     So do those that say less than what they all stand under: told apart, each says that again.
-    Sentences stay apart: one may be what the other was before.
+    Sentences stay apart, but for those of two keys: one may be what the other was before.
     """
     runs: list[list[Block]] = []
     words: frozenset[str] = frozenset()
-    shared = frozenset(_WORD.findall(" ".join(above).casefold()))
+    shared, key = frozenset(_WORD.findall(" ".join(above).casefold())), ""
     for block in items:
         plain = not (block.children or block.task or "\n" in block.text)
-        plain = plain and not block.text.endswith(_STOPS)
+        key, last = _key_of(block.text), key
+        plain = plain and (not block.text.endswith(_STOPS) or key not in ("", last))
         own = frozenset(_WORD.findall(block.text.casefold())) if plain else frozenset()
         joins = bool(runs) and runs[-1][-1].list == block.list and own != words
         if joins and own and words and _differ_little(own, words, shared):

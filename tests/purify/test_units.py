@@ -378,6 +378,24 @@ def test_neighbours_that_differ_in_a_word_are_one_unit_and_sentences_are_not() -
     assert len(units(f"# T\n\n## Keys\n\n{keys}{far}", "MEMORY.md")) == 3
 
 
+KEYED = "- Pier one: rebuilt of oak in spring.\n- Pier two: rebuilt of oak in spring.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        pytest.param(KEYED, [(3, 4), (5, 5)], id="sentences-of-two-keys"),
+        pytest.param(KEYED.replace("two", "one"), [(3, 3), (4, 4), (5, 5)], id="one-key-twice"),
+        pytest.param(KEYED.replace(".", ""), [(3, 4), (5, 5)], id="no-sentences"),
+    ],
+)
+def test_sentences_that_differ_in_their_key_are_one_unit_right_under_a_title(
+    text: str, lines: list[tuple[int, int]]
+) -> None:
+    found = units(f"# Harbour\n\n{text}{LONG}", "memory/harbour.md")
+    assert [u.lines for u in found] == lines
+
+
 UNDER = "# T\n\n## Ferry office\n\n### What the winter timetable brings for the harbour\n\n"
 LONG = f"- {'the office asks all who rent a boat for their papers before they sail out ' * 3}\n"
 

@@ -262,6 +262,8 @@ def few(kind: Kind) -> tuple[Any, ...]:
 # The last two share their first digits, so they want the same path.
 IDS = tuple(f"mem-{n:06x}{m:010x}" for n, m in ((1, 1), (2, 2), (3, 3), (4, 4), (4, 5)))
 _FEW_TEXTS = {
+    r"\s*": ("\n", " ", "\n\n"),
+    r"[ncr]*": ("nn", "cnr"),
     ids.ID_PATTERN.pattern: IDS,
     ids.TEXT_HASH_PATTERN.pattern: tuple(f"th-{n:016x}" for n in range(3)),
     r"[0-9a-f]{40}|[0-9a-f]{64}": ("1" * 40, "2" * 40),

@@ -157,6 +157,18 @@ class Retired(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class Edges(msgspec.Struct, frozen=True, kw_only=True):
+    r"""What a text had around its body, for whoever reads it back byte for byte.
+
+    `ends` has a letter for each line end where one is not `\n`: `n` for that, `c` for `\r\n`, `r`
+    for `\r`; the last letter is of all that follow.
+    """
+
+    before: str = ""
+    after: str = ""
+    ends: str = ""
+
+
 OWN_ACTOR = f"memrepo/{__version__}"
 """Who words what a run reads off lines."""
 IMPLIED = ("home", "generated", "origin")

@@ -59,6 +59,8 @@ ACTOR = Text(
     what="an actor: human:<id>, process:<id> or <producer>/<version>",
 )
 _HASH = Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash th-<16 hex>")
+_EDGE = Text(pattern=r"\s*", limit=100_000, what="white space")
+_ENDS = Text(pattern=r"[ncr]*", limit=100_000, what="letters n, c and r")
 _STAMP = Record(m.Stamp, {"by": ACTOR, "at": Time()}, required=("by",))
 SCORES = (
     "semantic_cluster_confidence",
@@ -352,6 +354,13 @@ FIELDS: tuple[Field, ...] = (
         kind=Choice(("purifier", "manual", "import", "compression", "promotion")),
         merge="lww",
         doc="How it came to be.",
+    ),
+    Field(
+        name="edges",
+        kind=Record(m.Edges, {"before": _EDGE, "after": _EDGE, "ends": _ENDS}),
+        merge="lww",
+        aside=True,
+        doc="White space around the text, and its line ends, in a file of the memory tool.",
     ),
     Field(name="run", kind=_NAME, merge="lww", aside=True, doc="The run that last wrote it."),
 )

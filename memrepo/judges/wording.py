@@ -223,6 +223,7 @@ restrições, interdit*, règles, запрещено, правила, 禁止, �
 niemals, tabu, vorschriften, pflichten, nunca, no hacer, normas, límites, obligatorio,
 ne jamais, jamais, à éviter, contraintes, limites, consignes, não fazer, limites, normas,
 proibições, vietato, divieti, regole, vincoli, non fare, verboden, regels, grenzen, nooit,
+conventions, konventionen, convenciones, convenções, convenzioni, соглашения, 规范, 規約, 컨벤션,
 ограничения, никогда, границы, 约束, 红线, 禁令, 制約, 守ること, 決まり, 約束事, 금기, 제약
 """,
         ),

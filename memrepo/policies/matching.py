@@ -181,7 +181,7 @@ def reuse_key(subject: str, predicate: str, home: str) -> ReuseKey | None:
     return key if all(key) else None
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=1 << 15)
 def tokens(text: str) -> frozenset[str]:
     """Return the content words of a text; Han, Kana and Hangul as pairs of characters."""
     found: set[str] = set()

@@ -96,9 +96,19 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
 
 
 def _apart(change: Change, old: PriorClaim, new: PriorClaim) -> bool:
-    """Tell whether texts that do not name their subject stand under two."""
+    """Tell whether texts that do not name their subject stand under two.
+
+    What may be a list is one where both stand in one file, or under two headings.
+    """
     subjects = normal_subject(old.subject), normal_subject(new.subject)
-    return change.bare and subjects[0] != subjects[1]
+    if change.bare and subjects[0] != subjects[1]:
+        return True
+    if change.kind != "keyed":
+        return False
+    if change.strength != "doubt":
+        return not (old.under.endswith(new.under) or new.under.endswith(old.under))
+    files = ({source.resource for source in side.sources} for side in (old, new))
+    return old.under != new.under or bool(set.intersection(*files))
 
 
 class Near:

@@ -184,9 +184,15 @@ class Owners(msgspec.Struct, kw_only=True):
             return _nearest(self.person, folder)
         if file in ("IDENTITY.md", "MEMORY.md", "TOOLS.md"):
             return self.agent.get(folder, "")
-        if unit is not None and (_is_own(unit) or _SPEAKS.search(_QUOTED.sub("", unit.text))):
+        if unit is not None and (_is_own(unit) or _speaks(unit)):
             return _nearest(self.agent, folder)
         return ""
+
+
+def _speaks(unit: Unit) -> bool:
+    """Tell whether a unit says "I"; of a section what it opens with counts, not what it quotes."""
+    said = unit.text.removesuffix(unit.detail) if unit.kind == "section" else unit.text
+    return _SPEAKS.search(_QUOTED.sub("", said)) is not None
 
 
 def _nearest(names: Mapping[str, str], folder: str) -> str:

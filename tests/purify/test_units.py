@@ -399,3 +399,72 @@ def test_a_card_of_several_keys_is_one_unit_and_repeated_keys_are_several() -> N
     tips = CARD.replace("Contact", "Tip").replace("Terms", "Tip").replace("Why them", "Tip")
     assert [u.kind for u in scan("memory/suppliers.md", tips.encode()).units] == ["bullet"] * 3
     assert len(scan("MEMORY.md", CARD.encode()).units) == 3
+
+
+ESSAY = """# Bees on the roof
+
+A plan for the yard, written in spring.
+
+## Why
+
+Hives need sun in the morning.
+
+- wind from the west
+- water nearby
+
+### Who says so
+
+The beekeepers of the valley.
+
+## What it costs
+
+### Hives
+
+Two hives at first.
+
+- wood: 80
+- frames: 40
+
+### Tools
+
+Run this once:
+
+```sh
+order --list
+```
+
+## How it goes on
+
+{long}
+
+**Later:**
+
+- a third hive
+- a shed
+"""
+
+
+def test_a_section_of_an_essay_is_one_unit() -> None:
+    text = ESSAY.format(long="\n\n".join(["A year of work. " * 30] * 3)) + "\n### End\n\nDone.\n"
+    found = scan("memory/bees.md", text.encode()).units
+    assert [(u.kind, u.headings[-1], u.lines) for u in found] == [
+        ("paragraph", "Bees on the roof", (3, 3)),
+        ("section", "Why", (7, 14)),
+        ("section", "What it costs", (18, 23)),
+        ("paragraph", "How it goes on", (35, 35)),
+        ("paragraph", "How it goes on", (37, 37)),
+        ("section", "How it goes on", (39, 44)),
+        ("paragraph", "End", (48, 48)),
+    ]
+    assert found[1].text == (
+        "Hives need sun in the morning.\n- wind from the west\n- water nearby\n"
+        "**Who says so**\nThe beekeepers of the valley."
+    )
+    assert found[1].detail == found[1].text.partition("\n")[2]
+
+
+@pytest.mark.parametrize("resource", ["MEMORY.md", "memory/2026-05-02.md", "memory/short.md"])
+def test_what_is_no_essay_is_read_line_by_line(resource: str) -> None:
+    text = ESSAY.format(long="A year.")
+    text = text if resource != "memory/short.md" else text.replace("### Tools", "Tools")
+    assert "section" not in {u.kind for u in scan(resource, text.encode()).units}

@@ -383,6 +383,10 @@ def json_schema() -> dict[str, object]:
         "required": ["type"],
         "properties": {
             **own,
-            ASIDE: {"type": "object", "properties": {name: own[name] for name in ASIDES}},
+            ASIDE: {
+                "type": "object",
+                "properties": {name: own[name] for name in ASIDES},
+                "description": "What only memrepo needs, in one line.",
+            },
         },
     }

@@ -262,13 +262,13 @@ def few(kind: Kind) -> tuple[Any, ...]:
 # The last two share their first digits, so they want the same path.
 IDS = tuple(f"mem-{n:06x}{m:010x}" for n, m in ((1, 1), (2, 2), (3, 3), (4, 4), (4, 5)))
 _FEW_TEXTS = {
-    r"\s*": ("\n", " ", "\n\n"),
-    r"[ncr]*": ("nn", "cnr"),
     ids.ID_PATTERN.pattern: IDS,
     ids.TEXT_HASH_PATTERN.pattern: tuple(f"th-{n:016x}" for n in range(3)),
     r"[0-9a-f]{40}|[0-9a-f]{64}": ("1" * 40, "2" * 40),
     r"cl-[0-9a-f]{16}": ("cl-" + "0" * 16, "cl-" + "1" * 16),
     r"(human:|process:).{1,200}|[^\s/:]{1,100}/[^\s/]{1,100}": ("human:me", "memrepo/0.1", "a/1"),
+    r"\s*": (" ", "\n\n", "\t\n"),
+    r"[ncr]*": ("n", "nc", "rnn"),
 }
 FEW: dict[str, tuple[Any, ...]] = {f.name: few(f.kind) for f in FIELDS if f.name != "id"}
 FOREIGN = ("name", "metadata")

@@ -65,12 +65,9 @@ def _words(folded: str) -> list[str]:
     return list(_cut(folded))
 
 
-_CONTROLS = regex(r"[\x00-\x1f\x7f-\x9f]")
-
-
-def _written(text: str) -> list[str]:
-    """Return the words of a text with their accents; what is no character parts them."""
-    return _words(normalise(_CONTROLS.sub(" ", text)))
+def _accented(text: str) -> list[str]:
+    """Return the words of a text with their accents, by which languages stem; no accent alone."""
+    return [word for word in _words(normalise(text)) if bare(word)]
 
 
 def index_terms(text: str) -> list[str]:
@@ -150,7 +147,7 @@ def terms(text: str) -> list[str]:
     """Return the search terms of a text, in order, repeats included, as its language has it."""
     found = words(text)
     language = language_of(found, text)
-    return stems(found if language == ENGLISH else _written(text), language)
+    return stems(found if language == ENGLISH else _accented(text), language)
 
 
 def query_terms(text: str) -> tuple[str, ...]:
@@ -167,7 +164,7 @@ def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
     written = words(text)
     language = language_asked(written, text)
     if language != ENGLISH:
-        written = _written(text)
+        written = _accented(text)
     sure = language_of(words(text), text)  # one small word alone may be content elsewhere
     small = small_words().get(sure, STOP_WORDS)
     content = [word for word in written if bare(word) not in small] or written

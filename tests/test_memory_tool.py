@@ -14,14 +14,16 @@ from anthropic import Anthropic
 from anthropic.lib.tools import ToolError
 from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 from docs_parts import ROOT
-from driving import assert_sound, done, git, memories, subjects
+from driving import LONG, assert_sound, done, git, memories, subjects
 from envelopes import INJECTION
 from hostile_files import SECRETS
 from hypothesis import given
 from hypothesis import strategies as st
 from serving import Act, Service, serving
 
-from memrepo.faces.memory_files import FileRefused, name_of
+from memrepo.core.codec import normal_body
+from memrepo.core.memory import Memory
+from memrepo.faces.memory_files import FileRefused, name_of, parted, text_of
 from memrepo.faces.memory_tool import MemoryTool
 
 
@@ -110,8 +112,8 @@ def test_claude_keeps_its_memory_in_the_repository(
         " excluding hidden items:\n0B\t/memories"
     )
     assert told[1] == f"File created successfully at: {path}"
-    assert told[2].endswith("     1\tAna drinks coffee.\n     2\tShe lives in Cebu.")
-    assert told[4].endswith("     2\tAna drinks coffee.\n     3\tShe lives in Cebu.")
+    assert told[2].endswith("     1\tAna drinks coffee.\n     2\tShe lives in Cebu.\n     3\t")
+    assert told[4].endswith("     2\tAna drinks coffee.\n     3\tShe lives in Cebu.\n     4\t")
     assert [r.get("is_error", False) for r in results] == [*[False] * 6, True, False]
     assert [s.partition(":")[0] for s in subjects(repo)[:5]] == [
         "forget",
@@ -209,8 +211,10 @@ def test_two_files_may_say_the_same(repo: Path, tool: MemoryTool) -> None:
         ("create", {"path": "/memories/a.md/b.md", "file_text": "x"}, "below a file"),
         ("create", {"path": "/memories/d", "file_text": "x"}, "already exists"),
         ("create", {"path": "/memories", "file_text": "x"}, "already exists"),
-        ("create", {"path": "/memories/e.md", "file_text": " \n"}, "is empty"),
         ("create", {"path": "/memories/e.md", "file_text": "x" * 100_001}, "at most 100000"),
+        ("create", {"path": "/memories/e.md", "file_text": "---\na: b\n---\nc"}, "begin it with"),
+        ("create", {"path": "/memories/e.md", "file_text": "a\0b"}, "NUL character, leave it out"),
+        ("create", {"path": "/memories/e.md", "file_text": "a\ud800"}, "whole character"),
         ("create", {"path": "/memories/e.md", "file_text": f"key {SECRETS[0]}"}, "secret"),
         ("str_replace", {"path": "/memories/a.md", "old_str": "no", "new_str": ""}, "verbatim"),
         (
@@ -218,7 +222,7 @@ def test_two_files_may_say_the_same(repo: Path, tool: MemoryTool) -> None:
             {"path": "/memories/a.md", "old_str": "t", "new_str": ""},
             "lines: 1, 1, 2.",
         ),
-        ("str_replace", {"path": "/memories/a.md", "old_str": "", "new_str": "x"}, "verbatim"),
+        ("str_replace", {"path": "/memories/a.md", "old_str": "", "new_str": "x"}, "Multiple"),
         ("str_replace", {"path": "/memories/no.md", "old_str": "x", "new_str": ""}, "not exist"),
         ("insert", {"path": "/memories/a.md", "insert_line": 3, "insert_text": "x"}, "[0, 2]"),
         ("insert", {"path": "/memories/a.md", "insert_line": -1, "insert_text": "x"}, "[0, 2]"),
@@ -359,11 +363,81 @@ def answered(tool: MemoryTool | BetaLocalFilesystemMemoryTool, asked: dict[str, 
     return re.sub(r"(?m)^\S+(\t\S*(?:/|/memories|/days))$", r"size\1", said)
 
 
-def test_an_empty_file_is_refused_in_the_words_of_a_model(tool: MemoryTool) -> None:
-    for text in ("", "\n", "  \n\n"):
-        said = refused(tool, "create", path="/memories/e.md", file_text=text)
-        assert said.startswith("file_text is empty")
-        assert "standard input" not in said
+# Texts whose edges and line ends are no part of what a memory says: each is kept byte for byte.
+EDGES = {
+    "empty": "",
+    "one_end": "\n",
+    "blanks": "  \n\t\n ",
+    "closed": "One.\nTwo.\n",
+    "several_ends": "One.\n\n\n",
+    "leading": "\n\n  One.\n",
+    "trailing": "One.  \nTwo. \t",
+    "returns": "One.\r\nTwo.\r\n",
+    "mixed": "One.\nTwo.\r\n\rThree.\r\n\n",
+    "odd_blanks": "\u00a0\n\u3000One.\u2028\x0c\n",
+}
+TRIED: list[tuple[dict[str, Any], ...]] = [
+    ({"command": "view"},),
+    *(
+        ({"command": "view", "view_range": span},)
+        for span in ([1, 1], [2, 2], [2, -1], [0, 9], [1, -2], [9, 9])
+    ),
+    ({"command": "insert", "insert_line": 0, "insert_text": ""},),
+    ({"command": "insert", "insert_line": 0, "insert_text": "\n\nNew.\n\n"},),
+    ({"command": "insert", "insert_line": 1, "insert_text": "New."},),
+    ({"command": "insert", "insert_line": 2, "insert_text": " \r"},),
+    ({"command": "insert", "insert_line": 3, "insert_text": "New."},),
+    ({"command": "str_replace", "old_str": "", "new_str": "New."},),
+    ({"command": "str_replace", "old_str": "One.", "new_str": ""},),
+    ({"command": "str_replace", "old_str": "One.\n", "new_str": "\n\n One. \n\n"},),
+    ({"command": "str_replace", "old_str": "\n", "new_str": ""},),
+    (
+        {"command": "str_replace", "old_str": "Two.", "new_str": ""},
+        {"command": "str_replace", "old_str": "One.", "new_str": ""},
+        {"command": "insert", "insert_line": 1, "insert_text": "Back."},
+    ),
+    ({"command": "create", "file_text": "Again."},),
+    ({"command": "delete"},),
+]
+
+
+TOGETHER = [(name, asked) for asked in TRIED for name in EDGES]
+
+
+def test_a_text_is_kept_byte_for_byte_as_in_a_plain_file(
+    repo: Path, tool: MemoryTool, tmp_path: Path
+) -> None:
+    """Commands, each on a file of its own, and a look at what they made of it."""
+    plain = BetaLocalFilesystemMemoryTool(str(tmp_path / "plain"))
+    for n, (name, asked) in enumerate(TOGETHER[:: 1 if LONG else 13]):
+        path = f"/memories/{n}.md"
+        for each in (
+            {"command": "create", "path": path, "file_text": EDGES[name]},
+            *({**one, "path": path} for one in asked),
+            {"command": "view", "path": path},
+        ):
+            assert answered(tool, each) == seen(answered(plain, each)), (name, each)
+    both = {"command": "view", "path": "/memories"}
+    assert answered(tool, both) == answered(plain, both)
+    both = {"command": "rename", "old_path": "/memories/1.md", "new_path": "/memories/d/new.md"}
+    assert answered(tool, both) == answered(plain, both)
+    kept = {p.name: p.read_bytes().decode() for p in (tmp_path / "plain").rglob("*.md")}
+    files = [m for m in memories(repo).values() if m.status == "active"]
+    assert {m.text("title").split("/")[-1]: text_of(m) for m in files} == kept
+    assert_sound(repo)
+
+
+def seen(answer: str) -> str:
+    """Return an answer without what might move a cursor: such a character is a blank, or gone."""
+    blanks = re.sub("[\x0b\x0c\u2028]", " ", answer)
+    return re.sub(r"\r(?!\n)", "", blanks)
+
+
+@given(text=st.text(alphabet="ab \n\r\t\x0b\u2028\u00a0", max_size=20))
+def test_the_parts_of_a_text_are_that_text(text: str) -> None:
+    body, edges = parted(text)
+    assert body == normal_body(body)
+    assert text_of(Memory(path="a.md", fields={"edges": edges} if edges else {}, body=body)) == text
 
 
 @pytest.mark.parametrize("asked", SAME, ids=lambda asked: f"{[*asked.values()]}"[:60])

@@ -19,7 +19,7 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.fields import Kind, ListOf, ValueMismatch, shown
 from memrepo.core.header import FIRST_LINE, Entry, Header
 from memrepo.core.lines import Line, dominant_end, join_lines, split_lines, unix
-from memrepo.core.memory import Memory
+from memrepo.core.memory import IMPLIED, Memory, implied
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.refusals import refusal
@@ -36,12 +36,25 @@ def changed_keys(old: Mapping[str, object], new: Mapping[str, object]) -> list[s
 
 
 def spelled(key: str, fields: Mapping[str, object]) -> list[str]:
-    """Spell a field's entry, or nothing where it has its default."""
+    """Spell a field's entry, or nothing where it has its default or follows from the others."""
     field = BY_NAME[key]
     value = fields.get(key, field.default)
     if value is None or value == field.default:
         return []
-    return entry_lines(key, field.kind.write(value))
+    if key in IMPLIED and implied(fields).get(key) == value:
+        return []
+    return entry_lines(key, field.kind.write(value), folded=field.folded)
+
+
+def _edited_keys(header: Header, old: Memory, new: Memory) -> list[str]:
+    """Return the keys whose lines an edit touches, in schema order.
+
+    They are those of changed values, and those that only followed until now.
+    """
+    changed = set(changed_keys(old.fields, new.fields))
+    stated = {entry.key for entry in header.entries}
+    changed.update(k for k in IMPLIED if k not in stated and spelled(k, new.fields))
+    return sorted(changed, key=ORDER.__getitem__)
 
 
 def edit_header(
@@ -212,7 +225,7 @@ def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
     old, text, header, problems = _decode(memory.path, data)
     if old is None:
         raise CodecError(*(p for p in problems if p.severity == "error"))
-    keys = changed_keys(old.fields, memory.fields)
+    keys = _edited_keys(header, old, memory)
     body = normal_body(memory.body)
     lines = split_lines(text)
     head, rest = lines[: header.body_line - 1], lines[header.body_line - 1 :]

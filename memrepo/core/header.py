@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from sys import intern
 
 import msgspec
 
@@ -76,7 +77,8 @@ def _read(lines: Sequence[str], first: int) -> tuple[Entry, ...]:
     for number, line in enumerate(lines, first):
         match = _KEY.match(line)
         if match is not None:
-            key, start, rest = match[1], number, line[match.end() :]
+            # A run holds many headers, and all have the same keys.
+            key, start, rest = intern(match[1]), number, line[match.end() :]
             if key in found or (key not in ORDER and ambiguous(key)):
                 raise NotCanonical(line)
             items = None if rest else []

@@ -14,6 +14,8 @@ from typing import Any, ClassVar, TypeVar, cast
 import msgspec
 from msgspec.structs import force_setattr, replace
 
+from memrepo import __version__
+
 T = TypeVar("T")
 
 
@@ -155,8 +157,46 @@ class Retired(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class Edges(msgspec.Struct, frozen=True, kw_only=True):
+    r"""What a text had around its body, for whoever reads it back byte for byte.
+
+    `ends` has a letter for each line end where one is not `\n`: `n` for that, `c` for `\r\n`, `r`
+    for `\r`; the last letter is of all that follow.
+    """
+
+    before: str = ""
+    after: str = ""
+    ends: str = ""
+
+
+OWN_ACTOR = f"memrepo/{__version__}"
+"""Who words what a run reads off lines."""
+IMPLIED = ("home", "generated", "origin")
+"""The fields that follow from others in what a run wrote, and then stand in no header."""
+_IMPLYING = frozenset({"type", "created"})
+
+
+def implied(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what follows from a memory's other fields where its header does not say otherwise.
+
+    What a run wrote stands in its type's own view; what it read off lines is its own wording, and
+    of the time when it was first seen.
+    """
+    if "run" not in fields:
+        return {}
+    home = HOME_OF_TYPE.get(fields.get("type", ""))
+    found: dict[str, object] = {"home": home} if home else {}
+    if fields.get("sources"):
+        found["origin"] = "purifier"
+        if (created := fields.get("created")) is not None:
+            found["generated"] = Stamp(by=OWN_ACTOR, at=created)
+    return found
+
+
 class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     r"""One memory: its repository path, schema fields that differ from their default, and body.
+
+    What its header leaves out because it follows (`implied`) is among its fields.
 
     `body` is the text under the header with `\n` line ends, without leading blank lines and
     trailing white space; the file's own bytes stay with the file (`core.codec.edit`). `derived`
@@ -166,12 +206,30 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     path: str
     fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
     body: str = ""
+    # Of the instance, as `derived`: what is no field is left behind by a copy. A run asks for these
+    # a million times.
     _said: ClassVar[dict[str, Any]]
-    """Of the instance, as `derived`: what is no field is left behind by a copy."""
+    id: ClassVar[str]
+    """The id, or an empty string where a person's file has none yet."""
+    type: ClassVar[str]
+    """The memory's type."""
+    status: ClassVar[str]
+    """Whether recall sees it."""
+    standing: ClassVar[str]
+    """How sure we are (claims only)."""
+    is_note: ClassVar[bool]
+    """Whether tiers govern it; decay classes govern the rest."""
 
     def __post_init__(self) -> None:
-        said = dict(self.fields)
-        self.__dict__["_said"] = said  # runs ask for fields a million times
+        said, own = dict(self.fields), self.__dict__
+        if "run" in said:
+            said = implied(said) | said
+        own["_said"] = said
+        own["id"] = said.get("id", "")
+        own["type"] = type_ = said.get("type", "")
+        own["status"] = said.get("status", "active")
+        own["standing"] = said.get("standing", "resolved")
+        own["is_note"] = type_ == "note"
         force_setattr(self, "fields", MappingProxyType(said))
 
     def __hash__(self) -> int:
@@ -192,39 +250,10 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {}
 
     @property
-    def id(self) -> str:
-        """Return the id, or an empty string where a person's file has none yet."""
-        found: str = self._said.get("id", "")
-        return found
-
-    @property
-    def type(self) -> str:
-        """Return the memory's type."""
-        found: str = self._said.get("type", "")
-        return found
-
-    @property
-    def status(self) -> str:
-        """Return whether recall sees it."""
-        found: str = self._said.get("status", "active")
-        return found
-
-    @property
-    def standing(self) -> str:
-        """Return how sure we are (claims only)."""
-        found: str = self._said.get("standing", "resolved")
-        return found
-
-    @property
     def sources(self) -> tuple[Source, ...]:
         """Return where its text came from."""
         found: tuple[Source, ...] = self._said.get("sources", ())
         return found
-
-    @property
-    def is_note(self) -> bool:
-        """Tell whether tiers govern it; decay classes govern the rest."""
-        return bool(self._said.get("type") == "note")
 
     @property
     def layer(self) -> str:
@@ -296,8 +325,15 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {}
 
     def with_fields(self, changes: Mapping[str, object], body: str | None = None) -> Memory:
-        """Return a copy with fields set, or removed where the new value is None."""
-        merged = {k: v for k, v in {**self.fields, **changes}.items() if v is not None}
+        """Return a copy with fields set, or removed where the new value is None.
+
+        What followed from a changed type or time follows from the new one.
+        """
+        said: Mapping[str, object] = self._said
+        if not _IMPLYING.isdisjoint(changes):
+            known = implied(said)
+            said = {k: v for k, v in said.items() if k not in known or known[k] != v}
+        merged = {k: v for k, v in {**said, **changes}.items() if v is not None}
         return replace(self, fields=merged, body=self.body if body is None else body)
 
 

@@ -1,7 +1,8 @@
 """The one schema of a memory file: the validator, JSON Schema, docs table and merge derive from it.
 
-Key order in a file is the order of this table. Key names follow Open Knowledge Format 0.2 where
-that has a name (type, title, description, tags, sources, generated, verified, status).
+Key order in a file is the order of this table: what a person reads first, the machine's own last.
+Key names follow Open Knowledge Format 0.2 where that has a name (type, title, description, tags,
+sources, generated, verified, status).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     """One frontmatter field.
 
     `merge` names how two clones' values are joined (docs/merging.md), `default` is never written,
-    `writer` says whether a person may set it by hand.
+    `writer` says whether a person may set it by hand, `folded` that all of it is one line.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     doc: str
     default: Any = None
     writer: Writer = "machine"
+    folded: bool = False
 
 
 _TEXT = Text()
@@ -55,6 +57,8 @@ ACTOR = Text(
     what="an actor: human:<id>, process:<id> or <producer>/<version>",
 )
 _HASH = Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash th-<16 hex>")
+_EDGE = Text(pattern=r"\s*", limit=100_000, what="white space")
+_ENDS = Text(pattern=r"[ncr]*", limit=100_000, what="letters n, c and r")
 _STAMP = Record(m.Stamp, {"by": ACTOR, "at": Time()}, required=("by",))
 SCORES = (
     "semantic_cluster_confidence",
@@ -85,12 +89,12 @@ _SOURCE = Record(
     m.Source,
     {
         "resource": Text(what="a repository path or URL"),
-        "blob": Text(pattern=r"[0-9a-f]{40}|[0-9a-f]{64}", what="a git blob id"),
         "lines": Pair(),
-        "text_hash": _HASH,
-        "kind": Choice(("direct", "inferred", "merged")),
         "captured": Day(),
         "captured_from": Choice(("unit", "heading", "file", "commit")),
+        "kind": Choice(("direct", "inferred", "merged")),
+        "text_hash": _HASH,
+        "blob": Text(pattern=r"[0-9a-f]{40}|[0-9a-f]{64}", what="a git blob id"),
     },
     required=("resource",),
 )
@@ -104,12 +108,6 @@ FIELDS: tuple[Field, ...] = (
     Field(name="subject", kind=_TEXT, merge="lww", writer="person", doc="Whom it is about."),
     Field(name="predicate", kind=_TEXT, merge="lww", writer="person", doc="What is said of it."),
     Field(name="object", kind=_TEXT, merge="lww", writer="person", doc="The value said."),
-    Field(
-        name="lead",
-        kind=_TEXT,
-        merge="lww",
-        doc="The beginning of the text that context added: headings, list parents, a file's name.",
-    ),
     Field(name="description", kind=_TEXT, merge="lww", writer="person", doc="One line (OKF)."),
     Field(
         name="status",
@@ -119,20 +117,12 @@ FIELDS: tuple[Field, ...] = (
         doc="Whether recall sees it.",
     ),
     Field(
-        name="status_epoch",
-        kind=Whole(),
-        merge="status",
-        default=0,
-        doc="Raised by restore and unreject.",
-    ),
-    Field(
         name="standing",
         kind=Choice(m.STANDINGS),
         merge="lww",
         default="resolved",
         doc="How sure we are; claims only.",
     ),
-    Field(name="home", kind=Choice(m.HOMES), merge="lww", doc="The view it is printed in."),
     Field(
         name="tags",
         kind=ListOf(_NAME),
@@ -149,26 +139,6 @@ FIELDS: tuple[Field, ...] = (
         writer="person",
         doc="Names, projects, hosts and tools it mentions.",
     ),
-    Field(name="created", kind=Time(), merge="min", doc="When memrepo first saw it."),
-    Field(
-        name="generated",
-        kind=_STAMP,
-        merge="lww",
-        doc="Actor and time of the last meaningful change (OKF).",
-    ),
-    Field(
-        name="verified",
-        kind=ListOf(_STAMP, bare=True),
-        merge="set3",
-        default=(),
-        doc="Confirmations (OKF).",
-    ),
-    Field(
-        name="valid_from", kind=Day(), merge="lww", writer="person", doc="True in the world from."
-    ),
-    Field(
-        name="valid_until", kind=Day(), merge="lww", writer="person", doc="True in the world until."
-    ),
     Field(
         name="scope",
         kind=_NAME,
@@ -177,53 +147,19 @@ FIELDS: tuple[Field, ...] = (
         writer="person",
         doc="user:, project: or agent: scope; empty is the whole repository.",
     ),
+    Field(name="created", kind=Time(), merge="min", doc="When memrepo first saw it."),
     Field(
-        name="confidence", kind=Number(), merge="lww", default=1.0, doc="Stored confidence, 0 to 1."
+        name="valid_from", kind=Day(), merge="lww", writer="person", doc="True in the world from."
     ),
     Field(
-        name="importance",
-        kind=Record(
-            m.Importance,
-            {
-                "score": Number(),
-                "level": Choice(("trivial", "low", "normal", "high", "critical")),
-                "reasons": ListOf(_NAME),
-                "keywords": ListOf(_NAME),
-            },
-            required=("score", "level"),
-        ),
-        merge="lww",
-        doc="How much it matters.",
+        name="valid_until", kind=Day(), merge="lww", writer="person", doc="True in the world until."
     ),
     Field(
-        name="decay",
-        kind=Record(m.Decay, {"class": _NAME}, required=("class",), names={"class": "cls"}),
-        merge="lww",
-        writer="person",
-        doc="Decay class of a memory proper.",
-    ),
-    Field(
-        name="tier",
-        kind=Choice(("hot", "warm", "gist", "forgotten")),
-        merge="lww",
-        default="hot",
-        doc="Retention tier of a note.",
-    ),
-    Field(name="tier_since", kind=Time(), merge="lww", doc="When the move fell due."),
-    Field(name="tier_written", kind=Time(), merge="lww", doc="The writing run's now."),
-    Field(
-        name="gist",
-        kind=Record(
-            m.Gist, {"title": _TEXT, "tags": ListOf(_NAME), "summary": _TEXT}, required=("title",)
-        ),
-        merge="lww",
-        doc="What recall shows of a note at gist tier.",
-    ),
-    Field(
-        name="hot",
-        kind=Record(m.Hot, {"since": Time(), "reason": _NAME, "until": Time()}),
-        merge="lww",
-        doc="On the hot cache since when and why, or demoted when.",
+        name="verified",
+        kind=ListOf(_STAMP, bare=True),
+        merge="set3",
+        default=(),
+        doc="Confirmations (OKF).",
     ),
     Field(
         name="pinned",
@@ -250,42 +186,18 @@ FIELDS: tuple[Field, ...] = (
         doc="Asked for by the user; never cleaned.",
     ),
     Field(
-        name="promoted",
-        kind=Flag(),
+        name="decay",
+        kind=Record(m.Decay, {"class": _NAME}, required=("class",), names={"class": "cls"}),
         merge="lww",
-        default=False,
-        doc="A note that was nominated once.",
+        writer="person",
+        doc="Decay class of a memory proper.",
     ),
     Field(
-        name="aliases",
-        kind=ListOf(_HASH),
+        name="sources",
+        kind=ListOf(_SOURCE, limit=10_000),
         merge="set3",
         default=(),
-        doc="Hashes of former wordings.",
-    ),
-    Field(
-        name="links",
-        kind=ListOf(
-            Record(
-                m.Link,
-                {
-                    "target": memory_ref(),
-                    "type": Choice(("follows", "references", "contradicts", "supports", "related")),
-                    "strength": Number(),
-                },
-                required=("target", "type"),
-            )
-        ),
-        merge="set3",
-        default=(),
-        doc="Typed links.",
-    ),
-    Field(
-        name="threads",
-        kind=ListOf(_NAME),
-        merge="set3",
-        default=(),
-        doc="Conversation threads it belongs to.",
+        doc="Provenance: the exact lines can be shown for ever (OKF).",
     ),
     Field(
         name="supersedes",
@@ -309,27 +221,6 @@ FIELDS: tuple[Field, ...] = (
         merge="lww",
         doc="The summary that speaks for it since it was archived.",
     ),
-    Field(name="parent", kind=memory_ref(), merge="lww", doc="The memory a chunk is part of."),
-    Field(name="chunk", kind=Whole(), merge="lww", doc="Index of a chunk, from 0."),
-    Field(
-        name="sources",
-        kind=ListOf(_SOURCE, limit=10_000),
-        merge="set3",
-        default=(),
-        doc="Provenance: the exact lines can be shown for ever (OKF).",
-    ),
-    Field(
-        name="scores",
-        kind=Record(Scores, dict.fromkeys(SCORES, Number())),
-        merge="lww",
-        doc="The eight Pass 2 dimensions.",
-    ),
-    Field(
-        name="claim_id",
-        kind=Text(pattern=r"cl-[0-9a-f]{16}", what="a claim id cl-<16 hex>"),
-        merge="lww",
-        doc="Claim id of the purifier lineage, when exported or imported.",
-    ),
     Field(
         name="duplicate_of", kind=memory_ref(), merge="lww", doc="The memory it probably repeats."
     ),
@@ -341,10 +232,130 @@ FIELDS: tuple[Field, ...] = (
         doc="Why runs stopped believing in it.",
     ),
     Field(
+        name="importance",
+        kind=Record(
+            m.Importance,
+            {
+                "score": Number(),
+                "level": Choice(("trivial", "low", "normal", "high", "critical")),
+                "reasons": ListOf(_NAME),
+                "keywords": ListOf(_NAME),
+            },
+            required=("score", "level"),
+        ),
+        merge="lww",
+        doc="How much it matters.",
+    ),
+    Field(
+        name="confidence", kind=Number(), merge="lww", default=1.0, doc="Stored confidence, 0 to 1."
+    ),
+    Field(
+        name="tier",
+        kind=Choice(("hot", "warm", "gist", "forgotten")),
+        merge="lww",
+        default="hot",
+        doc="Retention tier of a note.",
+    ),
+    Field(name="tier_since", kind=Time(), merge="lww", doc="When the move fell due."),
+    Field(name="tier_written", kind=Time(), merge="lww", doc="The writing run's now."),
+    Field(
+        name="gist",
+        kind=Record(
+            m.Gist, {"title": _TEXT, "tags": ListOf(_NAME), "summary": _TEXT}, required=("title",)
+        ),
+        merge="lww",
+        doc="What recall shows of a note at gist tier.",
+    ),
+    Field(
+        name="hot",
+        kind=Record(m.Hot, {"since": Time(), "reason": _NAME, "until": Time()}),
+        merge="lww",
+        doc="On the hot cache since when and why, or demoted when.",
+    ),
+    Field(
+        name="promoted",
+        kind=Flag(),
+        merge="lww",
+        default=False,
+        doc="A note that was nominated once.",
+    ),
+    Field(
+        name="status_epoch",
+        kind=Whole(),
+        merge="status",
+        default=0,
+        doc="Raised by restore and unreject.",
+    ),
+    Field(name="parent", kind=memory_ref(), merge="lww", doc="The memory a chunk is part of."),
+    Field(name="chunk", kind=Whole(), merge="lww", doc="Index of a chunk, from 0."),
+    Field(
+        name="threads",
+        kind=ListOf(_NAME),
+        merge="set3",
+        default=(),
+        doc="Conversation threads it belongs to.",
+    ),
+    Field(
+        name="lead",
+        kind=_TEXT,
+        merge="lww",
+        doc="The beginning of the text that context added: headings, list parents, a file's name.",
+    ),
+    Field(
+        name="aliases",
+        kind=ListOf(_HASH),
+        merge="set3",
+        default=(),
+        doc="Hashes of former wordings.",
+    ),
+    Field(
+        name="links",
+        kind=ListOf(
+            Record(
+                m.Link,
+                {
+                    "target": memory_ref(),
+                    "type": Choice(("follows", "references", "contradicts", "supports", "related")),
+                    "strength": Number(),
+                },
+                required=("target", "type"),
+            )
+        ),
+        merge="set3",
+        default=(),
+        folded=True,
+        doc="Typed links.",
+    ),
+    Field(
+        name="claim_id",
+        kind=Text(pattern=r"cl-[0-9a-f]{16}", what="a claim id cl-<16 hex>"),
+        merge="lww",
+        doc="Claim id of the purifier lineage, when exported or imported.",
+    ),
+    Field(name="home", kind=Choice(m.HOMES), merge="lww", doc="The view it is printed in."),
+    Field(
         name="origin",
         kind=Choice(("purifier", "manual", "import", "compression", "promotion")),
         merge="lww",
         doc="How it came to be.",
+    ),
+    Field(
+        name="generated",
+        kind=_STAMP,
+        merge="lww",
+        doc="Actor and time of the last meaningful change (OKF).",
+    ),
+    Field(
+        name="scores",
+        kind=Record(Scores, dict.fromkeys(SCORES, Number())),
+        merge="lww",
+        doc="The eight Pass 2 dimensions.",
+    ),
+    Field(
+        name="edges",
+        kind=Record(m.Edges, {"before": _EDGE, "after": _EDGE, "ends": _ENDS}),
+        merge="lww",
+        doc="White space around the text, and its line ends, in a file of the memory tool.",
     ),
     Field(name="run", kind=_NAME, merge="lww", doc="The run that last wrote it."),
 )

@@ -135,8 +135,13 @@ PROVIDERS: tuple[Kind, ...] = (
     _token("mailchimp-key", rf"{_HEX}{{32}}-us\d{{1,2}}", "-us"),
     _token("brevo-key", rf"xkeysib-{_HEX}{{64}}-{_W}{{16}}", "xkeysib-"),
     _token("twilio-key", rf"SK{_HEX}{{32}}", "sk"),
-    _token("telegram-bot-token", r"\d{8,10}:[A-Za-z0-9_-]{35}", ":"),
-    _token("discord-token", rf"[MNO]{_WD}{{23,27}}\.{_WD}{{6}}\.{_WD}{{27,38}}", "."),
+    # Their hints stand everywhere: a pattern that begins with a set finds its places faster.
+    ("telegram-bot-token", (":",), rf"\d(?<!{_WD}\d)\d{{7,9}}:[A-Za-z0-9_-]{{35}}{_STOP}"),
+    (
+        "discord-token",
+        (".",),
+        rf"[MNO](?<!{_WD}[MNO]){_WD}{{23,27}}\.{_WD}{{6}}\.{_WD}{{27,38}}{_STOP}",
+    ),
     _token("facebook-token", rf"EAA{_W}{{100,300}}", "eaa"),
     _token("twitter-token", r"A{20,24}[A-Za-z0-9%]{60,120}", "aaaaaaaaaaaaaaaaaaaa"),
     _token("digitalocean-token", rf"do[opr]_v1_{_HEX}{{64}}", "_v1_"),

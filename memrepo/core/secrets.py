@@ -93,6 +93,18 @@ _DIGITS = regex(r"\d{6,}")
 _PLAIN_WORD = regex(r"[^\W\d_][^\W\d_A-Z]*[.,;!]?")
 
 
+def _beginnings() -> Mapping[tuple[str, ...], list[str]]:
+    found: dict[tuple[str, ...], list[str]] = {}
+    for hint in sorted({hint for _, hints, _ in KINDS for hint in hints if len(hint) > 2}):
+        found.setdefault(tuple(hint[:3]), []).append(hint)
+    return found
+
+
+_HINTS = _beginnings()
+"""The hints of all kinds by their first three characters."""
+_SHORT_HINTS = tuple(sorted({hint for _, hints, _ in KINDS for hint in hints if len(hint) < 3}))
+
+
 class Secret(msgspec.Struct, frozen=True, kw_only=True):
     """Where a secret stands: offsets of its value, one-based line and column; never the value."""
 
@@ -131,14 +143,11 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 
 def _found(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[int, int, str]]:
     """Yield start, negated end and kind of each secret that some kinds find."""
-    folded = text.casefold()
-    held: dict[tuple[str, ...], bool] = {}
     if not _LONG.search(text):
         kinds = NAMED if kinds is KINDS else ()
+    held = _hints_in(text.casefold()) if kinds else frozenset()
     for kind, hints, pattern in kinds:
-        if hints not in held:
-            held[hints] = any(hint in folded for hint in hints)
-        if not held[hints] or kind in _off.get():
+        if held.isdisjoint(hints) or kind in _off.get():
             continue
         for match in re.finditer(pattern, text):  # which keeps what it compiled
             group = next((g for g, value in match.groupdict().items() if value is not None), 0)
@@ -146,6 +155,13 @@ def _found(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[int, int, str]]:
             if _is_value(kind, str(group), value):
                 start = match.start(group)
                 yield start, -start - len(value), kind
+
+
+def _hints_in(folded: str) -> frozenset[str]:
+    """Return the hints that a folded text holds: those are looked for of which the beginning is."""
+    beginnings = _HINTS.keys() & set(zip(folded, folded[1:], folded[2:], strict=False))
+    likely = (hint for three in beginnings for hint in _HINTS[three])
+    return frozenset(hint for hint in (*_SHORT_HINTS, *likely) if hint in folded)
 
 
 def _visible(text: str) -> tuple[str, Sequence[int]]:

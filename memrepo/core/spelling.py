@@ -96,10 +96,13 @@ def inline(node: Node) -> str:
     return scalar(node, flow=True)
 
 
-def entry_lines(key: str, node: Node) -> list[str]:
-    """Spell one header entry: a line, or for a list of records a line and one for each record."""
+def entry_lines(key: str, node: Node, *, folded: bool = False) -> list[str]:
+    """Spell one header entry: a line, or for a list of records a line and one for each record.
+
+    `folded` keeps such a list in one line, as it is where it holds one record only.
+    """
     if isinstance(node, list):
-        if node and all(isinstance(part, dict) for part in node):
+        if len(node) > 1 and not folded and all(isinstance(part, dict) for part in node):
             return [f"{key}:", *(f"  - {inline(part)}" for part in node)]
         return [f"{key}: {inline(node)}"]
     if isinstance(node, dict):

@@ -13,15 +13,17 @@ from contextlib import suppress
 from functools import partial
 from urllib.parse import unquote
 
+from memrepo.actions.guard import refuse_secret
 from memrepo.actions.request import Wish
 from memrepo.actions.work import Call, Work
-from memrepo.actions.write.commit import Asked, Unchanged, said, write
+from memrepo.actions.write.commit import Asked, Unchanged, write
 from memrepo.actions.write.drafts import Drafts, Entry
 from memrepo.actions.write.edit import rewording
 from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.memory import Memory, Stamp
+from memrepo.core.lines import split_lines, unix
+from memrepo.core.memory import Edges, Memory, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
@@ -32,6 +34,8 @@ LONGEST = 100_000
 """Characters that a file may have."""
 _SEGMENT = regex(r"[^\W_][\w .,@+()=-]{0,99}")
 _DEEPEST = 10
+_LINE_BREAK = regex("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+"""What a reader may take for a line end beside line feeds: a line stays behind its number."""
 
 
 class FileRefused(MemrepoError):
@@ -55,7 +59,7 @@ class MemoryFiles:
         with Work(self._now()) as here:
             files = _files(here.tree.state())
         if name in files:
-            return _numbered(path, without_secrets(files[name].body).split("\n"), lines)
+            return _numbered(path, without_secrets(text_of(files[name])).split("\n"), lines)
         below = {n: m for n, m in files.items() if not name or n.startswith(f"{name}/")}
         if name and not below:
             raise _missing(path)
@@ -70,8 +74,10 @@ class MemoryFiles:
 
         def draft(work: Work, state: State) -> Step:
             _refuse_taken(_files(state), name, f"File {path}")
-            entry = Entry(text=said(text, "file_text"), title=name, tags=(TAG,), cls="permanent")
-            memory = Drafts(work, state).make(entry)
+            refuse_secret(text, "file_text")
+            body, edges = parted(text)
+            entry = Entry(text=body, title=name, tags=(TAG,), cls="permanent")
+            memory = Drafts(work, state).make(entry).with_fields({"edges": edges})
             return _step("create", "create", path, [Create(memory=memory)])
 
         return self._write(draft) or f"File created successfully at: {path}"
@@ -80,40 +86,41 @@ class MemoryFiles:
         """Replace a text that stands exactly once in a file."""
         line = [0]
 
-        def reword(body: str) -> str:
-            found = body.count(old) if old else 0
+        def reword(text: str) -> str:
+            found = text.count(old)
             if found == 1:
-                line[0] = body.count("\n", 0, body.find(old))
-                return body.replace(old, new)
+                line[0] = text.count("\n", 0, text.find(old))
+                return text.replace(old, new)
             raise FileRefused(
                 f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines:"
-                f" {', '.join(map(str, _lines_of(old, body)))}. Please ensure it is unique"
+                f" {', '.join(map(str, _lines_of(old, text)))}. Please ensure it is unique"
                 if found
                 else f"No replacement was performed, old_str `{old}` did not appear verbatim in"
                 f" {path}."
             )
 
-        waits, body = self._reword("str_replace", path, reword)
+        waits, text = self._reword("str_replace", path, reword)
         if waits:
             return waits
         first = max(line[0] - 2, 0)
-        rows = _rows(body.split("\n")[first : line[0] + 3], first + 1)
+        rows = _rows(text.split("\n")[first : line[0] + 3], first + 1)
         return (
             "The memory file has been edited. Here is the snippet showing the change"
             f" (with line numbers):\n{rows}"
         )
 
     def insert(self, path: str, line: int, text: str) -> str:
-        """Insert a text after a line; 0 is the beginning."""
+        """Insert a text after a line; 0 is the beginning. The file ends in a line end then."""
 
-        def reword(body: str) -> str:
-            lines = body.split("\n")
+        def reword(before: str) -> str:
+            lines = before.removesuffix("\n").split("\n") if before else []
             if not 0 <= line <= len(lines):
                 raise FileRefused(
                     f"Invalid `insert_line` parameter: {line}."
                     f" It should be within the range [0, {len(lines)}]."
                 )
-            return "\n".join([*lines[:line], text.rstrip("\n"), *lines[line:]])
+            after = "\n".join([*lines[:line], text.rstrip("\n"), *lines[line:]])
+            return after if after.endswith("\n") else f"{after}\n"
 
         waits, _ = self._reword("insert", path, reword)
         return waits or f"The file {path} has been edited."
@@ -153,7 +160,7 @@ class MemoryFiles:
 
     def _reword(self, command: str, path: str, reword: Callable[[str], str]) -> tuple[str, str]:
         """Return what to tell where the change waits for a person, and the text it leads to."""
-        name, bodies = name_of(path), [""]
+        name, told = name_of(path), [""]
 
         def draft(work: Work, state: State) -> Step | Unchanged:
             files = _files(state)
@@ -162,16 +169,19 @@ class MemoryFiles:
                 if not name or any(n.startswith(f"{name}/") for n in files):
                     raise FileRefused(f"The path {path} is not a file.")
                 raise _missing(path)
-            body = said(reword(memory.body), "the file")
-            _refuse_long(body)
-            bodies[0] = normal_body(body)
-            if bodies[0] == memory.body:
+            told[0] = text = reword(text_of(memory))
+            _refuse_long(text)
+            refuse_secret(text, "the file")
+            body, edges = parted(text)
+            if (body, edges) == (memory.body, memory.fields.get("edges")):
                 return Unchanged()
             stamp = Stamp(by=work.actor, at=work.call.now)
-            fields = {**rewording(memory, body), "generated": stamp}
-            return _step("reword", command, path, [Update(id=memory.id, fields=fields, body=body)])
+            worded = rewording(memory, body) if memory.body else {}
+            fields = {**worded, "edges": edges, "generated": stamp}
+            new = body if body != memory.body else None
+            return _step("reword", command, path, [Update(id=memory.id, fields=fields, body=new)])
 
-        return self._write(draft), bodies[0]
+        return self._write(draft), told[0]
 
     def _write(self, draft: Callable[[Work, State], Step | Unchanged]) -> str:
         """Write, and return an empty text; or what to tell where it waits for a person."""
@@ -225,6 +235,36 @@ def _at(files: dict[str, Memory], name: str, path: str) -> dict[str, Memory]:
     return found
 
 
+_LETTERS = {"\n": "n", "\r\n": "c", "\r": "r"}
+_ENDS = {letter: end for end, letter in _LETTERS.items()}
+
+
+def parted(text: str) -> tuple[str, Edges | None]:
+    """Return the body that a memory has of a file's text, and what `text_of` needs beside it."""
+    ends = "".join(_LETTERS[end] for _, end in split_lines(text) if end) if "\r" in text else ""
+    plain, body = unix(text), normal_body(text)
+    at = plain.find(body) if body else 0
+    edges = Edges(
+        before=plain[:at],
+        after=plain[at + len(body) :],
+        ends=ends[: len(ends.rstrip(ends[-1:])) + 1],
+    )
+    return body, edges if edges != Edges() else None
+
+
+def text_of(memory: Memory) -> str:
+    """Return a file's text byte for byte as it was written."""
+    edges: Edges | None = memory.fields.get("edges")
+    if edges is None:
+        return memory.body
+    text = f"{edges.before}{memory.body}{edges.after}"
+    if not edges.ends:
+        return text
+    lines = split_lines(text)
+    ends = [_ENDS[letter] for letter in edges.ends.ljust(len(lines), edges.ends[-1])]
+    return "".join(line + (end and own) for (line, end), own in zip(lines, ends, strict=False))
+
+
 def _lines_of(text: str, body: str) -> list[int]:
     """Return the line of each place where a text stands."""
     places = re.finditer(rf"(?={re.escape(text)})", body)
@@ -263,7 +303,7 @@ def _listing(path: str, name: str, files: dict[str, Memory]) -> str:
     sizes: dict[str, int] = {"": 0}
     for file, memory in sorted(files.items(), key=lambda found: found[0].split("/")):
         parts = file.removeprefix(f"{name}/" if name else "").split("/")
-        size = len(memory.body.encode())
+        size = len(text_of(memory).encode())
         sizes[""] += size
         for depth in range(1, min(len(parts), 2) + 1):
             whole = depth == len(parts)
@@ -294,4 +334,7 @@ def _numbered(path: str, lines: Sequence[str], span: Sequence[int]) -> str:
 
 
 def _rows(lines: Sequence[str], first: int) -> str:
-    return "\n".join(f"{number:6}\t{line}" for number, line in enumerate(lines, start=first))
+    return "\n".join(
+        f"{number:6}\t{_LINE_BREAK.sub(' ', line)}"
+        for number, line in enumerate(lines, start=first)
+    )

@@ -23,13 +23,22 @@ from anthropic.types.beta import (
 )
 
 from memrepo.actions.work import Call
-from memrepo.actions.write.commit import NothingSaid
+from memrepo.core.codec import CodecError
 from memrepo.core.errors import MemrepoError
 from memrepo.core.secrets import harmless
 from memrepo.faces.mcp.calls import acting
 from memrepo.faces.memory_files import MemoryFiles
 
 __all__ = ("MemoryTool",)
+
+
+_UNFIT = {
+    "frontmatter-second-header": "a file cannot begin with a header between lines of ---,"
+    " begin it with a heading instead",
+    "file-nul": "a file cannot hold a NUL character, leave it out",
+    "file-not-utf8": "a file cannot hold half a surrogate pair, write the whole character",
+}
+"""What no memory file can hold, in words that a model can follow."""
 
 
 class MemoryTool(BetaAbstractMemoryTool):
@@ -87,10 +96,10 @@ class MemoryTool(BetaAbstractMemoryTool):
 
 def _told(work: Callable[[], str]) -> str:
     try:
-        return harmless(work())
-    except NothingSaid as error:
-        said = f"{error.message.split(' is ')[0]} is empty: a file of this memory says something"
-        raise ToolError(f"{said}. Create it once there is a text.") from error
+        return "\r\n".join(map(harmless, work().split("\r\n")))
+    except CodecError as error:
+        unfit = _UNFIT.get(error.problem.rule, error.problem.message)
+        raise ToolError(f"Nothing was written: {harmless(unfit)}.") from error
     except MemrepoError as error:
         more = f". {error.fix}." if error.fix else ""
         raise ToolError(harmless(f"{error.message}{more}")) from error

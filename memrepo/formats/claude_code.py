@@ -36,7 +36,7 @@ def read(files: Files) -> Read:
             records.append(record)
             problems += given.problems
             continue
-        for record in items(page):
+        for record in items(page, problems):
             target = _POINTER.search(record.text)
             if not (page.stem == "MEMORY" and target and _is_there(page, target[1], files)):
                 records.append(record)

@@ -27,7 +27,7 @@ def read(files: Files) -> Read:
     records: list[Record] = []
     for page in pages:
         if not page.path.startswith(_SESSIONS):
-            records += items(page)
+            records += items(page, problems)
         elif page.body:
             given = Given(page.path)
             given.put("title", page.text("title") or page.stem)

@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
+from memrepo.core.problems import Problem
 from memrepo.formats.pages import Page
 from memrepo.formats.records import Given, Record
 from memrepo.purify.capture import scan_notes
 from memrepo.purify.units import Unit, scan
 
 
-def items(page: Page, type_: str = "fact", *, layer: str = "") -> Iterator[Record]:
-    """Yield a record for each list item, table row and paragraph of a file's body."""
-    for unit in scan(page.path, page.body.encode()).units:
+def items(
+    page: Page, noted: list[Problem], type_: str = "fact", *, layer: str = ""
+) -> Iterator[Record]:
+    """Yield a record for each list item, table row and paragraph of a file's body.
+
+    What could not be read item by item is `noted`; where nothing could, the body is one record.
+    """
+    found = scan(page.path, page.body.encode())
+    noted += (_there(page, problem) for problem in found.problems)
+    if not found.units and _unread(found.problems):
+        yield Record(path=page.path, text=page.body, type=type_, layer=layer, lines=page.lines)
+    for unit in found.units:
         yield item(page, unit, type_, layer=layer)
+
+
+def _unread(problems: Sequence[Problem]) -> bool:
+    return any(problem.severity == "error" for problem in problems)
+
+
+def _there(page: Page, problem: Problem) -> Problem:
+    """Return what was found in a body as it is of the file, which is taken in even so."""
+    line = problem.line + page.lines[0] - 1 if problem.line else 0
+    if problem.severity == "warning":
+        return replace(problem, line=line)
+    return replace(
+        problem,
+        line=line,
+        severity="warning",
+        message=f"{problem.message.split(';')[0]}: its text is one memory",
+        fix="part it by hand there, and import again",
+    )
 
 
 def item(page: Page, unit: Unit, type_: str, *, layer: str = "") -> Record:
@@ -34,10 +64,14 @@ def item(page: Page, unit: Unit, type_: str, *, layer: str = "") -> Record:
     )
 
 
-def log_notes(page: Page) -> Iterator[Record]:
+def log_notes(page: Page, noted: list[Problem]) -> Iterator[Record]:
     """Yield a note for each dated or timed section of a daily log, else one for the file."""
     ahead = page.lines[0] - 1
-    for note in scan_notes(page.path, page.body.encode())[0]:
+    notes, problems = scan_notes(page.path, page.body.encode())
+    noted += (_there(page, problem) for problem in problems)
+    if not notes and _unread(problems):
+        yield Record(path=page.path, text=page.body, type="note", lines=page.lines)
+    for note in notes:
         given = Given(page.path, note.lines[0])
         given.put("title", " ".join(note.title.split())[:2000])
         yield Record(

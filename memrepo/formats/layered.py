@@ -51,24 +51,24 @@ def read(files: Files) -> Read:
     records: list[Record] = []
     for page in pages:
         if page.path != _HOT:
-            records += _records(page)
+            records += _records(page, problems)
     for page in pages:
         if page.path == _HOT:
             problems += _heat(page, records)
-            records += (r for r in items(page) if not r.text.startswith(_POINTER))
+            records += (r for r in items(page, problems) if not r.text.startswith(_POINTER))
     return Read(records=tuple(records), problems=tuple(problems))
 
 
-def _records(page: Page) -> list[Record]:
+def _records(page: Page, noted: list[Problem]) -> list[Record]:
     if page.path.startswith(_ARCHIVE):
         return [
             replace(record, fields={**record.fields, "status": "archived"})
-            for record in items(page)
+            for record in items(page, noted)
         ]
     if page.day:
-        return list(log_notes(page))
+        return list(log_notes(page, noted))
     type_, layer = _LAYERS.get(page.stem, ("fact", ""))
-    return list(items(page, type_, layer=layer))
+    return list(items(page, noted, type_, layer=layer))
 
 
 def _heat(page: Page, records: list[Record]) -> list[Problem]:

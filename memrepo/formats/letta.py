@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
+from memrepo.core.problems import Problem
 from memrepo.formats.items import items
 from memrepo.formats.pages import Page
-from memrepo.formats.records import Files, Given, Read, Record, refused
+from memrepo.formats.records import Files, Given, Read, Record, read_json, refused
 
 _LAYERS = {"human": "user", "persona": "identity"}
 _BLOCKS = ("blocks", "core_memory", "memory_blocks")
@@ -30,18 +31,17 @@ def wants(path: str) -> bool:
 def read(files: Files) -> Read:
     """Read the blocks and files of every agent."""
     records: list[Record] = []
-    problems = []
+    problems: list[Problem] = []
     for path, data in sorted(files.items()):
-        try:
-            value = json.loads(data)
-        except (ValueError, RecursionError) as error:
-            problems.append(refused(path, f"found text that is not JSON ({error})"))
+        value = read_json(path, data, problems)
+        if value is None:
             continue
         found = list(_parts(value, 0))
         if not found:
             problems.append(refused(path, "found no block and no file"))
+        lines = _Lines(data.decode("utf-8-sig"))
         for part in found:
-            records += (_placed(record, data.decode("utf-8")) for record in _records(path, part))
+            records += (lines.placed(record) for record in _records(path, part, problems))
     return Read(records=tuple(records), problems=tuple(problems))
 
 
@@ -62,22 +62,31 @@ def _text(part: Mapping[str, object]) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _records(path: str, part: Mapping[str, object]) -> Iterator[Record]:
+def _records(path: str, part: Mapping[str, object], noted: list[Problem]) -> Iterator[Record]:
     """Yield the memories of a block or file."""
     name = str(part.get("label") or part.get("file_name") or part.get("name") or "")
     text = _text(part).replace("\r\n", "\n").strip()
     if "label" in part:
-        yield from items(Page(path=path, body=text), layer=_LAYERS.get(name, ""))
+        yield from items(Page(path=path, body=text), noted, layer=_LAYERS.get(name, ""))
     elif text:
         given = Given(path)
         given.put("title", name)
         yield Record(path=path, text=text, type="note", key=name, fields=given.fields)
 
 
-def _placed(record: Record, text: str) -> Record:
-    """Return a record with the line of the JSON that its text begins on; 0 where that is unsure."""
-    begins = record.text.split("\n")[0]
-    spelled = (json.dumps(begins, ensure_ascii=ascii_)[1:-1] for ascii_ in (True, False))
-    at = max(text.find(one) for one in spelled)
-    line = text.count("\n", 0, at) + 1 if at >= 0 else 0
-    return replace(record, lines=(line, line))
+class _Lines:
+    """The lines of a JSON file that records begin on; they come in its order."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at, self._line = text, 0, 1
+
+    def placed(self, record: Record) -> Record:
+        """Return a record with the line that its text begins on; 0 where that is unsure."""
+        begins = record.text.split("\n")[0]
+        spelled = (json.dumps(begins, ensure_ascii=ascii_)[1:-1] for ascii_ in (True, False))
+        at = max(self._text.find(one, self._at) for one in dict.fromkeys(spelled))
+        if at < 0:
+            return replace(record, lines=(0, 0))
+        self._line += self._text.count("\n", self._at, at)
+        self._at = at
+        return replace(record, lines=(self._line, self._line))

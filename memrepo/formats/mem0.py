@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from memrepo.core.problems import Problem
-from memrepo.formats.records import Files, Given, Read, Record, day_of, refused
+from memrepo.formats.records import Files, Given, Read, Record, day_of, read_json, refused
 
 _TEXTS = ("memory", "data", "text")
 _LISTS = ("results", "memories")
@@ -28,7 +28,10 @@ def read(files: Files) -> Read:
     problems: list[Problem] = []
     relations = 0
     for path, data in sorted(files.items()):
-        page = _page(path, data)
+        value = read_json(path, data, problems)
+        if value is None:
+            continue
+        page = _page(path, value)
         if isinstance(page, Problem):
             problems.append(page)
             continue
@@ -43,12 +46,8 @@ def read(files: Files) -> Read:
     return Read(records=tuple(records), problems=tuple(problems), passed=passed)
 
 
-def _page(path: str, data: bytes) -> tuple[str, list[object], int] | Problem:
+def _page(path: str, value: object) -> tuple[str, list[object], int] | Problem:
     """Return the key that the memories stand under, the memories, and the number of relations."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        return refused(path, f"found text that is not JSON ({error})")
     if isinstance(value, list):
         return "", value, 0
     if isinstance(value, dict):

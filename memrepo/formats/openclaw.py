@@ -51,7 +51,7 @@ def read(files: Files) -> Read:
     """Read long-term memory, topic files, daily logs and the diary."""
     logs = {p: d for p, d in files.items() if p.endswith(".md") and not p.startswith(_REPORTS)}
     pages, problems = read_pages(logs)
-    records = [record for page in pages for record in _records(page)]
+    records = [record for page in pages for record in _records(page, problems)]
     recalled = _recalled(files, problems)
     return Read(
         records=tuple(_tagged(record, recalled) for record in records),
@@ -67,14 +67,14 @@ def read(files: Files) -> Read:
     )
 
 
-def _records(page: Page) -> Iterator[Record]:
+def _records(page: Page, noted: list[Problem]) -> Iterator[Record]:
     if page.path in _DIARY:
         yield from _dreams(page)
     elif page.day and page.path.startswith("memory/"):
-        yield from log_notes(page)
+        yield from log_notes(page, noted)
     else:
         yield from _promoted(page)
-        yield from items(page, layer=_PROFILES.get(page.path, ""))
+        yield from items(page, noted, layer=_PROFILES.get(page.path, ""))
 
 
 def _promoted(page: Page) -> Iterator[Record]:

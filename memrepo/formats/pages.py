@@ -68,6 +68,18 @@ def read_page(path: str, data: bytes) -> tuple[Page | None, list[Problem]]:
         return None, errors
     if errors and not head.unclosed:
         head, noted = _by_lines(text, path, head, errors[0])
+    elif head.unclosed and _KEY.match(text.split("\n", 2)[1]):
+        noted = [
+            Problem(
+                path=path,
+                line=1,
+                column=1,
+                rule="import-header",
+                message=f"{errors[0].message}: all of the file was read as text",
+                severity="warning",
+                fix="close the header with a line --- there, and import again",
+            )
+        ]
     body = normal_body(text[head.body_offset :])
     rest = text[head.body_offset :]
     blank = len(rest) - len(rest.lstrip())

@@ -6,17 +6,21 @@ file, line and key, and never stops the rest.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from memrepo.core.fields import Node, Raw, ValueMismatch
 from memrepo.core.memory import Memory, Source
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME
 from memrepo.core.times import parse_time
+
+_HALVES = regex(r"\\u[dD][89a-fA-F]")
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,6 +146,48 @@ def node_of(value: object) -> Node | None:
             return {key: part for key, part in pairs if part is not None}
         case _:
             raise TypeError(type(value).__name__)
+
+
+def read_json(path: str, data: bytes, problems: list[Problem]) -> object | None:
+    """Return what a file of JSON holds; None, with a finding, where it holds nothing to read.
+
+    Half a surrogate pair, which JSON can spell and no text can hold, becomes U+FFFD.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+        value: object = json.loads(text)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        said = f"found the byte 0x{data[error.start]:02X} at offset {error.start}, expected UTF-8"
+        problems.append(refused(path, said, line=line))
+        return None
+    except RecursionError:
+        problems.append(refused(path, "found values nested too deep, expected JSON"))
+        return None
+    except ValueError as error:
+        at = error.lineno if isinstance(error, json.JSONDecodeError) else 0
+        problems.append(refused(path, f"found text that is not JSON ({error})", line=at))
+        return None
+    if value is None:
+        problems.append(refused(path, "found null, expected memories"))
+    if _HALVES.search(text) is None:
+        return value
+    whole = json.loads(
+        json.dumps(value, ensure_ascii=False)
+        .encode("utf-16", "surrogatepass")
+        .decode("utf-16", "replace")
+    )
+    if whole != value:
+        problems.append(
+            Problem(
+                path=path,
+                rule="import-field",
+                message="found half a surrogate pair, expected whole characters: U+FFFD is there",
+                severity="warning",
+                fix="mend the text there, or the memory here",
+            )
+        )
+    return cast("object", whole)
 
 
 def refused(path: str, said: str, *, line: int = 0, key: str = "") -> Problem:

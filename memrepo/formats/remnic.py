@@ -37,10 +37,12 @@ def read(files: Files) -> Read:
     pages, problems = read_pages(files)
     records: list[Record] = []
     successors: dict[str, str] = {}
-    passed = {"chunks_passed_over": 0, "unbelieved_passed_over": 0}
+    passed = dict.fromkeys(
+        ("chunks_passed_over", "unbelieved_passed_over", "without_id_passed_over"), 0
+    )
     for page in pages:
         if not page.text("id"):
-            records += _without_id(page)
+            records += _without_id(page, problems, passed)
         elif page.text("parentId"):
             passed["chunks_passed_over"] += 1
         elif page.text("status") in _UNBELIEVED:
@@ -58,15 +60,18 @@ def read(files: Files) -> Read:
     )
 
 
-def _without_id(page: Page) -> list[Record]:
+def _without_id(page: Page, noted: list[Problem], passed: dict[str, int]) -> list[Record]:
     """Read a profile or an entity's page, whose items are about it."""
     if page.path.rpartition("/")[2] == "profile.md":
-        return list(items(page, "fact", layer="user"))
+        return list(items(page, noted, "fact", layer="user"))
     folder = next((part for part in page.path.split("/")[:-1] if part in _HELD), "")
+    if not folder:
+        passed["without_id_passed_over"] += 1
+        return []
     name = page.text("name") or page.stem.partition("-")[2].replace("-", " ")
     return [
         replace(r, fields={**r.fields, **({"entities": (name,)} if name else {})})
-        for r in (items(page, _HELD[folder]) if folder else ())
+        for r in (items(page, noted, _HELD[folder]))
     ]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from memrepo.core.ids import strip_marker
 from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex, spelled
 from memrepo.judges import wordlists
@@ -112,6 +113,13 @@ _LAST_RUN = regex(
     re.IGNORECASE,
 )
 
+# A row of a list of tasks: its number, and how far it has come.
+_TRACKED = regex(
+    r"^[^\n;]{0,30}#\d+\b[^\n]*[;,|–—]\s*(?:status|state|stage|estado|situação|statut|статус|状态|状態|상태)"
+    r"\s*[:\uff1a][^\n;]{0,24}(?:[;|][^\n]*)?$",
+    re.IGNORECASE,
+)
+
 _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("instruction_text", _INSTRUCTION),
     ("heartbeat", _HEARTBEAT),
@@ -122,6 +130,7 @@ _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("stack_trace", _TRACE),
     ("comment", _COMMENT),
     ("last_run", _LAST_RUN),
+    ("tracked", _TRACKED),
 )
 
 
@@ -143,6 +152,9 @@ _METADATA = regex(
     r"\W*(?:session(?: (?:id|key))?|source|channel|established|(?:last )?updated(?: (?:at|on))?"
     r"|(?:created|generated)(?: (?:at|on|by))?|captured|author|date|time|confidence|evidence"
     r"|recalls|message.?id|participants|attendees|participantes|参与者|讨论者|参加者|autor|data|fecha|hora|fuente|fonte|atualizado|actualizado"
+    r"|last update|(?:última|ultima) (?:atualização|actualización|modificación|revisão|revisión)"
+    r"|dernière mise à jour|letzte aktualisierung|zuletzt aktualisiert|ultimo aggiornamento"
+    r"|laatst bijgewerkt|последнее обновление|最后更新|最終更新日?|마지막 업데이트"
     r"|auteur|heure|datum|stand|дата|время|автор|источник|обновлено|создано"
     r"|作者|日期|时间|来源|更新|著者|日付|日時|更新日|작성자|작성일|날짜|시간)"
     r"[*_]*[:\uff1a](?!//)(?!.*(?:https?://|`/|\]\())[^\n]{0,48}",
@@ -153,6 +165,9 @@ _ABOUT_FILE = regex(
     r"|\bliving document\b|^\W*(?:last )?updated (?:when|whenever|as|after|by)\b"
     r"|\balways replaced\b|^\W*purpose\s*:[^\n]*\n\W*last updated"
     r"|^\W*(?:documento|document) (?:vivo|vivant)\b"
+    r"|^\W*(?:\w+\s*:\s*)?(?:atualizar|actualizar|adicionar|añadir|agregar|preencher|rellenar|completar)"
+    r"\b[^\n:]{0,40}\b(?:sempre que|siempre que|conforme|cada vez que)\b"
+    r"|^\W*(?:update|add|fill in)\b[^\n:]{0,40}\bas (?:you|we|I) (?:go|learn|use|discover)\b"
     r"|^\W*seed(?:ed)?\s+(?:notes?|from|with)\b|^\W*(?:est[ea] |el |o )?(?:arquivo|archivo)\b"
     r"|^\W*(?:ce fichier|diese datei|этот файл|本文件|このファイル|이 파일)",
     re.IGNORECASE,
@@ -250,6 +265,28 @@ def is_courtesy(text: str) -> bool:
 
 def _joins(text: str, at: int) -> bool:
     return text[at - 1].isalnum() and text[at].isalnum()
+
+
+_COUNTER = regex(
+    r"\W*[^:\uff1a\n]{1,60}[:\uff1a][\s*_]*[~≈约]?[$€£¥]?\d[\d.,]*\s*[%+kKmM]?(?:[\s*_]*[(\uff08][^()\n]{0,40}[)\uff09])?\W*"
+    r"|[^\n;]{1,80}; value\s*:\s*[\d.,%]+(?:;[^\n]*)?",
+    re.IGNORECASE,
+)
+_COUNTED = regex(
+    r"\b(?:metrics?|stats|statistics|numbers|counts?|usage|métricas?|estadísticas?|estatísticas?"
+    r"|statistiques?|statistik(?:en)?|kennzahlen|statistiche|метрики|статистика|показатели)\b"
+    r"|数据|统计|指标|概览|使用情况|統計|データ|통계|지표",
+    re.IGNORECASE,
+)
+
+
+def is_count(candidate: Candidate) -> bool:
+    """Tell whether a list holds counters and stands under a heading that says so: they move on."""
+    if not any(_COUNTED.search(heading) for heading in candidate.context[-1:]):
+        return False
+    rows = [strip_marker(row) for row in candidate.text.split("\n") if row.strip()]
+    counted = sum(_COUNTER.fullmatch(row) is not None for row in rows)
+    return len(rows) > 1 and 2 * counted > len(rows)
 
 
 _PROFILES = ("USER.md", "IDENTITY.md", "TOOLS.md")

@@ -186,14 +186,15 @@ def _heading_kind(text: str, context: Sequence[str]) -> str | None:
     """Return the type that what a text stands under gives it, innermost first.
 
     A sentence that introduces a list is no heading, and neither is the name of a file. A rule stays
-    one among preferences.
+    one among preferences; not all that a manual's sections say is a step.
     """
-    for heading in reversed(context):
+    for above, heading in reversed(tuple(enumerate(context))):
         named = _CODE.sub("", heading)
         if len(named) > HEADING_LENGTH:
             continue
+        titled = above == 0 and len(context) > 1
         for kind, pattern in HEADING_TYPES:
-            if pattern.search(named):
+            if pattern.search(named) and not (titled and kind == "procedure"):
                 rules = kind == "preference" and _rules(text)
                 return "constraint" if rules else kind
     return None
@@ -210,7 +211,9 @@ def _plain_key(text: str) -> str:
 
 _PLAIN_KEY = regex(r"\W{0,4}([^\W\d][^:\uff1a\n]{1,30})[:\uff1a]")
 HEADING_LENGTH = 80
-_CODE = regex(r"`[^`\n]*`|[\w./-]*[/_][\w./-]*\.\w{1,5}\b|\b\w+\.(?:md|py|js|ts|json|txt|sh)\b")
+_CODE = regex(
+    r"`[^`\n]*`|(?<!\w)\.[\w-]+/[\w./-]*|[\w./-]*[/_][\w./-]*\.\w{1,5}\b|\b\w+\.(?:md|py|js|ts|json|txt|sh)\b"
+)
 
 
 def _has_steps(text: str) -> bool:

@@ -38,7 +38,7 @@ from memrepo.core.times import parse_time
 from memrepo.judges import talk
 from memrepo.judges import wordlists as w
 from memrepo.judges.lasting import DAILY_WEIGHTS, traits
-from memrepo.judges.noise import is_template, noise_class
+from memrepo.judges.noise import is_count, is_template, noise_class
 from memrepo.judges.sameness import content
 from memrepo.judges.successions import Said, Succession
 from memrepo.judges.wording import (
@@ -284,6 +284,8 @@ _DATED_NAME = regex(r"(?<!\d)20\d\d[-_.]?(?:0[1-9]|1[0-2])[-_.]?(?:0[1-9]|[12]\d
 
 def _noise(candidate: Candidate, *, has_key: bool) -> str:
     """Return the class of noise that a text is; of a list, that of most of its lines."""
+    if is_count(candidate):
+        return "counters"
     if not candidate.detail:
         rows = candidate.text.split("\n")
         if len(rows) > 1 and (names := [noise_class(row) for row in rows]) and all(names):

@@ -96,7 +96,13 @@ def packed(text: str, ends: Sequence[int], limit: int = EXTRACT_LENGTH) -> list[
             end = blank if blank > start else start + limit
         parts.append(text[start:end].strip())
         start = end
-    return [part for part in (*parts, text[start:].strip()) if part]
+    tail = text[start:].strip()
+    if parts and _TAG_ONLY.fullmatch(tail):  # who wrote it, and no statement of its own
+        return [*parts[:-1], f"{parts[-1]} {tail}"]
+    return [part for part in (*parts, tail) if part]
+
+
+_TAG_ONLY = regex(r"(?:[\[(][^\[\]()\n]{1,40}[\])]\W*)+")
 
 
 def _entries(candidate: Candidate) -> list[Part]:
@@ -152,8 +158,8 @@ def _valued(candidate: Candidate, key: str, value: str) -> Part:
 
 
 SEGMENT_LENGTH = 60
-MOST_SEGMENTS = 3
-LEAD_LENGTH = 140
+MOST_SEGMENTS = 4
+LEAD_LENGTH = 110
 """Characters of a lead that names all that a text stands under; a longer one skips the middle."""
 SHORTEST = 12
 PROFILES = {"MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md"}
@@ -228,9 +234,11 @@ def lead_words(candidate: Candidate) -> str:
         return named
     said = set(tokens(plain(candidate.text)))
     found: list[str] = []
-    for segment in _segments(candidate, who=_says_who(candidate)):
+    segments = _segments(candidate, who=_says_who(candidate))
+    for at, segment in enumerate(segments):
         words = tokens(segment)
-        if words - said:
+        after = set().union(*map(tokens, segments[at + 1 :]))
+        if words - said and words - after:
             found.append(segment)
             said |= words
     return JOIN.join(found)
@@ -289,8 +297,8 @@ def _segments(candidate: Candidate, *, who: bool) -> list[str]:
     if not (about or path):
         about = title_of(candidate)
     inner = [_short(s) for s in path[-(MOST_SEGMENTS - bool(about)) :]]
-    if len(inner) > 1 and len(about) + sum(map(len, inner)) > LEAD_LENGTH:
-        if candidate.about or len(tokens(inner[-1])) > 1:
+    while len(inner) > 1 and len(about) + sum(map(len, inner)) > LEAD_LENGTH:
+        if not about or candidate.about or len(inner) > 2 or len(tokens(inner[-1])) > 1:
             inner = inner[1:]
         else:
             about = ""

@@ -44,6 +44,9 @@ LONGEST = 400
 _MOST = 4
 """The most words that one exchanged value or one exception has."""
 _LOOSE = 0.6
+_SAID = 3
+"""The most sentences of a statement; more are a paragraph."""
+_LISTED = regex(r"\n|[;；].*[;；]")
 _QUOTED = regex(
     r"[\"“„«「『](?:[^\"”“»」』\s]+\s+){2,}[^\"”“»」』]*[\"”“»」』]|[「『][^」』]{5,}[」』]"
 )
@@ -70,6 +73,8 @@ def change_of(old: str, new: str) -> Change | None:
     """Return what a newer statement does to an older one; None where both may well hold."""
     if max(len(old), len(new)) > LONGEST or normalise(old) == normalise(new):
         return None
+    if _is_long(old) or _is_long(new):
+        return None
     language = language_of(old, new)
     before, after = sentences(old), sentences(new)
     if _unsaid(language, new) or _unsaid(language, old):
@@ -85,6 +90,11 @@ def change_of(old: str, new: str) -> Change | None:
     best = min(found, key=lambda one: (_ORDER.index(one.strength), -one.cover))
     # What says several things is not replaced for one of them.
     return structs.replace(best, strength="doubt") if len(before) > 1 else best
+
+
+def _is_long(text: str) -> bool:
+    """Tell whether a text is a list, a record or a paragraph: a part of it is no statement."""
+    return len(sentences(text)) > _SAID or _LISTED.search(text.strip()) is not None
 
 
 @lru_cache(maxsize=32_768)
@@ -161,6 +171,8 @@ def _exchanged(old: Row, new: Row) -> Change | None:
     """The newer one names the old value and another in its place: `6380 instead of 6379`."""
     if not new.has("instead", "changed") or is_negated(old):
         return None
+    if sum(word.text == "→" for word in new.words) > 1:
+        return None  # a way, or steps
     said = [i for i in old.items if not i.is_mark]
     rest = new.without("instead", "changed")
     mine = {i.key for i in said}
@@ -257,6 +269,8 @@ def _negated(old: Row, new: Row) -> Change | None:
     if len(left) < 2 and "letters" not in old.language.lists:
         return None
     cover = len(set(left)) / len(set(said))
+    if cover < 1 and is_negated(old):
+        return None  # what is denied may be just that which the other does not say
     if cover < 1:
         doubt = "it negates a part"
         return Change(kind="negated", strength="doubt", reason=doubt, cover=cover)

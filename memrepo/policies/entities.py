@@ -236,6 +236,12 @@ def catalogue(
     return Catalogue(entities=tuple(made), by_name=by_name)
 
 
+def learn_names(memories: Iterable[Memory]) -> None:
+    """Work out the names in some texts, where nobody has yet: `catalogue` needs them of all."""
+    for memory in memories:
+        memory.once("names", partial(_named, memory))
+
+
 def _named(memory: Memory) -> list[list[Any]]:
     """Return the sure names of a memory's text, the likely ones, and the aliases that it states."""
     text = f"{memory.text('title')}\n{memory.body}".strip()

@@ -21,7 +21,7 @@ statement is a line of a list, and five lines of it would be no better than the 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -101,13 +101,14 @@ class PriorIndex:
     It grows while a run makes claims, so that these are compared with each other too.
     """
 
-    __slots__ = ("_by_key", "_by_object", "_by_tokens")
+    __slots__ = ("_alike", "_by_key", "_by_object", "_by_tokens")
 
     def __init__(self, priors: Iterable[PriorClaim] = ()) -> None:
         """Index priors; stale and retired ones are left out."""
         self._by_key: dict[ReuseKey, list[PriorClaim]] = {}
         self._by_object: dict[ReuseKey, list[PriorClaim]] = {}
-        self._by_tokens: dict[tuple[str, str, frozenset[str]], list[PriorClaim]] = {}
+        self._alike: dict[tuple[str, str], list[PriorClaim]] = {}
+        self._by_tokens: dict[tuple[str, str], dict[frozenset[str], list[PriorClaim]]] = {}
         for prior in priors:
             self.add(prior)
 
@@ -120,7 +121,9 @@ class PriorIndex:
             self._by_key.setdefault(key, []).append(prior)
         if object_ := normal_subject(prior.object):
             self._by_object.setdefault((subject, home, object_), []).append(prior)
-        self._by_tokens.setdefault((subject, home, tokens(prior.text)), []).append(prior)
+        self._alike.setdefault((subject, home), []).append(prior)
+        if (cut := self._by_tokens.get((subject, home))) is not None:
+            cut.setdefault(tokens(prior.text), []).append(prior)
 
     def with_key(self, statement: Statement) -> tuple[PriorClaim, ...]:
         """Return the priors with the same reuse key: newest evidence first, then by id."""
@@ -138,10 +141,21 @@ class PriorIndex:
         subject, home = normal_subject(statement.subject), statement.home.strip()
         if not (subject and home):
             return ()
-        found = [*self._by_tokens.get((subject, home, tokens(statement.text)), ())]
+        found = [*self._with_tokens(subject, home).get(tokens(statement.text), ())]
         if object_ := normal_subject(statement.object):
             found += self._by_object.get((subject, home, object_), ())
         return tuple({p.memory_id: p for p in (*found, *self.with_key(statement))}.values())
+
+    def _with_tokens(
+        self, subject: str, home: str
+    ) -> Mapping[frozenset[str], Sequence[PriorClaim]]:
+        """Return the priors of a subject by their tokens; the texts of others are not cut."""
+        cut = self._by_tokens.get((subject, home))
+        if cut is None:
+            cut = self._by_tokens[subject, home] = {}
+            for prior in self._alike.get((subject, home), ()):
+                cut.setdefault(tokens(prior.text), []).append(prior)
+        return cut
 
 
 @lru_cache(maxsize=1 << 14)
@@ -167,7 +181,7 @@ def reuse_key(subject: str, predicate: str, home: str) -> ReuseKey | None:
     return key if all(key) else None
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=1 << 15)
 def tokens(text: str) -> frozenset[str]:
     """Return the content words of a text; Han, Kana and Hangul as pairs of characters."""
     found: set[str] = set()
@@ -245,13 +259,8 @@ def probable_duplicate(statement: Statement, index: PriorIndex) -> Duplicate | N
     return Duplicate(memory_id=memory_id, score=-score, reason=f"composite_{-score:.2f}_subject")
 
 
-ALIKE = 0.7
-"""Above this cosine two statements are compared."""
 MOST = 5
 """With how many statements one is compared."""
-LOOKED = 64
-"""How many statements are looked at for one, those with its rarest words first: what shares only
-words that so many have is not found, and the work grows with the statements, not their pairs."""
 
 
 def cosine(one: frozenset[str], other: frozenset[str]) -> float:
@@ -278,20 +287,76 @@ def akin(memory: Memory, others: Iterable[Memory]) -> list[tuple[Memory, float]]
     return sorted(alike, key=lambda pair: (-pair[1], pair[0].id))[:FEW]
 
 
+_SHORT = 6
+"""So many words a short statement has at most; they are found apart from the rest."""
+
+
+class WordIndex:
+    """The words of each statement, and the statements that hold each word, as they came."""
+
+    def __init__(self, texts: Iterable[tuple[str, str]] = ()) -> None:
+        """Take (id, text) pairs."""
+        self.words: dict[str, frozenset[str]] = {}
+        self.holders: dict[str, list[str]] = {}
+        self._short: dict[str, list[str]] = {}
+        for id_, text in texts:
+            self.put(id_, text)
+
+    def put(self, id_: str, text: str) -> None:
+        """Take a statement that is new here."""
+        found = self.words[id_] = tokens(text)
+        for word in found:
+            self.holders.setdefault(word, []).append(id_)
+        if len(found) <= _SHORT:
+            for word in found:
+                self._short.setdefault(word, []).append(id_)
+
+    def drop(self, id_: str) -> None:
+        """Know no more of a statement."""
+        found = self.words.pop(id_)
+        for lists in (self.holders, self._short) if len(found) <= _SHORT else (self.holders,):
+            for word in found:
+                lists[word].remove(id_)
+
+    def rarest(self, words: Iterable[str]) -> list[str]:
+        """Return words, those that fewest statements hold first."""
+        return sorted(words, key=lambda word: (len(self.holders.get(word, ())), word))
+
+    def sharing(self, words: frozenset[str], least: float) -> Iterator[Sequence[str]]:
+        """Yield by word, the rarest first, who may share enough of some words with them.
+
+        Enough is a share of the words of the shorter of two. Whoever is first met at a word shares
+        no more than what comes after it, so that of the words that stand everywhere only short
+        statements are yielded: those that hold nothing else.
+        """
+        of = self.words
+        for at, word in enumerate(self.rarest(words)):
+            most = (len(words) - at) / least
+            if len(words) <= most:
+                yield self.holders.get(word, ())
+            else:
+                lists = self._short if most < _SHORT + 1 else self.holders
+                yield [id_ for id_ in lists.get(word, ()) if len(of[id_]) <= most]
+
+
+ALIKE = 0.7
+"""Above this cosine two statements are compared."""
+LOOKED = 64
+"""How many statements are looked at for one, those with its rarest words first: what shares only
+words that so many have is not found, and the work grows with the statements, not their pairs."""
+
+
 class Similar:
-    """Statements by their rarest words: who may be alike is found without a look at all others.
+    """Which statements are so alike that they may contradict each other.
 
     A cosine above 0.7 takes more than 0.49 of the words of either statement in common, so two
     that are alike share one of the rarest 0.51 of each.
     """
 
-    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
-        """Take (id, text) pairs."""
-        self._words = {id_: tokens(text) for id_, text in texts}
-        self._by_word: dict[str, list[str]] = {}
-        for id_ in sorted(self._words):
-            for word in self._words[id_]:
-                self._by_word.setdefault(word, []).append(id_)
+    def __init__(self, texts: Iterable[tuple[str, str]] | WordIndex) -> None:
+        """Take (id, text) pairs, or statements whose words are known."""
+        self._index = texts if isinstance(texts, WordIndex) else WordIndex(texts)
+        self._words = self._index.words
 
     def nearest(self, id_: str, asked: Container[str] | None = None) -> list[tuple[str, float]]:
         """Return the statements that are most like one of them, best first.
@@ -319,7 +384,7 @@ class Similar:
         looks = LOOKED * len(self._words)
         for id_ in ids:
             words = self._words.get(id_, frozenset())
-            near = {other for word in self._rarest(words) for other in self._by_word[word]}
+            near = {other for word in self._rarest(words) for other in self._index.holders[word]}
             if (looks := looks - len(near)) < 0:
                 return set(self._words)
             found |= {other for other in near if cosine(words, self._words[other]) > ALIKE}
@@ -329,7 +394,7 @@ class Similar:
         """Return who shares one of the rarest words, at most LOOKED."""
         near: dict[str, None] = {}
         for word in self._rarest(words):
-            for other in self._by_word[word]:
+            for other in self._index.holders[word]:
                 if other != id_:
                     near[other] = None
                 if len(near) == LOOKED:
@@ -339,5 +404,4 @@ class Similar:
     def _rarest(self, words: frozenset[str]) -> list[str]:
         """Return the rarest words, of which whoever is alike has one."""
         common = math.floor(ALIKE * ALIKE * len(words)) + 1
-        rarest = sorted(words, key=lambda word: (len(self._by_word[word]), word))
-        return rarest[: len(words) - common + 1]
+        return self._index.rarest(words)[: len(words) - common + 1]

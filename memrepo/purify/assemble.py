@@ -17,14 +17,14 @@ from msgspec.structs import replace
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.judge import CanonicalClaim, Cluster
-from memrepo.core.memory import Memory, Source, Stamp
+from memrepo.core.memory import OWN_ACTOR, Memory, Source, Stamp
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.policies.entities import held
 from memrepo.purify.clusters import only_reflecting
 from memrepo.purify.decisions import Findings, single_decisions
-from memrepo.purify.known import ACTOR, Former, Known, free_path, storable
+from memrepo.purify.known import Former, Known, free_path, storable
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -207,7 +207,7 @@ def _reword(
             "aliases": tuple(aliases),
             "sources": sources,
             "scores": claim.scores,
-            "generated": Stamp(by=ACTOR, at=known.now),
+            "generated": Stamp(by=OWN_ACTOR, at=known.now),
         },
         body=_body(said.text, detail),
     )
@@ -253,7 +253,7 @@ def _memory(
         "home": claim.home,
         "tags": claim.tags,
         "created": known.now,
-        "generated": Stamp(by=ACTOR, at=known.now),
+        "generated": Stamp(by=OWN_ACTOR, at=known.now),
         "sources": sources,
         "scores": claim.scores,
         "duplicate_of": twin.memory_id if twin else None,

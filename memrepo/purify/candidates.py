@@ -248,15 +248,20 @@ def _shared(own: _Said, other: _Said) -> int:
     return len(common) if len(common) >= max(2, (len(own.words) + 1) // 2) else 0
 
 
-def overruling(state: State, placed: Iterable[Placed]) -> tuple[Placed, ...]:
+def overruling(
+    state: State, placed: Iterable[Placed], near: Near | None = None
+) -> tuple[Placed, ...]:
     """Return units in scope, those that change a standing memory marked so."""
     placed = tuple(placed)
     if not placed:  # as in most runs: no statement is cut into words for them
         return ()
-    near = Near(
-        prior_of(m)
-        for m in state.active
-        if m.type in CLAIM_TYPES and m.standing not in INACTIVE_STANDINGS
+    near = near or Near()
+    near.follow(
+        {
+            m.id: prior_of(m)
+            for m in state.active
+            if m.type in CLAIM_TYPES and m.standing not in INACTIVE_STANDINGS
+        }
     )
     return tuple(_marked(one, near) for one in placed)
 
@@ -298,13 +303,14 @@ def in_scope(
     *,
     nominees: Sequence[Nominee] = (),
     afresh: bool,
+    near: Near | None = None,
 ) -> Scope:
     """Gather what is judged in this run; `afresh` takes what was rejected before as well.
 
     A nominated note is judged whatever became of its text before: how often it was looked for is
     news.
     """
-    placed = tuple(intake.placed) if intake.whole else overruling(state, intake.placed)
+    placed = tuple(intake.placed) if intake.whole else overruling(state, intake.placed, near)
     fresh = gather(placed)
     gone: frozenset[str] = frozenset()
     if not afresh:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from memrepo.core.changes import Update
 from memrepo.core.ids import digest, normalise, note_id, text_hash
 from memrepo.core.lines import without_comments
-from memrepo.core.memory import Memory, Source, Stamp
+from memrepo.core.memory import OWN_ACTOR, Memory, Source, Stamp
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.purify.dates import (
@@ -27,7 +27,7 @@ from memrepo.purify.dates import (
     find_date,
     has_moment,
 )
-from memrepo.purify.known import ACTOR, free_path, storable
+from memrepo.purify.known import free_path, storable
 from memrepo.purify.lines import SourceLines
 from memrepo.purify.units import has_words, heading_path
 
@@ -256,7 +256,7 @@ def _note(state: State, one: PlacedNote, id_: str, now: datetime) -> Memory:
         "type": "note",
         "title": one.unit.title,
         "created": now,
-        "generated": Stamp(by=ACTOR, at=now),
+        "generated": Stamp(by=OWN_ACTOR, at=now),
         "sources": (source,),
         "origin": "purifier",
     }
@@ -268,7 +268,7 @@ def _reword(old: Memory, one: PlacedNote, now: datetime) -> Update:
     return Update(
         id=old.id,
         fields={
-            "generated": Stamp(by=ACTOR, at=now),
+            "generated": Stamp(by=OWN_ACTOR, at=now),
             "aliases": tuple(dict.fromkeys((*old.texts("aliases"), former))),
             "sources": (_source(one),),
         },

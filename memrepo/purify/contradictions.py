@@ -72,6 +72,7 @@ def verified(
     claims: tuple[CanonicalClaim, ...],
     former: Former,
     setting: Asking,
+    near: Near | None = None,
 ) -> Verified:
     """Assemble claims, once more where a second look at their contradictions changed something.
 
@@ -83,7 +84,7 @@ def verified(
         claims = tuple(map(_doubted, claims))
     made = assemble(state, groups, claims, former, setting.now)
     asked: Asked[Finding] = Asked(name="contradiction")
-    suspicions = dict(_suspicions(state, made, claims, replacing))
+    suspicions = dict(_suspicions(state, made, claims, replacing, near))
     findings = ask(suspicions, setting.now, setting.judge, asked, setting.kept)
     harmless = harmless_of(suspicions, findings, setting.judge)
     rest = tuple(_believed(c, findings) for c in claims if c.cluster_id not in asked.open)
@@ -189,9 +190,10 @@ def _suspicions(
     made: Assembled,
     claims: Sequence[CanonicalClaim],
     replacing: frozenset[Pair],
+    near: Near | None,
 ) -> Iterator[tuple[Pair, Suspicion]]:
     """Yield each suspected pair once: those that the judge named, those of one key, those alike."""
-    pool = Pool(state, made)
+    pool = Pool(state, made, near)
     became = {d.cluster_id: d for d in made.decisions}
     seen: set[frozenset[str]] = set()
     for claim in claims:
@@ -230,8 +232,12 @@ def _suspicions(
 class Pool:
     """The claims that recall will see after a run, as far as the run is known."""
 
-    def __init__(self, state: State, made: Assembled | None = None) -> None:
+    def __init__(
+        self, state: State, made: Assembled | None = None, near: Near | None = None
+    ) -> None:
+        """Take a state with what a run makes of it; `near` may know most of it already."""
         made = made or Assembled()
+        self._known_near = near or Near()
         reworded = {u.id: u for u in made.rewords}
         self.memories: dict[str, Memory] = {
             m.id: m.with_fields(reworded[m.id].fields, reworded[m.id].body)
@@ -272,7 +278,7 @@ class Pool:
         others = [i for other, ids in self._by_key[key].items() if other != value for i in ids]
         return sorted(others) if len(others) <= MOST else []
 
-    def changed(self, id_: str, asked: Container[str] | None = None) -> list[str]:
+    def changed(self, id_: str, asked: Collection[str] | None = None) -> list[str]:
         """Return which memories one changes by its words, or which change it.
 
         Where only some are asked about, it is nothing that concerns none of them.
@@ -296,11 +302,12 @@ class Pool:
 
     @cached_property
     def _near(self) -> Near:
-        return Near(prior_of(m) for m in self.memories.values())
+        self._known_near.follow({id_: prior_of(m) for id_, m in self.memories.items()})
+        return self._known_near
 
     @cached_property
     def _similar(self) -> Similar:
-        return Similar((m.id, m.said) for m in self.memories.values())
+        return Similar(self._near.index)
 
     @cached_property
     def _by_key(self) -> Mapping[Key, Mapping[str, list[str]]]:
@@ -339,14 +346,16 @@ def among(
     never: Collection[str],
     compared: Collection[str],
     changed: Collection[str] | None = None,
+    near: Near | None = None,
 ) -> Among:
     """Decide every suspected pair of active memories, at most MOST_ASKED with a model.
 
     `never` holds the fingerprints of decisions that a person took back, `compared` the prints of
-    pairs that a model let stand before. Of a pair one side is among the ids `changed`, if given.
+    pairs that a model let stand before. Of a pair one side is among the ids `changed`, if given;
+    `near` may hold most of the statements already.
     """
     asked: Asked[Finding] = Asked(name="contradiction")
-    pairs = _suspected(state, never, compared, changed)
+    pairs = _suspected(state, never, compared, changed, near)
     chosen = dict(islice(pairs, MOST_ASKED) if judge.prompt_hash else pairs)
     findings = ask(chosen, now, judge, asked)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
@@ -365,9 +374,10 @@ def _suspected(
     never: Collection[str],
     compared: Collection[str],
     changed: Collection[str] | None,
+    near: Near | None,
 ) -> Iterator[tuple[Pair, Suspicion]]:
     """Yield the pairs worth a question, the newer memory first in each."""
-    pool = Pool(state)
+    pool = Pool(state, near=near)
     new = pool.memories.keys() if changed is None else changed
     seen: set[frozenset[str]] = set()
     for id_ in sorted(pool.memories) if changed is None else pool.around(changed):

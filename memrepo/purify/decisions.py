@@ -11,8 +11,8 @@ contradiction writes its file under `corrections/` in the commit of the decision
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,12 +22,12 @@ from memrepo.core import corrections
 from memrepo.core.changes import Create, Step, Write
 from memrepo.core.corrections import Correction, Side, contradiction_id
 from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, PriorClaim
-from memrepo.core.memory import Link, Memory
+from memrepo.core.memory import OWN_ACTOR, Link, Memory
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import Basis, newer_of, same_place
-from memrepo.policies.matching import normal_subject, reuse_key, tokens
+from memrepo.policies.matching import WordIndex, normal_subject, reuse_key, tokens
 from memrepo.policies.wording_marks import is_told
-from memrepo.purify.known import ACTOR, Known, by_person, prior_of
+from memrepo.purify.known import Known, by_person, prior_of
 
 if TYPE_CHECKING:
     from memrepo.policies.change import Change
@@ -96,9 +96,19 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
 
 
 def _apart(change: Change, old: PriorClaim, new: PriorClaim) -> bool:
-    """Tell whether texts that do not name their subject stand under two."""
+    """Tell whether texts that do not name their subject stand under two.
+
+    What may be a list is one where both stand in one file, or under two headings.
+    """
     subjects = normal_subject(old.subject), normal_subject(new.subject)
-    return change.bare and subjects[0] != subjects[1]
+    if change.bare and subjects[0] != subjects[1]:
+        return True
+    if change.kind != "keyed":
+        return False
+    if change.strength != "doubt":
+        return not (old.under.endswith(new.under) or new.under.endswith(old.under))
+    files = ({source.resource for source in side.sources} for side in (old, new))
+    return old.under != new.under or bool(set.intersection(*files))
 
 
 class Near:
@@ -106,17 +116,43 @@ class Near:
 
     def __init__(self, priors: Iterable[PriorClaim] = ()) -> None:
         """Take statements; each id once."""
+        self.index = WordIndex()
         self._priors: dict[str, PriorClaim] = {}
-        self._words: dict[str, frozenset[str]] = {}
-        self._by_word: dict[str, list[str]] = {}
-        for prior in priors:
-            self._priors[prior.memory_id] = prior
-            words = self._words[prior.memory_id] = tokens(prior.text)
-            for word in words:
-                self._by_word.setdefault(word, []).append(prior.memory_id)
+        self._changed: dict[str, Mapping[str, Noticed]] = {}
+        self._pairs = 0
+        self.follow({prior.memory_id: prior for prior in priors})
+
+    def follow(self, priors: Mapping[str, PriorClaim]) -> None:
+        """Hold these statements and no others: those of one run are mostly those of its next step.
+
+        What was found stays known as long as every statement is as it was.
+        """
+        had, index = self._priors, self.index
+        news = [p for id_, p in priors.items() if had.get(id_) is not p and had.get(id_) != p]
+        gone = (
+            [id_ for id_ in had if id_ not in priors] if len(had) + len(news) != len(priors) else []
+        )
+        if not (news or gone):
+            return
+        self._changed.clear()
+        for id_ in gone:
+            self._forget(id_)
+        for prior in news:
+            old = had.get(prior.memory_id)
+            if old is None or old.text != prior.text:
+                if old is not None:
+                    self._forget(prior.memory_id)
+                index.put(prior.memory_id, prior.text)
+                self._pairs += _is_paired(index.words[prior.memory_id])
+            had[prior.memory_id] = prior
+
+    def _forget(self, id_: str) -> None:
+        self._pairs -= _is_paired(self.index.words[id_])
+        self.index.drop(id_)
+        del self._priors[id_]
 
     def changed(
-        self, claim: PriorClaim, asked: Container[str] | None = None
+        self, claim: PriorClaim, asked: Collection[str] | None = None
     ) -> Mapping[str, Noticed]:
         """Return by id what a statement and those near it change about each other.
 
@@ -124,33 +160,53 @@ class Near:
         taken back, cancelled or came back is the one thing that is covered best, or nothing. Where
         only some ids are asked about, nothing is returned that concerns none of them.
         """
-        near = self._near(claim)
+        own = self._priors.get(claim.memory_id) == claim
+        if own and (known := self._changed.get(claim.memory_id)) is not None:
+            return known
         found: dict[str, Noticed | None] = {}
-        if asked is not None:
-            found = {id_: noticed(claim, self._priors[id_]) for id_ in near if id_ in asked}
+        if asked is not None and len(asked) <= LOOKED:
+            found = {id_: noticed(claim, self._priors[id_]) for id_ in self._those(claim, asked)}
             if not any(found.values()):
+                return {}
+        near = self._near(claim)
+        if asked is not None and not any(found.get(id_) for id_ in near):
+            found |= {id_: noticed(claim, self._priors[id_]) for id_ in near if id_ in asked}
+            if not any(found.get(id_) for id_ in near):
                 return {}
         for id_ in near:
             if id_ not in found:
                 found[id_] = noticed(claim, self._priors[id_])
         kept = {id_: one for id_ in near if (one := found[id_]) is not None}
-        return _no_list(_one_key(_covered_best(kept), self._priors))
+        whole = _no_list(_one_key(_covered_best(kept), self._priors))
+        if own:
+            self._changed[claim.memory_id] = whole
+        return whole
 
     def around(self, ids: Iterable[str]) -> set[str]:
         """Return all statements that share enough words with one of some."""
-        return {other for id_ in ids for other in self._sharing(self._words.get(id_, frozenset()))}
+        words = self.index.words
+        return {other for id_ in ids for other in self._sharing(words.get(id_, frozenset()))}
+
+    def _those(self, claim: PriorClaim, asked: Iterable[str]) -> Iterator[str]:
+        """Yield which of some statements share enough words with one."""
+        words, of = tokens(claim.text), self.index.words
+        least = _least(words)
+        for id_ in asked:
+            other = of.get(id_, frozenset())
+            if len(words & other) >= least * min(len(words), len(other)) and id_ in of:
+                yield id_
 
     def _near(self, claim: PriorClaim) -> list[str]:
-        words = tokens(claim.text)
+        words, of = tokens(claim.text), self.index.words
         least = _least(words)
         looked = {claim.memory_id}
         near: list[str] = []
-        for word in sorted(words, key=lambda w: (len(self._by_word.get(w, ())), w)):
-            for id_ in self._by_word.get(word, ()):
+        for ids in self.index.sharing(words, least):
+            for id_ in ids:
                 if id_ in looked:
                     continue
                 looked.add(id_)
-                other = self._words[id_]
+                other = of[id_]
                 if len(words & other) >= least * min(len(words), len(other)):
                     near.append(id_)
                 if len(near) == LOOKED or len(looked) > _EXAMINED:
@@ -162,16 +218,20 @@ class Near:
 
         Each may be the one that `_near` is asked of: its own words say how many it takes.
         """
-        shared = Counter(id_ for word in words for id_ in self._by_word[word])
-        for id_, count in shared.items():
-            other = self._words[id_]
-            if count >= _least(other) * min(len(words), len(other)):
+        of, least = self.index.words, _SHARED_PAIRS if self._pairs else _SHARED
+        for id_ in set(chain.from_iterable(self.index.sharing(words, least))):
+            other = of[id_]
+            if len(words & other) >= _least(other) * min(len(words), len(other)):
                 yield id_
+
+
+def _is_paired(words: frozenset[str]) -> bool:
+    return max(words, default="") >= _WIDE
 
 
 def _least(words: frozenset[str]) -> float:
     """Return which share of its words a statement has to have in common with another."""
-    return _SHARED_PAIRS if max(words, default="") >= _WIDE else _SHARED
+    return _SHARED_PAIRS if _is_paired(words) else _SHARED
 
 
 def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:
@@ -250,7 +310,7 @@ def case_of(
         sides=(Side(memory=new, text=known.text(new)), Side(memory=old, text=known.text(old))),
         confidence=sure,
         reason=reason,
-        by=ACTOR,
+        by=OWN_ACTOR,
         run=PENDING,
         at=(before.at if before else None) or known.now,
         decided=known.now if kept else None,

@@ -184,9 +184,16 @@ class Owners(msgspec.Struct, kw_only=True):
             return _nearest(self.person, folder)
         if file in ("IDENTITY.md", "MEMORY.md", "TOOLS.md"):
             return self.agent.get(folder, "")
-        if unit is not None and (_is_own(unit) or _SPEAKS.search(_QUOTED.sub("", unit.text))):
+        if unit is not None and (_is_own(unit) or _speaks(unit)):
             return _nearest(self.agent, folder)
         return ""
+
+
+def _speaks(unit: Unit) -> bool:
+    """Tell whether a unit says "I", or the line above it; a section may quote others further on."""
+    above = (*unit.headings, *unit.parents)[-1:]
+    said = (unit.text.removesuffix(unit.detail),) if unit.kind == "section" else (unit.text, *above)
+    return any(_SPEAKS.search(_QUOTED.sub("", text)) for text in said)
 
 
 def _nearest(names: Mapping[str, str], folder: str) -> str:

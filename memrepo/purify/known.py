@@ -7,7 +7,6 @@ from datetime import datetime
 
 import msgspec
 
-from memrepo import __version__
 from memrepo.core import codec
 from memrepo.core.changes import Update
 from memrepo.core.ids import normal_claim, text_hash
@@ -18,7 +17,6 @@ from memrepo.policies import matching
 from memrepo.purify.clusters import two_roles
 from memrepo.purify.gather import SHORT
 
-ACTOR = f"memrepo/{__version__}"
 ALIKE = 0.3
 """A part of a unit rewords a memory that shares this much of its words."""
 
@@ -71,8 +69,8 @@ class Known(msgspec.Struct):
     disputed: dict[str, str] = msgspec.field(default_factory=dict)
     decided: dict[str, str] = msgspec.field(default_factory=dict)
     """By bare text what a person replaced or decided: said again it stays where they put it."""
-    spoken: set[str] = msgspec.field(default_factory=set)
-    """Bare texts that recall holds."""
+    spoken: set[str] | None = None
+    """Bare texts that recall holds, once somebody asked."""
     by_evidence: dict[tuple[str, str], list[str]] = msgspec.field(default_factory=dict)
     stated: set[str] = msgspec.field(default_factory=set)
     """Memories that a part of an edited unit still states: no other part rewords them."""
@@ -106,7 +104,8 @@ class Known(msgspec.Struct):
                 self.by_text.setdefault(text, memory.id)
         if memory.status == "active":
             self.index.add(prior_of(memory))
-            self.spoken.add(_bare(memory.body))
+            if self.spoken is not None:
+                self.spoken.add(_bare(memory.body))
         elif memory.status == "superseded" and self._person_replaced(memory):
             self.decided.setdefault(_bare(memory.body), memory.id)
 
@@ -167,7 +166,7 @@ class Known(msgspec.Struct):
                 return same, "same_text"
         said = matching.statement_of(claim)
         bare = _bare(said.text)
-        if (held := self.decided.get(bare, "")) and bare not in self.spoken:
+        if (held := self.decided.get(bare, "")) and not self._is_spoken(bare):
             subjects = {matching.normal_subject(s) for s in (said.subject, self._subject(held))}
             if len(subjects - {""}) < 2 or len(said.text) >= SHORT:
                 return held, "decided_before"
@@ -176,6 +175,13 @@ class Known(msgspec.Struct):
             if equal and said.object:
                 return prior.memory_id, "exact_normalized_match"
         return "", ""
+
+    def _is_spoken(self, bare: str) -> bool:
+        """Tell whether recall holds a bare text; most runs ask of none."""
+        if self.spoken is None:
+            every = (*self.state.memories.values(), *self.fresh.values())
+            self.spoken = {_bare(m.body) for m in every if m.status == "active" and not m.is_note}
+        return bare in self.spoken
 
     def _subject(self, id_: str) -> str:
         return self.current(id_).text("subject")
@@ -219,9 +225,15 @@ class Known(msgspec.Struct):
         return not any(s.text_hash in self.former.standing(s.resource) for s in memory.sources)
 
     def revived(self, id_: str) -> dict[str, object]:
-        """Return what changes when a memory about to be retired is stated again."""
+        """Return what changes when a retired memory is stated again: its epoch wins a merge."""
         memory = self.state.memories[id_]
-        return {"standing": None} if memory.standing == "retire_candidate" else {}
+        if memory.standing != "retire_candidate":
+            return {}
+        if memory.status != "archived" or held_by_person(memory):
+            return {"standing": None}
+        epoch = int(memory.fields.get("status_epoch", 0)) + 1
+        back = {"status": None, "status_epoch": epoch, "archived_at": None}
+        return {"standing": None, **back}
 
     def add_evidence(self, id_: str, sources: Sequence[Source]) -> bool:
         """Unite evidence by resource and text; tell whether there was anything to add."""
@@ -251,6 +263,11 @@ def by_person(memory: Memory) -> bool:
     stamp: Stamp | None = memory.fields.get("generated")
     told = (*((stamp,) if stamp else ()), *memory.fields.get("verified", ()))
     return any(one.by.startswith("human:") for one in told)
+
+
+def held_by_person(memory: Memory) -> bool:
+    """Tell whether a person wrote, confirmed or marked a memory: no text gone archives it."""
+    return by_person(memory) or memory.flag("pinned") or memory.flag("critical")
 
 
 def _bare(text: str) -> str:

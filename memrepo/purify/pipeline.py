@@ -29,6 +29,7 @@ from memrepo.purify.capture import Captured, PlacedNote, capture
 from memrepo.purify.clusters import clusters as cluster
 from memrepo.purify.clusters import defer_dreams, divide
 from memrepo.purify.contradictions import verified
+from memrepo.purify.decisions import Near as Statements
 from memrepo.purify.gather import Gathered
 from memrepo.purify.intake import Cursor, Intake, Reader, SourceText, take_in
 from memrepo.purify.known import Former, prior_of
@@ -59,6 +60,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """Judge what was rejected before as well: the rules have changed since."""
     days: bool = True
     """Whether daily logs yield claims besides notes."""
+    statements: Statements = msgspec.field(default_factory=Statements)
+    """The words of what stands, which later stages of a run ask for as well."""
 
 
 class Purified(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +96,15 @@ def purify(
     carried = setting.kept.unbilled if setting.kept else Usage()
     if not (intake.consumed or intake.placed or setting.nominees):
         return Purified(problems=tuple(intake.problems), receipt=Receipt(usage=carried))
-    scope = in_scope(state, intake, texts, reader, nominees=setting.nominees, afresh=setting.afresh)
+    scope = in_scope(
+        state,
+        intake,
+        texts,
+        reader,
+        nominees=setting.nominees,
+        afresh=setting.afresh,
+        near=setting.statements,
+    )
     gathered = scope.gathered
     before = setting.judge.usage
     judged = ask_promotions(gathered.candidates, setting, scope.beside)
@@ -103,7 +114,7 @@ def purify(
     groups, verdicts = _dropped(groups, verdicts, worded)
     former = Former(gathered.former, reader.standing)
     parts, answers = divide(groups, tuple(worded.answers))
-    looked = verified(state, parts, answers, former, setting)
+    looked = verified(state, parts, answers, former, setting, setting.statements)
     claims, made, compared = looked.claims, looked.made, looked.asked
     whole_ones = {group.cluster_id: group for group in groups}
     asked_of = (*groups, *(p for p in parts if whole_ones.get(p.cluster_id) != p))
@@ -116,7 +127,7 @@ def purify(
     noted = capture(state, intake.notes, intake.standing, setting.now)
     # With part of the sources unjudged nobody can say yet what replaced a line that is gone.
     gone = None if whole and not receipt.partial else intake.gone
-    retired = retire(state, gone, reader.standing, made.touched, setting.run)
+    retired = retire(state, gone, reader.standing, made.touched, setting.run, setting.now)
     boxes, boxed = ticking(state, intake, texts, reader, setting.now)
     behind = {
         **boxed,

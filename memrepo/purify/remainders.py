@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from memrepo.core.ids import claim_id
-from memrepo.core.memory import Memory, Stamp
+from memrepo.core.memory import OWN_ACTOR, Memory, Stamp
 from memrepo.policies.entities import held
 from memrepo.policies.faithful import Evidence, unfaithful
 from memrepo.policies.matching import tokens
-from memrepo.purify.known import ACTOR, Known, free_path, storable
+from memrepo.purify.known import Known, free_path, storable
 
 _PART = 3
 """Words that a part must have to stand as a statement."""
@@ -44,7 +44,7 @@ def remainder_of(known: Known, old: Memory, still: str) -> Memory | None:
     kept = ("type", "subject", "home", "tags", "sources", "scores", "origin")
     names = held(old.texts("entities"), [text])
     fields = {name: old.fields[name] for name in kept if name in old.fields}
-    fields |= {"id": id_, "created": known.now, "generated": Stamp(by=ACTOR, at=known.now)}
+    fields |= {"id": id_, "created": known.now, "generated": Stamp(by=OWN_ACTOR, at=known.now)}
     fields |= {"entities": names} if names else {}
     dated = [s.captured[:10] for s in old.sources if s.captured and s.captured_from != "commit"]
     path = known.state.layout.memory(

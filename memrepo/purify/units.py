@@ -48,10 +48,20 @@ BELOW_LENGTH = 900
 """Characters of a list, or of what stands below an item, that is one unit."""
 ALIKE = 0.6
 """The least share of common words of neighbours that say one thing of several."""
+LEADS = 3
+"""Of what a unit stands under, so many of the innermost are said before it."""
+REPEATED = 0.75
+"""The same where the words that both stand under count as said by both."""
 CATALOGUE = 8
 """A profile's table of more rows is one unit: it lists what is looked up, and nobody's things."""
 DETAIL_LENGTH = 2000
 """Characters of the detail that stays with its statement; a longer body is several units."""
+
+OPENING = 360
+"""Characters of the paragraph that says what a section is about."""
+ESSAY_PARTS, ESSAY_DEEP, ESSAY_SHARE = 3, 4, 0.4
+"""Second-level headings of a file that is a design, an article or a report, deeper ones, and their
+share of all."""
 
 _BOLD_LEAD = regex(r"(?P<mark>\*\*|__)(?P<key>[^*\n]{1,200}?)(?P<inside>[:\uff1a]?)(?P=mark)")
 _COLON = regex(r"[ \t]*[:\uff1a]")
@@ -116,6 +126,8 @@ def scan(resource: str, data: bytes) -> Scan:
         work.add_document(document)
     elif is_procedures(resource):
         work.add_sections(document)
+    elif _is_essay(resource, document.blocks):
+        work.add_essay(document.blocks)
     else:
         work.add_blocks(document.blocks)
     return Scan(
@@ -203,6 +215,7 @@ class _Work(msgspec.Struct):
     problems: list[Problem] = msgspec.field(default_factory=list)
     about: str = ""
     hint: str = ""
+    named: bool = False
     dropped: int = 0
     managed: int = 0
 
@@ -222,27 +235,29 @@ class _Work(msgspec.Struct):
         """Take list items, table rows and paragraphs under the headings before them."""
         under: tuple[str, ...] = ()
         told = 0
-        lists, tables = _lists(blocks), _tables(blocks)
-        items = [] if self._is_profile() else [b for b in blocks if b.kind == "item"]
-        alike = _alike(items)
+        items, tables = _lists(blocks), _tables(blocks)
+        lists = {number: run for number, run in items.items() if _may_be_one(run)}
+        alike: dict[int, tuple[Block, ...]] = {}
         defined = _defined(blocks)
         for at, (block, headings, following) in enumerate(_walk(blocks)):
             match block.kind:
                 case "paragraph":
                     owner = _owner(block.text) if _is_listed(blocks[at + 1 : at + 3]) else ""
                     under = (owner,) if owner else ()
-                    if under and not _only_introduces(block.text):
+                    if under and not only_introduces(block.text):
                         run = lists.get(blocks[at + 1].list, ())
                         if block.text.endswith(_COLONS) and self._is_one(run, headings, under):
                             self._add_with_list(block, run, headings)
                             told = run[0].list
                             continue
-                    if not (under and _only_introduces(block.text)):
+                    if not (under and only_introduces(block.text)):
                         self._add_paragraph(block, headings)
                 case "item" if block.list == told:
                     continue
                 case "item":
                     run = lists.get(block.list, ())
+                    if block is items[block.list][0] and not self._is_profile():
+                        alike |= _alike(items[block.list], (*headings, *under)[-LEADS:])
                     if _are_steps(run, headings, under):
                         if block is run[0]:
                             lines = (run[0].lines[0], _last_line(run[-1]))
@@ -291,6 +306,31 @@ class _Work(msgspec.Struct):
             else:
                 self.dropped += 1
 
+    def add_essay(self, blocks: Sequence[Block]) -> None:
+        """Take the sections of a design, an article or a report: a line of one says little alone.
+
+        A section is one unit, a long one as few as hold it.
+        """
+        from memrepo.purify.essays import sections, statements
+
+        self.named = True
+        for above, run in sections(blocks):
+            if statements(run) > 1:
+                self._add_section(run, tuple(block.text for block in above))
+            else:
+                self.add_blocks([*above, *run])
+
+    def _add_section(self, run: Sequence[Block], headings: tuple[str, ...]) -> None:
+        """Take a section: its first paragraph is what it says, and the rest explains that."""
+        from memrepo.purify.essays import spelled
+
+        first, lines = run[0], (run[0].lines[0], _last_line(run[-1]))
+        opens = first.kind == "paragraph" and not first.text.endswith(_COLONS)
+        opens = opens and width(first.text) <= OPENING
+        detail = "\n".join(spelled(run[opens:]))
+        text = f"{first.text}\n{detail}" if opens else detail
+        self._add("section", text, lines, headings, detail=detail)
+
     def add_document(self, document: Document) -> None:
         """Take a whole file as one unit, without frontmatter, title and comments."""
         source, blocks = document.source, document.blocks
@@ -311,10 +351,10 @@ class _Work(msgspec.Struct):
 
     def _add_paragraph(self, block: Block, headings: tuple[str, ...]) -> None:
         """Take a paragraph; one whose lines each start with a bold lead is several."""
-        if named := SELF_NAMED.match(block.text):
+        if not self.named and (named := SELF_NAMED.match(block.text)):
             self.about = self.about or named["name"]
         rows = _leads(block)
-        lengths = [_width(text) for text, _ in rows]
+        lengths = [width(text) for text, _ in rows]
         card = max(lengths) <= BRIEF_MOST and sum(lengths) <= BELOW_LENGTH
         if card and len(rows) > 1 and headings and not self._is_profile():
             text = "\n".join(f"- {strip_marker(row)}" for row, _ in rows)
@@ -325,23 +365,23 @@ class _Work(msgspec.Struct):
 
     def _add_with_list(self, block: Block, run: Sequence[Block], headings: tuple[str, ...]) -> None:
         """Take a paragraph with the list that ends its sentence."""
-        detail = "\n".join(_bullets(run))
+        detail = "\n".join(bullets(run))
         lines = (block.lines[0], _last_line(run[-1]))
         self._add("paragraph", f"{block.text}\n{detail}", lines, headings, detail=detail)
 
     def _add_item(self, block: Block, headings: tuple[str, ...], parents: tuple[str, ...]) -> None:
         if _explained(block):
-            detail = "\n".join(_bullets(block.children))
+            detail = "\n".join(bullets(block.children))
             text, lines = f"{block.text}\n{detail}", (block.lines[0], _last_line(block))
             self._add("bullet", text, lines, headings, parents, task=block.task, detail=detail)
             return
-        if not (block.children and _only_introduces(block.text)):
+        if not (block.children and only_introduces(block.text)):
             self._add("bullet", block.text, block.lines, headings, parents, task=block.task)
         inner = (*parents, block.text) if has_words(block.text) else parents
         if self._is_one(block.children, headings, inner):
             self._add_list(block.children, headings, inner)
             return
-        alike = {} if self._is_profile() else _alike(block.children)
+        alike = {} if self._is_profile() else _alike(block.children, (*headings, *inner)[-LEADS:])
         for child in block.children:
             if rows := alike.get(child.lines[0]):
                 if child is rows[0]:
@@ -357,7 +397,7 @@ class _Work(msgspec.Struct):
         if _is_terse(run):
             self._add("list", "\n".join(block.text for block in run), lines, headings, parents)
             return
-        text = "\n".join(_bullets(run))
+        text = "\n".join(bullets(run))
         lines = (lines[0], _last_line(run[-1]))
         self._add("list", text, lines, headings, parents, detail=text)
 
@@ -373,7 +413,7 @@ class _Work(msgspec.Struct):
             return False
         if _is_terse(run):
             apart = self._is_profile() or self._is_log()
-            return not apart or all(_width(block.text) <= NAME for block in run)
+            return not apart or all(width(block.text) <= NAME for block in run)
         if not self._is_profile() and _is_card(run):
             return True
         if not _is_brief(run):
@@ -382,7 +422,7 @@ class _Work(msgspec.Struct):
             return all(_HAS_KEY.search(block.text) for block in run)
         if not self._is_profile():
             return True
-        short = all(_width(block.text) <= BRIEF for block in run)
+        short = all(width(block.text) <= BRIEF for block in run)
         apart = any(_OPENS_WITH_KEY.match(strip_marker(block.text)) for block in run)
         return bool(under or len(headings) > 2) and short and not apart
 
@@ -481,7 +521,7 @@ _END = 10**9
 _COLONS = (":", "\uff1a", ":**", "\uff1a**", "**:", "**\uff1a", ":__")
 
 
-def _only_introduces(text: str) -> bool:
+def only_introduces(text: str) -> bool:
     """Tell whether a text says nothing but that something follows."""
     only = text.endswith(_COLONS) or _BOLD_ONLY.fullmatch(text) is not None
     return only and "\n" not in text and len(text) <= INTRO_LENGTH
@@ -528,12 +568,12 @@ _ORDINAL = regex(r"[#№]?\d[\d.,:/-]*")
 
 
 def _lists(blocks: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
-    """Return the items of each list that may be one unit, by the list's number."""
+    """Return the items of each list, by the list's number."""
     lists: dict[int, list[Block]] = {}
     for block in blocks:
         if block.kind == "item":
             lists.setdefault(block.list, []).append(block)
-    return {number: tuple(run) for number, run in lists.items() if _may_be_one(run)}
+    return {number: tuple(run) for number, run in lists.items()}
 
 
 def _defined(blocks: Sequence[Block]) -> dict[int, str]:
@@ -582,7 +622,7 @@ def _is_terse(run: Sequence[Block]) -> bool:
         return False
     if any(block.text.endswith(_STOPS) or _HAS_KEY.search(block.text) for block in run):
         return False
-    lengths = sorted(_width(block.text) for block in run)
+    lengths = sorted(width(block.text) for block in run)
     return (
         lengths[-1] <= TERSE_MOST
         and lengths[len(lengths) // 2] <= TERSE
@@ -595,8 +635,8 @@ def _is_brief(run: Sequence[Block]) -> bool:
     rows = [row for block in run for row in (block, *_below(block))]
     if len(rows) < 2 or any(row.task or "\n" in row.text for row in rows):
         return False
-    stops = sum(block.text.endswith(_STOPS[:2]) and _width(block.text) > TERSE for block in rows)
-    lengths = sorted(_width(block.text) for block in rows)
+    stops = sum(block.text.endswith(_STOPS[:2]) and width(block.text) > TERSE for block in rows)
+    lengths = sorted(width(block.text) for block in rows)
     brief = lengths[-1] <= BRIEF_MOST and lengths[len(lengths) // 2] <= BRIEF
     return brief and not stops and sum(lengths) <= BELOW_LENGTH
 
@@ -606,32 +646,55 @@ _LONG_LINK = regex(r"://\S{100}")
 
 def _is_card(run: Sequence[Block]) -> bool:
     """Tell whether a list says several things of one: each item has a key of its own."""
-    keys = [bold_lead(block.text)[0] for block in run]
-    lengths = [_width(block.text) for block in run]
+    keys = [_key_of(block.text) for block in run]
+    lengths = [width(block.text) for block in run]
     return (
         1 < len(run) <= CARD
         and not any(block.children or block.task or "\n" in block.text for block in run)
         and not any(_LONG_LINK.search(block.text) for block in run)
         and len(set(keys)) == len(keys)
-        and all(0 < _width(key) <= CARD_KEY for key in keys)
+        and all(0 < width(key) <= CARD_KEY for key in keys)
         and max(lengths) <= CARD_MOST
         and sum(lengths) <= BELOW_LENGTH
     )
 
 
-def _alike(items: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
+_PLAIN_KEY = regex(r"([^\W_][^:\uff1a\n]{0,40})(?::(?=\s)|\uff1a)")
+
+
+def _key_of(text: str) -> str:
+    """Return the key that an item opens with, bold or plain, or an empty string."""
+    plain = _PLAIN_KEY.match(text)
+    return bold_lead(text)[0] or (plain[1].strip() if plain else "")
+
+
+def _is_essay(resource: str, blocks: Sequence[Block]) -> bool:
+    """Tell whether a file is by its shape a design, an article or a report: sections in sections.
+
+    A profile and a day's log are none however they are cut.
+    """
+    if resource.rsplit("/", 1)[-1] in _PROFILES or date_of_path(resource):
+        return False
+    levels = [block.level for block in blocks if block.kind == "heading"]
+    deep = sum(level > 2 for level in levels)
+    return levels.count(2) >= ESSAY_PARTS and deep >= max(ESSAY_DEEP, ESSAY_SHARE * len(levels))
+
+
+def _alike(items: Sequence[Block], above: Iterable[str]) -> dict[int, tuple[Block, ...]]:
     """Return by line the neighbours in a list that differ in a word or two, as one run.
 
+    So do those that say less than what they all stand under: told apart, each says that again.
     Sentences stay apart: one may be what the other was before.
     """
     runs: list[list[Block]] = []
     words: frozenset[str] = frozenset()
+    shared = frozenset(_WORD.findall(" ".join(above).casefold()))
     for block in items:
         plain = not (block.children or block.task or "\n" in block.text)
         plain = plain and not block.text.endswith(_STOPS)
         own = frozenset(_WORD.findall(block.text.casefold())) if plain else frozenset()
         joins = bool(runs) and runs[-1][-1].list == block.list and own != words
-        if joins and own and len(own & words) >= ALIKE * len(own | words):
+        if joins and own and words and _differ_little(own, words, shared):
             runs[-1].append(block)
         else:
             runs.append([block])
@@ -639,19 +702,26 @@ def _alike(items: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
     return {
         block.lines[0]: tuple(run)
         for run in runs
-        if len(run) > 1 and sum(_width(b.text) for b in run) <= DETAIL_LENGTH
+        if len(run) > 1 and sum(width(b.text) for b in run) <= DETAIL_LENGTH
         for block in run
     }
 
 
+def _differ_little(one: frozenset[str], other: frozenset[str], shared: frozenset[str]) -> bool:
+    told = one | other | shared
+    return len(one & other) >= ALIKE * len(one | other) or (
+        len((one & other) | shared) >= REPEATED * len(told)
+    )
+
+
 def _explained(block: Block) -> bool:
     """Tell whether what stands below an item only goes on with what the item says."""
-    if not block.children or _only_introduces(block.text) or _width(block.text) < TERSE:
+    if not block.children or only_introduces(block.text) or width(block.text) < TERSE:
         return False
     below = list(_below(block))
     if any(child.task for child in below):
         return False
-    lengths = [_width(child.text) for child in below]
+    lengths = [width(child.text) for child in below]
     return max(lengths) <= 2 * BRIEF_MOST and sum(lengths) <= BELOW_LENGTH
 
 
@@ -675,7 +745,7 @@ def _tables(blocks: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
 
 
 def _is_one_table(run: Sequence[Block]) -> bool:
-    lengths = sorted(_width(block.brief) for block in run)
+    lengths = sorted(width(block.brief) for block in run)
     return len(run) > 1 and lengths[len(run) // 2] <= 2 * BRIEF_MOST
 
 
@@ -683,7 +753,7 @@ _PROFILES = ("MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md")
 _STOPS = (".", "。", "!", "?", "\uff01", "\uff1f")
 
 
-def _width(text: str) -> int:
+def width(text: str) -> int:
     """Return about how much a text says: a wide character is half a word."""
     return sum(3 if ord(ch) >= 0x2E80 else 1 for ch in text)
 
@@ -703,11 +773,11 @@ def _numbered(run: Sequence[Block], indent: str = "") -> Iterator[str]:
         yield from _numbered(block.children, indent + "   ")
 
 
-def _bullets(run: Sequence[Block], indent: str = "") -> Iterator[str]:
+def bullets(run: Sequence[Block], indent: str = "") -> Iterator[str]:
     """Spell the items of a list with what stands below each, as lines."""
     for block in run:
         yield f"{indent}- " + block.text.replace("\n", f"\n{indent}  ")
-        yield from _bullets(block.children, indent + "  ")
+        yield from bullets(block.children, indent + "  ")
 
 
 def _last_line(block: Block) -> int:

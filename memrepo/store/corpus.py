@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -67,9 +68,10 @@ class IndexCorpus:
 
     def holders(self, found: Collection[str]) -> Mapping[str, int]:
         """Return for each term that occurs how many documents hold it."""
-        asked = "SELECT doc FROM vocabulary WHERE term = ?"
-        rows = ((term, self._base.execute(asked, (term,)).fetchone()) for term in found)
-        return {term: row[0] for term, row in rows if row}
+        terms = list(found)
+        asked = "SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM json_each(?))"
+        held = dict(self._base.execute(asked, (json.dumps(terms),)))
+        return {term: held[term] for term in terms if term in held}
 
     def alike(self, term: str, *, inflects: bool) -> Mapping[str, float]:
         """Return the indexed terms that are spelled nearly like one, by likeness up to 1."""
@@ -80,13 +82,14 @@ class IndexCorpus:
 
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
         """Return the documents that hold any of the terms, the likeliest first."""
-        rows = self._base.execute(
-            f"""SELECT {_COLUMNS} FROM words JOIN memory AS m ON m.number = words.rowid
+        # What is sorted is carried along: the rest of a row is fetched of those that are left.
+        best = self._base.execute(
+            f"""SELECT m.number FROM words JOIN memory AS m ON m.number = words.rowid
             WHERE words MATCH ? AND {self._limits.condition}
             ORDER BY bm25(words), m.path, m.part LIMIT ?""",  # noqa: S608 - question marks alone
             (expression(found), *self._limits.values, limit),
         )
-        return [_document(row) for row in rows]
+        return self._documents([number for (number,) in best])
 
     def count(self, found: Sequence[str]) -> int:
         """Return how many documents hold any of the terms."""
@@ -120,8 +123,15 @@ class IndexCorpus:
 
     def numbered(self, numbers: Collection[int]) -> list[Document]:
         """Return documents by their numbers."""
-        asked = f"SELECT {_COLUMNS} FROM memory AS m WHERE m.number = ?"  # noqa: S608 - a constant
-        return [_document(self._base.execute(asked, (n,)).fetchone()) for n in sorted(numbers)]
+        return self._documents(sorted(numbers))
+
+    def _documents(self, numbers: Sequence[int]) -> list[Document]:
+        """Return documents in the order of their numbers that is given."""
+        asked = (
+            f"SELECT {_COLUMNS} FROM memory AS m WHERE m.number IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
+        )
+        found = {row[0]: row for row in self._base.execute(asked, (json.dumps(numbers),))}
+        return [_document(found[number]) for number in numbers]
 
     def all(self) -> list[tuple[int, str, str, int]]:
         """Return number, path, blob and part of every document."""

@@ -163,17 +163,23 @@ def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, byt
 
     A folder that is hidden or installed is entered only where a file right in it is wanted.
     """
+    problems: list[Problem] = []
+
+    def enters(name: str) -> bool:
+        if wants(name):
+            said = "found a folder, expected a file: what lies in it is read by itself"
+            told = _refusal(name, "source-not-a-file", said, "rename the folder")
+            problems.append(told)
+        return not _is_shut(root / name, name, wants)
+
     if not root.is_dir():
         name = root.name
         entries: Iterable[tuple[str, os.DirEntry[str] | OSError]] = (
             (entry.name, entry) for entry in os.scandir(root.parent) if entry.name == name
         )
     else:
-        entries = _walk(
-            root, "", _DEEPEST, enters=lambda name: not _is_shut(root / name, name, wants)
-        )
+        entries = _walk(root, "", _DEEPEST, enters=enters)
     files: dict[str, bytes] = {}
-    problems: list[Problem] = []
     for name, entry in entries:
         if root.is_dir() and not wants(name) and not isinstance(entry, OSError):
             continue

@@ -230,9 +230,15 @@ class WorkTree:
         return Edits(self, Look(self.repo, folder))
 
     def gone(self, paths: Iterable[str]) -> list[str]:
-        """Return the files at or below some paths that the index has and the work tree lacks."""
+        """Return which of some files the index has and the work tree lacks.
+
+        Git looks at every file of the index for that, and so is asked only where one is missing.
+        """
+        missing = [path for path in paths if self._stat(path) is None]
+        if not missing:
+            return []
         found = self.repo.light.ask(
-            "--literal-pathspecs", "ls-files", "--deleted", "-z", "--", *paths
+            "--literal-pathspecs", "ls-files", "--deleted", "-z", "--", *missing
         )
         return sorted(filter(None, found.split("\0")))
 

@@ -62,7 +62,7 @@ def label(memory: Memory) -> str:
 
     What a heading put before them is what neighbours have in common, and tells none apart.
     """
-    own = memory.body.removeprefix(memory.text("lead")).lstrip(" :–—-")
+    own = memory.body.removeprefix(memory.text("lead")).lstrip(" :–—-\n").replace("**", "")
     return cut(visible(without_secrets(memory.text("title") or own or memory.body)), _LABEL)
 
 

@@ -366,19 +366,21 @@ def _rendered(template: str, **shown: object) -> bytes:
 
 
 def _sections(view: View, claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
-    rest = {m.id: m for m in claims}
+    of: dict[str, list[Memory]] = {}
+    for memory in {m.id: m for m in claims}.values():
+        of.setdefault(memory.type, []).append(memory)
     found = []
     for section in view.sections:
-        members = [
-            m
-            for m in rest.values()
-            if m.type in section.types
-            and (not section.standings or m.standing in section.standings)
-        ]
-        for memory in members:
-            del rest[memory.id]
+        members: list[Memory] = []
+        for type_ in section.types:
+            mine = of.pop(type_, [])
+            if section.standings:
+                of[type_] = [m for m in mine if m.standing not in section.standings]
+                mine = [m for m in mine if m.standing in section.standings]
+            members += mine
         found.append((section.heading, sorted(members, key=section.order)))
-    return [*found, ("Other", sorted(rest.values(), key=_by_newest))]
+    rest = [m for members in of.values() for m in members]
+    return [*found, ("Other", sorted(rest, key=_by_newest))]
 
 
 def _tag_sections(claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:

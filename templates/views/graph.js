@@ -133,7 +133,11 @@
   const off = { layers: new Set(), types: new Set() };
   let hover = null, chosen = null, matches = null;
 
-  const shown = (node) => !off.layers.has(node.layer);
+  // Of many memories the page begins with one and what is near it: a cloud of thousands tells nothing.
+  const NEAR = 30;
+  let only = null;
+
+  const shown = (node) => !off.layers.has(node.layer) && (!only || only.has(node));
   const drawn = (edge) => !off.types.has(edge.type) && shown(edge.from) && shown(edge.to);
 
   function fit() {
@@ -143,6 +147,24 @@
     view.scale = Math.min(canvas.clientWidth / wide, canvas.clientHeight / high, 2.2);
     view.x = canvas.clientWidth / 2 - (left + wide / 2) * view.scale;
     view.y = canvas.clientHeight / 2 - (top + high / 2) * view.scale;
+  }
+
+  function everything() {
+    only = null;
+    for (const node of nodes) [node.x, node.y] = node.home;
+    fit();
+  }
+
+  function nearTo(node) {
+    const found = [node];
+    only = new Set(found);
+    for (let at = 0; at < found.length; at++) {
+      const links = [...found[at].near].sort((a, b) => b[0].strength - a[0].strength);
+      for (const [, other] of links)
+        if (!only.has(other) && found.length < NEAR) { only.add(other); found.push(other); }
+    }
+    layOut(found);
+    fit();
   }
 
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -156,7 +178,7 @@
     const colours = { edge: style("--edge"), supports: style("--supports"), contradicts: style("--contradicts") };
     const layers = Array.from({ length: 8 }, (_, at) => style(`--c${at}`));
     const ink = style("--ink"), halo = style("--card");
-    const focus = hover || chosen;
+    const focus = hover || (only ? null : chosen);
     const lit = focus ? new Set([focus, ...focus.near.filter(([e]) => drawn(e)).map(([, o]) => o)]) : matches;
     const x = (node) => node.x * view.scale + view.x, y = (node) => node.y * view.scale + view.y;
     const grow = Math.max(0.35, Math.min(1.4, Math.sqrt(view.scale)));
@@ -274,7 +296,8 @@
   function choose(node, go) {
     chosen = node;
     hover = null;
-    if (node && go) {
+    if (node && only) nearTo(node);
+    else if (node && go) {
       view.scale = Math.max(view.scale, 1);
       view.x = canvas.clientWidth / 2 - node.x * view.scale;
       view.y = canvas.clientHeight / 2 - node.y * view.scale;
@@ -340,14 +363,15 @@
     if (moves[event.key]) { view.x += moves[event.key][0]; view.y += moves[event.key][1]; draw(); }
     else if (event.key === "+" || event.key === "=") zoom(1.3);
     else if (event.key === "-") zoom(1 / 1.3);
-    else if (event.key === "0") { fit(); draw(); }
+    else if (event.key === "0") { everything(); draw(); }
     else if (event.key === "Escape") choose(null, false);
     else return;
     event.preventDefault();
   });
   document.getElementById("closer").addEventListener("click", () => zoom(1.3));
   document.getElementById("away").addEventListener("click", () => zoom(1 / 1.3));
-  document.getElementById("whole").addEventListener("click", () => { fit(); draw(); });
+  document.getElementById("whole").addEventListener("click", () => { everything(); draw(); });
+  document.getElementById("near").addEventListener("click", () => begin(chosen));
   document.getElementById("find").addEventListener("input", (event) => {
     const word = event.target.value.trim().toLowerCase();
     matches = word ? new Set(nodes.filter((n) => `${n.label}\n${n.text}\n${n.id}`.toLowerCase().includes(word))) : null;
@@ -379,9 +403,16 @@
   legend("types", data.types, (name) => edges.filter((e) => e.type === name).length,
     (name) => make("span", "", `bar ${name}`), off.types);
 
+  function begin(node) {
+    const most = nodes.reduce((a, b) => (b.near.length > a.near.length ? b : a), nodes[0]);
+    only = new Set();
+    choose(node || most, false);
+  }
+
   arrange();
-  fit();
-  draw();
+  for (const node of nodes) node.home = [node.x, node.y];
+  if (nodes.length > NEAR) begin(null);
+  else { fit(); draw(); }
   window.addEventListener("resize", () => { fit(); draw(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 })();

@@ -211,6 +211,22 @@ def test_a_new_path_like_a_committed_one_is_found_among_few_files_and_many(
     assert alike == ["memories/knowledge/2026-01/STRAßE-000000.md"]
 
 
+def test_links_go_along_with_a_note_that_is_given_its_name(small_repo: Path) -> None:
+    folder = small_repo / "memories/knowledge"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "kiln.md").write_text("The kiln cools for nine hours.\n")
+    (folder / "glaze.md").write_text(
+        "Wait for the [[kiln]], [it](kiln.md), ![[Kiln#Heat]]; `[[kiln]]` and [[oven]] stay.\n\n"
+        "| what | where |\n| --- | --- |\n| [[kiln|heat]] | yard |\n"
+    )
+    fixed = done(small_repo, "check", "--fix", folder / "kiln.md", folder / "glaze.md")["fixed"]
+    glaze, kiln = sorted(path.rpartition("/")[2].removesuffix(".md") for path in fixed)
+    text = (folder / f"{glaze}.md").read_text()
+    assert f"[[{kiln}|kiln]], [it]({kiln}.md), ![[{kiln}#Heat|Kiln#Heat]]; `[[kiln]]`" in text
+    assert f"| [[{kiln}\\|heat]] | yard |" in text
+    assert "[[oven]]" in text
+
+
 def test_a_note_without_a_header_is_given_one_of_its_folder(small_repo: Path) -> None:
     for layer, type_ in (("knowledge", "fact"), ("decisions", "decision")):
         path = small_repo / "memories" / layer / "kiln.md"

@@ -111,7 +111,7 @@ def test_confirming_adds_a_stamp_and_touches_nothing_else(repo: Path) -> None:
     done(repo, "confirm", id_, now=LATER)
     diff = git(repo, "diff", "HEAD~1", "-U0")
     lines = [x for x in diff.splitlines() if x[:1] in "+-" and x[:3] not in ("+++", "---")]
-    assert [line.split(":")[0] for line in lines] == ["+verified", "+  - {by"]
+    assert [line.split(":")[0] for line in lines] == ["+verified"]
     assert "unchanged" in done(repo, "confirm", id_, now=LATER)
 
 

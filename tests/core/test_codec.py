@@ -14,7 +14,7 @@ from memrepo.core import header as subset
 from memrepo.core.codec import CodecError, decode, edit, encode
 from memrepo.core.fields import Choice, Text
 from memrepo.core.lines import Line, join_lines, split_lines
-from memrepo.core.memory import Memory, Stamp
+from memrepo.core.memory import IMPLIED, OWN_ACTOR, Memory, Stamp
 from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME
 from tests.strategies import TRAPS, bodies, field_values, fields, memories
@@ -31,17 +31,43 @@ type: fact
 title: "a: b"
 tags: [infra, "no"]
 created: 2026-11-21T00:00:00Z
-generated: {by: memrepo/0.1.0, at: 2026-11-21T00:00:00Z}
-confidence: 0.5
 pinned: true
-links:
-  - {target: mem-0123456789abcdef, type: related, strength: 0.5}
-sources:
-  - {resource: sources/MEMORY.md, lines: [3, 4], captured: 2026-05-01}
+sources: [{resource: sources/MEMORY.md, lines: [3, 4], captured: 2026-05-01}]
+confidence: 0.5
+links: [{target: mem-0123456789abcdef, type: related, strength: 0.5}]
+generated: {by: human:ada@example.org, at: 2026-11-22T00:00:00Z}
 ---
 
 Staging runs in Frankfurt.
 """
+
+SHORT = b"""\
+---
+id: mem-0123456789abcdef
+type: fact
+created: 2026-11-21T00:00:00Z
+sources: [{resource: sources/MEMORY.md, lines: [3, 4], text_hash: th-0123456789abcdef}]
+run: 20261121T000000Z-01234567
+---
+
+Staging runs in Frankfurt.
+"""
+OLD = b"""\
+---
+id: mem-0123456789abcdef
+type: fact
+home: LTMEMORY.md
+created: 2026-11-21T00:00:00Z
+generated: {by: %s, at: 2026-11-21T00:00:00Z}
+sources:
+  - {resource: sources/MEMORY.md, lines: [3, 4], text_hash: th-0123456789abcdef}
+origin: purifier
+run: 20261121T000000Z-01234567
+---
+
+Staging runs in Frankfurt.
+""" % OWN_ACTOR.encode()
+FORMS = {"short": SHORT, "old": OLD}
 
 UGLY = {
     "canonical": CANONICAL,
@@ -142,15 +168,58 @@ def test_a_changed_body_changes_no_line_of_the_header(name: str, data: st.DataOb
 
 
 @slow
+@given(st.sampled_from(sorted(FORMS)), st.data())
+def test_one_changed_field_of_what_a_run_wrote_leaves_the_others(
+    form: str, data: st.DataObject
+) -> None:
+    """Also one that others followed from: those are said then, or follow from the new value."""
+    before = FORMS[form]
+    old = read(before)
+    key = data.draw(st.sampled_from(sorted(set(BY_NAME) - {"type"})))
+    wanted = old.with_fields({key: data.draw(field_values(BY_NAME[key]) | st.none())})
+    after = edit(before, wanted)
+    assert read(after) == wanted
+    kept = before.decode().split("\n")
+    gone = [line for line in kept if line not in after.decode().split("\n")]
+    following = tuple(f"{name}:" for name in IMPLIED)
+    assert all(line.startswith((f"{key}:", "  - {", *following)) for line in gone)
+
+
+def test_both_forms_of_what_a_run_wrote_say_the_same() -> None:
+    old, short = (read(FORMS[form]) for form in ("old", "short"))
+    assert old == short
+    assert encode(old) == FORMS["short"]
+    assert edit(FORMS["old"], short) == FORMS["old"]
+    assert short.fields["generated"] == Stamp(by=OWN_ACTOR, at=short.time("created"))
+    assert (short.text("home"), short.text("origin")) == ("LTMEMORY.md", "purifier")
+
+
+def test_what_followed_from_a_type_follows_from_the_new_one() -> None:
+    """As where a person changes the word in the file."""
+    wanted = read(FORMS["short"]).with_fields({"type": "method"})
+    assert wanted.text("home") == "PLAYBOOKS.md"
+    assert edit(FORMS["short"], wanted) == FORMS["short"].replace(b": fact", b": method")
+    assert b"\nhome:" not in edit(FORMS["old"], wanted)
+
+
+def test_what_a_person_wrote_implies_nothing() -> None:
+    assert set(read(b"---\ntype: fact\ncreated: 2026-01-01\n---\na\n").fields) == {
+        "type",
+        "created",
+    }
+
+
+@slow
 @given(memories(), st.sampled_from(LOADERS))
 def test_yaml_with_its_guessing_reads_texts_as_texts(memory: Memory, loader: type) -> None:
     data = encode(memory).decode()
     end = header.read(data, "").body_offset
     guessed = yaml.load(data[:end].strip().removesuffix("---"), Loader=loader)
-    for key, value in memory.fields.items():
+    written = [key for key in BY_NAME if codec.spelled(key, memory.fields)]
+    for key in written:
         if isinstance(BY_NAME[key].kind, Text | Choice):
-            assert guessed[key] == value
-    assert list(guessed) == [key for key in BY_NAME if key in memory.fields]
+            assert guessed[key] == memory.fields[key]
+    assert list(guessed) == written
     assert guessed.get("tags", []) == list(memory.texts("tags"))
 
 

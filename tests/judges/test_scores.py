@@ -116,3 +116,30 @@ def test_more_words_never_tell_less(words):
 )
 def test_a_fact_told_outweighs_a_reaction_to_it(fact, talk):
     assert strength(fact) > strength(talk) + 0.4
+
+
+@pytest.mark.parametrize(
+    ("text", "heading", "code"),
+    [
+        ("Task: #652; Topic: Honey; Status: backlog", "Topics", "tracked"),
+        ("- Visits: 812\n- Orders: 14 (week)\n- from the fair", "Current metrics", "counters"),
+        ("- 访问: 812\n- 订单: 14", "数据概览", "counters"),
+        ("Última atualização: 2026-04-03", "Anna", "metadata"),
+        ("Adicionar sempre que surgir uma ideia, mesmo solta.", "Ideias", "about_file"),
+    ],
+)
+def test_what_moves_on_is_noise(text, heading, code):
+    assert code in codes(text, heading)
+
+
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        ("- Gateway: 8443\n- Mirror: 9000", "Ports"),
+        ("- Visits are counted: each night\n- Orders: by the shop", "Metrics"),
+        ("Bug #12 taught us to lock the row first", "Lessons"),
+        ("Status: retired, since the mill burnt down", "Mill"),
+    ],
+)
+def test_what_holds_on_is_none(text, heading):
+    assert not {"tracked", "counters", "metadata", "about_file"} & set(codes(text, heading))

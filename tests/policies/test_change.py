@@ -36,6 +36,24 @@ def test_a_change_is_noticed_and_a_look_alike_is_not(mark: str, old: str, new: s
     assert (change_of(old, new) is not None) == (mark == "+")
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Route: Riga → Oslo → Bergen → Riga.", "The plan spans Riga → Oslo → Bergen → Riga."),
+        ("The kiln is fired by Vera.", "The kiln is fired by Vera, not by the apprentice."),
+        ("Status: done\nOwner: Uwe\nDay: Monday", "Status: open\nOwner: Ida\nDay: Monday"),
+        ("Title: Kilns; Status: out; Angle: heat", "Title: Glazes; Status: draft; Angle: colour"),
+        ("- hub: the board\n- bank: the ledger", "Hub: the board (not the chat)."),
+        (
+            "The press is loud. It stands in bay two. Uwe oils it. Vera cleans it.",
+            "The press does not stand in bay two.",
+        ),
+    ],
+)
+def test_a_list_a_record_a_paragraph_and_a_way_change_nothing(one: str, other: str) -> None:
+    assert (change_of(one, other), change_of(other, one)) == (None, None)
+
+
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_every_language_has_changes_and_look_alikes(code: str) -> None:
     marks = [mark for mark, _, _ in cases(code)]

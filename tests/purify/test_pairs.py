@@ -17,11 +17,12 @@ from test_contradictions import YES, Scripted, Setting
 
 from memrepo.core.changes import Step
 from memrepo.core.ids import text_hash
-from memrepo.core.judge import Candidate, CanonicalRequest, Cluster, Judge
+from memrepo.core.judge import Candidate, CanonicalRequest, Cluster, Judge, PriorClaim
 from memrepo.core.memory import Source
 from memrepo.core.state import State, apply
 from memrepo.judges.offline import OfflineJudge
 from memrepo.purify.contradictions import among, verified
+from memrepo.purify.decisions import noticed
 from memrepo.purify.known import Former, prior_of
 
 Outcome = Literal["replaces", "flags", "stands"]
@@ -255,3 +256,38 @@ def test_with_a_model_the_bound_is_exact_for_every_pair(confidence: float) -> No
         )
         denied = Scripted([replace(YES, confidence=confidence, is_contradiction=False)])
         assert outcome(settled(state, denied)) == "stands"
+
+
+def listed(number: int, text: str, under: str, file: str) -> PriorClaim:
+    source = Source(
+        resource=f"sources/{file}.md", lines=(number, number), captured=f"2026-03-0{number}"
+    )
+    return PriorClaim(
+        memory_id=f"mem-{number:016x}",
+        type="fact",
+        standing="resolved",
+        subject="Kiln",
+        predicate="",
+        object="",
+        text=text,
+        home="LTMEMORY.md",
+        sources=(source,),
+        under=under,
+    )
+
+
+@pytest.mark.parametrize(
+    ("texts", "under", "files", "noticed_"),
+    [
+        (("Link: docs/a.md", "Link: docs/b.md"), ("Kiln", "Kiln"), ("a", "a"), False),
+        (("Link: docs/a.md", "Link: docs/b.md"), ("Shop – Kiln", "Yard – Kiln"), ("a", "b"), False),
+        (("Version: 2.1", "Version: 2.2"), ("Shop – Kiln", "Yard – Kiln"), ("a", "b"), False),
+        (("Version: 2.1", "Version: 2.2"), ("Shop – Kiln", "Kiln"), ("a", "b"), True),
+        (("Version: 2.1", "Version: 2.2"), ("Kiln", "Kiln"), ("a", "a"), True),
+    ],
+)
+def test_values_of_a_key_are_compared_under_one_heading(
+    texts: tuple[str, str], under: tuple[str, str], files: tuple[str, str], noticed_: bool
+) -> None:
+    sides = [listed(n + 1, texts[n], under[n], files[n]) for n in (0, 1)]
+    assert (noticed(*sides) is not None) == noticed_

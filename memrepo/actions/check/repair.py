@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
@@ -25,6 +25,7 @@ def mended(
     Files that cannot be read, and those that need nothing, are left out.
     """
     made: dict[str, tuple[str, bytes]] = {}
+    known: dict[str, Memory] = {}
     taken = {m.id for m in scene.memories if ID_PATTERN.fullmatch(m.id)}
     for path in scene.decoded:
         data = scene.files[path]
@@ -45,9 +46,43 @@ def mended(
             whole = completed(whole, now, taken if not whole.id else ())
             taken.add(whole.id)
         new = codec.edit(data, replace(whole, path=path)) if whole != memory else data
+        known[path] = whole
         if (whole.path, new) != (path, scene.files[path]):
             made[path] = (whole.path, new)
-    return made
+    return made | _relinked(scene, known, made)
+
+
+def _relinked(
+    scene: Scene, known: Mapping[str, Memory], made: Mapping[str, tuple[str, bytes]]
+) -> dict[str, tuple[str, bytes]]:
+    """Let the links of files that are mended together lead to those that get another name."""
+    moved = {memory.id: path for path, memory in known.items() if memory.path != path}
+    if not moved:
+        return {}
+    from memrepo.policies.link_targets import Target, Targets, address, rewritten
+
+    targets = Targets(replace(memory, path=path) for path, memory in known.items())
+    found: dict[str, tuple[str, bytes]] = {}
+    for path, memory in known.items():
+
+        def spelt(link: Target, here: str = path) -> str:
+            if link.id not in moved:
+                return link.text
+            old, new = moved[link.id], known[moved[link.id]].path
+            if not link.wiki:
+                return address(link, new, here)
+            name = link.text.lstrip("![").rstrip("]").partition("|")[0].partition("#")[0]
+            if name.strip(" \\").casefold() != PurePosixPath(old).stem.casefold():
+                return link.text
+            bar = "\\|" if link.row else "|"
+            return f"{'!' * link.embed}[[{PurePosixPath(new).stem}{link.part}{bar}{link.shown}]]"
+
+        old = replace(memory, path=path)
+        body = rewritten(memory.body, targets.of(old), spelt)
+        if body != memory.body:
+            to, data = made.get(path, (path, scene.files[path]))
+            found[path] = (to, codec.edit(data, replace(old, body=body)))
+    return found
 
 
 def _headed(data: bytes, path: str) -> bytes:

@@ -206,6 +206,8 @@ def _bring(work: Work, where: Path, request: Request) -> Brought:
         reason=request.reason or f"kept as {format_.name} before",
         dry_run=request.dry_run,
     )
+    if empty := sum(not data.strip() for data in files.values()):
+        found = replace(found, counts={**found.counts, "empty_files_passed_over": empty})
     pages = derived_files(work, apply(state, found.changes)) if found.changes else []
     made = replace(found, changes=(*found.changes, *pages), problems=(*unread, *found.problems))
     return _land(work, made, trip)

@@ -38,6 +38,11 @@ def stale_files(work: Work) -> tuple[str, ...]:
     return tuple(records.stale[key])
 
 
+def call_settled(work: Work) -> None:
+    """Remember of a commit that was drafted with its pages that none of them is stale."""
+    work.store.trees.records.stale[_print(work)] = []
+
+
 def _print(work: Work) -> str:
     """Return the print of what pages follow from: parts of the tree, by their ids, and rules."""
     layout, files = work.tree.layout, work.tree.files

@@ -30,6 +30,7 @@ from memrepo.policies.upkeep import interlock, losses
 from memrepo.purify.answers import Kept
 from memrepo.purify.batches import Failure
 from memrepo.purify.candidates import Nominee
+from memrepo.purify.decisions import Near as Statements
 from memrepo.purify.holds import Parted, barred, carried, on_record, part, told_apart
 from memrepo.purify.intake import Reader, cursors
 from memrepo.purify.manifest import (
@@ -99,12 +100,12 @@ def propose(
     gone = taken_back(work)
     left_out = frozenset[str]().union(*(m.offered for m in manifests))
     back = gone | left_out
-    purified = Purified()
+    purified, statements = Purified(), Statements()
     if "purify" in wish.stages:
         nominees: tuple[Nominee, ...] = ()
         if wish.mode == "incremental":
             nominees = nominees_of(work, state, now, back | refused)
-        purified = _purify(work, state, manifests, nominees, judge, now, wish, tick)
+        purified = _purify(work, state, manifests, nominees, judge, now, wish, tick, statements)
     purified, bars = barred(state, purified)
     problems = (*state.problems, *damaged, *purified.problems)
     never = bars.dropped | refused
@@ -130,6 +131,7 @@ def propose(
                     room=life.room,
                     before=state,
                     manifests=manifests,
+                    statements=statements,
                 ),
             )
         done = (step for step in offered.steps if step.op != "link")  # which states nothing
@@ -334,6 +336,7 @@ def _purify(
     now: datetime,
     wish: Wish,
     tick: Tick,
+    statements: Statements,
 ) -> Purified:
     cursor, ahead = cursors(manifests), wish.ahead
     new = ahead.contents if ahead is not None else {}
@@ -351,6 +354,7 @@ def _purify(
         kept=wish.kept,
         nominees=nominees,
         days=work.config.source_rules().days,
+        statements=statements,
         read=watched(read, tick),
     )
     texts = texts_at(work, cursor, ahead.blobs if ahead is not None else None)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from memrepo.actions.pending import PREFIX, Waiting, all_waiting, is_wish, put_away, refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.chain import Proposal
-from memrepo.actions.run.derived import stale_files
+from memrepo.actions.run.derived import call_settled, stale_files
 from memrepo.actions.run.gate import kept_for, refuse_other, resumed, take_over, upgrade_due
 from memrepo.actions.run.hand_edits import claim_edits, refuse_emptied
 from memrepo.actions.run.ingest import Ingested, take_in
@@ -31,7 +31,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import Context
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
-from memrepo.policies.entities import catalogue
+from memrepo.policies.entities import learn_names
 from memrepo.purify.holds import prints_in
 from memrepo.purify.pipeline import Mode
 from memrepo.store import history
@@ -193,7 +193,7 @@ def _keep(before: Work, at: Work) -> None:
     """Keep what the memories say, and what follows from each: the next start works out neither."""
     if at.tree.commit != before.tree.commit:
         stale_files(at)
-        catalogue(at.tree.state().active)
+        learn_names(at.tree.state().active)
     at.tree.keep()
 
 
@@ -327,6 +327,8 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
             continue
         landed = proposed.main if head else None
         _remember(at, proposed, head or at.tree.commit)
+        if head and (there := first.refreshed()).tree.commit == head:
+            call_settled(there)
         if kept is not None and landed is not None:
             kept.billed()
         if landed is not None and proposed.holds:

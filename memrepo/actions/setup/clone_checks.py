@@ -129,8 +129,9 @@ def _views(work: Work, fix: bool) -> Finding:
 
 def _pages(work: Work, fix: bool) -> Finding:
     """Look for pages that somebody deleted and git still has: what reads them finds nothing."""
-    layout, files = work.tree.layout, work.store.work
-    gone = files.gone([layout.area("views"), *(layout.prefix + name for name in HOT_NAMES)])
+    layout, tree, files = work.tree.layout, work.tree.files, work.store.work
+    hot = (p for name in HOT_NAMES if tree.regular(p := layout.prefix + name))
+    gone = files.gone([*tree.below(layout.area("views")), *hot])
     if not gone:
         return Finding(name="pages", ok=True, message="none is gone from the work tree")
     said = f"{counted(len(gone), 'page is', 'pages are')} gone from the work tree, first {gone[0]}"

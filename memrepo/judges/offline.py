@@ -38,6 +38,7 @@ from memrepo.core.memory import CLAIM_TYPES, Gist
 from memrepo.core.patterns import regex, spelled
 from memrepo.judges import sameness, wordlists
 from memrepo.judges import wordlists as w
+from memrepo.judges.fuller import fuller_texts
 from memrepo.judges.scores import is_hedged, measure, score
 from memrepo.judges.statements import parts_of, steps_of, whole
 from memrepo.judges.successions import (
@@ -275,7 +276,11 @@ class OfflineJudge(msgspec.Struct, frozen=True):
         merges = sameness.equal_groups(
             [c for c in request.candidates if words[c.candidate_id] != "reject"], words
         )
-        surviving = {key for key, word in words.items() if word == "promote"} | merges.keys()
+        promoted = {key for key, word in words.items() if word == "promote"}
+        for key, fuller in fuller_texts(request.candidates, promoted).items():
+            merges[key] = tuple(sorted({*merges.get(key, ()), fuller}))
+            merges[fuller] = tuple(sorted({*merges.get(fuller, ()), key}))
+        surviving = promoted | merges.keys()
         weak = {
             key
             for key, (scores, _) in scored.items()

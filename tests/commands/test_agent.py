@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -314,6 +315,23 @@ def test_a_hook_gives_up_at_its_deadline_and_says_so(
     told = hook(repo, monkeypatch, "SessionStart")
     assert time.monotonic() - began < 1.5
     assert "gave up after 0.1 s" in told["systemMessage"]
+
+
+def test_after_a_slow_start_a_hook_gives_up_before_its_host_does(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hooking, "happened", lambda *_: time.sleep(4))
+    monkeypatch.setattr(hooking, "_age", lambda: hosts.DEADLINES["prompt"] + hosts.PATIENCE - 1)
+    began = time.monotonic()
+    told = hook(repo, monkeypatch, "UserPromptSubmit", prompt="tea")
+    assert time.monotonic() - began < 1.5
+    assert "gave up after 0.1 s" in told["systemMessage"]
+
+
+def test_how_long_a_process_has_lived_is_known() -> None:
+    before = hooking._age()
+    time.sleep(0.2)
+    assert sys.platform != "linux" or 0.15 < hooking._age() - before < 5
 
 
 def test_a_repository_in_trouble_is_said_and_the_session_goes_on(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from threading import enumerate as enumerate_threads
 
-from memrepo.actions.setup.hosts import CLAUDE_EVENTS, DEADLINES
+from memrepo.actions.setup.hosts import CLAUDE_EVENTS, DEADLINES, PATIENCE
 from memrepo.actions.work import Call, Work
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import fold
@@ -22,6 +23,11 @@ from memrepo.views.context import fenced
 
 GIVEN_UP = "memrepo-hook"
 """The name of a thread for whose end nobody waits, once the answer is told."""
+_SPARE = 1.5
+"""Seconds kept for the end of the program, within those that a host waits."""
+_LEAST = 0.1
+_LONGEST_START = 60.0
+"""A start that seems to have taken longer is a clock that does not fit."""
 
 
 class _Late(Exception):
@@ -35,10 +41,10 @@ def hook(call: Call, host: str) -> str:
     """
     name = ""
     try:
-        name, event = _event(host, _within(DEADLINES["prompt"], call.read))
+        name, event = _event(host, _within("prompt", call.read))
         if event.kind not in DEADLINES:
             return ""
-        return _answer(host, name, _within(DEADLINES[event.kind], lambda: _told(call, host, event)))
+        return _answer(host, name, _within(event.kind, lambda: _told(call, host, event)))
     except MemrepoError as error:
         note = fenced(fold(error.message, 300))
     except _Late as error:
@@ -73,8 +79,12 @@ def _bug(error: Exception) -> str:
     return f"a bug: {type(error).__name__}"
 
 
-def _within(limit: float, asked: Callable[[], str]) -> str:
-    """Return what is asked for, or raise what that raises; raises _Late after `limit` seconds."""
+def _within(kind: str, asked: Callable[[], str]) -> str:
+    """Return what is asked for, or raise what that raises; raises _Late at the deadline.
+
+    Where the program took long to start, the deadline is sooner: a host counts from there.
+    """
+    limit = min(DEADLINES[kind], max(DEADLINES[kind] + PATIENCE - _SPARE - _age(), _LEAST))
     found: list[str | Exception] = []
 
     def ask() -> None:
@@ -86,10 +96,21 @@ def _within(limit: float, asked: Callable[[], str]) -> str:
     thread = Thread(target=ask, name=GIVEN_UP, daemon=True)
     thread.start()
     thread.join(limit)
-    answer = found[0] if found else _Late(f"gave up after {limit:g} s")
+    answer = found[0] if found else _Late(f"gave up after {limit:.1f} s")
     if isinstance(answer, Exception):
         raise answer
     return answer
+
+
+def _age() -> float:
+    """Return the seconds since this process began; 0 where the system does not tell."""
+    try:
+        told = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
+        began = int(told[19]) / os.sysconf("SC_CLK_TCK")
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - began
+    except (OSError, ValueError, AttributeError, IndexError):
+        return 0.0
+    return age if 0 <= age < _LONGEST_START else 0.0
 
 
 def _event(host: str, given: str) -> tuple[str, Event]:

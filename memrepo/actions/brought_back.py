@@ -31,11 +31,32 @@ from memrepo.merge.tombstones import (
 from memrepo.store.light import changes
 
 
-def back_by_hand(work: Work) -> tuple[Problem, ...]:
-    """Return the files, committed or not, that say what a person rejected, and the way out."""
+def back_by_hand(work: Work, since: str) -> tuple[Problem, ...]:
+    """Return the files, committed or not, that say what a person rejected, and the way out.
+
+    `since` is the commit up to which this clone looked at everything.
+    """
     state = work.tree.state()
-    committed = (p for p in state.problems if p.rule == REJECTED)
-    return tuple({p.path: p for p in (*committed, *uncommitted(work))}.values())
+    committed = [p for p in state.problems if p.rule == REJECTED]
+    found = (*committed, *uncommitted(work), *taken_away(work, since))
+    return tuple({p.path: p for p in found}.values())
+
+
+def taken_away(work: Work, since: str) -> Iterator[Problem]:
+    """Yield the tombstones that commits by hand took away or changed, until they are put back."""
+    for path, _ in _lost(work, since) if since not in ("", work.tree.commit) else ():
+        yield Problem(
+            path=path,
+            rule="tombstone-edited",
+            severity="warning",
+            message="was taken away or changed by a commit by hand: the next write or sync puts it"
+            " back",
+            fix=f"`memrepo reject {_key_of(path)} --undo` after that, if it holds after all",
+        )
+
+
+def _key_of(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".md")
 
 
 def uncommitted(work: Work) -> Iterator[Problem]:
@@ -106,15 +127,14 @@ def put_back(work: Work, since: str) -> tuple[Problem, ...]:
             severity="warning",
             message="a commit by hand took this tombstone away or changed it; put back in"
             f" {commit[:10]}",
-            fix=f"`memrepo reject {path.rpartition('/')[2].removesuffix('.md')} --undo` lifts it,"
-            " if it holds after all",
+            fix=f"`memrepo reject {_key_of(path)} --undo` lifts it, if it holds after all",
         )
         for path in lost
     )
 
 
 def _lost(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
-    """Yield path and bytes of the tombstones that are not what a commit since then had them be.
+    """Yield path and bytes of the tombstones that are not what they were then, or have been since.
 
     Of several versions the highest under a seal stands: only a hand takes one back behind that, or
     takes it out, be it by a merge that keeps one side whole.
@@ -122,9 +142,18 @@ def _lost(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
     layout, git = at.tree.layout, at.store.repo.light
     area = layout.area("tombstones")
     words = ("rev-list", "--full-history", "--no-merges", f"{since}..{at.tree.commit}")
+    seen = {
+        (path, blob)
+        for _, path, old, new in changes(git, git.ask(*words, "--", area).split())
+        for blob in filter(None, (old, new))
+    }
+    # What lay there before counts where the merge alone, or a link in its place, took it out.
+    for base in at.store.common_ancestors([since, at.tree.commit]):
+        before = at.store.snapshot(base).files.below(area)
+        seen |= before.items() - at.tree.files.below(area).items()
     found: dict[str, tuple[bool, Tombstone]] = {}
-    for _, path, old, new in changes(git, git.ask(*words, "--", area).split()):
-        for blob in filter(None, (old, new) if is_tombstone(layout, path) else ()):
+    for path, blob in sorted(seen):
+        if is_tombstone(layout, path):
             data = git.read(blob)
             stone = read_tombstone(path, data)
             if isinstance(stone, Tombstone):

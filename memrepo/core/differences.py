@@ -139,7 +139,8 @@ def _changed(old: Memory, new: Memory) -> Difference:
 
 def _kinds(name: str, old: Memory, new: Memory, told: tuple[str, ...]) -> tuple[Kind, ...]:
     if name == "status":
-        return (_KIND_OF_STATUS[new.status],)
+        retired = new.status == "archived" and new.standing == "retire_candidate"
+        return () if retired and "standing" in told else (_KIND_OF_STATUS[new.status],)
     if name == "standing" and new.standing == "retire_candidate":
         return ("retired",)
     if name == "hot":

@@ -152,8 +152,8 @@ def _valued(candidate: Candidate, key: str, value: str) -> Part:
 
 
 SEGMENT_LENGTH = 60
-MOST_SEGMENTS = 3
-LEAD_LENGTH = 140
+MOST_SEGMENTS = 4
+LEAD_LENGTH = 110
 """Characters of a lead that names all that a text stands under; a longer one skips the middle."""
 SHORTEST = 12
 PROFILES = {"MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md"}
@@ -228,9 +228,11 @@ def lead_words(candidate: Candidate) -> str:
         return named
     said = set(tokens(plain(candidate.text)))
     found: list[str] = []
-    for segment in _segments(candidate, who=_says_who(candidate)):
+    segments = _segments(candidate, who=_says_who(candidate))
+    for at, segment in enumerate(segments):
         words = tokens(segment)
-        if words - said:
+        after = set().union(*map(tokens, segments[at + 1 :]))
+        if words - said and words - after:
             found.append(segment)
             said |= words
     return JOIN.join(found)
@@ -289,8 +291,8 @@ def _segments(candidate: Candidate, *, who: bool) -> list[str]:
     if not (about or path):
         about = title_of(candidate)
     inner = [_short(s) for s in path[-(MOST_SEGMENTS - bool(about)) :]]
-    if len(inner) > 1 and len(about) + sum(map(len, inner)) > LEAD_LENGTH:
-        if candidate.about or len(tokens(inner[-1])) > 1:
+    while len(inner) > 1 and len(about) + sum(map(len, inner)) > LEAD_LENGTH:
+        if not about or candidate.about or len(inner) > 2 or len(tokens(inner[-1])) > 1:
             inner = inner[1:]
         else:
             about = ""

@@ -381,12 +381,15 @@ def telling(headings: Sequence[str], *, dated: bool = False) -> Iterator[str]:
         generic = normalise(heading).removesuffix(".md") in wordlists.GENERIC_HEADINGS
         said = sum(ch.isalnum() for ch in heading) > 1
         when = is_date(heading) or is_time_heading(heading) or _OF_A_DAY.match(heading)
-        if said and not generic and not when and not _names_a_memory(heading):
+        spoken = _ROLE.match(heading) is not None
+        if said and not (generic or when or spoken) and not _names_a_memory(heading):
             shown = clean(text, dated=True) if dated else heading
             name = _ABOUT.sub("", shown)
             yield name if name and not name[0].islower() else shown
 
 
+_ROLE = regex(r"(?:assistant|user|human|system|tool)\s*[:\uff1a](?=\s|[^\x00-\x7f])", re.IGNORECASE)
+"""The opening of a turn: what somebody said is no heading."""
 _ABOUT = regex(
     r"^(?:about|who is|über|wer ist|sobre|acerca de|quién es|quem é|à propos de|qui est|su di|chi è"
     r"|wie is)\s+(?=[^\W\d_])|(?:について|に関して|のこと)$|^关于|에 대(?:해서?|하여)$",

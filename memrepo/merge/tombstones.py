@@ -24,6 +24,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
+from html import unescape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -134,7 +135,7 @@ TOMBSTONE_FIELDS: tuple[Field, ...] = (
         kind=Text(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>"),
         merge="const",
         default="",
-        doc="Hash of the text without the accents of its letters, where it has any.",
+        doc="Hash of the text without accents and marks, where it has any.",
     ),
     Field(
         name="tokens",
@@ -215,10 +216,26 @@ def _text_key(body: str) -> str:
 
 
 _ACCENTS = regex(r"(?<=[A-Za-z])[\u0300-\u036f]+")
+_MARKED = regex(r"[#>_~<\[&。｡।۔։]")
+_LINK = regex(r"\[([^\[\]\n]{1,300})\]\([^()\s]{0,500}\)")
+_PAIR = regex(r"(?<!\w)(_{1,2}|~~)(?=[^\s_~])([^_~\n]{1,300})\1(?!\w)")
+_MARKUP = regex(
+    r"^(?:[ \t]{0,3}(?:#{1,6}(?=[ \t])|>))+"
+    r"|</?(?:a|b|br|code|del|em|font|i|mark|p|s|small|span|strong|sub|sup|u)(?:\s[^<>]{0,300})?/?>"
+    r"|<!--[^<>]{0,300}-->"
+    r"|[。｡।۔։]{1,9}[ \t]{0,9}$",
+    re.MULTILINE | re.IGNORECASE,
+)
 
 
 def _plain(text: str) -> str:
-    """Return a text without the marks on its Latin letters: people and programs leave them out."""
+    """Return a text without what is left out of it easily, and what a page does not show.
+
+    That is the marks on Latin letters, headings, quotations, emphasis, tags, links, and the full
+    stop of other scripts.
+    """
+    if _MARKED.search(text):
+        text = _MARKUP.sub("", _PAIR.sub(r"\2", _LINK.sub(r"\1", unescape(text))))
     if text.isascii():
         return text
     return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", text)))
@@ -256,19 +273,29 @@ def tombstone_keys(memory: Memory) -> frozenset[str]:
     """Return every key under which a tombstone may name a memory exactly.
 
     A text counts for itself unless both sides have a whole triple: then the triple decides, since
-    `green` under two headings is two statements. A rejection holds in its own scope, in the whole
-    repository's, and, where it has none, everywhere.
+    `green` under two headings is two statements. A title or subject that is a statement counts as
+    one. A rejection holds in its own scope, in the whole repository's, and, where it has none,
+    everywhere.
     """
     triple = tuple(memory.text(key) for key in _TRIPLE)
-    return _keys(memory.id, memory.said, triple, memory.text("scope"))
+    shown = (memory.text("title"), triple[0])
+    named = tuple(one for one in shown if one and len(one.split(None, _WORDY)) >= _WORDY)
+    return _keys(memory.id, memory.said, named, triple, memory.text("scope"))
+
+
+_WORDY = 3
+"""From how many words a title may be a statement."""
 
 
 # A merge asks for all memories, and an accepted run is a merge a decision.
 @lru_cache(maxsize=1 << 16)
-def _keys(id_: str, body: str, triple: tuple[str, ...], scope: str) -> frozenset[str]:
+def _keys(
+    id_: str, body: str, named: tuple[str, ...], triple: tuple[str, ...], scope: str
+) -> frozenset[str]:
     text, whole, place = _text_key(body), _triple_key(triple), look(scope)
     texts = {text, _text_key(_plain(body))}
     said = [*texts, whole] if whole else [*texts, *(f"{one}/bare" for one in texts)]
+    said += [key(one) for one in named for key in (_text_key, lambda t: _text_key(_plain(t)))]
     places = [f"@{place}", "@"] if place else ["@*"]
     names = (_name(at, text, whole) for at in {place, ""})
     return frozenset({id_, *names, *(one + at for one in said for at in places)})
@@ -401,7 +428,8 @@ def read_tombstones(files: Mapping[str, bytes], layout: Layout) -> Tombstones:
     found: dict[str, Tombstone] = {}
     problems: list[Problem] = []
     names = set[str]()
-    for path in [p for p in files if is_tombstone(layout, p)]:
+    area = layout.area("tombstones")
+    for path in [p for p in files if p.startswith(area) and is_tombstone(layout, p)]:
         stone = read_tombstone(path, files[path])
         if isinstance(stone, Problem) or not has_seal(files[path]):
             names |= {_stem(path)} if KEY_PATTERN.fullmatch(_stem(path)) else set()

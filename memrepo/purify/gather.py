@@ -190,9 +190,10 @@ class Owners(msgspec.Struct, kw_only=True):
 
 
 def _speaks(unit: Unit) -> bool:
-    """Tell whether a unit says "I"; of a section what it opens with counts, not what it quotes."""
-    said = unit.text.removesuffix(unit.detail) if unit.kind == "section" else unit.text
-    return _SPEAKS.search(_QUOTED.sub("", said)) is not None
+    """Tell whether a unit says "I", or the line above it; a section may quote others further on."""
+    above = (*unit.headings, *unit.parents)[-1:]
+    said = (unit.text.removesuffix(unit.detail),) if unit.kind == "section" else (unit.text, *above)
+    return any(_SPEAKS.search(_QUOTED.sub("", text)) for text in said)
 
 
 def _nearest(names: Mapping[str, str], folder: str) -> str:

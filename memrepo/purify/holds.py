@@ -93,7 +93,7 @@ def carried(
     none of their business any more.
     """
     retiring = {r.memories[0] for r in removals if r.op == "retire"}
-    steps = [*retire(state, None, standing, (), run, among=_unconfirmed(state, retiring))]
+    steps = [*retire(state, None, standing, (), run, now, among=_unconfirmed(state, retiring))]
     pairs = [r for r in removals if r.op == "supersede" and _stand(state, r.memories)]
     if pairs:
         known = Known(state=state, former=Former(standing=standing), now=now)

@@ -225,9 +225,15 @@ class Known(msgspec.Struct):
         return not any(s.text_hash in self.former.standing(s.resource) for s in memory.sources)
 
     def revived(self, id_: str) -> dict[str, object]:
-        """Return what changes when a memory about to be retired is stated again."""
+        """Return what changes when a retired memory is stated again: its epoch wins a merge."""
         memory = self.state.memories[id_]
-        return {"standing": None} if memory.standing == "retire_candidate" else {}
+        if memory.standing != "retire_candidate":
+            return {}
+        if memory.status != "archived" or held_by_person(memory):
+            return {"standing": None}
+        epoch = int(memory.fields.get("status_epoch", 0)) + 1
+        back = {"status": None, "status_epoch": epoch, "archived_at": None}
+        return {"standing": None, **back}
 
     def add_evidence(self, id_: str, sources: Sequence[Source]) -> bool:
         """Unite evidence by resource and text; tell whether there was anything to add."""
@@ -257,6 +263,11 @@ def by_person(memory: Memory) -> bool:
     stamp: Stamp | None = memory.fields.get("generated")
     told = (*((stamp,) if stamp else ()), *memory.fields.get("verified", ()))
     return any(one.by.startswith("human:") for one in told)
+
+
+def held_by_person(memory: Memory) -> bool:
+    """Tell whether a person wrote, confirmed or marked a memory: no text gone archives it."""
+    return by_person(memory) or memory.flag("pinned") or memory.flag("critical")
 
 
 def _bare(text: str) -> str:

@@ -127,7 +127,7 @@ def purify(
     noted = capture(state, intake.notes, intake.standing, setting.now)
     # With part of the sources unjudged nobody can say yet what replaced a line that is gone.
     gone = None if whole and not receipt.partial else intake.gone
-    retired = retire(state, gone, reader.standing, made.touched, setting.run)
+    retired = retire(state, gone, reader.standing, made.touched, setting.run, setting.now)
     boxes, boxed = ticking(state, intake, texts, reader, setting.now)
     behind = {
         **boxed,

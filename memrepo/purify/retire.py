@@ -1,8 +1,9 @@
 """What sources say of memories that stand: evidence gone, a box ticked, a wish.
 
 A memory whose evidence is gone from every source stops being believed. Lineage: memory-purifier,
-stale sweep; deliberate differences: a deleted paragraph counts as well as a deleted file, and
-evidence that still stands anywhere keeps the memory.
+stale sweep; deliberate differences: a deleted paragraph counts as well as a deleted file, evidence
+that still stands anywhere keeps the memory, and what nobody says any more rests in the archive,
+until a source says it again. What a person wrote, confirmed or pinned stays and is marked.
 
 A task whose box was ticked is done: its memory rests, and is back where the box is open again. The
 text of the line does not change, so nothing else would notice.
@@ -31,6 +32,7 @@ from memrepo.core.state import State
 from memrepo.policies.archive import archive, unarchive
 from memrepo.policies.directives import find_directives
 from memrepo.purify.intake import Intake, Reader, SourceText
+from memrepo.purify.known import held_by_person
 from memrepo.purify.units import Unit
 
 DONE = "its box was ticked"
@@ -104,6 +106,7 @@ def retire(
     standing: TextHashes,
     spared: Iterable[str],
     run: str,
+    now: datetime,
     among: Collection[str] | None = None,
 ) -> tuple[Step, ...]:
     """Return one step a source for the memories that rested on what is gone from it.
@@ -122,7 +125,9 @@ def retire(
         lost = [s for s in memory.sources if _left(s, gone)]
         if lost and not any(_stands(state, source, standing) for source in memory.sources):
             found[lost[0].resource].append(memory)
-    return tuple(_step(path, members, standing, run) for path, members in sorted(found.items()))
+    return tuple(
+        _step(path, members, standing, run, now) for path, members in sorted(found.items())
+    )
 
 
 def _left(source: Source, gone: Mapping[str, frozenset[str]] | None) -> bool:
@@ -137,8 +142,9 @@ def _stands(state: State, source: Source, standing: TextHashes) -> bool:
     return noted or source.text_hash in standing(source.resource)
 
 
-def _step(path: str, members: list[Memory], standing: TextHashes, run: str) -> Step:
+def _step(path: str, members: list[Memory], standing: TextHashes, run: str, now: datetime) -> Step:
     reason = "text_removed" if standing(path) else "source_removed"
+    resting = {"status": "archived", "archived_at": now}
     return Step(
         op="retire",
         what=f"{counted(len(members), 'memory', 'memories')} without evidence",
@@ -152,6 +158,7 @@ def _step(path: str, members: list[Memory], standing: TextHashes, run: str) -> S
                         *memory.fields.get("retired", ()),
                         Retired(run=run, reason=f"{reason}: {path}"),
                     ),
+                    **({} if held_by_person(memory) else resting),
                 },
             )
             for memory in members

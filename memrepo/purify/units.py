@@ -48,6 +48,10 @@ BELOW_LENGTH = 900
 """Characters of a list, or of what stands below an item, that is one unit."""
 ALIKE = 0.6
 """The least share of common words of neighbours that say one thing of several."""
+LEADS = 3
+"""Of what a unit stands under, so many of the innermost are said before it."""
+REPEATED = 0.75
+"""The same where the words that both stand under count as said by both."""
 CATALOGUE = 8
 """A profile's table of more rows is one unit: it lists what is looked up, and nobody's things."""
 DETAIL_LENGTH = 2000
@@ -231,9 +235,9 @@ class _Work(msgspec.Struct):
         """Take list items, table rows and paragraphs under the headings before them."""
         under: tuple[str, ...] = ()
         told = 0
-        lists, tables = _lists(blocks), _tables(blocks)
-        items = [] if self._is_profile() else [b for b in blocks if b.kind == "item"]
-        alike = _alike(items)
+        items, tables = _lists(blocks), _tables(blocks)
+        lists = {number: run for number, run in items.items() if _may_be_one(run)}
+        alike: dict[int, tuple[Block, ...]] = {}
         defined = _defined(blocks)
         for at, (block, headings, following) in enumerate(_walk(blocks)):
             match block.kind:
@@ -252,6 +256,8 @@ class _Work(msgspec.Struct):
                     continue
                 case "item":
                     run = lists.get(block.list, ())
+                    if block is items[block.list][0] and not self._is_profile():
+                        alike |= _alike(items[block.list], (*headings, *under)[-LEADS:])
                     if _are_steps(run, headings, under):
                         if block is run[0]:
                             lines = (run[0].lines[0], _last_line(run[-1]))
@@ -375,7 +381,7 @@ class _Work(msgspec.Struct):
         if self._is_one(block.children, headings, inner):
             self._add_list(block.children, headings, inner)
             return
-        alike = {} if self._is_profile() else _alike(block.children)
+        alike = {} if self._is_profile() else _alike(block.children, (*headings, *inner)[-LEADS:])
         for child in block.children:
             if rows := alike.get(child.lines[0]):
                 if child is rows[0]:
@@ -562,12 +568,12 @@ _ORDINAL = regex(r"[#№]?\d[\d.,:/-]*")
 
 
 def _lists(blocks: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
-    """Return the items of each list that may be one unit, by the list's number."""
+    """Return the items of each list, by the list's number."""
     lists: dict[int, list[Block]] = {}
     for block in blocks:
         if block.kind == "item":
             lists.setdefault(block.list, []).append(block)
-    return {number: tuple(run) for number, run in lists.items() if _may_be_one(run)}
+    return {number: tuple(run) for number, run in lists.items()}
 
 
 def _defined(blocks: Sequence[Block]) -> dict[int, str]:
@@ -640,7 +646,7 @@ _LONG_LINK = regex(r"://\S{100}")
 
 def _is_card(run: Sequence[Block]) -> bool:
     """Tell whether a list says several things of one: each item has a key of its own."""
-    keys = [bold_lead(block.text)[0] for block in run]
+    keys = [_key_of(block.text) for block in run]
     lengths = [width(block.text) for block in run]
     return (
         1 < len(run) <= CARD
@@ -651,6 +657,15 @@ def _is_card(run: Sequence[Block]) -> bool:
         and max(lengths) <= CARD_MOST
         and sum(lengths) <= BELOW_LENGTH
     )
+
+
+_PLAIN_KEY = regex(r"([^\W_][^:\uff1a\n]{0,40})(?::(?=\s)|\uff1a)")
+
+
+def _key_of(text: str) -> str:
+    """Return the key that an item opens with, bold or plain, or an empty string."""
+    plain = _PLAIN_KEY.match(text)
+    return bold_lead(text)[0] or (plain[1].strip() if plain else "")
 
 
 def _is_essay(resource: str, blocks: Sequence[Block]) -> bool:
@@ -665,19 +680,21 @@ def _is_essay(resource: str, blocks: Sequence[Block]) -> bool:
     return levels.count(2) >= ESSAY_PARTS and deep >= max(ESSAY_DEEP, ESSAY_SHARE * len(levels))
 
 
-def _alike(items: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
+def _alike(items: Sequence[Block], above: Iterable[str]) -> dict[int, tuple[Block, ...]]:
     """Return by line the neighbours in a list that differ in a word or two, as one run.
 
+    So do those that say less than what they all stand under: told apart, each says that again.
     Sentences stay apart: one may be what the other was before.
     """
     runs: list[list[Block]] = []
     words: frozenset[str] = frozenset()
+    shared = frozenset(_WORD.findall(" ".join(above).casefold()))
     for block in items:
         plain = not (block.children or block.task or "\n" in block.text)
         plain = plain and not block.text.endswith(_STOPS)
         own = frozenset(_WORD.findall(block.text.casefold())) if plain else frozenset()
         joins = bool(runs) and runs[-1][-1].list == block.list and own != words
-        if joins and own and len(own & words) >= ALIKE * len(own | words):
+        if joins and own and words and _differ_little(own, words, shared):
             runs[-1].append(block)
         else:
             runs.append([block])
@@ -688,6 +705,13 @@ def _alike(items: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
         if len(run) > 1 and sum(width(b.text) for b in run) <= DETAIL_LENGTH
         for block in run
     }
+
+
+def _differ_little(one: frozenset[str], other: frozenset[str], shared: frozenset[str]) -> bool:
+    told = one | other | shared
+    return len(one & other) >= ALIKE * len(one | other) or (
+        len((one & other) | shared) >= REPEATED * len(told)
+    )
 
 
 def _explained(block: Block) -> bool:

@@ -86,7 +86,9 @@ def test_a_session_begins_with_what_is_contested(contested: tuple[Path, str, str
     assert "since 2026-03-10" in line
 
 
-def test_a_retired_memory_is_marked_and_comes_last(repo: Path) -> None:
+def test_what_a_person_confirmed_is_marked_and_comes_last_once_it_is_retired(repo: Path) -> None:
+    (crane,) = [m.id for m in memories(repo).values() if "crane" in m.body]
+    done(repo, "confirm", crane)
     write(repo)
     done(repo, "run", now=LATER)
     done(repo, "add", "A driver of a crane needs a licence.", now=LATER)
@@ -101,11 +103,21 @@ def test_a_retired_memory_is_marked_and_comes_last(repo: Path) -> None:
 
 
 def test_what_is_retired_takes_no_place_of_what_holds(repo: Path) -> None:
+    (crane,) = [m.id for m in memories(repo).values() if "crane" in m.body]
+    done(repo, "confirm", crane)
     write(repo)
     done(repo, "run", now=LATER)
     id_ = done(repo, "add", "A driver of a crane needs a licence.", now=LATER)["id"]
     (only,) = done(repo, "search", "--no-touch", "-k", "1", "crane driver", now=LATER)["hits"]
     assert only["id"] == id_
+
+
+def test_what_nobody_says_any_more_is_in_the_archive_only(repo: Path) -> None:
+    write(repo)
+    done(repo, "run", now=LATER)
+    assert hits(repo, "crane driver") == []
+    (hit,) = hits(repo, "crane driver", "--status", "archived")
+    assert (hit["status"], hit["standing"]) == ("archived", "retire_candidate")
 
 
 @pytest.mark.parametrize(

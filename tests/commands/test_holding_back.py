@@ -33,7 +33,7 @@ def repo(tmp_path: Path) -> Path:
 
 def texts(repo: Path, standing: str = "") -> set[str]:
     found = memories(repo).values()
-    return {m.body for m in found if m.status == "active" and standing in ("", m.standing)}
+    return {m.body for m in found if (m.standing == standing if standing else m.status == "active")}
 
 
 def said(lines: list[str]) -> set[str]:

@@ -117,14 +117,33 @@ def test_a_file_of_a_hand_is_out_of_recall_and_named_and_back_once_the_rejection
         SAID.replace("a", "\u0430"),
         SAID.replace("code", "co\U000e0064de"),
         unicodedata.normalize("NFD", SAID) + "\u2066\u2069",
+        f"## {SAID}",
+        f"> {SAID}",
+        f"_{SAID}_",
+        f"The __gate code__ of the ~~north~~ depot is kept by <b>Vera</b>{SAID[-1:]}",
+        SAID.replace("gate code", "[gate code](https://gate.example/a)"),
+        SAID.replace("gate code", "gate&nbsp;code") + "<!-- so -->",
+        SAID.removesuffix(".") + "。",
     ],
-    ids=["case", "list", "width", "marks", "letters", "tags", "isolates"],
+    ids=[
+        *("case", "list", "width", "marks", "letters", "tags", "isolates"),
+        *("heading", "quotation", "emphasis", "markup", "link", "entity", "stop"),
+    ],
 )
 def test_it_is_known_however_it_is_spelled(repo: Path, text: str) -> None:
     by_hand(repo, text)
     assert named(repo) == ["status", "doctor"]
     found = done(repo, "search", *ASKED, "Vera")["hits"]
     assert [hit["id"] for hit in found] == []
+
+
+@pytest.mark.parametrize("key", ["title", "subject"])
+def test_a_title_that_says_it_brings_nothing_back(repo: Path, key: str) -> None:
+    by_hand(repo, "It is so.")
+    path = repo / BACK
+    path.write_text(path.read_text("utf-8").replace("type:", f"{key}: {SAID}\ntype:"), "utf-8")
+    assert named(repo) == ["status", "doctor"]
+    assert done(repo, "search", "It", "is", *ASKED)["hits"] == []
 
 
 def test_a_new_tombstone_takes_what_is_indexed_out_of_a_search_and_a_lifted_one_brings_it(
@@ -227,6 +246,44 @@ def test_a_merge_that_keeps_one_side_whole_takes_no_tombstone_out(repo: Path) ->
     done(repo, "confirm", next(iter(i for i, m in memories(repo).items() if m.body == OTHER)))
     git(repo, "merge", "-q", "-s", "ours", "--no-verify", "--no-edit", "main")
     assert not (repo / "tombstones").exists()
+    done(repo, "add", "The lathe stands beside the window.", now=LATER)
+    assert len(done(repo, "reject", "--list")["rejected"]) == 1
+    assert handed_out(repo) == []
+
+
+def side_that_never_had_it(repo: Path) -> None:
+    git(repo, "switch", "-q", "-c", "aside", "HEAD~2")
+    (repo / "aside.txt").write_text("aside\n", encoding="utf-8")
+    commit_unseen(repo)
+    git(repo, "merge", "-q", "-s", "ours", "--no-verify", "--no-edit", "main")
+
+
+def link_in_its_place(repo: Path) -> None:
+    (stone,) = repo.glob("tombstones/*.md")
+    stone.unlink()
+    stone.symlink_to("../memrepo.toml")
+    commit_unseen(repo)
+
+
+def reverted_by_git(repo: Path) -> None:
+    git(repo, "revert", "--no-edit", "HEAD~1")
+
+
+@pytest.mark.parametrize(
+    "way",
+    [side_that_never_had_it, link_in_its_place, reverted_by_git],
+    ids=lambda way: way.__name__,
+)
+def test_a_tombstone_of_before_is_named_and_put_back_whatever_took_it_out(
+    repo: Path, way: object
+) -> None:
+    assert callable(way)
+    done(repo, "add", "The kiln is fired on Fridays.", now=LATER)  # it was looked at with it
+    way(repo)
+    if not (repo / BACK).exists():
+        by_hand(repo)
+    (check,) = [c for c in memrepo(repo, "doctor").data["checks"] if c["name"] == "rejected"]
+    assert not check["ok"]
     done(repo, "add", "The lathe stands beside the window.", now=LATER)
     assert len(done(repo, "reject", "--list")["rejected"]) == 1
     assert handed_out(repo) == []

@@ -67,3 +67,16 @@ def test_more_than_was_asked_for_is_counted(repo: Path) -> None:
 
 def test_what_is_neither_a_date_nor_a_revision_is_refused(repo: Path) -> None:
     assert memrepo(repo, "recent", "soon").exit == 2
+
+
+def test_what_a_person_rejected_is_told_to_nobody_as_news(repo: Path) -> None:
+    done(repo, "add", "Ana sings.")
+    gone = done(repo, "add", "Bo sings.")["id"]
+    rejected = done(repo, "add", "Cy sings.")["id"]
+    assert len(changes(repo, "1999-01-01", now="2026-03-10T12:00:00Z")) == 3
+    done(repo, "forget", gone)
+    done(repo, "reject", rejected, "--reason", "it never was")
+    assert changes(repo, "1999-01-01", now="2026-03-10T12:00:00Z") == [("new", "Ana sings.")]
+    assert changes(repo, "HEAD~1", now="2026-03-10T12:00:00Z") == []
+    done(repo, "reject", rejected, "--undo")
+    assert ("new", "Cy sings.") in changes(repo, "1999-01-01", now="2026-03-10T12:00:00Z")

@@ -46,6 +46,8 @@ def test_a_removed_line_retires_its_memory_with_the_reason(servers: Path) -> Non
     (retired,) = gone.fields["retired"]
     assert retired.run == data["run"]
     assert retired.reason == "text_removed: sources/MEMORY.md"
+    assert gone.status == "archived"
+    assert "no longer holds what they rested on" in git(servers, "log", "--format=%B", "-9")
     assert "number 0" not in (servers / "views" / "LTMEMORY.md").read_text()
     assert run(servers, now=MUCH_LATER)[1]["status"] == "skipped"
 
@@ -59,6 +61,22 @@ def test_a_line_that_returns_is_believed_again_under_its_old_id(servers: Path) -
     found = memories(servers)
     assert set(found) == before
     assert {m.standing for m in found.values()} <= {"resolved", "unresolved"}
+    assert {m.status for m in found.values()} == {"active"}
+    assert_sound(servers)
+
+
+def test_what_a_person_stands_behind_outlives_its_line_and_is_marked(servers: Path) -> None:
+    ids = {m.body.partition("number ")[2][:2].strip(): m.id for m in memories(servers).values()}
+    done(servers, "confirm", ids["1"])
+    done(servers, "pin", ids["2"])
+    write(servers.parent / "workspace", "MEMORY.md", LINES[3:])
+    ran = run(servers)[1]["run"]
+    found = memories(servers)
+    gone = [found[ids[n]] for n in ("0", "1", "2")]
+    assert {m.standing for m in gone} == {"retire_candidate"}
+    assert [m.status for m in gone] == ["archived", "active", "active"]
+    done(servers, "revert", ran)
+    assert {memories(servers)[i].status for i in ids.values()} == {"active"}
 
 
 def test_a_source_that_lost_much_makes_the_run_wait(servers: Path) -> None:

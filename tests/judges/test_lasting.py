@@ -45,6 +45,8 @@ def test_what_lasts_in_a_log_is_a_claim(line: str) -> None:
         "## 10:00 Chat\n\n- **Ana** (T:3): I went to the market with my sister, you know",
         "## Site\n\n- 2026-02-07 Europe/Lisbon: Ran the digest of the mail with `mail list` again",
         "## Site\n\n- Vera asked how the groups work. Read all of `docs/groups.md`",
+        "## Reviews of PR #12\n\n- `form.ts` line 9: an empty string, not a null",
+        "## Docs updated\n\n- `docs/mill.md` — prices of the new wheel",
         "## Site\n\n- Page widened: `narrow` → `wide`",
         "## 10:00 Chat\n\n- **Ben:** What did you buy there?",
     ],

@@ -52,6 +52,7 @@ def texts(text: str, name: str = "memory/team.md", about: str = "") -> list[str]
             "Home – About the yard: has two gates",
         ),
         ("# 队伍\n\n## 规则\n\n- **语言:** 中文\n", "队伍 – 语言: 中文"),
+        ("# Ana\n\n## Team\n\n## Team photos\n\n- in the yard\n", "Ana – Team photos: in the yard"),
     ],
 )
 def test_a_text_says_what_it_stands_under_and_never_twice(text: str, said: str) -> None:
@@ -94,6 +95,7 @@ OWNERS = read_owners(
         ("memory/garden.md", "# Garten\n\n- ich gieße am Abend\n", "Otto"),
         ("memory/garden.md", "# 庭\n\n- 私は夕方に水をやる\n", "Otto"),
         ("memory/garden.md", "# Garden\n\n- the shed faces south\n", ""),
+        ("memory/garden.md", "# Garden\n\n## What I want\n\n- a shed that faces south\n", "Otto"),
         ("memory/plans.md", "# Goals & Objectives\n\n- a second pump for the well\n", "Otto"),
         ("memory/plans.md", "# Цели\n\n- второй насос для колодца\n", "Otto"),
         ("memory/plans.md", "# Goals of the garden\n\n- a second pump for the well\n", ""),
@@ -179,6 +181,7 @@ def test_a_name_is_read_and_a_placeholder_is_none(text: str, name: str) -> None:
         ("Approval (2026-02-05)", ["Approval"]),
         ("2026-02-20 (late) + 2026-02-21 — The new well", ["The new well"]),
         ("2026-02-20 to 2026-02-21 — The new well", ["The new well"]),
+        ("assistant: ✅ the new well is dug", []),
     ],
 )
 def test_headings_lose_marks_and_moments_and_generic_ones_say_nothing(

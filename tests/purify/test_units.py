@@ -378,6 +378,31 @@ def test_neighbours_that_differ_in_a_word_are_one_unit_and_sentences_are_not() -
     assert len(units(f"# T\n\n## Keys\n\n{keys}{far}", "MEMORY.md")) == 3
 
 
+UNDER = "# T\n\n## Ferry office\n\n### What the winter timetable brings for the harbour\n\n"
+LONG = f"- {'the office asks all who rent a boat for their papers before they sail out ' * 3}\n"
+
+
+@pytest.mark.parametrize(
+    ("resource", "items", "expected"),
+    [
+        pytest.param("memory/ferry.md", "- fewer boats\n- fewer days\n", 2, id="less-than-above"),
+        pytest.param("memory/ferry.md", "- fewer boats.\n- fewer days.\n", 3, id="sentences"),
+        pytest.param("memory/ferry.md", "- [ ] fewer boats\n- fewer days\n", 3, id="a-task"),
+        pytest.param("MEMORY.md", "- fewer boats\n- fewer days\n", 3, id="a-profile"),
+        pytest.param(
+            "memory/ferry.md",
+            "- fewer boats\n- on sundays the ice breaker goes ahead of each large vessel\n",
+            3,
+            id="one-says-more-than-what-is-above",
+        ),
+    ],
+)
+def test_neighbours_that_say_less_than_what_they_stand_under_are_one_unit(
+    resource: str, items: str, expected: int
+) -> None:
+    assert len(units(f"{UNDER}{items}{LONG}", resource)) == expected
+
+
 CARD = """\
 # Suppliers
 
@@ -396,6 +421,10 @@ def test_a_card_of_several_keys_is_one_unit_and_repeated_keys_are_several() -> N
         ("Suppliers", "Northern Seeds"),
         (5, 7),
     )
+    bare = CARD.replace("**", "")
+    assert [u.kind for u in scan("memory/suppliers.md", bare.encode()).units] == ["list"]
+    links = bare.replace("Contact: through", "https://seeds.example/contact through")
+    assert len(scan("memory/suppliers.md", links.encode()).units) == 3
     tips = CARD.replace("Contact", "Tip").replace("Terms", "Tip").replace("Why them", "Tip")
     assert [u.kind for u in scan("memory/suppliers.md", tips.encode()).units] == ["bullet"] * 3
     assert len(scan("MEMORY.md", CARD.encode()).units) == 3

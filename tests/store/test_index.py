@@ -134,8 +134,16 @@ def dump(repo: Path) -> list[tuple[object, ...]]:
         ).fetchall()
         for table in ("memory", "words"):
             assert base.execute(f"SELECT count(*) FROM {table}").fetchone() == (len(rows),)
+        assert_terms_are_counted(base)
     base.close()
     return rows
+
+
+def assert_terms_are_counted(base: sqlite3.Connection) -> None:
+    """What is counted of terms as rows come and go is what FTS5 finds in all of them."""
+    base.execute("CREATE VIRTUAL TABLE temp.found USING fts5vocab (main, words, 'row')")
+    counted = base.execute("SELECT term, doc FROM vocabulary ORDER BY term").fetchall()
+    assert counted == base.execute("SELECT term, doc FROM temp.found ORDER BY term").fetchall()
 
 
 def overwritten(data: bytes) -> Callable[[Path], None]:
@@ -458,6 +466,8 @@ def test_after_any_trees_catching_up_answers_as_a_new_index_does(
                 with tempfile.TemporaryDirectory() as new:
                     assert search(Path(new), tree, words, ALL) == answer
                 assert all(tree.blobs[match.path] == match.blob for match in answer)
+            with closing(sqlite3.connect(Path(kept) / index.NAME)) as base:
+                assert_terms_are_counted(base)
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def do(work: Work, request: Request) -> Result:
         found = places(
             work, edit, read_history(work.store.repo, quarantine.tips_of(work.store.repo))
         )
-        return Result(places=tuple(found), hits=hits_of(found), left=_outside(found))
+        return Result(places=tuple(found), hits=hits_of(found), left=outside(found))
     with work.store.running(), work.store.syncing(), work.store.writing():
         from memrepo.actions.purge.clones import gather
 
@@ -168,7 +168,7 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
     edit = Edit(needles=tuple(needles), seed=purges.seed_of(receipt.values, key))
     found = places(work, edit, history)
     if not hits_of(found):
-        return Result(places=tuple(found), left=_outside(found), exit=Exit.NO)
+        return Result(places=tuple(found), left=outside(found), exit=Exit.NO)
     edit = with_ids(edit, _files(work, history), work.tree.layout)
     try:
         before = count(repo.light, edit, hits_of(found))
@@ -200,7 +200,7 @@ def _told(work: Work, receipt: Receipt, plan: Plan, found: Sequence[Place]) -> R
         receipt=receipt.id,
         places=tuple(found),
         hits=hits_of(found),
-        left=_outside(found),
+        left=outside(found),
         commits=len(plan.commits),
         tried=receipt.tried,
         clones=clones(work, receipt.id),
@@ -229,7 +229,8 @@ def _files(work: Work, history: History) -> Iterable[File]:
         yield from (File(path, data) for path in paths)
 
 
-def _outside(found: Iterable[Place]) -> dict[str, int]:
+def outside(found: Iterable[Place]) -> dict[str, int]:
+    """Return how often the value stands in each class that is left to the person."""
     left: dict[str, int] = {}
     for place in found:
         if place.kind in OUTSIDE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memrepo.actions.purge.places import hits_of, places
-from memrepo.actions.purge.purge import Result, clones, recognised
+from memrepo.actions.purge.purge import Result, clones, outside, recognised
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.needles import Needle, keyed, mac, needles_of
@@ -41,7 +41,7 @@ def verify(work: Work, word: str) -> Result:
     hits = hits_of(found)
     old = [tip for r in known for tip in _old_tips(work, r)]
     fine = not hits and not old
-    left = {"old tip": len(old)} if old else {}
+    left = {**outside(found), **({"old tip": len(old)} if old else {})}
     return Result(
         receipt=", ".join(r.id for r in known),
         places=tuple(found),

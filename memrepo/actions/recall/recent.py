@@ -17,6 +17,7 @@ from memrepo.core.differences import Difference, Kind, differences
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.state import Files, State
 from memrepo.core.times import EARLIEST, extent, format_time
+from memrepo.merge.tombstones import tombstones_in
 from memrepo.store.ledger import ledger_of
 from memrepo.store.trace import BeforeHistory
 
@@ -68,10 +69,20 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """List what is new or changed; what only upkeep wrote down is left out."""
+    """List what is new or changed; what only upkeep wrote down is left out.
+
+    So is what a person rejected, and what is gone again since it was written.
+    """
     since, before = _then(work, request.since)
     after = work.tree.state()
-    found = [one for one in differences(before, after) if one.kind in SAID]
+    stones = tombstones_in(after)
+    found = [
+        one
+        for one in differences(before, after)
+        if one.kind in SAID
+        and not (one.kind == "added" and one.memory.status == "forgotten")
+        and stones.bar(one.memory) is None
+    ]
     found.sort(key=lambda one: (_touched(one.memory), one.memory.id), reverse=True)
     kept = found[: request.limit]
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules
@@ -81,7 +92,9 @@ def do(work: Work, request: Request) -> Result:
         return Change(
             change=SAID[one.kind],
             hit=hit_of(in_words(recall, after.memories.get), work.tree.commit),
-            before=one.before.body if one.before and "reworded" in one.kinds else "",
+            before=one.before.body
+            if one.before and "reworded" in one.kinds and stones.bar(one.before) is None
+            else "",
             replaces=one.memory.texts("supersedes") if one.kind == "added" else (),
             replaced_by=one.memory.texts("superseded_by") if one.kind == "superseded" else (),
         )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from memrepo.actions.brought_back import back_by_hand
+from memrepo.actions.hand_merges import validated
 from memrepo.actions.run.hand_edits import emptied
 from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.work import Work
@@ -81,7 +82,7 @@ def tombstone_problems(state: State) -> tuple[Problem, ...]:
 
 def _rejected(work: Work, fix: bool) -> Finding:
     del fix
-    found = back_by_hand(work)
+    found = back_by_hand(work, validated(work))
     what = counted(len(found), "file says", "files say") + " what a person rejected"
     return Finding(
         name="rejected",

@@ -13,7 +13,7 @@ from memrepo.actions.request import option
 from memrepo.actions.result import Result
 from memrepo.actions.scopes import OutOfScope, narrowed
 from memrepo.actions.work import Work
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 
 TOKEN = "MEMREPO_TOKEN"  # noqa: S105 - the name of a variable
 SHORTEST = 16
@@ -68,13 +68,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         bool, option("add `search` and `fetch` for connector clients", "--connector")
     ] = False
     scope: Annotated[
-        str,
+        str | None,
         option(
             "serve this scope and what holds in the whole repository; no call sees more",
             "--scope",
             metavar="SCOPE",
         ),
-    ] = ""
+    ] = None
     http: Annotated[
         str | None,
         option(
@@ -94,7 +94,10 @@ def do(work: Work, request: Request) -> Result:
     with Work(work.call) as here:
         _ = here.store  # a folder that is no repository is said before a client waits
     call = work.call
-    if scope := narrowed(call.scope, request.scope):
+    if request.scope is not None and not request.scope.strip():
+        # An unset variable of a shell: without a scope it would serve all of them.
+        raise UsageError("--scope names no scope", fix="name one, or leave the option out")
+    if scope := narrowed(call.scope, request.scope or ""):
         if request.toolset == "admin":
             raise OutOfScope(scope, "the admin tools are about the whole repository")
         call = replace(call, scope=scope)

@@ -129,7 +129,8 @@ def _opened(call: ToolCall, there: Work, id_: str, bound: int) -> Reply:
         cut = len(text) < len(whole)
         block = fenced(text)
         commit = there.tree.commit[:10]
-        head = f"{memory.id} ({memory.type}, {data['trust']}), as of commit {commit}. {HEAD}"
+        gone = f", {memory.status}" if memory.status != "active" else ""
+        head = f"{memory.id} ({memory.type}, {data['trust']}{gone}), as of commit {commit}. {HEAD}"
         tail = ["cut: raise max_tokens for the rest"] if cut else []
         return Reply(
             text="\n".join([head, block, *tail]),

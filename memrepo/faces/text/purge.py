@@ -39,7 +39,8 @@ def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> 
 
 def _verified(result: purging.Result) -> str:
     if result.verified:
-        return f"{result.receipt}: found nowhere"
+        else_ = " else" if result.left else ""
+        return f"{result.receipt}: found nowhere{else_}"
     where = [f"  {p.kind:<16} {visible(p.where)}  {p.hits}" for p in result.places]
     return "\n".join([f"{result.receipt}: still found", *where])
 

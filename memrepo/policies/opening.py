@@ -6,12 +6,15 @@ it is of a kind that every session needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 
 from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory, Source
+from memrepo.core.patterns import regex
 from memrepo.core.times import EARLIEST
 from memrepo.policies.hotcache import FEW, SEEDED, hot_of, is_exempt, matters, may_be_hot
 from memrepo.policies.matching import tokens
@@ -30,6 +33,18 @@ _KEPT = frozenset(
     " standinginstructions goals projects people tasks task todo todos".split()
 )
 """Pages of these names are kept up to date; any other may be a report or a plan of long ago."""
+LISTED = 3
+"""So many subjects under the same headings are a list of others, not who one is."""
+FEW_OF_ONE = 2
+"""So many of what is new or promised are told of one part of a page before others get to speak."""
+_KEPT_PROMISE = regex(r"[✅✔☑]|\[x\]|~~", re.IGNORECASE)
+_BLANK = regex(
+    r"\W*(?:empty|none|nothing|tbd|n/a|leer|keine?|nichts|vac[ií]o|nada|ning[uú]n[oa]?|vide|aucune?"
+    r"|rien|vuoto|nessun[oa]?|vazio|nenhum[a]?|пусто|нет|ничего|空|暂无|無|无|なし|없음)"
+    r"[^\S\n]*(?:[.,;:!?()—–。、]|-|\n|\Z)",
+    re.IGNORECASE,
+)
+"""What stands in a list that nobody filled in yet."""
 
 
 def opening(
@@ -43,6 +58,9 @@ def opening(
     hot = [m for m in claims if hot_of(m) is not None]
     rest = claims if len(claims) >= FEW else []
     found = [m for m in hot if is_exempt(m)]
+    lists = _lists(claims)
+    hot = [m for m in hot if _in_use(m) or is_exempt(m) or not _is_idle(m, lists)]
+    rest = [m for m in rest if not _is_idle(m, lists)]
     for type_, most in {**ALWAYS, **LATEST}.items():
         mine = [m for m in hot if _is_of(m, type_)]
         used = [m for m in mine if _in_use(m)]
@@ -51,10 +69,52 @@ def opening(
             others.sort(key=matters)
         else:
             others.sort(key=_said, reverse=True)
+            others = _spread(others)
         others.sort(key=_depth)
         ordered = sorted([*used, *others], key=lambda m: _line(m, type_))
         found += islice(_new(ordered, found), most)
     return [*found, *(m for m in hot if m not in found)]
+
+
+def _lists(memories: Iterable[Memory]) -> set[tuple[str, str]]:
+    """Return the parts of pages that are a list of others: people of a team, servers of a site.
+
+    Part of a page is what stands under the same headings; each line there has its own subject.
+    """
+    subjects: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for memory in memories:
+        if memory.type in PROFILES:
+            subjects[_part(memory)].add(memory.text("subject"))
+    return {part for part, found in subjects.items() if part[1] and len(found) >= LISTED}
+
+
+def _part(memory: Memory) -> tuple[str, str]:
+    return (memory.sources[0].resource if memory.sources else "", memory.text("lead"))
+
+
+def _is_idle(memory: Memory, lists: Collection[tuple[str, str]]) -> bool:
+    """Tell whether a memory is of a kind in name only: one of a list, a promise kept, a blank."""
+    if memory.type in PROFILES:
+        return _part(memory) in lists and not _in_profile(memory)
+    return memory.type == "commitment" and (
+        _KEPT_PROMISE.search(memory.body) is not None or _BLANK.match(memory.said) is not None
+    )
+
+
+def _in_profile(memory: Memory) -> bool:
+    return any(_name(source) in PROFILES.values() for source in memory.sources)
+
+
+def _spread(memories: Sequence[Memory]) -> list[Memory]:
+    """Put behind what one part of a page says more often than others get to speak."""
+    seen: Counter[tuple[str, str]] = Counter()
+    behind: list[bool] = []
+    for memory in memories:
+        part = _part(memory)
+        behind.append(bool(part[1]) and seen[part] >= FEW_OF_ONE)
+        seen[part] += 1
+    order = sorted(range(len(memories)), key=behind.__getitem__)
+    return [memories[n] for n in order]
 
 
 def _in_use(memory: Memory) -> bool:

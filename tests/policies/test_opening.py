@@ -89,3 +89,38 @@ def test_what_says_nothing_new_is_not_told_twice() -> None:
 def test_of_few_memories_only_the_hot_are_told() -> None:
     few = [memory("Me.", "identity"), memory("You.", "relationship", hot=HOT)]
     assert [m.body for m in opening(few, Accesses(), T0, DecayRules())] == ["You."]
+
+
+def part(said: str, subject: str, type_: str = "identity", lead: str = "Team") -> Memory:
+    return memory(f"{lead} – {said}", type_, subject=subject, lead=lead)
+
+
+def test_a_list_of_others_is_not_who_one_is() -> None:
+    team = [part(f"{name}: mail {name}@example.org", name) for name in ("Ana", "Bo", "Cy")]
+    me = part("I keep the books.", "I", lead="Me")
+    assert told(*team, me) == ["Me – I keep the books."]
+    assert len(told(*team[:2], me)) == 3
+    used = part("Di: mail di@example.org", "Di")
+    hot = memory(used.body, "identity", subject="Di", lead="Team", hot=HOT)
+    assert hot.body in told(*team, hot)
+    profile = [
+        memory(f"Name {n}", "identity", "IDENTITY.md", subject=f"{n}", lead="Agent")
+        for n in range(3)
+    ]
+    assert len(told(*profile)) == 3
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["✅ Moved the lathe.", "[x] Moved the lathe.", "~~Move the lathe~~", "None.", "Пусто — позже"],
+)
+def test_a_promise_kept_or_never_made_is_not_told(said: str) -> None:
+    assert told(memory(said, "commitment")) == []
+    assert told(memory("None of the beds is dug yet.", "commitment")) != []
+
+
+def test_one_part_of_a_page_does_not_speak_for_all_that_was_promised() -> None:
+    steps = [part(f"Buy part {n}.", "Radio", "commitment", "Next") for n in "abcd"]
+    other = memory("Move the lathe.", "commitment", day="2026-01-01")
+    assert len(told(*steps, other)) == LATEST["commitment"]
+    assert other.body in told(*steps, other)

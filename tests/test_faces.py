@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
+import os
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -18,6 +20,7 @@ from memrepo.actions.request import Option, Unfit, checked, choices_of
 from memrepo.actions.result import Result
 from memrepo.actions.verbs import ALIASES, VERBS
 from memrepo.core.fields import defaults_of
+from memrepo.faces.cli import main
 from memrepo.faces.cli.parser import (
     COMMANDS,
     add_fields,
@@ -200,3 +203,15 @@ def test_no_module_outside_the_command_line_knows_its_parser() -> None:
         if "faces/cli" not in path.as_posix():
             assert "argparse" not in text, path
     assert set(COMMANDS) - set(VERBS) == {"demo", "mcp", "completion", "review", "serve"}
+
+
+def test_a_folder_that_is_gone_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gone, back = tmp_path / "gone", Path.cwd()
+    gone.mkdir()
+    os.chdir(gone)
+    gone.rmdir()
+    try:
+        assert main(["status"]) == 2
+    finally:
+        os.chdir(back)
+    assert "the folder that it was started in is gone" in capsys.readouterr().err

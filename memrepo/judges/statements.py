@@ -96,7 +96,13 @@ def packed(text: str, ends: Sequence[int], limit: int = EXTRACT_LENGTH) -> list[
             end = blank if blank > start else start + limit
         parts.append(text[start:end].strip())
         start = end
-    return [part for part in (*parts, text[start:].strip()) if part]
+    tail = text[start:].strip()
+    if parts and _TAG_ONLY.fullmatch(tail):  # who wrote it, and no statement of its own
+        return [*parts[:-1], f"{parts[-1]} {tail}"]
+    return [part for part in (*parts, tail) if part]
+
+
+_TAG_ONLY = regex(r"(?:[\[(][^\[\]()\n]{1,40}[\])]\W*)+")
 
 
 def _entries(candidate: Candidate) -> list[Part]:

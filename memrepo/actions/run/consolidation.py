@@ -40,7 +40,8 @@ from memrepo.policies.importance import score_of
 from memrepo.policies.summaries import summary_of
 from memrepo.purify.contradictions import among
 from memrepo.purify.decisions import Near as Statements
-from memrepo.purify.manifest import LOGIC_VERSION, Recorded
+from memrepo.purify.manifest import LOGIC_VERSION, Recorded, read_manifest
+from memrepo.store.tree import file_at
 
 MOST = 20
 """Summaries that one run asks a judge for; the others are worded offline."""
@@ -200,11 +201,14 @@ def comparer_of(judge: Judge) -> str:
 def _changed(state: State, setting: Setting, comparer: str) -> frozenset[str] | None:
     """Return the memories that changed since every pair was compared; None means all."""
     layout = setting.work.tree.layout
-    written, left = _written(setting, comparer)
+    commit, written, left = _written(setting, comparer)
     if written is None or layout.config in written:
         return None
     gone = {path for path, blob in written.items() if not blob}
-    if any(path.startswith((layout.area("corrections"), layout.area("runs"))) for path in gone):
+    runs = (path for path in sorted(gone) if path.startswith(layout.area("runs")))
+    if any(path.startswith(layout.area("corrections")) for path in gone) or any(
+        _spoke_of_pairs(setting.work, commit, path) for path in runs
+    ):
         return None  # what somebody said of a pair is taken back, and it does not say of which
     cases = state.corrections
     doubted = (cases.cases[id_] for id_, path in cases.paths.items() if path in written)
@@ -218,8 +222,17 @@ def _changed(state: State, setting: Setting, comparer: str) -> frozenset[str] | 
     )
 
 
-def _written(setting: Setting, comparer: str) -> tuple[Mapping[str, str] | None, Sequence[str]]:
-    """Return what was written since every pair was compared, and the ids that were left then.
+def _spoke_of_pairs(work: Work, commit: str, path: str) -> bool:
+    """Tell whether the manifest of a run that is gone by now kept pairs from being looked at."""
+    data = file_at(work.store.repo, commit, path)
+    found = read_manifest(path, data) if data is not None else None
+    return not isinstance(found, Recorded) or bool(found.compared or found.refused or found.offered)
+
+
+def _written(
+    setting: Setting, comparer: str
+) -> tuple[str, Mapping[str, str] | None, Sequence[str]]:
+    """Return up to which commit every pair was compared, what was written since, and what was left.
 
     Where this machine does not know of a commit that was compared, it is the base of a run: that
     compared its own work, too, but for what it did last, and so its work is looked at once more.
@@ -227,9 +240,9 @@ def _written(setting: Setting, comparer: str) -> tuple[Mapping[str, str] | None,
     files = setting.work.tree.files
     upto = setting.work.store.trees.records.compared.get(comparer)
     if upto is not None and (written := files.changed_since(upto.commit)) is not None:
-        return written, upto.left
+        return upto.commit, written, upto.left
     whole = [m.base for m in setting.manifests if m.comparer == comparer and m.base]
-    return files.changed_since(whole[-1]) if whole else None, ()
+    return (whole[-1], files.changed_since(whole[-1]), ()) if whole else ("", None, ())
 
 
 def summaries(state: State, setting: Setting) -> Offered:

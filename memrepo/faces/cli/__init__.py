@@ -112,7 +112,13 @@ def _main(argv: Sequence[str] | None) -> Exit:
     request_name, name = name, canonical(name)
     from memrepo.actions.work import Work
 
-    call = _call(options)
+    try:
+        call = _call(options)
+    except FileNotFoundError:
+        raise UsageError(
+            "memrepo: the folder that it was started in is gone",
+            fix="`cd` to a folder that is there",
+        ) from None
     if not call.where.is_dir():
         raise UsageError(f"memrepo: -C {options.folder}: found no such folder")
     with Work(call) as work:

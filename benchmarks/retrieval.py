@@ -1,11 +1,15 @@
 """Does what ranking was tuned to hold on talk that it was not tuned on?
 
-    python -m benchmarks.retrieval FILE
+    python -m benchmarks.retrieval FILE [FILE ...]
 
-FILE is LoCoMo's. Each turn of a conversation becomes a memory, and each question is asked of its
-own conversation. For each conversation the constants of ranking are chosen anew on all others: of
-each constant, the value that does best there while the rest stay as they are. Then the conversation
-is asked with what was chosen. The figures are means over all questions that have an answer.
+A FILE is LoCoMo's, or has its layout. Each turn of a conversation becomes a memory, and each
+question is asked of its own conversation. For each conversation the constants of ranking are chosen
+anew on all others: of each constant, the value that does best there while the rest stay as they
+are. Then the conversation is asked with what was chosen. The figures are means over all questions
+that have an answer.
+
+Of several files each is a set, and it is a set that is left out: the constants are chosen on all
+other sets, which count the same however many questions they have.
 """
 
 from __future__ import annotations
@@ -36,6 +40,7 @@ GRID: Mapping[str, Sequence[float]] = {
     "b": (0.0, 0.4),
     "coverage": (0.0, 0.6),
     "kinds": (0.0, 0.6),
+    "listed": (0.4, 1.0),
     "feedback": (0.0, 0.1, 0.25),
     "neighbour": (0.15, 0.4),
     "second_neighbour": (0.1, 0.3),
@@ -163,14 +168,18 @@ class Trials:
             self._known[name, weights] = rows
         return self._known[name, weights]
 
-    def chosen(self, names: Sequence[str]) -> Weights:
-        """Return the weights that do best on some conversations, constant by constant."""
+    def on_all(self, names: Sequence[str], weights: Weights) -> Figures:
+        """Return the figures of several conversations with some weights."""
+        return [row for name in names for row in self.on(name, weights)]
+
+    def chosen(self, *sets: Sequence[str]) -> Weights:
+        """Return the weights that do best on some sets of conversations, constant by constant."""
         best = Weights()
         for name, values in GRID.items():
             tried = {value: changed(Weights(), name, value) for value in values}
             tried = {value_of(Weights(), name): Weights(), **tried}
             score = {
-                v: goodness([r for n in names for r in self.on(n, w)]) for v, w in tried.items()
+                v: mean(goodness(self.on_all(names, w)) for names in sets) for v, w in tried.items()
             }
             best = changed(best, name, max(score, key=lambda v: score[v]))
         return best
@@ -195,10 +204,28 @@ def left_out(trials: Trials) -> tuple[Figures, list[str]]:
     for name in trials.talks:
         weights = trials.chosen([other for other in trials.talks if other != name])
         rows += trials.on(name, weights)
-        chosen = {constant: value_of(weights, constant) for constant in GRID}
-        others = [f"{c} {v}" for c, v in chosen.items() if v != value_of(Weights(), c)]
-        told.append(f"{name}: {', '.join(others) or 'as in force'}")
+        told.append(f"{name}: {choice(weights)}")
     return rows, told
+
+
+def left_out_sets(trials: Trials, sets: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a report for each set by the constants in force, and by those of the other sets."""
+    told = []
+    for name, talks in sets.items():
+        weights = trials.chosen(*(sets[other] for other in sets if other != name))
+        told += [
+            report(trials.on_all(talks, Weights()), f"{name}: constants in force"),
+            report(trials.on_all(talks, weights), f"{name}: chosen on the other sets"),
+            f"  {choice(weights)}",
+        ]
+    return told
+
+
+def choice(weights: Weights) -> str:
+    """Tell which constants differ from those in force."""
+    values = {constant: value_of(weights, constant) for constant in GRID}
+    others = [f"{c} {v}" for c, v in values.items() if v != value_of(Weights(), c)]
+    return ", ".join(others) or "as in force"
 
 
 def report(rows: Figures, label: str) -> str:
@@ -213,10 +240,16 @@ def report(rows: Figures, label: str) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the figures of the constants in force, and of those chosen without what is measured."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.retrieval", description=__doc__)
-    parser.add_argument("data", type=Path, help="a LoCoMo file")
+    parser.add_argument("data", type=Path, nargs="+", help="a file in the layout of LoCoMo")
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="memrepo-retrieval-") as folder:
-        trials = Trials(read(options.data), Path(folder))
+        if len(options.data) > 1:
+            read_in = {f"{n}-{path.stem}": read(path) for n, path in enumerate(options.data, 1)}
+            sets = {n: [f"{n}-{talk}" for talk in talks] for n, talks in read_in.items()}
+            talks = {f"{n}-{t}": one for n, found in read_in.items() for t, one in found.items()}
+            print("\n".join(left_out_sets(Trials(talks, Path(folder)), sets)))
+            return 0
+        trials = Trials(read(options.data[0]), Path(folder))
         force = [row for name in trials.talks for row in trials.on(name, Weights())]
         print(report(force, "constants in force"))
         for name in trials.talks:

@@ -53,7 +53,10 @@ def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 def field_table() -> str:
     """Render the frontmatter fields, in the order of a file."""
-    rows = [(f"`{f.name}`", _value(f.kind, f.default), f.writer, f.doc) for f in FIELDS]
+    rows = [
+        (f"`{f.name}`", _value(f.kind, f.default), f.writer + ", aside" * f.aside, f.doc)
+        for f in FIELDS
+    ]
     return table(("field", "value", "written by", "meaning"), rows)
 
 

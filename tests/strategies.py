@@ -267,6 +267,8 @@ _FEW_TEXTS = {
     r"[0-9a-f]{40}|[0-9a-f]{64}": ("1" * 40, "2" * 40),
     r"cl-[0-9a-f]{16}": ("cl-" + "0" * 16, "cl-" + "1" * 16),
     r"(human:|process:).{1,200}|[^\s/:]{1,100}/[^\s/]{1,100}": ("human:me", "memrepo/0.1", "a/1"),
+    r"\s*": (" ", "\n\n", "\t\n"),
+    r"[ncr]*": ("n", "nc", "rnn"),
 }
 FEW: dict[str, tuple[Any, ...]] = {f.name: few(f.kind) for f in FIELDS if f.name != "id"}
 FOREIGN = ("name", "metadata")

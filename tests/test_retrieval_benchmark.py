@@ -65,6 +65,27 @@ def test_constants_are_chosen_without_the_conversation_that_is_measured(
     assert set(asked) == {"two"}
 
 
+def test_of_several_files_each_is_asked_with_constants_of_the_others(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrieval, "GRID", {"k1": (0.7,)})
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps([talk("one", "A pump.", "The pump is here.")]), encoding="utf-8")
+    chosen_on: list[tuple[tuple[str, ...], ...]] = []
+
+    def chosen(_: retrieval.Trials, *sets: list[str]) -> Weights:
+        chosen_on.append(tuple(map(tuple, sets)))
+        return Weights(k1=0.7)
+
+    monkeypatch.setattr(retrieval.Trials, "chosen", chosen)
+    assert retrieval.main([str(data), str(other)]) == 0
+    assert chosen_on == [(("2-other-one",),), (("1-talks-one", "1-talks-two"),)]
+    said = capsys.readouterr().out
+    assert said.count("k1 0.7") == 2
+    assert "1-talks: constants in force" in said
+    assert "2-other: chosen on the other sets" in said
+
+
 @pytest.mark.parametrize(
     ("held", "one", "ten", "twenty", "reciprocal"),
     [

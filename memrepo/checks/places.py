@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memrepo.core import header as headers
 from memrepo.core.lines import unix
+from memrepo.core.schema import ASIDE, ASIDES
 
 
 def place(data: bytes, key: str, *steps: str | int) -> tuple[int, int]:
@@ -13,7 +14,10 @@ def place(data: bytes, key: str, *steps: str | int) -> tuple[int, int]:
     """
     text = data.decode("utf-8", "replace")
     header = headers.read(text, "")
-    entry = next((e for e in header.entries if e.key == key), None)
+    entries = {entry.key: entry for entry in header.entries}
+    if key in ASIDES and key not in entries:
+        key, steps = ASIDE, (key, *steps)
+    entry = entries.get(key)
     if entry is None:
         return 1, 1
     from memrepo.core import yamlnodes

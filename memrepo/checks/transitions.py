@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from memrepo.checks.places import place
 from memrepo.checks.rules import Rule, Scene
 from memrepo.core.codec import changed_keys
-from memrepo.core.memory import STATUSES, Memory
+from memrepo.core.memory import IMPLIED, STATUSES, Memory, implied
 from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME
 
@@ -85,9 +85,16 @@ def pairs(scene: Scene) -> Iterator[tuple[Memory, Memory]]:
 
 
 def machine_keys(memory: Memory, old: Memory) -> list[str]:
-    """Return the fields that differ though only memrepo writes them."""
+    """Return the fields that differ though only memrepo writes them and nothing moved them."""
     keys = changed_keys(old.fields, memory.fields)
-    return [k for k in keys if BY_NAME[k].writer == "machine" and k not in ("id", *_STATUS)]
+    before, after = implied(old.fields), implied(memory.fields)
+    followed = {
+        k
+        for k in IMPLIED
+        if old.fields.get(k) == before.get(k) and memory.fields.get(k) == after.get(k)
+    }
+    own = ("id", *_STATUS, *followed)
+    return [k for k in keys if BY_NAME[k].writer == "machine" and k not in own]
 
 
 def revived(memory: Memory, old: Memory) -> bool:

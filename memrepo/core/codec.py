@@ -16,14 +16,14 @@ from typing import cast
 from memrepo.core import header as headers
 from memrepo.core import refusals
 from memrepo.core.errors import MemrepoError
-from memrepo.core.fields import Kind, ListOf, ValueMismatch, shown
+from memrepo.core.fields import Kind, ListOf, Node, ValueMismatch, shown
 from memrepo.core.header import FIRST_LINE, Entry, Header
 from memrepo.core.lines import Line, dominant_end, join_lines, split_lines, unix
 from memrepo.core.memory import IMPLIED, Memory, implied
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.refusals import refusal
-from memrepo.core.schema import BY_NAME, FIELDS, ORDER, Field
+from memrepo.core.schema import ASIDE, ASIDES, BY_NAME, FIELDS, ORDER, Field
 from memrepo.core.spelling import entry_lines
 
 _BLANK = regex(r"\s*")
@@ -37,36 +37,69 @@ def changed_keys(old: Mapping[str, object], new: Mapping[str, object]) -> list[s
 
 def spelled(key: str, fields: Mapping[str, object]) -> list[str]:
     """Spell a field's entry, or nothing where it has its default or follows from the others."""
+    node = _node(key, fields)
+    return [] if node is None else entry_lines(key, node, folded=BY_NAME[key].folded)
+
+
+def _node(key: str, fields: Mapping[str, object]) -> Node | None:
     field = BY_NAME[key]
     value = fields.get(key, field.default)
     if value is None or value == field.default:
-        return []
+        return None
     if key in IMPLIED and implied(fields).get(key) == value:
-        return []
-    return entry_lines(key, field.kind.write(value), folded=field.folded)
+        return None
+    return field.kind.write(value)
 
 
-def _edited_keys(header: Header, old: Memory, new: Memory) -> list[str]:
-    """Return the keys whose lines an edit touches, in schema order.
+def _spelled(fields: Mapping[str, object]) -> list[str]:
+    """Spell a whole header; what is aside stands in its last line."""
+    lines = [line for f in FIELDS if not f.aside for line in spelled(f.name, fields)]
+    return lines + _spelled_aside(fields, dict.fromkeys(ASIDES, ""))
 
-    They are those of changed values, and those that only followed until now.
+
+def _spelled_aside(fields: Mapping[str, object], members: Mapping[str, Node]) -> list[str]:
+    """Spell the line of what is aside: these members, those that are no field of ours as found."""
+    known = {key: _node(key, fields) for key in ASIDES if key in members}
+    node = {key: part for key, part in known.items() if part is not None}
+    node |= {key: part for key, part in members.items() if key not in ASIDES}
+    return entry_lines(ASIDE, node) if node else []
+
+
+def _edits(header: Header, old: Memory, new: Memory) -> dict[str, list[str]]:
+    """Return the new lines of each key that an edit touches, in the order of a file.
+
+    Touched are the keys of changed values, and those that only followed until now. A field stays
+    where it stands, in a line of its own or aside.
     """
-    changed = set(changed_keys(old.fields, new.fields))
-    stated = {entry.key for entry in header.entries}
-    changed.update(k for k in IMPLIED if k not in stated and spelled(k, new.fields))
-    return sorted(changed, key=ORDER.__getitem__)
+    stated = {entry.key: entry.value for entry in header.entries}
+    keys = set(changed_keys(old.fields, new.fields))
+    keys.update(k for k in IMPLIED if k not in stated and spelled(k, new.fields))
+    aside = stated.get(ASIDE, {})
+    foreign = not isinstance(aside, dict)  # a person's key of that name, and no line of ours
+    known: dict[str, Node] = {} if not isinstance(aside, dict) else aside
+    members = {key: node for key, node in known.items() if key not in keys}
+    edits: dict[str, list[str]] = {}
+    for key in sorted(keys, key=ORDER.__getitem__):
+        if key in stated or foreign or key not in ASIDES:
+            edits[key] = spelled(key, new.fields)
+        else:
+            members[key] = ""
+    lines = _spelled_aside(new.fields, members)
+    if not foreign and lines != _spelled_aside(old.fields, known):
+        edits[ASIDE] = lines
+    return edits
 
 
 def edit_header(
-    head: Sequence[Line], header: Header, keys: Sequence[str], fields: Mapping[str, object]
+    head: Sequence[Line], header: Header, edits: Mapping[str, Sequence[str]]
 ) -> list[Line]:
-    """Replace, remove and insert the lines of `keys`; `head` runs from marker to marker."""
+    """Replace, remove and insert the lines of keys; `head` runs from marker to marker."""
     end = dominant_end(head)
     present = {entry.key: entry for entry in header.entries}
     slots: dict[int, list[str]] = {}  # the line (one-based) that new lines follow
     dropped: set[int] = set()
-    for key in keys:
-        lines = [" " * header.indent + line for line in spelled(key, fields)]
+    for key, spelling in edits.items():
+        lines = [" " * header.indent + line for line in spelling]
         entry = present.get(key)
         if entry is None:
             slots.setdefault(_predecessor(key, header.entries), []).extend(lines)
@@ -208,7 +241,7 @@ def written(memory: Memory) -> tuple[bytes, Memory]:
 
 def _written(memory: Memory) -> tuple[bytes, Memory]:
     body = normal_body(memory.body)
-    lines = ["---", *_spelled(memory), "---", "", *([body, ""] if body else [])]
+    lines = ["---", *_spelled(memory.fields), "---", "", *([body, ""] if body else [])]
     return _checked(memory, "\n".join(lines))
 
 
@@ -225,18 +258,18 @@ def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
     old, text, header, problems = _decode(memory.path, data)
     if old is None:
         raise CodecError(*(p for p in problems if p.severity == "error"))
-    keys = _edited_keys(header, old, memory)
+    edits = _edits(header, old, memory)
     body = normal_body(memory.body)
     lines = split_lines(text)
     head, rest = lines[: header.body_line - 1], lines[header.body_line - 1 :]
-    if keys:
-        head = edit_header(head, header, keys, memory.fields)
+    if edits:
+        head = edit_header(head, header, edits)
     if body != old.body:
         closed = bool(lines[-1][1])
         rest = edit_body(rest, body, dominant_end(rest, head), closed=closed)
         head[-1] = (head[-1][0], head[-1][1] or dominant_end(head))
     edited, after = _checked(memory, join_lines(head + rest))
-    same = after.fields == memory.fields or _spelled(after) == _spelled(memory)
+    same = after.fields == memory.fields or _spelled(after.fields) == _spelled(memory.fields)
     if after.body != body or not same:
         raise CodecError(
             refusal(
@@ -249,6 +282,18 @@ def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
     return edited, after
 
 
+def stating(data: bytes, memory: Memory, key: str) -> bytes:
+    """Return a memory's file with a line for a field that only follows, for other readers."""
+    text = data.decode("utf-8")
+    header = headers.read(text, memory.path)
+    if key not in memory.fields or any(entry.key == key for entry in header.entries):
+        return data
+    lines, split = split_lines(text), header.body_line - 1
+    spelling = entry_lines(key, BY_NAME[key].kind.write(memory.fields[key]))
+    head = edit_header(lines[:split], header, {key: spelling})
+    return join_lines([*head, *lines[split:]]).encode("utf-8")
+
+
 def normal_body(text: str) -> str:
     r"""Return a body as `Memory` holds it: `\n` line ends, no outer blank lines.
 
@@ -259,10 +304,6 @@ def normal_body(text: str) -> str:
     while (end := text.find("\n", start)) >= 0 and not text[start:end].strip():
         start = end + 1
     return text[start:]
-
-
-def _spelled(memory: Memory) -> list[str]:
-    return [line for field in FIELDS for line in spelled(field.name, memory.fields)]
 
 
 def _checked(memory: Memory, text: str) -> tuple[bytes, Memory]:
@@ -376,18 +417,18 @@ def _fields(path: str, header: Header, text: str) -> tuple[dict[str, object], li
     """Read the schema's fields out of a header's entries."""
     fields: dict[str, object] = {}
     problems: list[Problem] = []
-    for entry in header.entries:
-        field = BY_NAME.get(entry.key)
+    for entry, key, node in _nodes(header):
+        field = BY_NAME.get(key)
         if field is None:
             problems += _near_key(path, entry)
             continue
         try:
-            value = field.kind.read(entry.value)
+            value = field.kind.read(node)
         except ValueMismatch as bad:
             problems.append(_mismatch(path, text, header, field, entry, bad))
             continue
         if value != field.default:
-            fields[entry.key] = value
+            fields[key] = value
     if "type" not in fields and all(entry.key != "type" for entry in header.entries):
         problems.append(
             refusal(
@@ -401,6 +442,21 @@ def _fields(path: str, header: Header, text: str) -> tuple[dict[str, object], li
             )
         )
     return fields, problems
+
+
+def _nodes(header: Header) -> Iterator[tuple[Entry, str, Node]]:
+    """Yield each key with its entry and value: the lines' own, then what is aside and has none."""
+    aside: Entry | None = None
+    for entry in header.entries:
+        if entry.key == ASIDE:
+            aside = entry
+        else:
+            yield entry, entry.key, entry.value
+    if aside is not None and isinstance(aside.value, dict):
+        stated = {entry.key for entry in header.entries}
+        for key in ASIDES:
+            if key in aside.value and key not in stated:
+                yield aside, key, aside.value[key]
 
 
 @lru_cache(maxsize=1024)
@@ -431,7 +487,11 @@ def _mismatch(
     """Locate a value that is not of its field's kind."""
     from memrepo.core import yamlnodes
 
-    steps = _steps(field.kind, entry.value, bad)
+    node = entry.value
+    steps: list[str | int] = []
+    if entry.key == ASIDE and isinstance(node, dict):
+        node, steps = node[field.name], [field.name]
+    steps += _steps(field.kind, node, bad)
     inner = [line for line, _ in split_lines(text)[headers.FIRST_LINE - 1 : header.body_line - 2]]
     line, column = yamlnodes.locate(inner, headers.FIRST_LINE, entry.key, steps)
     dotted = ".".join([entry.key, *(str(step) for step in steps)])
@@ -446,7 +506,7 @@ def _mismatch(
     )
 
 
-def _steps(kind: Kind, node: object, bad: ValueMismatch) -> Sequence[str | int]:
+def _steps(kind: Kind, node: object, bad: ValueMismatch) -> list[str | int]:
     """Return the way from a field's value to the node that does not fit."""
     steps: list[str | int] = [step for step in bad.key.split(".") if step]
     if isinstance(kind, ListOf) and isinstance(node, list):

@@ -1,7 +1,7 @@
 """The one schema of a memory file: the validator, JSON Schema, docs table and merge derive from it.
 
-Key order in a file is the order of this table: what a person reads first, the machine's own last.
-Key names follow Open Knowledge Format 0.2 where that has a name (type, title, description, tags,
+Key order in a file is the order of this table; the fields `aside` stand in one line below. Key
+names follow Open Knowledge Format 0.2 where that has a name (type, title, description, tags,
 sources, generated, verified, status).
 """
 
@@ -38,7 +38,8 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     """One frontmatter field.
 
     `merge` names how two clones' values are joined (docs/merging.md), `default` is never written,
-    `writer` says whether a person may set it by hand, `folded` that all of it is one line.
+    `writer` says whether a person may set it by hand, `folded` that all of it is one line, `aside`
+    that it stands in the one line of what only memrepo needs.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     default: Any = None
     writer: Writer = "machine"
     folded: bool = False
+    aside: bool = False
 
 
 _TEXT = Text()
@@ -108,6 +110,13 @@ FIELDS: tuple[Field, ...] = (
     Field(name="subject", kind=_TEXT, merge="lww", writer="person", doc="Whom it is about."),
     Field(name="predicate", kind=_TEXT, merge="lww", writer="person", doc="What is said of it."),
     Field(name="object", kind=_TEXT, merge="lww", writer="person", doc="The value said."),
+    Field(
+        name="lead",
+        kind=_TEXT,
+        merge="lww",
+        aside=True,
+        doc="The beginning of the text that context added: headings, list parents, a file's name.",
+    ),
     Field(name="description", kind=_TEXT, merge="lww", writer="person", doc="One line (OKF)."),
     Field(
         name="status",
@@ -117,12 +126,20 @@ FIELDS: tuple[Field, ...] = (
         doc="Whether recall sees it.",
     ),
     Field(
+        name="status_epoch",
+        kind=Whole(),
+        merge="status",
+        default=0,
+        doc="Raised by restore and unreject.",
+    ),
+    Field(
         name="standing",
         kind=Choice(m.STANDINGS),
         merge="lww",
         default="resolved",
         doc="How sure we are; claims only.",
     ),
+    Field(name="home", kind=Choice(m.HOMES), merge="lww", doc="The view it is printed in."),
     Field(
         name="tags",
         kind=ListOf(_NAME),
@@ -139,6 +156,26 @@ FIELDS: tuple[Field, ...] = (
         writer="person",
         doc="Names, projects, hosts and tools it mentions.",
     ),
+    Field(name="created", kind=Time(), merge="min", doc="When memrepo first saw it."),
+    Field(
+        name="generated",
+        kind=_STAMP,
+        merge="lww",
+        doc="Actor and time of the last meaningful change (OKF).",
+    ),
+    Field(
+        name="verified",
+        kind=ListOf(_STAMP, bare=True),
+        merge="set3",
+        default=(),
+        doc="Confirmations (OKF).",
+    ),
+    Field(
+        name="valid_from", kind=Day(), merge="lww", writer="person", doc="True in the world from."
+    ),
+    Field(
+        name="valid_until", kind=Day(), merge="lww", writer="person", doc="True in the world until."
+    ),
     Field(
         name="scope",
         kind=_NAME,
@@ -147,19 +184,53 @@ FIELDS: tuple[Field, ...] = (
         writer="person",
         doc="user:, project: or agent: scope; empty is the whole repository.",
     ),
-    Field(name="created", kind=Time(), merge="min", doc="When memrepo first saw it."),
     Field(
-        name="valid_from", kind=Day(), merge="lww", writer="person", doc="True in the world from."
+        name="confidence", kind=Number(), merge="lww", default=1.0, doc="Stored confidence, 0 to 1."
     ),
     Field(
-        name="valid_until", kind=Day(), merge="lww", writer="person", doc="True in the world until."
+        name="importance",
+        kind=Record(
+            m.Importance,
+            {
+                "score": Number(),
+                "level": Choice(("trivial", "low", "normal", "high", "critical")),
+                "reasons": ListOf(_NAME),
+                "keywords": ListOf(_NAME),
+            },
+            required=("score", "level"),
+        ),
+        merge="lww",
+        doc="How much it matters.",
     ),
     Field(
-        name="verified",
-        kind=ListOf(_STAMP, bare=True),
-        merge="set3",
-        default=(),
-        doc="Confirmations (OKF).",
+        name="decay",
+        kind=Record(m.Decay, {"class": _NAME}, required=("class",), names={"class": "cls"}),
+        merge="lww",
+        writer="person",
+        doc="Decay class of a memory proper.",
+    ),
+    Field(
+        name="tier",
+        kind=Choice(("hot", "warm", "gist", "forgotten")),
+        merge="lww",
+        default="hot",
+        doc="Retention tier of a note.",
+    ),
+    Field(name="tier_since", kind=Time(), merge="lww", doc="When the move fell due."),
+    Field(name="tier_written", kind=Time(), merge="lww", doc="The writing run's now."),
+    Field(
+        name="gist",
+        kind=Record(
+            m.Gist, {"title": _TEXT, "tags": ListOf(_NAME), "summary": _TEXT}, required=("title",)
+        ),
+        merge="lww",
+        doc="What recall shows of a note at gist tier.",
+    ),
+    Field(
+        name="hot",
+        kind=Record(m.Hot, {"since": Time(), "reason": _NAME, "until": Time()}),
+        merge="lww",
+        doc="On the hot cache since when and why, or demoted when.",
     ),
     Field(
         name="pinned",
@@ -186,120 +257,11 @@ FIELDS: tuple[Field, ...] = (
         doc="Asked for by the user; never cleaned.",
     ),
     Field(
-        name="decay",
-        kind=Record(m.Decay, {"class": _NAME}, required=("class",), names={"class": "cls"}),
-        merge="lww",
-        writer="person",
-        doc="Decay class of a memory proper.",
-    ),
-    Field(
-        name="sources",
-        kind=ListOf(_SOURCE, limit=10_000),
-        merge="set3",
-        default=(),
-        doc="Provenance: the exact lines can be shown for ever (OKF).",
-    ),
-    Field(
-        name="supersedes",
-        kind=ListOf(memory_ref()),
-        merge="set3",
-        default=(),
-        doc="Memories that this one replaced.",
-    ),
-    Field(
-        name="superseded_by",
-        kind=ListOf(memory_ref()),
-        merge="set3",
-        default=(),
-        doc="Memories that replaced this one.",
-    ),
-    Field(name="superseded_at", kind=Time(), merge="lww", doc="When it was replaced."),
-    Field(name="archived_at", kind=Time(), merge="lww", doc="When it was archived."),
-    Field(
-        name="compressed_into",
-        kind=memory_ref(),
-        merge="lww",
-        doc="The summary that speaks for it since it was archived.",
-    ),
-    Field(
-        name="duplicate_of", kind=memory_ref(), merge="lww", doc="The memory it probably repeats."
-    ),
-    Field(
-        name="retired",
-        kind=ListOf(Record(m.Retired, {"run": _NAME, "reason": _TEXT}, required=("run", "reason"))),
-        merge="set3",
-        default=(),
-        doc="Why runs stopped believing in it.",
-    ),
-    Field(
-        name="importance",
-        kind=Record(
-            m.Importance,
-            {
-                "score": Number(),
-                "level": Choice(("trivial", "low", "normal", "high", "critical")),
-                "reasons": ListOf(_NAME),
-                "keywords": ListOf(_NAME),
-            },
-            required=("score", "level"),
-        ),
-        merge="lww",
-        doc="How much it matters.",
-    ),
-    Field(
-        name="confidence", kind=Number(), merge="lww", default=1.0, doc="Stored confidence, 0 to 1."
-    ),
-    Field(
-        name="tier",
-        kind=Choice(("hot", "warm", "gist", "forgotten")),
-        merge="lww",
-        default="hot",
-        doc="Retention tier of a note.",
-    ),
-    Field(name="tier_since", kind=Time(), merge="lww", doc="When the move fell due."),
-    Field(name="tier_written", kind=Time(), merge="lww", doc="The writing run's now."),
-    Field(
-        name="gist",
-        kind=Record(
-            m.Gist, {"title": _TEXT, "tags": ListOf(_NAME), "summary": _TEXT}, required=("title",)
-        ),
-        merge="lww",
-        doc="What recall shows of a note at gist tier.",
-    ),
-    Field(
-        name="hot",
-        kind=Record(m.Hot, {"since": Time(), "reason": _NAME, "until": Time()}),
-        merge="lww",
-        doc="On the hot cache since when and why, or demoted when.",
-    ),
-    Field(
         name="promoted",
         kind=Flag(),
         merge="lww",
         default=False,
         doc="A note that was nominated once.",
-    ),
-    Field(
-        name="status_epoch",
-        kind=Whole(),
-        merge="status",
-        default=0,
-        doc="Raised by restore and unreject.",
-    ),
-    Field(name="parent", kind=memory_ref(), merge="lww", doc="The memory a chunk is part of."),
-    Field(name="chunk", kind=Whole(), merge="lww", doc="Index of a chunk, from 0."),
-    Field(
-        name="threads",
-        kind=ListOf(_NAME),
-        merge="set3",
-        default=(),
-        doc="Conversation threads it belongs to.",
-    ),
-    Field(
-        name="lead",
-        kind=_TEXT,
-        merge="lww",
-        doc="The beginning of the text that context added: headings, list parents, a file's name.",
     ),
     Field(
         name="aliases",
@@ -327,12 +289,66 @@ FIELDS: tuple[Field, ...] = (
         doc="Typed links.",
     ),
     Field(
+        name="threads",
+        kind=ListOf(_NAME),
+        merge="set3",
+        default=(),
+        doc="Conversation threads it belongs to.",
+    ),
+    Field(
+        name="supersedes",
+        kind=ListOf(memory_ref()),
+        merge="set3",
+        default=(),
+        doc="Memories that this one replaced.",
+    ),
+    Field(
+        name="superseded_by",
+        kind=ListOf(memory_ref()),
+        merge="set3",
+        default=(),
+        doc="Memories that replaced this one.",
+    ),
+    Field(name="superseded_at", kind=Time(), merge="lww", doc="When it was replaced."),
+    Field(name="archived_at", kind=Time(), merge="lww", doc="When it was archived."),
+    Field(
+        name="compressed_into",
+        kind=memory_ref(),
+        merge="lww",
+        doc="The summary that speaks for it since it was archived.",
+    ),
+    Field(name="parent", kind=memory_ref(), merge="lww", doc="The memory a chunk is part of."),
+    Field(name="chunk", kind=Whole(), merge="lww", doc="Index of a chunk, from 0."),
+    Field(
+        name="sources",
+        kind=ListOf(_SOURCE, limit=10_000),
+        merge="set3",
+        default=(),
+        doc="Provenance: the exact lines can be shown for ever (OKF).",
+    ),
+    Field(
+        name="scores",
+        kind=Record(Scores, dict.fromkeys(SCORES, Number())),
+        merge="lww",
+        aside=True,
+        doc="The eight Pass 2 dimensions.",
+    ),
+    Field(
         name="claim_id",
         kind=Text(pattern=r"cl-[0-9a-f]{16}", what="a claim id cl-<16 hex>"),
         merge="lww",
         doc="Claim id of the purifier lineage, when exported or imported.",
     ),
-    Field(name="home", kind=Choice(m.HOMES), merge="lww", doc="The view it is printed in."),
+    Field(
+        name="duplicate_of", kind=memory_ref(), merge="lww", doc="The memory it probably repeats."
+    ),
+    Field(
+        name="retired",
+        kind=ListOf(Record(m.Retired, {"run": _NAME, "reason": _TEXT}, required=("run", "reason"))),
+        merge="set3",
+        default=(),
+        doc="Why runs stopped believing in it.",
+    ),
     Field(
         name="origin",
         kind=Choice(("purifier", "manual", "import", "compression", "promotion")),
@@ -340,36 +356,37 @@ FIELDS: tuple[Field, ...] = (
         doc="How it came to be.",
     ),
     Field(
-        name="generated",
-        kind=_STAMP,
-        merge="lww",
-        doc="Actor and time of the last meaningful change (OKF).",
-    ),
-    Field(
-        name="scores",
-        kind=Record(Scores, dict.fromkeys(SCORES, Number())),
-        merge="lww",
-        doc="The eight Pass 2 dimensions.",
-    ),
-    Field(
         name="edges",
         kind=Record(m.Edges, {"before": _EDGE, "after": _EDGE, "ends": _ENDS}),
         merge="lww",
+        aside=True,
         doc="White space around the text, and its line ends, in a file of the memory tool.",
     ),
-    Field(name="run", kind=_NAME, merge="lww", doc="The run that last wrote it."),
+    Field(name="run", kind=_NAME, merge="lww", aside=True, doc="The run that last wrote it."),
 )
 
 BY_NAME: Mapping[str, Field] = MappingProxyType({field.name: field for field in FIELDS})
-ORDER: Mapping[str, int] = MappingProxyType({f.name: n for n, f in enumerate(FIELDS)})
+ASIDE = "memrepo"
+"""The key of the line that holds the fields `aside`; one that has a line of its own counts more."""
+ASIDES: Mapping[str, Field] = MappingProxyType({f.name: f for f in FIELDS if f.aside})
+ORDER: Mapping[str, int] = MappingProxyType({name: n for n, name in enumerate([*BY_NAME, ASIDE])})
+"""The keys that are ours, in the order of a file."""
 
 
 def json_schema() -> dict[str, object]:
     """Return the JSON Schema (2020-12) of a memory's frontmatter; foreign keys are allowed."""
+    own = {f.name: {**f.kind.json_schema(), "description": f.doc} for f in FIELDS}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "memrepo memory frontmatter",
         "type": "object",
         "required": ["type"],
-        "properties": {f.name: {**f.kind.json_schema(), "description": f.doc} for f in FIELDS},
+        "properties": {
+            **own,
+            ASIDE: {
+                "type": "object",
+                "properties": {name: own[name] for name in ASIDES},
+                "description": "What only memrepo needs, in one line.",
+            },
+        },
     }

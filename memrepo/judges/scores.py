@@ -251,8 +251,9 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
     if not document and is_template(candidate):
         yield Signal("template", *_values(_NOISE))
         return
+    # A document of an episode has a day too, and is written because that day is to be kept.
+    daily = not document and (candidate.daily or _is_report(candidate))
     document = document or bool(candidate.detail)
-    daily = candidate.daily or _is_report(candidate)
     if daily and not candidate.changes:  # what changes something lasts
         yield from _daily_signals(candidate)
         return

@@ -15,7 +15,7 @@ from memrepo.core.fields import Node
 from memrepo.core.header import FIRST_LINE, Entry, Header
 from memrepo.core.lines import Line, dominant_end, join_lines, split_lines
 from memrepo.core.memory import Memory
-from memrepo.core.schema import BY_NAME
+from memrepo.core.schema import ORDER
 
 
 class FileVersion(msgspec.Struct, frozen=True):
@@ -100,7 +100,7 @@ def _own_header(text: str) -> Header | None:
     end = text.find("\n---\n")
     lines = text[:end].split("\n") if end >= 0 and text.startswith("---\n") else []
     for line in lines[1:]:
-        own = line.startswith("  - {") or line.partition(":")[0] in BY_NAME
+        own = line.startswith("  - {") or line.partition(":")[0] in ORDER
         if not own or "#" in line or "\r" in line:
             return None
     return Header(present=True, body_line=len(lines) + 2) if lines else None
@@ -140,7 +140,7 @@ class _Skeleton:
     def __init__(self, text: str, head: Header) -> None:
         self.lines = split_lines(text)
         self.head = head
-        self.entries = {e.key: self._foreign(e) for e in head.entries if e.key not in BY_NAME}
+        self.entries = {e.key: self._foreign(e) for e in head.entries if e.key not in ORDER}
         self.comments = self._comments()
 
     @classmethod
@@ -170,7 +170,7 @@ class _Skeleton:
         inner = [text for text, _ in self.lines[FIRST_LINE - 1 : self.head.body_line - 2]]
         for entry in self.head.entries:
             span = inner[entry.first - FIRST_LINE : entry.last - FIRST_LINE + 1]
-            if entry.key in BY_NAME and any("#" in text for text in span):
+            if entry.key in ORDER and any("#" in text for text in span):
                 placed |= dict(yamlnodes.comments(inner, FIRST_LINE, entry))
         return [Comment(self._anchor(n), placed[n]) for n in sorted(placed)]
 
@@ -191,7 +191,7 @@ class _Skeleton:
             line = own[comment.key].first if comment.key in own else last
             slots.setdefault(line, []).append(comment.text)
         for key, entry in own.items():
-            if key not in BY_NAME and entries.get(key) != self.entries[key]:
+            if key not in ORDER and entries.get(key) != self.entries[key]:
                 drop.update(range(entry.first, entry.last + 1))
         for key, foreign in entries.items():
             if foreign != self.entries.get(key):

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from memrepo.core.ids import normalise
+from memrepo.core.ids import normalise, visible
 from memrepo.core.patterns import regex
 
 ENGLISH = "english"
@@ -200,7 +200,7 @@ _ACCENT = 200
 
 def fold(text: str) -> str:
     """Return the text in one spelling: NFKC, case-folded, without accents or invisible signs."""
-    return text.lower() if text.isascii() else bare(normalise(text))
+    return visible(text).lower() if text.isascii() else bare(normalise(text))
 
 
 def bare(text: str) -> str:

@@ -226,13 +226,12 @@ class _Turn:
             return scores
         rarities = self.rarities(sorted({*kinds, *frozenset().union(*kinds.values())}))
         gained = defaultdict(float, scores)
+        weight = self.weights.listed if self.question.several else self.weights.kinds
         for number, document in self.documents.items():
             counts = self.counted(document)
             for term in kinds.keys() - counts.keys():
                 if held := [rarities[t] for t in kinds[term] & counts.keys()]:
-                    gained[number] += self.weights.kinds * min(
-                        rarities.get(term, math.inf), max(held)
-                    )
+                    gained[number] += weight * min(rarities.get(term, math.inf), max(held))
         return gained
 
     def by_date(self, day: str) -> float:

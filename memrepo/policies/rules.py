@@ -169,6 +169,8 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     """Share that a text gains which holds all the words, each counted by how rare it is."""
     kinds: float = 0.4
     """What a word of a kind that was asked for counts beside the word for the kind."""
+    listed: float = 0.7
+    """The same where several things are asked for: whoever names them seldom names their kind."""
     alike: float = 0.7
     """What a word counts that is spelled nearly like one that no memory holds, by likeness."""
     feedback: float = 0.15

@@ -65,6 +65,11 @@ def _words(folded: str) -> list[str]:
     return list(_cut(folded))
 
 
+def _accented(text: str) -> list[str]:
+    """Return the words of a text with their accents, by which languages stem; no accent alone."""
+    return [word for word in _words(normalise(text)) if bare(word)]
+
+
 def index_terms(text: str) -> list[str]:
     """Return the terms of a text that is indexed: with what people ask for in their place.
 
@@ -142,7 +147,7 @@ def terms(text: str) -> list[str]:
     """Return the search terms of a text, in order, repeats included, as its language has it."""
     found = words(text)
     language = language_of(found, text)
-    return stems(found if language == ENGLISH else _words(normalise(text)), language)
+    return stems(found if language == ENGLISH else _accented(text), language)
 
 
 def query_terms(text: str) -> tuple[str, ...]:
@@ -159,7 +164,7 @@ def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
     written = words(text)
     language = language_asked(written, text)
     if language != ENGLISH:
-        written = _words(normalise(text))
+        written = _accented(text)
     sure = language_of(words(text), text)  # one small word alone may be content elsewhere
     small = small_words().get(sure, STOP_WORDS)
     content = [word for word in written if bare(word) not in small] or written

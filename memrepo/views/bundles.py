@@ -72,7 +72,8 @@ def okf(state: State) -> tuple[dict[str, bytes], int]:
     """Return a bundle (OKF 0.2, sections 3 and 8) and how many forgotten memories it leaves out.
 
     Memory files are copied byte for byte but for links in their texts, which become markdown links
-    to the files of the bundle; the root's index alone has a header, with the version.
+    to the files of the bundle, and for `generated`, which is stated; the root's index alone has a
+    header, with the version.
     """
     area = state.layout.area("memories")
     shown = [m for m in state.memories.values() if m.status != "forgotten"]
@@ -81,7 +82,8 @@ def okf(state: State) -> tuple[dict[str, bytes], int]:
     files = {}
     for name, memory in by_path.items():
         linked = rewritten(memory.body, targets.of(memory), _markdown(name, to))
-        files[name] = _with_body(state.files[memory.path], memory, linked)
+        data = _with_body(state.files[memory.path], memory, linked)
+        files[name] = codec.stating(data, memory, "generated")
     counts = Counter(folder for name in by_path for folder in _above(name))
     here: dict[str, list[str]] = defaultdict(list)
     for path in sorted([*by_path, *(f"{folder}/" for folder in counts if folder)]):

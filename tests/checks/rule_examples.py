@@ -322,7 +322,7 @@ EXAMPLES: Mapping[str, Example] = {
         bad=one("created: 2026-01-01T00:00:00Z"),
         before=one("status: forgotten", "created: 2026-01-01T00:00:00Z"),
         good=one("status_epoch: 1", "created: 2026-01-01T00:00:00Z"),
-        fixed=one("created: 2026-01-01T00:00:00Z", "status_epoch: 1"),
+        fixed=one("status_epoch: 1", "created: 2026-01-01T00:00:00Z"),
     ),
     "hot-over-budget": Example(
         bad=one(HOT),

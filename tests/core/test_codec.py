@@ -9,6 +9,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memrepo.checks import transitions
+from memrepo.checks.places import place
 from memrepo.core import codec, header, yamlnodes
 from memrepo.core import header as subset
 from memrepo.core.codec import CodecError, decode, edit, encode
@@ -16,7 +18,7 @@ from memrepo.core.fields import Choice, Text
 from memrepo.core.lines import Line, join_lines, split_lines
 from memrepo.core.memory import IMPLIED, OWN_ACTOR, Memory, Stamp
 from memrepo.core.problems import Problem
-from memrepo.core.schema import BY_NAME
+from memrepo.core.schema import ASIDE, ASIDES, BY_NAME, ORDER
 from tests.strategies import TRAPS, bodies, field_values, fields, memories
 
 PATH = "memories/knowledge/2026-01/a-012345.md"
@@ -31,11 +33,12 @@ type: fact
 title: "a: b"
 tags: [infra, "no"]
 created: 2026-11-21T00:00:00Z
-pinned: true
-sources: [{resource: sources/MEMORY.md, lines: [3, 4], captured: 2026-05-01}]
-confidence: 0.5
-links: [{target: mem-0123456789abcdef, type: related, strength: 0.5}]
 generated: {by: human:ada@example.org, at: 2026-11-22T00:00:00Z}
+confidence: 0.5
+pinned: true
+links: [{target: mem-0123456789abcdef, type: related, strength: 0.5}]
+sources: [{resource: sources/MEMORY.md, lines: [3, 4], captured: 2026-05-01}]
+memrepo: {lead: "a: b", scores: {confidence: 0.5}, run: 20261121T000000Z-01234567}
 ---
 
 Staging runs in Frankfurt.
@@ -47,7 +50,7 @@ id: mem-0123456789abcdef
 type: fact
 created: 2026-11-21T00:00:00Z
 sources: [{resource: sources/MEMORY.md, lines: [3, 4], text_hash: th-0123456789abcdef}]
-run: 20261121T000000Z-01234567
+memrepo: {lead: Staging, run: 20261121T000000Z-01234567}
 ---
 
 Staging runs in Frankfurt.
@@ -56,6 +59,7 @@ OLD = b"""\
 ---
 id: mem-0123456789abcdef
 type: fact
+lead: Staging
 home: LTMEMORY.md
 created: 2026-11-21T00:00:00Z
 generated: {by: %s, at: 2026-11-21T00:00:00Z}
@@ -181,7 +185,7 @@ def test_one_changed_field_of_what_a_run_wrote_leaves_the_others(
     assert read(after) == wanted
     kept = before.decode().split("\n")
     gone = [line for line in kept if line not in after.decode().split("\n")]
-    following = tuple(f"{name}:" for name in IMPLIED)
+    following = tuple(f"{name}:" for name in (*IMPLIED, ASIDE))
     assert all(line.startswith((f"{key}:", "  - {", *following)) for line in gone)
 
 
@@ -194,12 +198,52 @@ def test_both_forms_of_what_a_run_wrote_say_the_same() -> None:
     assert (short.text("home"), short.text("origin")) == ("LTMEMORY.md", "purifier")
 
 
+def test_a_line_of_its_own_counts_more_than_what_is_aside() -> None:
+    """As an older memrepo leaves it, which knows no such line."""
+    both = FORMS["short"].replace(b"memrepo:", b"run: later\nmemrepo:")
+    memory = read(both)
+    assert memory.text("run") == "later"
+    assert edit(both, memory.with_fields({"run": "last"})) == both.replace(
+        b"later", b"last"
+    ).replace(b", run: 20261121T000000Z-01234567", b"")
+
+
+def test_what_a_newer_memrepo_put_aside_stays() -> None:
+    newer = FORMS["short"].replace(b"{lead", b"{colour: [red], lead")
+    memory = read(newer)
+    assert memory == read(FORMS["short"])
+    after = edit(newer, memory.with_fields({"run": None}))
+    assert b"\nmemrepo: {lead: Staging, colour: [red]}\n" in after
+
+
+def test_what_is_aside_may_be_spelled_as_another_program_does() -> None:
+    spread = b"memrepo:\n  lead: Staging\n  run: 20261121T000000Z-01234567\n"
+    short = b"memrepo: {lead: Staging, run: 20261121T000000Z-01234567}\n"
+    respelled = FORMS["short"].replace(short, spread)
+    assert read(respelled) == read(FORMS["short"])
+    pinned = edit(respelled, read(respelled).with_fields({"pinned": True}))
+    assert spread in pinned
+
+
+def test_a_key_of_that_name_that_holds_no_mapping_is_a_persons() -> None:
+    theirs = b"---\ntype: fact\nmemrepo: https://example.org\n---\na\n"
+    after = edit(theirs, read(theirs).with_fields({"run": "r"}))
+    assert after == theirs.replace(b"memrepo", b"run: r\nmemrepo")
+
+
+def test_what_is_wrong_aside_is_located() -> None:
+    assert place(FORMS["short"], "run") == (6, 31)
+    _, problems = decode(PATH, FORMS["short"].replace(b"lead: Staging", b"scores: {confidence: 7}"))
+    assert [(p.line, p.column, p.key) for p in problems] == [(6, 32, "memrepo.scores.confidence")]
+
+
 def test_what_followed_from_a_type_follows_from_the_new_one() -> None:
     """As where a person changes the word in the file."""
     wanted = read(FORMS["short"]).with_fields({"type": "method"})
     assert wanted.text("home") == "PLAYBOOKS.md"
     assert edit(FORMS["short"], wanted) == FORMS["short"].replace(b": fact", b": method")
     assert b"\nhome:" not in edit(FORMS["old"], wanted)
+    assert transitions.machine_keys(wanted, read(FORMS["short"])) == []
 
 
 def test_what_a_person_wrote_implies_nothing() -> None:
@@ -215,11 +259,13 @@ def test_yaml_with_its_guessing_reads_texts_as_texts(memory: Memory, loader: typ
     data = encode(memory).decode()
     end = header.read(data, "").body_offset
     guessed = yaml.load(data[:end].strip().removesuffix("---"), Loader=loader)
+    aside = guessed.pop(ASIDE, {})
     written = [key for key in BY_NAME if codec.spelled(key, memory.fields)]
     for key in written:
         if isinstance(BY_NAME[key].kind, Text | Choice):
-            assert guessed[key] == memory.fields[key]
-    assert list(guessed) == written
+            assert (guessed | aside)[key] == memory.fields[key]
+    assert list(guessed) == [key for key in written if key not in ASIDES]
+    assert list(aside) == [key for key in written if key in ASIDES]
     assert guessed.get("tags", []) == list(memory.texts("tags"))
 
 
@@ -293,7 +339,8 @@ def test_a_trap_of_yaml_stays_text_wherever_it_stands(text: str) -> None:
     assert read(data) == memory
     for loader in LOADERS:
         guessed = yaml.load(data.decode().split("\n---\n")[0].removeprefix("---\n"), Loader=loader)
-        assert (guessed["title"], guessed["tags"], guessed["run"]) == (text, [text], text)
+        aside = guessed[ASIDE]["run"]
+        assert (guessed["title"], guessed["tags"], aside) == (text, [text], text)
 
 
 def test_the_canonical_file_is_what_memrepo_writes() -> None:
@@ -667,7 +714,7 @@ def foreign_lines(data: bytes) -> list[str]:
     return [
         join_lines(lines[entry.first - 1 : entry.last])
         for entry in header.split(data, PATH).entries
-        if entry.key not in BY_NAME
+        if entry.key not in ORDER
     ]
 
 
@@ -675,6 +722,6 @@ def lines_without(data: bytes, key: str) -> list[Line]:
     """All lines but those of one key, and but comment lines, which may move out of it."""
     lines = text_lines(data)
     for entry in header.split(data, PATH).entries:
-        if entry.key == key:
+        if entry.key == key or (entry.key == ASIDE and key in ASIDES):
             del lines[entry.first - 1 : entry.last]
     return [line for line in lines if not line[0].startswith("#") and line[0].strip()]

@@ -7,7 +7,7 @@ import pytest
 
 from memrepo.core import memory as m
 from memrepo.core.fields import ListOf, Record
-from memrepo.core.schema import BY_NAME, FIELDS, ORDER, SCORES, Scores, json_schema
+from memrepo.core.schema import ASIDE, BY_NAME, FIELDS, ORDER, SCORES, Scores, json_schema
 
 JSON_TYPES = {"string", "number", "integer", "boolean", "array", "object"}
 SCHEMA_WORDS = {
@@ -45,7 +45,8 @@ def test_each_field_stands_once_and_in_order() -> None:
 
 def test_the_json_schema_describes_every_field_and_only_those() -> None:
     schema = json.loads(json.dumps(json_schema()))
-    assert list(schema["properties"]) == [field.name for field in FIELDS]
+    assert list(schema["properties"]) == [*(field.name for field in FIELDS), ASIDE]
+    assert list(schema["properties"][ASIDE]["properties"]) == [f.name for f in FIELDS if f.aside]
     assert schema["required"] == ["type"]
     assert "additionalProperties" not in schema
     assert all(part["description"] for part in schema["properties"].values())

@@ -83,6 +83,13 @@ def test_documents_are_not_read_as_talk(hint):
     assert not talk & set(shown)
 
 
+@pytest.mark.parametrize("hint", ["episode", "method"])
+def test_a_document_of_a_day_is_no_line_of_a_log(hint):
+    text = "2026-02-14. The rye was salted twice, and nobody tasted it before the load."
+    assert "daily" not in codes(text, type_hint=hint, daily=True)
+    assert "daily" in codes(text, type_hint="fact", daily=True)
+
+
 @pytest.mark.parametrize(
     ("told", "share"),
     [

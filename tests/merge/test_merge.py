@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memrepo.core import codec, header
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Link, Memory, Source, Stamp
+from memrepo.core.memory import OWN_ACTOR, Link, Memory, Source, Stamp
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, apply, read_state
 from memrepo.merge import closure
@@ -319,6 +319,39 @@ def test_a_side_that_only_turned_to_crlf_keeps_it_and_the_other_its_words() -> N
     result = merge_states(base, ours, state(fact(body="one\n2\nthree")))
     assert result.state.files[place(A)] == crlf.replace(b"two", b"2")
     assert result.kept == ()
+
+
+RUN = "20260301T000000Z-01234567"
+SEEN = Source(resource="sources/MEMORY.md", lines=(3, 3), text_hash="th-0123456789abcdef")
+LONG = f"""\
+---
+id: {A}
+type: fact
+lead: Staging
+home: LTMEMORY.md
+created: 2026-03-01T00:00:00Z
+generated: {{by: {OWN_ACTOR}, at: 2026-03-01T00:00:00Z}}
+sources:
+  - {{resource: sources/MEMORY.md, lines: [3, 3], text_hash: th-0123456789abcdef}}
+origin: purifier
+run: {RUN}
+---
+
+one
+"""
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+def test_a_header_of_the_longer_form_and_a_short_one_say_the_same(flipped: bool) -> None:
+    """One clone wrote a memory anew in the short form; the other keeps the long one and pins it."""
+    short = fact(lead="Staging", created=DAY, sources=(SEEN,), run=RUN)
+    base = read_state({place(A): LONG.encode()}, Layout())
+    assert base.memories[A] == short
+    pinned = LONG.replace("origin:", "pinned: true\norigin:").encode()
+    sides = [state(replace(short, body="two")), read_state({place(A): pinned}, Layout())]
+    result = merge_states(base, *(reversed(sides) if flipped else sides))
+    assert result.state.memories[A] == replace(short.with_fields({"pinned": True}), body="two")
+    assert (result.kept, result.conflicts) == ((), ())
 
 
 def test_a_field_set_to_the_same_value_on_both_sides_is_that_value() -> None:

@@ -315,6 +315,17 @@ def test_a_word_of_the_kind_that_is_asked_for_brings_a_hit_up(tmp_path: Path) ->
     assert asked(tmp_path, files, "which pet") == []
 
 
+def test_where_several_are_asked_for_words_of_the_kind_have_a_weight_of_their_own(
+    tmp_path: Path,
+) -> None:
+    bodies = ["Ana has a car", "Ana has a dog", "Ana has a house"]
+    files = dict(said(n, text, source=f"sources/{n}.md") for n, text in enumerate(bodies))
+    one, several = "which pet has Ana", "which pets has Ana"
+    assert asked(tmp_path, files, several, Weights(kinds=0)) == [1, 0, 2]
+    assert asked(tmp_path, files, several, Weights(listed=0)) == [0, 1, 2]
+    assert asked(tmp_path, files, one, Weights(listed=0)) == [1, 0, 2]
+
+
 def test_of_texts_as_good_by_their_words_the_one_with_more_of_them_comes_first(
     tmp_path: Path,
 ) -> None:

@@ -67,6 +67,15 @@ def test_a_bundle_holds_the_files_as_they_are_and_leaves_forgotten_ones_out() ->
     ]
 
 
+def test_a_bundle_states_who_worded_what_where_the_file_leaves_that_out() -> None:
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    read = fact("a", run="r", created=at, sources=(taken("sources/MEMORY.md"),))
+    files, _ = okf(state(read))
+    data = files[read.path.removeprefix("memories/")]
+    assert b"\ngenerated: {by: memrepo/" in data
+    assert codec.decode(read.path, data)[0] == read
+
+
 @settings(max_examples=30)
 @given(st.lists(memories(), max_size=2, unique_by=lambda m: (m.path, m.id)))
 def test_a_bundle_conforms(found: list[Memory]) -> None:

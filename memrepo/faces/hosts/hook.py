@@ -26,8 +26,6 @@ GIVEN_UP = "memrepo-hook"
 _SPARE = 1.5
 """Seconds kept for the end of the program, within those that a host waits."""
 _LEAST = 0.1
-_LONGEST_START = 60.0
-"""A start that seems to have taken longer is a clock that does not fit."""
 
 
 class _Late(Exception):
@@ -39,12 +37,12 @@ def hook(call: Call, host: str) -> str:
 
     What has not ended by its deadline is given up; a write is whole or not there at all.
     """
-    name = ""
+    name, began = "", time.monotonic() - call.age()
     try:
-        name, event = _event(host, _within("prompt", call.read))
+        name, event = _event(host, _within("prompt", began, call.read))
         if event.kind not in DEADLINES:
             return ""
-        return _answer(host, name, _within(event.kind, lambda: _told(call, host, event)))
+        return _answer(host, name, _within(event.kind, began, lambda: _told(call, host, event)))
     except MemrepoError as error:
         note = fenced(fold(error.message, 300))
     except _Late as error:
@@ -79,12 +77,13 @@ def _bug(error: Exception) -> str:
     return f"a bug: {type(error).__name__}"
 
 
-def _within(kind: str, asked: Callable[[], str]) -> str:
+def _within(kind: str, began: float, asked: Callable[[], str]) -> str:
     """Return what is asked for, or raise what that raises; raises _Late at the deadline.
 
     Where the program took long to start, the deadline is sooner: a host counts from there.
     """
-    limit = min(DEADLINES[kind], max(DEADLINES[kind] + PATIENCE - _SPARE - _age(), _LEAST))
+    left = began + DEADLINES[kind] + PATIENCE - _SPARE - time.monotonic()
+    limit = min(DEADLINES[kind], max(left, _LEAST))
     found: list[str | Exception] = []
 
     def ask() -> None:
@@ -100,17 +99,6 @@ def _within(kind: str, asked: Callable[[], str]) -> str:
     if isinstance(answer, Exception):
         raise answer
     return answer
-
-
-def _age() -> float:
-    """Return the seconds since this process began; 0 where the system does not tell."""
-    try:
-        told = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
-        began = int(told[19]) / os.sysconf("SC_CLK_TCK")
-        age = time.clock_gettime(time.CLOCK_BOOTTIME) - began
-    except (OSError, ValueError, AttributeError, IndexError):
-        return 0.0
-    return age if 0 <= age < _LONGEST_START else 0.0
 
 
 def _event(host: str, given: str) -> tuple[str, Event]:

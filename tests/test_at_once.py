@@ -10,12 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from driving import NOW, assert_sound, begin, done, git
+from driving import LONG, NOW, assert_sound, begin, done, git
 from mcp import Client
 from mcp_driving import text, with_client
 from workspaces import small
 
-ROUNDS = 4
+ROUNDS = 40 if LONG else 4
+TURNS = 10 if LONG else 1
+"""How often a run, a pull and a switch go on beside the servers."""
 
 
 def stores(repo: Path, name: str) -> list[dict[str, Any]]:
@@ -47,7 +49,7 @@ def command(*words: str) -> tuple[int, str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=300,
         check=False,
     )
     return ran.returncode, ran.stdout + ran.stderr
@@ -67,23 +69,33 @@ def test_two_servers_a_run_a_pull_and_a_switch_at_once(tmp_path: Path) -> None:
     (workspace / "MEMORY.md").write_text("- The new editor is helix.\n", encoding="utf-8")
     memrepo = (sys.executable, "-m", "memrepo", "-C", str(repo), "--now", NOW)
 
-    def switches() -> list[tuple[int, str]]:
-        there = command("git", "-C", str(repo), "switch", "-q", "-c", "side")
-        back = command("git", "-C", str(repo), "switch", "-q", "main")
-        return [there, back]
+    def repeated(verb: str) -> list[tuple[int, str]]:
+        told = []
+        for turn in range(TURNS):
+            if turn:  # what was said elsewhere, and a file that goes on
+                with (workspace / "MEMORY.md").open("a", encoding="utf-8") as page:
+                    page.write(f"- The {verb} of turn {turn} was noted by Ana.\n")
+            told.append(command(*memrepo, verb))
+        return told
+
+    def switches() -> None:
+        for turn in range(TURNS):
+            new = () if turn else ("-c",)
+            command("git", "-C", str(repo), "switch", "-q", *new, "side")
+            command("git", "-C", str(repo), "switch", "-q", "main")
 
     jobs: list[Callable[[], Any]] = [
         lambda: stores(repo, "ana"),
         lambda: stores(repo, "bo"),
-        lambda: command(*memrepo, "run"),
-        lambda: command(*memrepo, "sync"),
+        lambda: repeated("run"),
+        lambda: repeated("sync"),
         switches,
     ]
     with ThreadPoolExecutor(len(jobs)) as pool:
-        ana, bo, ran, pulled, _ = [job.result(150) for job in [*map(pool.submit, jobs)]]
+        ana, bo, ran, pulled, _ = [job.result(600) for job in [*map(pool.submit, jobs)]]
 
     # Whoever could not go on said so in words: no crash, no trace, no half answer.
-    for code, said in (ran, pulled):
+    for code, said in (*ran, *pulled):
         assert code in (0, 1, 3, 5, 6), said
         assert "Traceback" not in said
     for one in (*ana, *bo):

@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 from driving import LONG, done, git
 
+from memrepo.actions.setup.hosts import CLAUDE_EVENTS, DEADLINES, PATIENCE
+
 STARTS = 1000 if LONG else 20
 AT_ONCE = 4
 """Hooks that run beside each other: more than a small machine has processors for."""
@@ -31,11 +33,18 @@ def abort_under_a_thread():  # as libraries of other languages do
         os.abort()
 
 from memrepo.actions.setup import hosts
-hosts.DEADLINES.update(dict.fromkeys(hosts.DEADLINES, float(sys.argv.pop(1))))
+if deadline := float(sys.argv.pop(1)):
+    hosts.DEADLINES.update(dict.fromkeys(hosts.DEADLINES, deadline))
 from memrepo.__main__ import main
 sys.exit(main())
 """
-SLOW_GIT = '#!/bin/sh\nsleep 0.{slow}\nexec "{git}" "$@"\n'
+SLOW_START = """
+import time
+from memrepo.faces.hosts import hook
+hook._SPARE = hook.PATIENCE  # a host that waits for the deadline and no longer
+time.sleep(0.6)
+"""
+SLOW_GIT = '#!/bin/sh\nsleep "$GIT_SLEEPS"\nexec "{git}" "$@"\n'
 FATAL = "import os\nos.abort()\n"
 RUNTIME = ("numpy", "onnxruntime", "tokenizers")
 """What a model runs on; each of these ends the program that loads it."""
@@ -67,7 +76,7 @@ def around(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder, real = tmp_path_factory.mktemp("around"), shutil.which("git")
     slow = folder / "bin" / "git"
     slow.parent.mkdir()
-    slow.write_text(SLOW_GIT.format(slow="05", git=real), encoding="utf-8")
+    slow.write_text(SLOW_GIT.format(git=real), encoding="utf-8")
     slow.chmod(0o755)
     for package in RUNTIME:
         (folder / f"{package}.py").write_text(FATAL, encoding="utf-8")
@@ -76,12 +85,21 @@ def around(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "PATH": f"{slow.parent}:{os.environ['PATH']}",
         "PYTHONPATH": f"{ROOT}:{folder}",
         "PYTHONIOENCODING": "ascii",
+        "GIT_SLEEPS": "0.05",
     }
 
 
-def started(repo: Path, around: dict[str, str], number: int) -> tuple[int, str, str]:
-    """Start a hook of a session whose deadline is a little later than that of the one before."""
-    event, deadline = EVENTS[number % len(EVENTS)], 0.6 * number / STARTS
+def started(repo: Path, around: dict[str, str], number: int) -> tuple[int, str, str, float]:
+    """Start a hook of a session whose deadline is a little later than that of the one before.
+
+    Every tenth keeps its own deadline, and its git takes so long that it is seldom met. The last of
+    what is returned is the part of its host's time that it took.
+    """
+    event, deadline = EVENTS[number % len(EVENTS)], 0.6 * (number + 1) / STARTS
+    if own := number % 10 == 9:
+        event, deadline, around = EVENTS[number // 10 % 3], 0, {**around, "GIT_SLEEPS": "1"}
+    waits = DEADLINES[CLAUDE_EVENTS[event]] if own else deadline
+    began = time.monotonic()
     given = {
         "hook_event_name": event,
         "session_id": f"s{number % AT_ONCE}",
@@ -96,7 +114,8 @@ def started(repo: Path, around: dict[str, str], number: int) -> tuple[int, str, 
         check=False,
         env=around,
     )
-    return ran.returncode, ran.stdout, ran.stderr
+    took = (time.monotonic() - began) / (waits + PATIENCE)
+    return ran.returncode, ran.stdout, ran.stderr, took
 
 
 def test_every_start_of_many_ends_with_0_and_at_most_one_object(
@@ -104,13 +123,26 @@ def test_every_start_of_many_ends_with_0_and_at_most_one_object(
 ) -> None:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         ran = list(pool.map(lambda n: started(repo, around, n), range(STARTS)))
-    assert {(code, err) for code, _, err in ran} == {(0, "")}
-    told = [json.loads(out) for _, out, _ in ran if out]
+    assert {(code, err) for code, _, err, _ in ran} == {(0, "")}
+    assert max(took for *_, took in ran) < 1, "a host had given up"
+    told = [json.loads(out) for _, out, _, _ in ran if out]
     assert all(set(one) <= {"systemMessage", "hookSpecificOutput"} for one in told)
     late = [one for one in told if "gave up" in one.get("systemMessage", "")]
     offered = [one for one in told if "hookSpecificOutput" in one]
     assert late, "no deadline came too early: this test has to try those"
     assert offered, "no deadline was late enough: this test has to try those"
+
+
+def test_the_time_that_the_program_took_to_start_counts(repo: Path, around: dict[str, str]) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", SLOW_START + HOOK, "0.5", "-C", repo, "agent", "hook", "generic"],
+        input='{"event": "start"}',
+        text=True,
+        capture_output=True,
+        check=True,
+        env={**around, "GIT_SLEEPS": "1"},
+    )
+    assert sys.platform != "linux" or "gave up after 0.1 s" in ran.stdout
 
 
 def test_a_host_that_hands_nothing_over_is_answered_at_the_deadline(

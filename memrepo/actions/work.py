@@ -53,6 +53,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     edit: Callable[[str], str | None] = _nothing
     clock: Callable[[], datetime] | None = None
     """The time from then on, for a verb that goes on for long."""
+    age: Callable[[], float] = float
+    """Returns the seconds since the face's process began; 0 where it does not know."""
     expect: str = ""
     """The commit, or its first digits, that a write may build on; empty: whichever HEAD is at."""
     subject: str = ""

@@ -38,7 +38,6 @@ from memrepo.core.memory import CLAIM_TYPES, Gist
 from memrepo.core.patterns import regex, spelled
 from memrepo.judges import sameness, wordlists
 from memrepo.judges import wordlists as w
-from memrepo.judges.fuller import fuller_texts
 from memrepo.judges.scores import is_hedged, measure, score
 from memrepo.judges.statements import parts_of, steps_of, whole
 from memrepo.judges.successions import (
@@ -277,7 +276,7 @@ class OfflineJudge(msgspec.Struct, frozen=True):
             [c for c in request.candidates if words[c.candidate_id] != "reject"], words
         )
         promoted = {key for key, word in words.items() if word == "promote"}
-        for key, fuller in fuller_texts(request.candidates, promoted).items():
+        for key, fuller in sameness.fuller_texts(request.candidates, promoted).items():
             merges[key] = tuple(sorted({*merges.get(key, ()), fuller}))
             merges[fuller] = tuple(sorted({*merges.get(fuller, ()), key}))
         surviving = promoted | merges.keys()

@@ -16,7 +16,9 @@ from envelopes import INJECTION, MARK, assert_inside, outside
 from hostile_files import SECRETS
 
 from memrepo.actions.setup import hosts
+from memrepo.actions.work import Call
 from memrepo.core.jsontext import without_comments
+from memrepo.core.times import parse_time
 from memrepo.faces.hosts import hook as hooking
 from memrepo.faces.hosts import sessions
 from memrepo.store import crontab
@@ -312,6 +314,22 @@ def test_a_hook_gives_up_at_its_deadline_and_says_so(
     monkeypatch.setattr(hooking, "happened", lambda *_: time.sleep(2))
     began = time.monotonic()
     told = hook(repo, monkeypatch, "SessionStart")
+    assert time.monotonic() - began < 1.5
+    assert "gave up after 0.1 s" in told["systemMessage"]
+
+
+def test_after_a_slow_start_a_hook_gives_up_before_its_host_does(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hooking, "happened", lambda *_: time.sleep(4))
+    began = time.monotonic()
+    call = Call(
+        where=repo,
+        now=parse_time(NOW),
+        read=lambda: json.dumps({"hook_event_name": "UserPromptSubmit", "prompt": "tea"}),
+        age=lambda: hosts.DEADLINES["prompt"] + hosts.PATIENCE - 1,
+    )
+    told = json.loads(hooking.hook(call, "claude-code"))
     assert time.monotonic() - began < 1.5
     assert "gave up after 0.1 s" in told["systemMessage"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from memrepo.core.judge import Candidate
 from memrepo.core.memory import Source
-from memrepo.judges.fuller import fuller_texts
+from memrepo.judges.sameness import fuller_texts
 
 WHOLE = "All boats of the harbour are listed in the log by name, and each has a berth on the pier"
 

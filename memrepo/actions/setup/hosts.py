@@ -64,6 +64,8 @@ WITH_TOOLS = frozenset({"claude-code", *CLIENTS})
 FAILED = "memrepo could not run: this session goes on without its memory"
 DEADLINES = {"start": 5.0, "prompt": 3.0, "stop": 3.0, "end": 20.0}
 """Seconds after which a hook gives up, by what happened."""
+PATIENCE = 5
+"""Seconds that a host waits beyond those: for the start of the program, and what it is handed."""
 CLAUDE_EVENTS = {
     "SessionStart": "start",
     "UserPromptSubmit": "prompt",
@@ -167,7 +169,7 @@ def _settings(path: Path, program: Sequence[str]) -> Part:
     def put(text: str) -> str:
         text = take(text) if text.strip() else "{}\n"
         for event, kind in CLAUDE_EVENTS.items():
-            hook = {"type": "command", "command": line, "timeout": int(DEADLINES[kind]) + 5}
+            hook = {"type": "command", "command": line, "timeout": int(DEADLINES[kind]) + PATIENCE}
             text = append(text, ("hooks", event), {"hooks": [hook]})
         return text
 

@@ -10,7 +10,7 @@ import errno
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -52,12 +52,12 @@ _BETWEEN_COLLECTIONS = 100_000
 """Objects; at Python's 700 a command spends a tenth of its time on looking for rings of garbage."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code."""
+def main(argv: Sequence[str] | None = None, *, age: Callable[[], float] = float) -> int:
+    """Run one command line and return its exit code; `age` tells how long its caller waits."""
     _collect_seldom()
     as_json = "--json" in (sys.argv[1:] if argv is None else argv)
     try:
-        return int(_main(argv))
+        return int(_main(argv, age))
     except MemrepoError as error:
         _complain(error.message, error.fix, error.exit_code, as_json)
         return int(error.exit_code)
@@ -90,7 +90,7 @@ def _collect_seldom() -> None:
     atexit.register(gc.freeze)
 
 
-def _main(argv: Sequence[str] | None) -> Exit:
+def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
     options = globals_parser().parse_args(argv)
     name, *rest = options.line or ["status"]
     if name == "help" and rest in ([], ["--all"]):
@@ -113,7 +113,7 @@ def _main(argv: Sequence[str] | None) -> Exit:
     from memrepo.actions.work import Work
 
     try:
-        call = _call(options)
+        call = _call(options, age)
     except FileNotFoundError:
         raise UsageError(
             "memrepo: the folder that it was started in is gone",
@@ -159,7 +159,7 @@ def _load_msgspec() -> None:
             del sys.modules[name]
 
 
-def _call(options: argparse.Namespace) -> Call:
+def _call(options: argparse.Namespace, age: Callable[[], float]) -> Call:
     from pathlib import Path
 
     from memrepo.actions.work import Call
@@ -178,6 +178,7 @@ def _call(options: argparse.Namespace) -> Call:
         read=_read,
         tick=_nothing if options.json or options.quiet or not sys.stderr.isatty() else _Bars().tick,
         edit=_edit,
+        age=age,
     )
 
 

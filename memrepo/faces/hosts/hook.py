@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from threading import enumerate as enumerate_threads
 
-from memrepo.actions.setup.hosts import CLAUDE_EVENTS, DEADLINES
+from memrepo.actions.setup.hosts import CLAUDE_EVENTS, DEADLINES, PATIENCE
 from memrepo.actions.work import Call, Work
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import fold
@@ -22,6 +23,9 @@ from memrepo.views.context import fenced
 
 GIVEN_UP = "memrepo-hook"
 """The name of a thread for whose end nobody waits, once the answer is told."""
+_SPARE = 1.5
+"""Seconds kept for the end of the program, within those that a host waits."""
+_LEAST = 0.1
 
 
 class _Late(Exception):
@@ -33,12 +37,12 @@ def hook(call: Call, host: str) -> str:
 
     What has not ended by its deadline is given up; a write is whole or not there at all.
     """
-    name = ""
+    name, began = "", time.monotonic() - call.age()
     try:
-        name, event = _event(host, _within(DEADLINES["prompt"], call.read))
+        name, event = _event(host, _within("prompt", began, call.read))
         if event.kind not in DEADLINES:
             return ""
-        return _answer(host, name, _within(DEADLINES[event.kind], lambda: _told(call, host, event)))
+        return _answer(host, name, _within(event.kind, began, lambda: _told(call, host, event)))
     except MemrepoError as error:
         note = fenced(fold(error.message, 300))
     except _Late as error:
@@ -73,8 +77,13 @@ def _bug(error: Exception) -> str:
     return f"a bug: {type(error).__name__}"
 
 
-def _within(limit: float, asked: Callable[[], str]) -> str:
-    """Return what is asked for, or raise what that raises; raises _Late after `limit` seconds."""
+def _within(kind: str, began: float, asked: Callable[[], str]) -> str:
+    """Return what is asked for, or raise what that raises; raises _Late at the deadline.
+
+    Where the program took long to start, the deadline is sooner: a host counts from there.
+    """
+    left = began + DEADLINES[kind] + PATIENCE - _SPARE - time.monotonic()
+    limit = min(DEADLINES[kind], max(left, _LEAST))
     found: list[str | Exception] = []
 
     def ask() -> None:
@@ -86,7 +95,7 @@ def _within(limit: float, asked: Callable[[], str]) -> str:
     thread = Thread(target=ask, name=GIVEN_UP, daemon=True)
     thread.start()
     thread.join(limit)
-    answer = found[0] if found else _Late(f"gave up after {limit:g} s")
+    answer = found[0] if found else _Late(f"gave up after {limit:.1f} s")
     if isinstance(answer, Exception):
         raise answer
     return answer

@@ -438,7 +438,7 @@ class Repository:
         with ExitStack() as held:
             index = held.enter_context(self.work.locked())
             while (
-                self.work.is_staged(note.base)
+                self.work.staged_since(note.base)
                 and time.monotonic() < patience
                 and may_switch(self.repo)
             ):

@@ -224,13 +224,9 @@ class WorkTree:
 
     def is_unmerged(self, commit: str) -> bool:
         """Tell whether the index holds a path twice, as a merge leaves it that met a conflict."""
-        return "U" in self._staged_since(commit).values()
+        return "U" in self.staged_since(commit).values()
 
-    def is_staged(self, commit: str) -> bool:
-        """Tell whether the index holds anything otherwise than a commit."""
-        return bool(self._staged_since(commit))
-
-    def _staged_since(self, commit: str) -> Mapping[str, str]:
+    def staged_since(self, commit: str) -> Mapping[str, str]:
         """Return what the index has otherwise than a commit, as one letter by path.
 
         The answer holds until somebody writes the index.
@@ -335,7 +331,7 @@ class WorkTree:
         """Tell whether every path is as the commit has it, in the index and on disk."""
         folders = {folder for path in changed for folder in _folders(path)}
         return (
-            not self._staged_since(base).keys() & changed.keys()
+            not self.staged_since(base).keys() & changed.keys()
             and not any(self._is_strange(folder) for folder in folders)
             and all(self._is_before(path, sides) for path, sides in changed.items())
         )

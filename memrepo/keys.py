@@ -356,7 +356,7 @@ RECALL: tuple[Key, ...] = (
         name="recall.note",
         kind="weight",
         default=Merits().note,
-        doc="The share of its score that a note loses to what was distilled.",
+        doc="The share of its score that a note or an episode loses to what was distilled.",
     ),
 )
 

@@ -43,7 +43,8 @@ class Document(msgspec.Struct, frozen=True):
     """The ids of what superseded it."""
     cues: str = ""
     """Which kinds of answer it may give, and whether it asks (`cues`)."""
-    is_note: bool = False
+    is_record: bool = False
+    """Whether it tells a whole day or session, as notes and episodes do."""
 
 
 class Row(msgspec.Struct, frozen=True):

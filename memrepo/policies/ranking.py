@@ -89,10 +89,10 @@ def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
     parts = {name: value * (1 - share) for name, value in one.parts.items()}
     parts["recency"] = share * recency(document.seen, moment.now, merits.half_life)
     parts["access"] = access(moment.retrievals(document.id), merits.access)
-    # A note is as long as its day: signs of importance that it holds anywhere say nothing of it.
-    if document.importance is not None and not document.is_note:
+    # A record is as long as its day: signs of importance that it holds anywhere say nothing of it.
+    if document.importance is not None and not document.is_record:
         parts["importance"] = importance(document.importance, merits.importance)
-    if document.is_note:
+    if document.is_record:
         parts["note"] = -merits.note * max(0.0, sum(parts.values()))
     return Ranked(document, sum(parts.values()), parts)
 
@@ -287,9 +287,13 @@ class _Turn:
         return {t: w * rarities[t] * (k1 + 1) for t, w in asked.items() if t in rarities}
 
     def base(self, document: Document) -> float:
-        """Return what an occurrence is held against: more in a document that is long."""
+        """Return what an occurrence is held against: more in a document that is long.
+
+        What tells a whole day holds many words in passing: its length always counts in full.
+        """
         length = len(document.terms) / (self.corpus.average or 1.0)
-        return self.weights.k1 * (1 - self.b + self.b * length)
+        b = max(self.b, self.weights.b_long) if document.is_record else self.b
+        return self.weights.k1 * (1 - b + b * length)
 
     def best(self, scores: Mapping[int, float], count: int) -> list[int]:
         return sorted(scores, key=lambda n: (-scores[n], self.documents[n].path))[:count]

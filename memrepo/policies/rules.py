@@ -134,7 +134,7 @@ class Merits(msgspec.Struct, frozen=True, kw_only=True):
     """What retrievals add at most."""
     importance: float = 0.25
     note: float = 0.35
-    """Share of its score that a note loses to what was distilled."""
+    """Share of its score that a note or an episode loses to what was distilled."""
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ _TURNS = 0.25
 """Where the subject changes in this share of places at least, people talk to each other."""
 _COLUMNS = (
     "m.number, m.path, m.part, m.terms, m.thread, m.place, m.subject, m.day, m.id, m.seen,"
-    " m.importance, m.successors, m.cues, m.type = 'note'"
+    " m.importance, m.successors, m.cues, m.type IN ('note', 'episode')"
 )
 
 
@@ -189,7 +189,7 @@ def _is_talk(said: Sequence[tuple[int, str]]) -> bool:
 
 def _document(row: tuple[Any, ...]) -> Document:
     number, path, part, found, thread, place, subject, day, id_, seen, *rest = row
-    importance, successors, cues, is_note = rest
+    importance, successors, cues, is_record = rest
     return Document(
         number=number,
         path=path,
@@ -204,7 +204,7 @@ def _document(row: tuple[Any, ...]) -> Document:
         importance=importance,
         successors=tuple(successors.split()),
         cues=cues,
-        is_note=bool(is_note),
+        is_record=bool(is_record),
     )
 
 

@@ -382,6 +382,27 @@ def test_of_equal_hits_the_newer_the_oftener_retrieved_and_the_more_important_co
     assert order(ranked(tmp_path, files, "pump", merits=Merits(importance=0))) == [1, 2, 3]
 
 
+@pytest.mark.parametrize("type_", ["note", "episode"])
+def test_what_tells_a_whole_day_stands_behind_what_was_distilled(
+    tmp_path: Path, type_: str
+) -> None:
+    files = dict([lone(1, "the pump leaks", type=type_), lone(2, "the pump leaks")])
+    first, last = ranked(tmp_path, files, "pump leak")
+    assert order([first, last]) == [2, 1]
+    assert last.parts["note"] == pytest.approx(-0.35 * (last.score - last.parts["note"]), abs=1e-3)
+    assert order(ranked(tmp_path, files, "pump leak", merits=Merits(note=0))) == [1, 2]
+
+
+def test_the_length_of_what_tells_a_whole_day_counts_in_full(tmp_path: Path) -> None:
+    long = "the pump, a gate, two lamps, the fence, a shed, nine beds, the hose and a barrow"
+    by_words = Merits(note=0, importance=0)
+    for type_ in ("note", "fact"):
+        files = dict([lone(1, long, type=type_), lone(2, "the pump"), lone(3, "a gate")])
+        found = ranked(tmp_path, files, "pump", merits=by_words)
+        share = {match.id[-1]: match.parts["words"] for match in found}
+        assert (share["1"] < 0.7) == (type_ == "note")
+
+
 def test_each_merit_says_what_it_made_of_the_score(tmp_path: Path) -> None:
     files = dict([lone(1, "the pump", "2026-03-01"), lone(2, "the pump")])
     found = sorted(ranked(tmp_path, files, "pump", n1=1), key=lambda match: match.id)

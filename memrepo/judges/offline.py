@@ -275,7 +275,11 @@ class OfflineJudge(msgspec.Struct, frozen=True):
         merges = sameness.equal_groups(
             [c for c in request.candidates if words[c.candidate_id] != "reject"], words
         )
-        surviving = {key for key, word in words.items() if word == "promote"} | merges.keys()
+        promoted = {key for key, word in words.items() if word == "promote"}
+        for key, fuller in sameness.fuller_texts(request.candidates, promoted).items():
+            merges[key] = tuple(sorted({*merges.get(key, ()), fuller}))
+            merges[fuller] = tuple(sorted({*merges.get(fuller, ()), key}))
+        surviving = promoted | merges.keys()
         weak = {
             key
             for key, (scores, _) in scored.items()

@@ -161,7 +161,7 @@ def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[st
 
 def _detail(cluster: Cluster) -> str:
     """Return what explains the statement of a cluster in its evidence's own words, if anything."""
-    return "" if cluster.part else next((c.detail for c in cluster.candidates if c.detail), "")
+    return "" if cluster.part else max((c.detail for c in cluster.candidates), key=len, default="")
 
 
 def _body(text: str, detail: str) -> str:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from memrepo.core import header as headers
-from memrepo.core.ids import digest, normal_claim, strip_marker, text_hash
+from memrepo.core.ids import digest, normal_claim, normalise, strip_marker, text_hash
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.purify.dates import DateBasis, date_of_path, date_unit, find_date, is_time_heading
@@ -256,17 +257,15 @@ class _Work(msgspec.Struct):
                     continue
                 case "item":
                     run = lists.get(block.list, ())
-                    if block is items[block.list][0] and not self._is_profile():
-                        alike |= _alike(items[block.list], (*headings, *under)[-LEADS:])
+                    if block is items[block.list][0]:
+                        alike |= self._alike(items[block.list], (*headings, *under))
                     if _are_steps(run, headings, under):
                         if block is run[0]:
-                            lines = (run[0].lines[0], _last_line(run[-1]))
-                            text = "\n".join(_numbered(run))
-                            self._add("steps", text, lines, headings, under, detail=text)
+                            self._add_steps(run, headings, under)
                     elif (under or len(headings) > 1) and self._is_one(run, headings, under):
                         if block is run[0]:
                             self._add_list(run, headings, under)
-                    elif (rows := alike.get(block.lines[0])) and (under or len(headings) > 1):
+                    elif (rows := alike.get(block.lines[0])) and (under or headings):
                         if block is rows[0]:
                             self._add_list(rows, headings, under)
                     else:
@@ -274,6 +273,9 @@ class _Work(msgspec.Struct):
                         inner = (*under, named) if named not in block.text else under
                         self._add_item(block, headings, inner)
                 case "row" if (rows := tables.get(block.lines[0])) and self._is_table(rows):
+                    if block is rows[0]:
+                        self._add_table(rows, headings, under)
+                case "row" if rows := self._rows_alike(blocks, at, (*headings, *under), alike):
                     if block is rows[0]:
                         self._add_table(rows, headings, under)
                 case "row":
@@ -378,16 +380,27 @@ class _Work(msgspec.Struct):
         if not (block.children and only_introduces(block.text)):
             self._add("bullet", block.text, block.lines, headings, parents, task=block.task)
         inner = (*parents, block.text) if has_words(block.text) else parents
+        if _are_steps(block.children, (), (block.text,)):
+            self._add_steps(block.children, headings, inner)
+            return
         if self._is_one(block.children, headings, inner):
             self._add_list(block.children, headings, inner)
             return
-        alike = {} if self._is_profile() else _alike(block.children, (*headings, *inner)[-LEADS:])
+        alike = self._alike(block.children, (*headings, *inner))
         for child in block.children:
             if rows := alike.get(child.lines[0]):
                 if child is rows[0]:
                     self._add_list(rows, headings, inner)
             else:
                 self._add_item(child, headings, inner)
+
+    def _add_steps(
+        self, run: Sequence[Block], headings: tuple[str, ...], parents: tuple[str, ...]
+    ) -> None:
+        """Take a numbered list that is one procedure."""
+        text = "\n".join(_numbered(run))
+        lines = (run[0].lines[0], _last_line(run[-1]))
+        self._add("steps", text, lines, headings, parents, detail=text)
 
     def _add_list(
         self, run: Sequence[Block], headings: tuple[str, ...], parents: tuple[str, ...]
@@ -425,6 +438,30 @@ class _Work(msgspec.Struct):
         short = all(width(block.text) <= BRIEF for block in run)
         apart = any(_OPENS_WITH_KEY.match(strip_marker(block.text)) for block in run)
         return bool(under or len(headings) > 2) and short and not apart
+
+    def _alike(self, items: Sequence[Block], above: Sequence[str]) -> dict[int, tuple[Block, ...]]:
+        """Return by line the neighbours that differ little, as one run.
+
+        In a profile only what is nothing but code joins: each of its lines may change by itself.
+        """
+        return _alike(items, above[-LEADS:], code=self._is_profile())
+
+    def _rows_alike(
+        self,
+        blocks: Sequence[Block],
+        at: int,
+        above: Sequence[str],
+        alike: dict[int, tuple[Block, ...]],
+    ) -> tuple[Block, ...]:
+        """Return the whole table of a row that says of files, or of addresses, one thing each.
+
+        It is looked at once, at its first row. A row of more cells is a thing of its own.
+        """
+        if self._is_profile() and at and blocks[at - 1].kind != "row":
+            rows = tuple(takewhile(lambda block: block.kind == "row", blocks[at:]))
+            if all(_is_technical(block) for block in rows) and _alike(rows, above[-LEADS:]):
+                alike |= {block.lines[0]: rows for block in rows}
+        return alike.get(blocks[at].lines[0], ())
 
     def _is_profile(self) -> bool:
         return self.resource.rsplit("/", 1)[-1] in _PROFILES
@@ -680,21 +717,29 @@ def _is_essay(resource: str, blocks: Sequence[Block]) -> bool:
     return levels.count(2) >= ESSAY_PARTS and deep >= max(ESSAY_DEEP, ESSAY_SHARE * len(levels))
 
 
-def _alike(items: Sequence[Block], above: Iterable[str]) -> dict[int, tuple[Block, ...]]:
+def _alike(
+    items: Sequence[Block], above: Iterable[str], *, code: bool = False
+) -> dict[int, tuple[Block, ...]]:
     """Return by line the neighbours in a list that differ in a word or two, as one run.
 
     So do those that say less than what they all stand under: told apart, each says that again.
-    Sentences stay apart: one may be what the other was before.
+    Sentences stay apart, but for those of two keys: one may be what the other was before. What is
+    nothing but code names things and joins; with `code` nothing else does.
     """
     runs: list[list[Block]] = []
     words: frozenset[str] = frozenset()
-    shared = frozenset(_WORD.findall(" ".join(above).casefold()))
+    shared, key, text = frozenset(_WORD.findall(" ".join(above).casefold())), "", ""
     for block in items:
-        plain = not (block.children or block.task or "\n" in block.text)
-        plain = plain and not block.text.endswith(_STOPS)
-        own = frozenset(_WORD.findall(block.text.casefold())) if plain else frozenset()
-        joins = bool(runs) and runs[-1][-1].list == block.list and own != words
-        if joins and own and words and _differ_little(own, words, shared):
+        said, last = block.brief or block.text, text
+        plain = not (block.children or block.task or _is_long(said))
+        key, before = _key_of(said.lstrip("`")), key
+        plain = plain and (not said.endswith(_STOPS) or key not in ("", before))
+        own = frozenset(_WORD.findall(said.casefold())) if plain else frozenset()
+        text = normalise(said)
+        joins = bool(runs) and runs[-1][-1].list == block.list and text != last
+        listed = _ONLY_CODE.fullmatch(text) and _ONLY_CODE.fullmatch(last)
+        differ_little = not code and _differ_little(own, words, shared)
+        if joins and own and words and (listed or differ_little):
             runs[-1].append(block)
         else:
             runs.append([block])
@@ -707,11 +752,31 @@ def _alike(items: Sequence[Block], above: Iterable[str]) -> dict[int, tuple[Bloc
     }
 
 
+_ONLY_CODE = regex(r"`[^`\n]+`")
+_TECHNICAL = regex(r"`|[a-z\d]\.[a-z\d]|^[\W_]*none[\W_]*$", re.IGNORECASE)
+_DIGITS = regex(r"\d+")
+
+
+def _is_technical(row: Block) -> bool:
+    """Tell whether a row of two cells opens with code, a file or an address: no person."""
+    return _TECHNICAL.search(row.lead) is not None and " – " not in row.brief
+
+
+def _is_long(text: str) -> bool:
+    return "\n" in text and width(text) > BRIEF_MOST
+
+
+def _numberless(words: Iterable[str]) -> frozenset[str]:
+    """Return words of which those that differ in a number only are one: S03 and S04."""
+    return frozenset(_DIGITS.sub("0", word) for word in words)
+
+
 def _differ_little(one: frozenset[str], other: frozenset[str], shared: frozenset[str]) -> bool:
     told = one | other | shared
-    return len(one & other) >= ALIKE * len(one | other) or (
-        len((one & other) | shared) >= REPEATED * len(told)
-    )
+    if len((one & other) | shared) >= REPEATED * len(told):
+        return True
+    one, other = _numberless(one), _numberless(other)
+    return len(one & other) >= ALIKE * len(one | other)
 
 
 def _explained(block: Block) -> bool:

@@ -378,6 +378,24 @@ def test_neighbours_that_differ_in_a_word_are_one_unit_and_sentences_are_not() -
     assert len(units(f"# T\n\n## Keys\n\n{keys}{far}", "MEMORY.md")) == 3
 
 
+KEYED = "- Pier one: rebuilt of oak in spring.\n- Pier two: rebuilt of oak in spring.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        pytest.param(KEYED, [(3, 4), (5, 5)], id="sentences-of-two-keys"),
+        pytest.param(KEYED.replace("two", "one"), [(3, 3), (4, 4), (5, 5)], id="one-key-twice"),
+        pytest.param(KEYED.replace(".", ""), [(3, 4), (5, 5)], id="no-sentences"),
+    ],
+)
+def test_sentences_that_differ_in_their_key_are_one_unit_right_under_a_title(
+    text: str, lines: list[tuple[int, int]]
+) -> None:
+    found = units(f"# Harbour\n\n{text}{LONG}", "memory/harbour.md")
+    assert [u.lines for u in found] == lines
+
+
 UNDER = "# T\n\n## Ferry office\n\n### What the winter timetable brings for the harbour\n\n"
 LONG = f"- {'the office asks all who rent a boat for their papers before they sail out ' * 3}\n"
 
@@ -497,3 +515,43 @@ def test_what_is_no_essay_is_read_line_by_line(resource: str) -> None:
     text = ESSAY.format(long="A year.")
     text = text if resource != "memory/short.md" else text.replace("### Tools", "Tools")
     assert "section" not in {u.kind for u in scan(resource, text.encode()).units}
+
+
+CODE = "- `pier-one.example`\n- `pier-two.example`\n"
+FILES = "| File | Read by |\n|---|---|\n| LOG.md | `ada` |\n| DAY.md | `ada` |\n"
+PEOPLE = "| Who | Lives in |\n|---|---|\n| Ada | the old town |\n| Ben | the old town |\n"
+STEPS = "- **Recovery procedure**:\n  1. Stop `pumpd` on both\n  2. Start `pumpd` on one\n"
+
+
+@pytest.mark.parametrize(
+    ("items", "lines"),
+    [
+        pytest.param(CODE, [(5, 6)], id="nothing-but-code"),
+        pytest.param(CODE.replace("`\n", "` is old\n"), [(5, 5), (6, 6)], id="more-than-code"),
+        pytest.param(FILES, [(7, 8)], id="a-table-of-files"),
+        pytest.param(PEOPLE, [(7, 7), (8, 8)], id="a-table-of-people"),
+        pytest.param(STEPS, [(6, 7)], id="steps-below-an-item"),
+    ],
+)
+def test_lines_of_a_profile_join_only_where_none_is_a_statement(
+    items: str, lines: list[tuple[int, int]]
+) -> None:
+    found = units(f"# T\n\n## What the harbour of the old town reads\n\n{items}", "MEMORY.md")
+    assert [u.lines for u in found] == lines
+
+
+@pytest.mark.parametrize(
+    ("items", "count"),
+    [
+        pytest.param(
+            "- `PIER_S03` - berth of the third boat\n- `PIER_S04` - berth of the fourth boat\n",
+            1,
+            id="a-number",
+        ),
+        pytest.param("- ✅ `| boat | rope |`\n- ❌ `|boat|rope|`\n", 1, id="only-a-mark"),
+        pytest.param("- `one`: oak rebuilt it.\n- `two`: oak rebuilt it.\n", 1, id="keys-of-code"),
+        pytest.param("- moored at pier 3.\n- moored at pier 4.\n", 2, id="sentences"),
+    ],
+)
+def test_neighbours_that_differ_in_a_number_or_a_mark_are_one_unit(items: str, count: int) -> None:
+    assert len(units(f"# T\n\n## Piers\n\n{items}{LONG}", "memory/piers.md")) == count + 1

@@ -23,6 +23,7 @@ def with_client(
     name: str = "test-client",
     mode: str = "auto",
     now: str = NOW,
+    seconds: float = 90,
     **environment: str,
 ) -> Found:
     """Start a server for a repository, hand a connected client to `work`, return its result."""
@@ -33,7 +34,7 @@ def with_client(
 
     async def main() -> Found:
         about = Implementation(name=name, version="1")
-        with anyio.fail_after(90):
+        with anyio.fail_after(seconds):
             async with Client(server, client_info=about, mode=mode) as client:
                 return await work(client)
 

@@ -15,8 +15,8 @@ from mcp import Client
 from mcp_driving import text, with_client
 from workspaces import small
 
-ROUNDS = 40 if LONG else 4
-TURNS = 10 if LONG else 1
+ROUNDS = 250 if LONG else 4
+TURNS = 60 if LONG else 1
 """How often a run, a pull and a switch go on beside the servers."""
 
 
@@ -39,7 +39,7 @@ def stores(repo: Path, name: str) -> list[dict[str, Any]]:
                 )
         return told
 
-    return with_client(repo, work, name=name)
+    return with_client(repo, work, name=name, seconds=1500)
 
 
 def command(*words: str) -> tuple[int, str]:
@@ -92,7 +92,7 @@ def test_two_servers_a_run_a_pull_and_a_switch_at_once(tmp_path: Path) -> None:
         switches,
     ]
     with ThreadPoolExecutor(len(jobs)) as pool:
-        ana, bo, ran, pulled, _ = [job.result(600) for job in [*map(pool.submit, jobs)]]
+        ana, bo, ran, pulled, _ = [job.result(1500) for job in [*map(pool.submit, jobs)]]
 
     # Whoever could not go on said so in words: no crash, no trace, no half answer.
     for code, said in (*ran, *pulled):

@@ -121,6 +121,65 @@ def _refuse_second_checkout(repo: Repo, branch: str) -> None:
 
 
 _PAUSE_S = 0.02
+INDEX_WAIT_S = 5.0
+"""How long another git may hold the index: a switch of branches writes its files meanwhile."""
+_PROCESSES = Path("/proc")
+_HARMLESS = (b"cat-file", b"fsmonitor--daemon")
+
+
+class GitAtWork(MemrepoError):
+    """A lock file of git's lies there, and a git process that may own it is alive."""
+
+    def __init__(self, lock: Path) -> None:
+        super().__init__(
+            f"another git process is at work here: it holds {lock.name}",
+            fix=f"run the command again when it has ended; if none is alive, remove {lock}",
+        )
+
+
+def git_alive(repo: Repo) -> bool:
+    """Tell whether a git process works in this repository (where /proc can tell)."""
+    places = {Path(str(repo.working_tree_dir)), Path(repo.git_dir), Path(repo.common_dir)}
+    places = {place.resolve() for place in places}
+    for process in _PROCESSES.glob("[0-9]*"):
+        try:
+            if (process / "comm").read_text().strip() != "git":
+                continue
+            if any(word in (process / "cmdline").read_bytes() for word in _HARMLESS):
+                continue
+            where = (process / "cwd").readlink()
+        except OSError:
+            continue
+        if places & {where, *where.parents}:
+            return True
+    return False
+
+
+def may_switch(repo: Repo) -> bool:
+    """Tell whether a git may be about to move HEAD, whose index and files it has written."""
+    return git_alive(repo) or not _PROCESSES.is_dir()
+
+
+@contextmanager
+def index_lock(git_dir: Path) -> Iterator[None]:
+    """Hold git's own lock of the index: no git that takes it reads or writes meanwhile.
+
+    Raises GitAtWork where it is not free in time. Who dies leaves it (`recovery.drop_locks`).
+    """
+    path = git_dir / "index.lock"
+    deadline = time.monotonic() + INDEX_WAIT_S
+    while True:
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+            break
+        except FileExistsError:
+            if time.monotonic() >= deadline:
+                raise GitAtWork(path) from None
+            time.sleep(_PAUSE_S)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
 
 
 class Locked(MemrepoError):

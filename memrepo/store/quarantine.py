@@ -21,8 +21,7 @@ import msgspec
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.merge.purging import Edit
 from memrepo.store.light import FILES, Git, GitFailed, call
-from memrepo.store.lock import CannotWork
-from memrepo.store.recovery import GitAtWork, git_alive
+from memrepo.store.lock import CannotWork, GitAtWork, git_alive
 from memrepo.store.rewrite import History, Rewriter, Tip
 from memrepo.store.scratch import scratch
 from memrepo.store.travel import RECORDS

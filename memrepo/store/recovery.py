@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import asdict
 
-from memrepo.core.errors import MemrepoError
 from memrepo.core.problems import Problem
 from memrepo.store.light import ask, call
+from memrepo.store.lock import GitAtWork, git_alive
 from memrepo.store.worktree import Sides, WorkTree
 
 if TYPE_CHECKING:
@@ -91,18 +91,6 @@ def journals_elsewhere(common: Path, own: Path) -> Iterator[Journal]:
 
 
 TX = "refs/memrepo/tx/"
-_PROCESSES = Path("/proc")
-_HARMLESS = (b"cat-file", b"fsmonitor--daemon")
-
-
-class GitAtWork(MemrepoError):
-    """A lock file of git's lies there, and a git process that may own it is alive."""
-
-    def __init__(self, lock: Path) -> None:
-        super().__init__(
-            f"another git process is at work here: it holds {lock.name}",
-            fix=f"run the command again when it has ended; if none is alive, remove {lock}",
-        )
 
 
 def drop_locks(repo: Repo, left: Journal, since: float) -> None:
@@ -118,29 +106,21 @@ def drop_locks(repo: Repo, left: Journal, since: float) -> None:
         if not path.exists():
             continue
         # One that is older than the journal stopped our git rather than being left by it.
-        if path.stat().st_mtime < since - 1 or git_alive(repo):
+        seen = path.stat()
+        if seen.st_mtime < since - 1 or git_alive(repo) or _changed(path, seen):
             raise GitAtWork(path)
         path.unlink(missing_ok=True)
     for path in (common / TX).glob("*.lock"):
         path.unlink(missing_ok=True)
 
 
-def git_alive(repo: Repo) -> bool:
-    """Tell whether a git process works in this repository (where /proc can tell)."""
-    places = {Path(str(repo.working_tree_dir)), Path(repo.git_dir), Path(repo.common_dir)}
-    places = {place.resolve() for place in places}
-    for process in _PROCESSES.glob("[0-9]*"):
-        try:
-            if (process / "comm").read_text().strip() != "git":
-                continue
-            if any(word in (process / "cmdline").read_bytes() for word in _HARMLESS):
-                continue
-            where = (process / "cwd").readlink()
-        except OSError:
-            continue
-        if places & {where, *where.parents}:
-            return True
-    return False
+def _changed(path: Path, seen: os.stat_result) -> bool:
+    """Tell whether a lock is another by now: a git began while the living were looked for."""
+    try:
+        now = path.stat()
+    except FileNotFoundError:
+        return False
+    return (now.st_ino, now.st_mtime_ns) != (seen.st_ino, seen.st_mtime_ns)
 
 
 def sweep(repo: Repo, folder: Path) -> None:

@@ -7,8 +7,9 @@ repository too: what only writing needs is imported where it writes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -30,12 +31,13 @@ from memrepo.store.lock import (
     NotAsExpected,
     branch_of,
     lock,
+    may_switch,
     refuse_unfit,
     uninterrupted,
 )
 from memrepo.store.recovery import TX, Journal
 from memrepo.store.tree import Snapshot, Snapshots
-from memrepo.store.worktree import FilesInTheWay, WorkTree
+from memrepo.store.worktree import FilesInTheWay, Sides, WorkTree
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -52,6 +54,9 @@ __all__ = (
 )
 
 WRITE_WAIT_S = 60.0
+SWITCH_S = 0.5
+"""How long a write waits where something is staged and a git may be about to move HEAD."""
+_PAUSE_S = 0.02
 LOOSE = 256
 """Loose objects above which a run packs them: each takes a block of the disk."""
 _GIT_LOOSE = 6700
@@ -227,8 +232,8 @@ class Repository:
             changed = self.work.changed(left.base, left.tip)
             recovery.mend_halves(self.work, left, changed)
             try:
-                self.work.adopt(self.work.clear_way(left.base, changed).adopted, changed)
-                self._forward(left.base, left.tip)
+                way = self.work.clear_way(left.base, changed)
+                self._forward(replace(left, adopted=way.adopted), changed)
             except MemrepoError:
                 pass  # a person works on its paths by now: it is taken back below
             else:
@@ -333,8 +338,7 @@ class Repository:
             note = replace(note, tip=tip, adopted=way.adopted, kept=way.kept)
             with uninterrupted():
                 recovery.save_journal(self.journals, note)
-                self.work.adopt(way.adopted, changed)
-                self._forward(base, tip)
+                self._forward(note, changed)
         except BaseException:
             self._drop(note)
             raise
@@ -407,34 +411,61 @@ class Repository:
             due = ("maintenance", "run", "--auto", "--quiet")
             call(self.repo, *options, *due, held=self._held, forgive=True)
 
-    def _forward(self, base: str, tip: str) -> None:
-        """Fast-forward: git checks dirty and untracked files, writes the tree, then the ref."""
-        branch = self.branch_or_none.removeprefix("refs/heads/")
-        options = f"branch.{branch}.mergeOptions="
+    def _forward(self, note: Journal, changed: Mapping[str, Sides]) -> None:
+        """Fast-forward: files, then index, then the branch, while no other git may write any.
+
+        Whoever dies before the branch moved leaves a state in which a commit of all takes nothing
+        away.
+        """
         try:
-            call(
-                self.repo,
-                *(() if "=" in branch else ("-c", options)),
-                "merge",
-                "--ff-only",
-                "--quiet",
-                "--no-stat",
-                "--no-squash",
-                "--commit",
-                "--no-autostash",
-                "--no-overwrite-ignore",
-                tip,
-                held=self._held,
-            )
+            with self._still(note) as index:
+                self.work.adopt(note.adopted, changed)
+                self.work.move(note.base, note.tip, self._held)
+                self.work.put_in_place(index)
+                self._move_branch(note)
         except GitFailed as error:
-            if self.head() == tip:
+            if self.head() == note.tip and self.branch_or_none == note.branch:
                 return  # it died when all was done: the branch moves last
-            if self.head() != base:
-                raise BranchMoved(branch) from error
+            if self.head() != note.base:
+                raise BranchMoved(note.branch) from error
             raise CannotWork(
                 f"git refused to fast-forward: {error.said}",
                 fix="move the files it names out of the way and run the command again",
             ) from error
+
+    @contextmanager
+    def _still(self, note: Journal) -> Iterator[Path]:
+        """Hold the index while HEAD is where a write began; yield a copy of it.
+
+        A switch of branches writes files and index first, and moves HEAD when it has let the index
+        go. In between the index has otherwise what HEAD has: as when somebody staged it.
+        """
+        patience = time.monotonic() + SWITCH_S
+        with ExitStack() as held:
+            index = held.enter_context(self.work.locked())
+            while (
+                self.work.staged_since(note.base)
+                and time.monotonic() < patience
+                and may_switch(self.repo)
+            ):
+                held.close()
+                time.sleep(_PAUSE_S)
+                index = held.enter_context(self.work.locked())
+            self._refuse_moved(note, note.base)
+            yield index
+
+    def _refuse_moved(self, note: Journal, commit: str) -> None:
+        if (self.branch_or_none, self.head()) != (note.branch, commit):
+            raise BranchMoved(note.branch)
+
+    def _move_branch(self, note: Journal) -> None:
+        none = "0" * len(note.tip)
+        said = f"merge {note.tip}: Fast-forward"
+        words = ("update-ref", "-m", said, note.branch, note.tip, note.base or none)
+        call(self.repo, *words, held=self._held)
+        if self.branch_or_none != note.branch:  # who names another branch takes no lock
+            call(self.repo, "update-ref", note.branch, note.base or none, note.tip)
+            raise BranchMoved(note.branch)
 
     def _refuse_filters(self, paths: Iterable[str]) -> None:
         for path, name in self.work.filtered(dict.fromkeys(paths)):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memrepo.core.errors import MemrepoError
-from memrepo.store.light import ask, call
+from memrepo.store.light import GitFailed, ask, call
+from memrepo.store.lock import index_lock
 from memrepo.store.scratch import scratch
 from memrepo.store.tree import is_text, read_blob
 
@@ -174,6 +175,47 @@ class WorkTree:
         self.repo = repo
         self.root = Path(str(repo.working_tree_dir))
         self._seen: tuple[tuple[object, ...], Mapping[str, str]] = ((), {})
+        self._env: Mapping[str, str] = {}
+
+    @contextmanager
+    def locked(self) -> Iterator[Path]:
+        """Hold git's own lock of the index, and work on a copy; yield it, for `put_in_place`.
+
+        Git reads an index before it locks it: one that wrote it meanwhile would be undone.
+        """
+        own = Path(self.repo.git_dir)
+        copy = own / "memrepo" / "next-index"
+        with index_lock(own):
+            for left in (copy, copy.with_name(f"{copy.name}.lock")):
+                left.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                seen = (own / "index").stat()
+                copy.write_bytes((own / "index").read_bytes())
+                # What git believes of a file depends on when the index was written.
+                os.utime(copy, ns=(seen.st_mtime_ns, seen.st_mtime_ns))
+            self._env = {"GIT_INDEX_FILE": str(copy)}
+            try:
+                yield copy
+            finally:
+                self._env = {}
+                copy.unlink(missing_ok=True)
+
+    def put_in_place(self, copy: Path) -> None:
+        """Let a copy be the index: `locked` holds it."""
+        copy.replace(Path(self.repo.git_dir) / "index")
+
+    def move(self, base: str, tip: str, held: tuple[int, ...]) -> None:
+        """Bring the files and the index from one commit to another; raises GitFailed.
+
+        Git refuses where a file differs from both, and leaves all of them as they are.
+        """
+        words = ("read-tree", "-m", "-u", base or self._empty, tip)
+        done = self.repo.light.run(words, held=held, env=self._env)
+        if done.returncode > 0:  # a file that was touched and not changed counts as changed
+            self.repo.light.run(("update-index", "-q", "--refresh"), held=held, env=self._env)
+            call(self.repo, *words, held=held, env=self._env)
+        elif done.returncode:
+            raise GitFailed("read-tree", "", done.returncode)
 
     def changed(self, base: str, tip: str) -> dict[str, Sides]:
         """Return what differs between two commits, by path; an empty one stands for no files."""
@@ -182,9 +224,9 @@ class WorkTree:
 
     def is_unmerged(self, commit: str) -> bool:
         """Tell whether the index holds a path twice, as a merge leaves it that met a conflict."""
-        return "U" in self._staged_since(commit).values()
+        return "U" in self.staged_since(commit).values()
 
-    def _staged_since(self, commit: str) -> Mapping[str, str]:
+    def staged_since(self, commit: str) -> Mapping[str, str]:
         """Return what the index has otherwise than a commit, as one letter by path.
 
         The answer holds until somebody writes the index.
@@ -266,6 +308,9 @@ class WorkTree:
         hidden = {path for path, entry in self.staged().items() if entry.hidden}
         for path, sides in changed.items():
             state = dirty.get(path, "  ")
+            if sides.new and self._holds_more(path, changed):
+                blocked.add(path)
+                continue
             if state == "  " and (path not in hidden or self.is_at(path, sides.old)):
                 continue
             if state == "  " and not self._stat(path):
@@ -286,7 +331,7 @@ class WorkTree:
         """Tell whether every path is as the commit has it, in the index and on disk."""
         folders = {folder for path in changed for folder in _folders(path)}
         return (
-            not self._staged_since(base).keys() & changed.keys()
+            not self.staged_since(base).keys() & changed.keys()
             and not any(self._is_strange(folder) for folder in folders)
             and all(self._is_before(path, sides) for path, sides in changed.items())
         )
@@ -307,6 +352,15 @@ class WorkTree:
         if not stat.S_ISREG(found.st_mode) or sides.mode != mode:
             return False
         return (data := self.read(path)) is not None and self.blob_id(data) == sides.old
+
+    def _holds_more(self, path: str, changed: Mapping[str, Sides]) -> bool:
+        """Tell whether a folder stands there with files that do not go, if only ignored ones."""
+        inside = (
+            (Path(place) / name).relative_to(self.root).as_posix()
+            for place, _, names in os.walk(self.root / path)
+            for name in names
+        )
+        return any(name not in changed for name in inside)
 
     def _obstacles(self, changed: Mapping[str, Sides], dirty: Mapping[str, str]) -> Iterator[str]:
         """Yield links and files where folders are needed, and work inside what becomes a file."""
@@ -332,7 +386,7 @@ class WorkTree:
             for path, blob in blobs.items()
         ]
         if lines:
-            call(self.repo, "update-index", "-z", "--index-info", lines=lines)
+            call(self.repo, "update-index", "-z", "--index-info", lines=lines, env=self._env)
 
     def restore(self, paths: Iterable[str]) -> None:
         """Write files as the index has them."""

@@ -314,7 +314,7 @@ def test_a_crash_in_a_linked_work_tree_is_mended_there(repo: Path) -> None:
     git(repo, "worktree", "add", "-q", "-b", "side", str(side))
 
     def act() -> None:
-        crashing.die_before("merge")
+        crashing.die_before("read-tree")
         crashing.command(side, "run", now=NOW)()
 
     driving.done(side, "ingest", now=NOW)

@@ -343,7 +343,7 @@ def test_dying_right_after_the_push_is_mended_by_the_next_sync(
     old = tip(repo)
 
     def act() -> None:
-        crashing.die_before("merge")
+        crashing.die_before("read-tree")
         crashing.command(repo, "sync", now=LATER)()
 
     assert crashing.fork(act) == crashing.KILLED

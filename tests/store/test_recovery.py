@@ -340,7 +340,7 @@ def test_our_own_git_that_outlives_us_keeps_the_lock(repo: Path, tmp_path: Path)
     slow.parent.mkdir()
     found = shutil.which("git")
     slow.write_text(
-        f'#!/bin/sh\ncase " $* " in *" merge "*) touch {tmp_path}/started; sleep 1;; esac\n'
+        f'#!/bin/sh\ncase " $* " in *" read-tree "*) touch {tmp_path}/started; sleep 1;; esac\n'
         f'exec {found} "$@"\n'
     )
     slow.chmod(0o755)
@@ -369,7 +369,7 @@ def test_an_interrupt_while_files_are_written_waits_for_their_end(repo: Path) ->
 
     def act() -> None:
         def hook(event: str, arguments: tuple[object, ...]) -> None:
-            if event == "subprocess.Popen" and "merge" in arguments[1]:  # type: ignore[operator]
+            if event == "subprocess.Popen" and "read-tree" in arguments[1]:  # type: ignore[operator]
                 os.kill(os.getpid(), signal.SIGINT)
 
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -12,7 +12,7 @@ from itertools import groupby
 
 import msgspec
 
-from memrepo.actions.run.landing import prepare
+from memrepo.actions.run.landing import prepare, retried
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import Plan, Step, Update
@@ -40,6 +40,10 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 def claim_edits(first: Work) -> str:
     """Stamp what hands edited since the last run, in one commit; return it, or an empty string."""
+    return retried(first.store, lambda: _claim_edits(first))
+
+
+def _claim_edits(first: Work) -> str:
     at = first.refreshed()
     last = next(iter(at.landed()), None)
     state = at.tree.state()

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.run.landing import prepare
+from memrepo.actions.run.landing import prepare, retried
 from memrepo.actions.work import Work
 from memrepo.core.changes import Delete, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
@@ -161,13 +161,18 @@ def take_in(
     `signed` says that a merge follows that may have to be signed: where nobody can sign it, nothing
     is written.
     """
-    found = ahead(work, force=force, only=only, dry_run=dry_run)
-    if dry_run or not (found.fresh or found.done.removed):
-        return found.done
-    if signed:
-        refuse_unsigned(work.store.repo)
-    where = found.mirrored or work.tree.layout.area("sources")
-    return _commit(work, found.done, found.fresh, reason or f"mirror of {where}")
+
+    def attempt() -> Ingested:
+        at = work if work.tree.commit == work.store.head() else work.refreshed()
+        found = ahead(at, force=force, only=only, dry_run=dry_run)
+        if dry_run or not (found.fresh or found.done.removed):
+            return found.done
+        if signed:
+            refuse_unsigned(at.store.repo)
+        where = found.mirrored or at.tree.layout.area("sources")
+        return _commit(at, found.done, found.fresh, reason or f"mirror of {where}")
+
+    return retried(work.store, attempt)
 
 
 class Ahead(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,8 +7,10 @@ that).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from datetime import datetime
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -17,11 +19,28 @@ from memrepo.actions.guard import refuse_new_secrets, refuse_rejected, refuse_se
 from memrepo.core.changes import Plan, Step
 from memrepo.core.messages import Context, message
 from memrepo.core.state import State, play
-from memrepo.store.repo import Repository
+from memrepo.store.repo import BranchMoved, Repository
 from memrepo.store.stream import COMMITTER, Chain, Commit
 
 TRIES = 3
 """How often a plan is computed on the new HEAD when a person's commit came in between."""
+
+_Done = TypeVar("_Done")
+
+
+def retried(store: Repository, attempt: Callable[[], _Done]) -> _Done:
+    """Do what computes a change and lands it, anew where another commit came in between.
+
+    From the second time on other writers wait: else the slowest might never land.
+    """
+    for turn in range(1, TRIES + 1):
+        with store.writing() if turn > 1 else nullcontext():
+            try:
+                return attempt()
+            except BranchMoved:
+                if turn == TRIES:
+                    raise
+    raise AssertionError("unreachable")
 
 
 class Landing(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import json
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +39,7 @@ from memrepo.store import history
 from memrepo.store.answers import BATCHES, KeptAnswers
 from memrepo.store.ledger import ledger_of
 from memrepo.store.records import Compared
-from memrepo.store.repo import BranchMoved
+from memrepo.store.repo import WRITE_WAIT_S, BranchMoved
 from memrepo.store.stream import CannotSign
 
 
@@ -303,28 +304,34 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
         if waits:
             # Nothing changed since it was computed: a judge would only say the same again.
             return _still_waiting(at, base, ingested, wish, waits[-1])
+    took = 0.0
     for turn in range(1, TRIES + 1):
         first.store.refuse_switched()
-        at = first.refreshed()
-        proposed = propose(at, judge, first.call.now, wish, first.call.tick)
-        outcome = Outcome(
-            status="dry-run",
-            base=base,
-            mode=wish.mode,
-            head=at.tree.commit,
-            ingested=ingested,
-            proposed=proposed,
-            landed=proposed.main,
-        )
-        if request.dry_run:
-            return replace(outcome, used=judge.usage)
-        try:
-            head = _land(at, proposed.main, request.reason)
-        except BranchMoved:
-            # A person's commit takes no lock; the plan is computed again on the new HEAD.
-            if turn == TRIES:
-                raise
-            continue
+        began = time.monotonic()
+        # Others write meanwhile, but for the last time: if they need not wait for too long.
+        alone = turn == TRIES and took < WRITE_WAIT_S / 2
+        with first.store.writing() if alone else nullcontext():
+            at = first.refreshed()
+            proposed = propose(at, judge, first.call.now, wish, first.call.tick)
+            outcome = Outcome(
+                status="dry-run",
+                base=base,
+                mode=wish.mode,
+                head=at.tree.commit,
+                ingested=ingested,
+                proposed=proposed,
+                landed=proposed.main,
+            )
+            if request.dry_run:
+                return replace(outcome, used=judge.usage)
+            try:
+                head = _land(at, proposed.main, request.reason)
+            except BranchMoved:
+                # The plan is computed again on the new HEAD.
+                if turn == TRIES:
+                    raise
+                took = time.monotonic() - began
+                continue
         landed = proposed.main if head else None
         _remember(at, proposed, head or at.tree.commit)
         if head and (there := first.refreshed()).tree.commit == head:

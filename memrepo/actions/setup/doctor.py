@@ -20,6 +20,7 @@ from memrepo.actions.setup.schedule import install, out_of_step
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.messages import counted
 from memrepo.purify.manifest import read_manifests
 from memrepo.store import embedder, hooks, settings
 from memrepo.store.audit import git_version, interrupted, object_problems
@@ -97,8 +98,26 @@ def _state(work: Work, fix: bool) -> Finding:
             pass
         return Finding(name="state", ok=not interrupted(work.store), message=left, fixed=True)
     work.store.refuse_unfit()
+    if out := _taken_out(work):
+        these = "it" if len(out) == 1 else "them"
+        message = (
+            f"git would take out {counted(len(out), 'file', 'files')} that still"
+            f" {'lies' if len(out) == 1 else 'lie'} there, first {out[0]}: unless somebody wants"
+            f" that, `git restore --staged .` keeps {these}"
+        )
+        return Finding(name="state", ok=False, message=message)
     message = f"{left}; the next write settles it, or --fix now" if left else "ready to be written"
     return Finding(name="state", ok=not left, message=message)
+
+
+def _taken_out(work: Work) -> list[str]:
+    """Return files that the next commit would take out and that lie there as HEAD has them.
+
+    Git leaves that where two of it wrote the index at one time, and `git rm --cached` does.
+    """
+    files, blobs = work.store.work, work.tree.blobs
+    staged = files.staged_since(work.tree.commit).items()
+    return [p for p, do in staged if do == "D" and p in blobs and files.is_at(p, blobs[p])]
 
 
 def _identity(work: Work, fix: bool) -> Finding:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from datetime import datetime
 from typing import assert_never
 
@@ -17,7 +16,7 @@ from memrepo.actions import result
 from memrepo.actions.guard import close_calls, refuse_secret
 from memrepo.actions.request import Writes
 from memrepo.actions.run.derived import hot_rules
-from memrepo.actions.run.landing import TRIES, prepare
+from memrepo.actions.run.landing import prepare, retried
 from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
@@ -26,7 +25,6 @@ from memrepo.core.memory import Memory, Stamp
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.policies.hotcache import hot_of
-from memrepo.store.repo import BranchMoved
 from memrepo.store.settings import author
 from memrepo.views.hot import hot_changes
 
@@ -94,15 +92,7 @@ def write(
     first.store.refuse_unfit()
     if not request.dry_run:
         first.store.recover()
-    for turn in range(1, TRIES + 1):
-        # Other writers are kept out from the second try on: else the slowest might never land.
-        with first.store.writing() if turn > 1 else nullcontext():
-            try:
-                return _write(first, request, draft, lay)
-            except BranchMoved:
-                if turn == TRIES:
-                    raise
-    raise AssertionError("unreachable")
+    return retried(first.store, lambda: _write(first, request, draft, lay))
 
 
 def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Written | Unchanged:
@@ -224,34 +214,35 @@ def write_steps(
     first.store.refuse_unfit()
     if not request.dry_run:
         first.store.recover()
-    for turn in range(1, TRIES + 1):
-        at = first.refreshed()
-        state = at.whole.state()
-        steps, waits = _parted(
-            at, state, [_reasoned(step, request.reason) for step in draft(at, state)]
-        )
-        if not steps:
-            return _left(first, Wrote(steps=(), commit="", state=state, waits=waits), request)
-        after = apply(state, (change for step in steps for change in step.changes))
-        pages = hot_changes(after, hot_rules(at))
-        follow = Step(
-            op="view", what="hot cache", reason="it follows the memories", changes=tuple(pages)
-        )
-        plan = Plan(base=at.tree.commit, steps=(*steps, *((follow,) if pages else ())))
-        landing = prepare(
-            at.store, state, plan, at.context(), first.call.now, author=author(at.store.repo)
-        )
-        wrote = Wrote(steps=steps, commit="", state=landing.state, waits=waits)
-        if request.dry_run:
-            return _left(first, wrote, request)
-        try:
-            commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")
-        except BranchMoved:
-            if turn == TRIES:
-                raise
-            continue
-        return _left(first, replace(wrote, commit=commit, notices=tuple(at.store.notices)), request)
-    raise AssertionError("unreachable")
+    return retried(first.store, lambda: _write_all(first, request, draft))
+
+
+def _write_all(
+    first: Work,
+    request: Writes,
+    draft: Callable[[Work, State], Sequence[Step]],
+) -> Wrote:
+    at = first.refreshed()
+    state = at.whole.state()
+    steps, waits = _parted(
+        at, state, [_reasoned(step, request.reason) for step in draft(at, state)]
+    )
+    if not steps:
+        return _left(first, Wrote(steps=(), commit="", state=state, waits=waits), request)
+    after = apply(state, (change for step in steps for change in step.changes))
+    pages = hot_changes(after, hot_rules(at))
+    follow = Step(
+        op="view", what="hot cache", reason="it follows the memories", changes=tuple(pages)
+    )
+    plan = Plan(base=at.tree.commit, steps=(*steps, *((follow,) if pages else ())))
+    landing = prepare(
+        at.store, state, plan, at.context(), first.call.now, author=author(at.store.repo)
+    )
+    wrote = Wrote(steps=steps, commit="", state=landing.state, waits=waits)
+    if request.dry_run:
+        return _left(first, wrote, request)
+    commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")
+    return _left(first, replace(wrote, commit=commit, notices=tuple(at.store.notices)), request)
 
 
 def _parted(

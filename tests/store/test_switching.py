@@ -1,0 +1,137 @@
+"""A person's `git switch` beside a write: either comes whole, and neither undoes the other."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import standing
+from driving import done, git, memrepo
+
+from memrepo.store.worktree import WorkTree
+
+
+@pytest.fixture
+def sided(repo: Path) -> Path:
+    """Return a repository with another branch, which holds one memory more."""
+    git(repo, "switch", "-qc", "side")
+    done(repo, "add", "The spare key hangs in the shed.")
+    git(repo, "switch", "-q", "main")
+    return repo
+
+
+def findings(repo: Path) -> list[dict[str, Any]]:
+    """Return what doctor finds."""
+    found: list[dict[str, Any]] = memrepo(repo, "doctor").data["checks"]
+    return found
+
+
+def before(
+    monkeypatch: pytest.MonkeyPatch, where: type, name: str, act: Callable[[], object]
+) -> None:
+    """Let something happen once, just before a step of a write."""
+    real, todo = getattr(where, name), [act]
+
+    def step(*given: object, **more: object) -> object:
+        if todo:
+            todo.pop()()
+        return real(*given, **more)
+
+    monkeypatch.setattr(where, name, step)
+
+
+def test_a_switch_while_files_are_written_is_refused_by_git(
+    sided: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def switch() -> None:
+        words = ["git", "-C", str(sided), "switch", "side"]
+        ran = subprocess.run(words, capture_output=True, text=True, check=False)
+        said.append(ran.stderr)
+
+    before(monkeypatch, WorkTree, "move", switch)
+    done(sided, "add", "The lathe stands in bay three.")
+    assert "index.lock" in said[0]
+    assert git(sided, "log", "-1", "--format=%s", "main").startswith("create: the-lathe")
+    assert standing.status(sided) == ""
+    git(sided, "switch", "-q", "side")
+    assert standing.status(sided) == ""
+
+
+def test_a_switch_before_it_lets_the_memory_come_on_the_branch_that_is_there(
+    sided: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tip = git(sided, "rev-parse", "main")
+    before(monkeypatch, WorkTree, "clear_way", lambda: git(sided, "switch", "-q", "side"))
+    done(sided, "add", "The lathe stands in bay three.")
+    assert git(sided, "rev-parse", "main") == tip
+    assert git(sided, "log", "-1", "--format=%s", "side").startswith("create: the-lathe")
+    assert standing.status(sided) == ""
+    assert standing.left_behind(sided) == []
+
+
+def test_a_switch_that_has_yet_to_move_head_is_waited_for(
+    sided: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It wrote files and index of the other branch, and let the index go."""
+    alive: list[bool] = []
+
+    def ends(_: object) -> bool:
+        alive.append(git(sided, "symbolic-ref", "HEAD", "refs/heads/side") == "")
+        return True
+
+    before(
+        monkeypatch,
+        WorkTree,
+        "clear_way",
+        lambda: git(sided, "read-tree", "-m", "-u", "main", "side"),
+    )
+    monkeypatch.setattr("memrepo.store.repo.may_switch", ends)
+    tip = git(sided, "rev-parse", "main")
+    done(sided, "add", "The lathe stands in bay three.")
+    assert alive
+    assert git(sided, "rev-parse", "main") == tip
+    assert git(sided, "log", "-1", "--format=%s", "side").startswith("create: the-lathe")
+    assert standing.status(sided) == ""
+
+
+def test_who_names_another_branch_without_a_lock_finds_the_first_as_it_was(
+    sided: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tip = git(sided, "rev-parse", "main")
+    before(
+        monkeypatch,
+        WorkTree,
+        "put_in_place",
+        lambda: git(sided, "symbolic-ref", "HEAD", "refs/heads/side"),
+    )
+    done(sided, "add", "The lathe stands in bay three.")
+    assert git(sided, "rev-parse", "main") == tip
+    assert git(sided, "log", "-1", "--format=%s", "side").startswith("create: the-lathe")
+    git(sided, "restore", "--staged", "--worktree", ".")
+    assert standing.status(sided) == ""
+
+
+def test_what_somebody_staged_stays_staged_and_a_write_goes_on(sided: Path) -> None:
+    (sided / "own.txt").write_text("mine\n")
+    git(sided, "add", "own.txt")
+    done(sided, "add", "The lathe stands in bay three.")
+    assert standing.status(sided) == "A  own.txt\0"
+
+
+def test_files_that_nobody_took_away_are_told_of(sided: Path) -> None:
+    """An index that was undone: HEAD and the files are of one branch, it is of the other."""
+    git(sided, "switch", "-q", "side")
+    git(sided, "read-tree", "main")
+    (state,) = (f for f in findings(sided) if f["name"] == "state")
+    assert not state["ok"]
+    assert "1 file that still lies there" in state["message"]
+    assert "git restore --staged ." in state["message"]
+    git(sided, "restore", "--staged", ".")
+    assert standing.status(sided) == ""
+    (state,) = (f for f in findings(sided) if f["name"] == "state")
+    assert state["ok"]

@@ -30,6 +30,9 @@ _FAR, _ENOUGH, _POWER = 16.0, 0.8, 4.0
 not needed; how fast it comes in below that."""
 _NEARBY = (0.5, 0.35, 0.25, 0.15)
 """What a word counts that stands so many places away in a talk, beside one that stands here."""
+_REPEATED, _SAME, _DEPTH = 3, 0.3, 30
+"""So many better hits make a repetition of a text; the cosine from which on two texts begin to say
+the same; so many first hits are held against each other."""
 _LOWERING = 10
 """So many better hits of its day lower a hit, and more of them no further."""
 
@@ -54,7 +57,9 @@ def rank(
     if moment:
         scored = [_with_merits(one, weights.merits, moment) for one in scored]
     best = _best_parts(scored)
-    return _in_order(_spread(best, weights.answers.spread) if question.several else best)[:count]
+    if question.several:
+        best = _spread(best, weights.answers.spread)
+    return _in_order(_apart(best, weights.repeats))[:count]
 
 
 def _best_parts(scored: Iterable[Ranked]) -> list[Ranked]:
@@ -65,12 +70,40 @@ def _best_parts(scored: Iterable[Ranked]) -> list[Ranked]:
     return list(best.values())
 
 
+def _best_first(scored: Iterable[Ranked]) -> list[Ranked]:
+    return sorted(scored, key=lambda one: (-one.score, one.document.path))
+
+
+def _apart(scored: Sequence[Ranked], share: float) -> list[Ranked]:
+    """Lower what several better hits say already, so that the first hits say more.
+
+    Of two texts that name no subject nothing tells whether they are of the same.
+    """
+    order, small = _best_first(scored), stop_stems()
+    said: list[tuple[frozenset[str], str]] = []
+    apart = []
+    for one in order[:_DEPTH]:
+        found, about = frozenset(one.document.terms) - small, one.document.subject
+        near = sorted(_overlap(found, other) for other, of in said if about or of)
+        said.append((found, about))
+        again = near[-_REPEATED] - _SAME if len(near) >= _REPEATED else 0.0
+        lost = share * max(0.0, one.score) * max(0.0, again) / (1 - _SAME)
+        parts = {**one.parts, "repeats": -lost}
+        apart.append(Ranked(one.document, one.score - lost, parts) if lost else one)
+    return apart + order[_DEPTH:]
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the cosine of two sets of words."""
+    return len(one & other) / (math.sqrt(len(one) * len(other)) or 1.0)
+
+
 def _spread(scored: Sequence[Ranked], share: float) -> list[Ranked]:
     """Lower each hit by the better ones of its day, so that a list is drawn from several days.
 
     What has no date is counted by its source.
     """
-    order = sorted(scored, key=lambda one: (-one.score, one.document.path))
+    order = _best_first(scored)
     step = share * max(0.0, order[0].score) if order else 0.0
     before: Counter[str] = Counter()
     spread = []

@@ -180,6 +180,8 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     """What a word counts that a turn of a talk lacks, and another holds that stands near it."""
     thread: float = 0.3
     subject: float = 0.3
+    repeats: float = 0.3
+    """Share that a text loses which says no more than several better ones."""
     answers: Answers = msgspec.field(default_factory=Answers)
     date: float = 0.2
     """Of the month that is named, and as much again of the very day."""

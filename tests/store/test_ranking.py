@@ -334,6 +334,25 @@ def test_of_texts_as_good_by_their_words_the_one_with_more_of_them_comes_first(
     assert asked(tmp_path, files, "pump gate", NOTHING_AROUND)[0] == 1
 
 
+@pytest.mark.parametrize(("subject", "behind"), [("Ana", True), ("", False)])
+def test_what_three_better_hits_say_already_stands_behind_what_says_more(
+    tmp_path: Path, subject: str, behind: bool
+) -> None:
+    again = [f"the garden pump broke in the {month}" for month in ("spring", "fall", "winter")]
+    bodies = [
+        *again,
+        "the garden pump broke in the summer",
+        "a neighbour lent Ben his own old pump",
+    ]
+    files = dict(
+        said(n, text, source=f"sources/{n}.md", subject=subject) for n, text in enumerate(bodies)
+    )
+    assert asked(tmp_path, files, "pump", Weights(repeats=0)) == [0, 1, 2, 3, 4]
+    first = asked(tmp_path, files, "pump", Weights(repeats=1))
+    assert first[:3] == [0, 1, 2]
+    assert (first.index(4) < first.index(3)) == behind
+
+
 # -- what speaks for a memory whatever is asked --------------------------------------------------
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

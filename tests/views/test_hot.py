@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memrepo.core.memory import Hot, Memory, Source
-from memrepo.core.state import State
+from memrepo.core.state import Files, State
 from memrepo.policies.rules import HotRules
 from memrepo.views.hot import condensed, hot_page
 
@@ -57,7 +57,7 @@ def test_what_a_profile_says_stands_under_whom_it_is_about_in_the_order_of_the_f
         said(3, "The agent is Ben.", "IDENTITY.md", 1),
         said(4, "Boats are red.", "MEMORY.md", 1),
     ]
-    page = hot_page(State(memories={m.id: m for m in found}, files={}), HotRules())
+    page = hot_page(State(memories={m.id: m for m in found}, files=Files({}, {})), HotRules())
     assert page is not None
     lines = [line.partition(" ↑")[0] for line in page.decode().splitlines()]
     assert [line for line in lines if line.startswith(("- ", "## "))] == [

@@ -33,7 +33,7 @@ RESERVED_NAMES = ("index.md", "log.md")
 HOT_NAMES = ("MEMORY.md", "HOT.md")
 """Names of the hot cache; the second is taken where the first is somebody else's file."""
 
-_DAY = regex(r"(\d{4}-\d{2})-(\d{2})")
+_DAY = regex(r"(\d{4}-\d{2})-\d{2}")
 
 
 class Layout(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ class Layout(msgspec.Struct, frozen=True):
         )
 
     def memory(self, *, id_: str, type_: str, text: str, captured: str, layer: str = "") -> str:
-        """Return the birth path of a memory: layer, month (and day, for notes), slug and id.
+        """Return the birth path of a memory: layer, month, slug and id.
 
         `captured` is an ISO date of evidence or empty; undated memories are spread over 256
         folders so that directories stay small. The layer is the type's own where none is given.
@@ -87,12 +87,7 @@ class Layout(msgspec.Struct, frozen=True):
         layer = layer or LAYER_OF_TYPE[type_]
         day = _DAY.match(captured)
         digits = id_.removeprefix("mem-")
-        if day is None:
-            folder = f"undated/{digits[:2]}"
-        elif type_ == "note":
-            folder = f"{day[1]}/{day[2]}"
-        else:
-            folder = day[1]
+        folder = f"undated/{digits[:2]}" if day is None else day[1]
         return f"{self.area('memories')}{layer}/{folder}/{slugify(text)}-{digits[:6]}.md"
 
     def view(self, name: str) -> str:

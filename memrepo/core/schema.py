@@ -362,7 +362,13 @@ FIELDS: tuple[Field, ...] = (
         aside=True,
         doc="White space around the text, and its line ends, in a file of the memory tool.",
     ),
-    Field(name="run", kind=_NAME, merge="lww", aside=True, doc="The run that last wrote it."),
+    Field(
+        name="run",
+        kind=_NAME,
+        merge="lww",
+        aside=True,
+        doc="The run that last wrote it, moves between tiers aside.",
+    ),
 )
 
 BY_NAME: Mapping[str, Field] = MappingProxyType({field.name: field for field in FIELDS})

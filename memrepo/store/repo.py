@@ -63,6 +63,8 @@ _GIT_LOOSE = 6700
 """When git itself packs, unless a person says otherwise (git-gc(1))."""
 _WINDOW, _GIT_WINDOW = 250, 10
 """Among how many objects a base for a delta is looked for: of few, and by git's own measure."""
+_SMALL = 20_000
+"""Up to how many objects, and kibibytes, all that is packed together is packed afresh."""
 LONGEST_REVISION = 1000
 _COMMITTED = regex(rb"^committer .*> (\d+) [+-]\d+$", re.MULTILINE)
 
@@ -392,11 +394,15 @@ class Repository:
         from memrepo.store.audit import write_graph
 
         with self.writing():
-            loose = ask(self.repo, "count-objects").split(" ", 1)[0]
-            if int(loose) >= LOOSE:
+            said = ask(self.repo, "count-objects", "-v").splitlines()
+            counts = dict(line.split(": ", 1) for line in said)
+            if (loose := int(counts["count"])) >= LOOSE:
                 # The files of one run are alike, wherever they lie; so few of them take no time.
-                window = _WINDOW if int(loose) <= _GIT_LOOSE else _GIT_WINDOW
-                words = ("repack", "-d", "-l", "-q", "--geometric=2", f"--window={window}")
+                window = _WINDOW if loose <= _GIT_LOOSE else _GIT_WINDOW
+                words = ["repack", "-d", "-l", "-q", "--geometric=2", f"--window={window}"]
+                if loose + int(counts["in-pack"]) <= _SMALL and int(counts["size-pack"]) <= _SMALL:
+                    # What was packed apart has its bases in its own pack: look for better ones.
+                    words.append("-f")
                 call(self.repo, *words, held=self._held, forgive=True)
                 write_graph(self.repo)
             when = f"gc.auto={self.repo.config.get('gc.auto') or _GIT_LOOSE}"

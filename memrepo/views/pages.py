@@ -22,7 +22,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.plain import plain
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
-from memrepo.policies.lexicon import lexicon, topics_of
+from memrepo.policies.lexicon import Topic, lexicon, topics_of
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -279,8 +279,22 @@ def _pages_of(
         yield _Page(
             path=state.layout.view(folder + TOPICS),
             of=digest([folder + TOPICS, *map(_said, active)]),
-            render=lambda: _rendered(f"{TOPICS}.j2", topics=topics_of(active, words)),
+            render=lambda: _rendered(f"{TOPICS}.j2", topics=_rounded(topics_of(active, words))),
         )
+
+
+def _rounded(topics: Iterable[Topic]) -> list[tuple[str, int]]:
+    """Return the words with how often they stand, the frequent ones first.
+
+    Counts are rounded down to 1, 2, 3 or 5 times a power of ten, and equal ones stand in the order
+    of the alphabet: a page that tells each word of a night anew is written anew each night.
+    """
+    found = []
+    for topic in topics:
+        power = 10 ** (len(str(topic.count)) - 1)
+        step = max(n for n in (1, 2, 3, 5) if n * power <= topic.count)
+        found.append((topic.term, step * power))
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
 def _split(state: State, view: View, claims: Sequence[Memory], folder: str) -> Iterable[_Page]:

@@ -16,7 +16,7 @@ from memrepo.core.times import format_time, parse_time
 NIGHTS, YOUNG = 360, 30
 """How many nights are lived, and by how many a repository of the same memories is younger."""
 MEASURED = 10
-BYTES, OBJECTS = 16, 13
+BYTES, OBJECTS = 6, 8
 """What a history takes at most, times plain commits of the same sources, both packed by git."""
 BEGIN = parse_time("2026-03-01T22:00:00Z")
 NAMES = ("Ada", "Bruno", "Clara", "Dimitri", "Elena", "Farid", "Greta", "Hanna", "Ivo", "Jana")

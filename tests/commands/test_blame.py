@@ -343,7 +343,7 @@ def test_log_filters_join(small_repo: Path) -> None:
     assert ops("--memory", memory.id, "--actor", "HUMAN:person") == ["pin"]
     assert ops("--memory", memory.id, "--actor", "Test Person") == ["edit"]
     assert ops("--memory", memory.id, "--run", run) == ["create", "supersede"]
-    assert ops("--run", run, "--op", "view") == ["view"]
+    assert ops("--run", run, "--op", "supersede") == ["supersede"]
     assert ops("--actor", "memrepo/", "--op", "supersede") == ["supersede"]
     assert ops("--actor", "nobody") == []
     assert ops("--until", "2026-03-01") == ["run", "ingest", "init"]

@@ -67,7 +67,6 @@ def test_only_the_stages_asked_for_are_gone_through(small_repo: Path) -> None:
     assert ops(done(small_repo, "run", "--only", "consolidation", now=NEXT_DAY)) == {
         "flag",
         "run",
-        "view",
     }
     assert done(small_repo, "run", "--only", "purify", now=NEXT_DAY)["status"] == "skipped"
     moved = ops(done(small_repo, "run", "--only", "lifecycle", now=NEXT_DAY))

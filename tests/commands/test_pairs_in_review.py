@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, assert_sound, begin, done, memories, memrepo, subjects
+from driving import LATER, assert_sound, begin, done, git, memories, memrepo, subjects
 
 TIMES = [f"2026-03-01T1{hour}:{minute}0:00Z" for hour in range(2, 9) for minute in range(6)]
 VIM, HELIX = "- The editor of the team is vim.", "- The editor of the team is helix."
@@ -148,4 +148,4 @@ def test_each_subject_counts_what_its_commit_holds(both_new: tuple[Path, dict[st
     done(repo, "accept", "--only", ids["parish"], now=TIMES[1])
     (said,) = SUBJECT.fullmatch(subjects(repo, "-1")[0]).groups()  # type: ignore[union-attr]
     assert said == "1 new"
-    assert "view: 2 pages" in subjects(repo, "-4")
+    assert "; 2 pages drawn anew" in git(repo, "log", "-1", "--format=%b", "HEAD^2")

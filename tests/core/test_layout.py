@@ -75,7 +75,7 @@ def test_a_memory_is_markdown_in_a_layer(path: str, memory: bool) -> None:
         ("fact", "2026-02-07 09:00", "knowledge/2026-02"),
         ("fact", "", "knowledge/undated/3f"),
         ("fact", "in spring", "knowledge/undated/3f"),
-        ("note", "2026-02-07", "notes/2026-02/07"),
+        ("note", "2026-02-07", "notes/2026-02"),
         ("note", "", "notes/undated/3f"),
         ("decision", "2026-02-07T09:00:00Z", "decisions/2026-02"),
     ],

@@ -28,7 +28,7 @@ from memrepo.actions.pending import (
 )
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, option
-from memrepo.actions.run.chain import count_parts, headline
+from memrepo.actions.run.chain import count_parts, headline, record
 from memrepo.actions.run.derived import derived_files
 from memrepo.actions.run.landing import chain
 from memrepo.actions.run.telemetry import Downstream, handed
@@ -44,7 +44,7 @@ from memrepo.merge.takeback import together
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import Conflict
 from memrepo.store import history
-from memrepo.store.landings import RECORD, commit_landing
+from memrepo.store.landings import commit_landing
 from memrepo.store.stream import Chain, Commit
 
 ACCEPTED = "refs/memrepo/accepted/"
@@ -424,30 +424,10 @@ def _without(base: State, theirs: State, ids: Sequence[str]) -> State:
 
 def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
     pages = derived_files(work, replay.state)
-    steps = [
-        Step(
-            op="run",
-            what=RECORD,
-            reason="accepted after review",
-            changes=left_behind(work, waits, replay.left, replay.offered),
-        )
-    ]
-    if pages:
-        steps.insert(
-            0,
-            Step(
-                op="view",
-                what=counted(len(pages), "page", "pages"),
-                reason="they follow the memories",
-                changes=tuple(pages),
-            ),
-        )
-    context = Context(actor=MACHINE, run=waits.run)
-    effects, _ = play(replay.state, Plan(base=work.tree.commit, steps=tuple(steps)))
-    derived = [
-        Commit(message=message(step, context), effect=effect)
-        for step, effect in zip(steps, effects, strict=True)
-    ]
+    files = left_behind(work, waits, replay.left, replay.offered)
+    last = record(files, pages, "accepted after review")
+    (effect,), _ = play(replay.state, Plan(base=work.tree.commit, steps=(last,)))
+    derived = Commit(message=message(last, Context(actor=MACHINE, run=waits.run)), effect=effect)
     merge = Step(
         op="run",
         what=_headline(waits, replay, work.store.snapshot(waits.tip).state()),
@@ -457,7 +437,7 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
         work.store,
         work.tree.state(),
         replay.state,
-        [*replay.commits, *derived],
+        [*replay.commits, derived],
         base=work.tree.commit,
         now=work.call.now,
         merge=message(merge, Context(actor=work.actor, run=waits.run)),

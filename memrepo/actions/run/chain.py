@@ -145,6 +145,13 @@ def headline(run: str, counts: Mapping[str, int]) -> str:
     return f"{run}: {', '.join(said) or 'no new memory'}"
 
 
+def record(files: Sequence[Change], pages: Sequence[Change], reason: str) -> Step:
+    """Return the last step of a run: its manifest, and the pages that follow from the others."""
+    if pages:
+        reason = f"{reason}; {counted(len(pages), 'page', 'pages')} drawn anew"
+    return Step(op="run", what=RECORD, reason=reason, changes=(*pages, *files))
+
+
 def _updated(steps: Sequence[Step], op: str) -> list[str]:
     return [c.id for s in steps if s.op == op for c in s.changes if isinstance(c, Update)]
 
@@ -226,29 +233,12 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
         base = self.work.tree.commit
         run = f"{run_stamp(self.now, self.runs)}-{_plan_digest(base, steps)}"
         made = [_stamped(step, run) for step in steps]
-        if pages:
-            made.append(
-                Step(
-                    op="view",
-                    what=counted(len(pages), "page", "pages"),
-                    reason="they follow the memories",
-                    changes=tuple(pages),
-                )
-            )
         manifest = replace(
             self._manifest(run, purified, consumed, steps), held=held, decided=decided
         )
-        made.append(
-            Step(
-                op="run",
-                what=RECORD,
-                reason=f"{len(consumed)} sources taken in, judged by {self.judge.name}",
-                changes=(
-                    *files,
-                    Write(path=self.work.tree.layout.manifest(run), data=manifest.to_bytes()),
-                ),
-            )
-        )
+        said = f"{len(consumed)} sources taken in, judged by {self.judge.name}"
+        path = self.work.tree.layout.manifest(run)
+        made.append(record((*files, Write(path=path, data=manifest.to_bytes())), pages, said))
         return Proposal(
             run=run,
             plan=Plan(base=base, steps=tuple(made)),
@@ -319,7 +309,12 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _stamped(step: Step, run: str) -> Step:
-    """Write the run's id into every memory it writes."""
+    """Write the run's id into every memory it writes; one that moves between tiers says the same.
+
+    When it moved stands beside its tier, and each of its moves would write the id anew.
+    """
+    if step.op == "tier":
+        return step
     changes: list[object] = []
     for change in step.changes:
         match change:

@@ -33,6 +33,8 @@ _NEARBY = (0.5, 0.35, 0.25, 0.15)
 _REPEATED, _SAME, _DEPTH = 3, 0.3, 30
 """So many better hits make a repetition of a text; the cosine from which on two texts begin to say
 the same; so many first hits are held against each other."""
+_EXCHANGES = 100
+"""So many first hits are taken with what is said around them, to tell how much the words cover."""
 _LOWERING = 10
 """So many better hits of its day lower a hit, and more of them no further."""
 
@@ -172,6 +174,8 @@ class _Turn:
         self.question, self.corpus, self.weights, self.reach = question, corpus, weights, reach
         self.counts: dict[int, Counter[str]] = {}
         self.rarity: dict[str, float] = {}
+        self.misnamed = False
+        self.talks: list[Row] = []
         self.timely = corpus.dated(question.spans, reach.dated) if question.spans else []
         asked = [t for t in question.terms if not (self.timely and t in question.timed)]
         self.terms = {t: w for term in asked for t, w in self.spelled(term).items()}
@@ -365,7 +369,8 @@ class _Turn:
         if not rest:
             return subject
         own = max((s for n, s in rest.items() if self.documents[n].subject == subject), default=0.0)
-        return subject if own >= self.weights.other_subject * max(rest.values()) else ""
+        self.misnamed = own < self.weights.other_subject * max(rest.values())
+        return "" if self.misnamed else subject
 
     def with_neighbours(self, scores: Mapping[int, float]) -> dict[int, float]:
         """Return the scores with what hits that stand side by side in a source lend each other.
@@ -376,6 +381,7 @@ class _Turn:
         """
         hits = self.best(scores, self.reach.neighbours)
         around = self.corpus.around(self.documents[n] for n in hits)
+        self.talks = [around[n] for n in hits[:_EXCHANGES] if n in around and around[n].talk]
         scores = self.by_role(self.in_context(scores, around))
         lent = dict(scores)
         for reply in self.replies(hits[: self.reach.replies], around):
@@ -481,14 +487,17 @@ class _Turn:
     def need(self) -> float:
         """Return how much meaning is needed beside the words: 0 where one memory holds most.
 
-        Words count by how rare they are, and most where nothing holds them.
+        Words count by how rare they are, and most where nothing holds them. What people say in turn
+        holds together what none of them says alone. Where a name is taken for a mistake nothing is
+        needed: meaning would go by the name.
         """
+        if self.misnamed:
+            return 0.0
         rarest = math.log(1 + (self.corpus.size + 0.5) / 0.5)
         worth = {t: self.rarity.get(t, rarest) for t in self.terms}
-        held = (
-            sum(worth[t] for t in worth.keys() & self.counted(document).keys())
-            for document in self.documents.values()
-        )
+        told = {n: worth.keys() & self.counted(d).keys() for n, d in self.documents.items()}
+        said = (set().union(*(told.get(n, ()) for n in row.numbers)) for row in self.talks)
+        held = (sum(worth[t] for t in terms) for terms in (*told.values(), *said))
         share = max(held, default=0.0) / (sum(worth.values()) or 1.0)
         return _FAR * math.pow(max(0.0, 1 - share / _ENOUGH), _POWER)
 

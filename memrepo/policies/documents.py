@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Protocol
 
 import msgspec
@@ -21,7 +23,7 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
     feedback_terms: int = 15
 
 
-class Document(msgspec.Struct, frozen=True):
+class Document(msgspec.Struct, frozen=True, dict=True):
     """What ranking knows of one memory; `place`, `path` and `part` order those of a thread."""
 
     number: int
@@ -45,6 +47,11 @@ class Document(msgspec.Struct, frozen=True):
     """Which kinds of answer it may give, and whether it asks (`cues`)."""
     is_record: bool = False
     """Whether it tells a whole day or session, as notes and episodes do."""
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """Return how often each of its terms stands in it."""
+        return Counter(self.terms)
 
 
 class Row(msgspec.Struct, frozen=True):

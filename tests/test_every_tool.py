@@ -6,18 +6,20 @@ A tool without a row in EXAMPLES, or a row without a tool, fails here.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jsonschema
 import pytest
-from driving import begin, done, git, memrepo
-from real_clients import installed
+from docs_parts import ROOT
+from driving import LONG, begin, done, git, memrepo
+from real_clients import bare_environment, installed
 from workspaces import small
 
 from memrepo.actions.work import Call
@@ -28,6 +30,10 @@ from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT
 TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN, *CONNECTOR)}
 NOW = datetime(2026, 3, 3, 9, tzinfo=UTC)
 WHY = "a person asked for it"
+OF_A_COMMAND_LINE = re.compile(r"standard input|[Uu]sage:|argparse|(^|\s)--?[a-z]|\bstdin\b")
+SERVER = ("mcp", "--toolset", "admin", "--connector")
+INSPECTED = ("memory_forget", "memory_search")
+"""Tools that the inspector calls where not every one is tried: it takes seconds for each."""
 Arguments = dict[str, Any]
 
 
@@ -128,6 +134,51 @@ def test_what_is_missing_or_unknown_is_refused_and_nothing_is_written(
     assert git(begun, "rev-parse", "HEAD") == head
 
 
+class Session(NamedTuple):
+    """One tool in a repository of its own: what fits, and what is refused, one call each."""
+
+    name: str
+    line: tuple[str, ...]
+    good: Arguments
+    wrong: tuple[Arguments, ...]
+
+
+def sessions(begun: Path, folder: Path) -> Iterator[Session]:
+    """Yield every tool with each way in which its arguments may not fit."""
+    for name in sorted(TOOLS):
+        place = Path(shutil.copytree(begun.parent, folder / name, symlinks=True))
+        repo = place / begun.name
+        git(repo, "config", "memrepo.workspace", str(place / "ws"))
+        good, properties = EXAMPLES[name](repo), TOOLS[name].input_schema()["properties"]
+        missing = [{k: v for k, v in good.items() if k != key} for key in TOOLS[name].required]
+        missing += [{}] if TOOLS[name].required or name == "memory_get" else []
+        long = [{**good, key: "x" * 99_999} for key in TOOLS[name].required]
+        unknown = [{**good, key: "mem-0000000000000000"} for key in ("id", "run") if key in good]
+        other = [{**good, key: {"neither": "text", "nor": "number"}} for key in properties]
+        closed = [{**good, key: "no-such"} for key, said in properties.items() if "enum" in said]
+        yield Session(
+            name,
+            (sys.executable, "-m", "memrepo", "-C", str(repo), *SERVER),
+            good,
+            ({"nonsense": 1}, *missing, *long, *unknown, *other, *closed),
+        )
+
+
+def assert_refused(answer: Mapping[str, Any], what: object) -> None:
+    """Assert that a client was told in words, and nothing that a schema speaks of."""
+    assert answer["isError"], (what, answer)
+    text = answer["content"][0]["text"]
+    assert text.startswith("refused:"), (what, answer)
+    assert not OF_A_COMMAND_LINE.search(text), (what, answer)
+    assert "structuredContent" not in answer, (what, answer)
+
+
+def test_a_refusal_advises_to_what_a_model_has(begun: Path) -> None:
+    reply = call(begun, "memory_get", {"id": "mem-0000000000000000"})
+    assert "`memory_search` finds memories by words" in reply.text
+    assert "`id`, or several as `ids`" in call(begun, "memory_get", {}).text
+
+
 def test_the_typescript_client_accepts_every_answer_and_every_refusal(
     begun: Path, tmp_path: Path
 ) -> None:
@@ -135,23 +186,11 @@ def test_the_typescript_client_accepts_every_answer_and_every_refusal(
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not there")
-    calls = []
-    for name in sorted(TOOLS):
-        place = Path(shutil.copytree(begun.parent, tmp_path / name, symlinks=True))
-        repo = place / begun.name
-        git(repo, "config", "memrepo.workspace", str(place / "ws"))
-        good = EXAMPLES[name](repo)
-        refused = [{"nonsense": 1}, *({**good, a: "x" * 99_999} for a in TOOLS[name].required)]
-        unknown = [{**good, key: "mem-0000000000000000"} for key in ("id", "run") if key in good]
-        options = ["mcp", "--toolset", "admin", "--connector"]
-        calls.append(
-            {
-                "command": sys.executable,
-                "args": ["-m", "memrepo", "-C", str(repo), *options],
-                "name": name,
-                "given": [good, *refused, *unknown],
-            }
-        )
+    every = [*sessions(begun, tmp_path)]
+    calls = [
+        {"command": s.line[0], "args": s.line[1:], "name": s.name, "given": [s.good, *s.wrong]}
+        for s in every
+    ]
     ran = subprocess.run(
         [node, str(Path(__file__).with_name("sdk_client.mjs"))],
         input=json.dumps({"modules": str(modules), "calls": calls}),
@@ -160,13 +199,49 @@ def test_the_typescript_client_accepts_every_answer_and_every_refusal(
         timeout=200,
         check=True,
     )
-    for call_, answers in zip(calls, json.loads(ran.stdout), strict=True):
+    for session, answers in zip(every, json.loads(ran.stdout), strict=True):
         first, *others = answers
-        assert "thrown" not in first, (call_["name"], first)
-        assert not first.get("isError"), (call_["name"], first)
+        assert "thrown" not in first, (session.name, first)
+        assert not first.get("isError"), (session.name, first)
         assert first["structuredContent"]
-        assert len(others) == len(call_["given"]) - 1
-        for other in others:
-            assert other["isError"], (call_["name"], other)
-            assert other["content"][0]["text"].startswith("refused:")
-            assert "structuredContent" not in other
+        for wrong, other in zip(session.wrong, others, strict=True):
+            assert_refused(other, (session.name, wrong))
+
+
+def test_the_inspector_shows_every_answer_and_every_refusal(begun: Path, tmp_path: Path) -> None:
+    program = installed("inspector", ".bin/mcp-inspector")
+    node = installed("node", ".bin/node").parent
+    around = bare_environment(tmp_path / "home")
+    around |= {"PATH": f"{node}:{around['PATH']}", "PYTHONPATH": str(ROOT)}
+
+    def inspect(line: Sequence[str], *words: str) -> tuple[int, Any, str]:
+        ran = subprocess.run(
+            [program, "--cli", "--format", "json", "-q", *words, "--", *line],
+            env=around,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        return ran.returncode, json.loads(ran.stdout or "null"), ran.stderr
+
+    every = [*sessions(begun, tmp_path)]
+    code, listed, said = inspect(every[0].line, "--method", "tools/list", "--strict")
+    assert code == 0, said
+    assert {tool["name"] for tool in listed["result"]["tools"]} == set(TOOLS)
+    for session in every if LONG else [s for s in every if s.name in INSPECTED]:
+        asked = ("--method", "tools/call", "--tool-name", session.name, "--tool-args-json")
+        code, answer, said = inspect(session.line, *asked, json.dumps(session.good))
+        assert code == 0, (session.name, said)
+        assert answer["result"]["structuredContent"]
+        for wrong in session.wrong if LONG else session.wrong[:1]:
+            code, answer, said = inspect(session.line, *asked, json.dumps(wrong))
+            assert code == 5, (session.name, wrong, said)
+            assert_refused(answer["result"], (session.name, wrong))
+    (hot,) = [s.line for s in every if s.name == "memory_hot"]
+    code, answer, said = inspect(hot, "--method", "resources/list")
+    assert code == 0, said
+    for resource in answer["result"]["resources"]:
+        code, _, said = inspect(hot, "--method", "resources/read", "--uri", resource["uri"])
+        assert code == 0, said

@@ -30,18 +30,8 @@ _HIDDEN = ("stale", "retire_candidate", "probable_duplicate")
 COLD, STALE, RECENT = "cold", "stale", "recent"
 FEW = 10
 """With fewer memories there is nothing to choose from: whoever wrote them knows them."""
-FIRST = {
-    "identity": ("identity",),
-    "user": ("relationship",),
-    "preferences": ("preference",),
-    "rules": ("constraint",),
-    "decisions": ("decision", "commitment"),
-}
-"""What a session begins with, by types: who one is, for whom, what is wanted, what is running."""
 SEEDED = "new layer"
 """Why a memory is on the first page, which nobody's use chose."""
-_EACH = 5
-"""The seed's upper bound of a layer's bullets."""
 
 
 def hot_of(memory: Memory) -> Hot | None:
@@ -163,18 +153,13 @@ def hot_steps(
 def _first(
     memories: Sequence[Memory], accesses: Accesses, now: datetime, decay: DecayRules
 ) -> list[Memory]:
-    """Return what the first page shows, before any use could tell: nothing was on the cache yet.
-
-    Of each kind those first that several places say, that a curated file says, that are surest.
-    """
+    """Return what the first page shows, before any use could tell: what a session begins with."""
     claims = [m for m in memories if may_be_hot(m, accesses, now, decay)]
     if len(claims) < FEW or any("hot" in memory.fields for memory in memories):
         return []
-    found: list[Memory] = []
-    for types in FIRST.values():
-        mine = sorted((m for m in claims if m.type in types), key=matters)
-        found += mine[:_EACH]
-    return found
+    from memrepo.policies.opening import opening  # it reads the page that is there later
+
+    return opening(claims, accesses, now, decay)
 
 
 def matters(memory: Memory) -> tuple[object, ...]:

@@ -26,6 +26,8 @@ _INTRO = (
     "",
     "memrepo writes this page from the memories it names. Edit those (`memrepo edit`), not this.",
 )
+_PROFILES = {"IDENTITY.md": "identity", "USER.md": "user"}
+"""Files that are about the agent, or about the person: each has a section."""
 _LENGTH = 200
 _MARKUP = regex(r"(\\*)([<`\[\]])")
 _ESCAPED = regex(r"(\\*)\\([<`\[\]])")
@@ -100,9 +102,15 @@ def unescaped(said: str) -> str:
 
 
 def _first_to_stay(memory: Memory) -> tuple[object, ...]:
+    """Sort the newest first; what came together stands as in its file, a profile before others."""
     hot = hot_of(memory)
     since = hot.since.timestamp() if hot and hot.since else 0.0
-    return (not memory.flag("critical"), not is_exempt(memory), -since, memory.path)
+    places = (
+        (s.resource.rsplit("/", 1)[-1] not in _PROFILES, s.resource, s.lines)
+        for s in memory.sources
+    )
+    place = min(places, default=(True, "", (0, 0)))
+    return (not memory.flag("critical"), not is_exempt(memory), -since, place, memory.path)
 
 
 def _fits(page: bytes, rules: HotRules) -> bool:
@@ -113,13 +121,23 @@ def _page(kept: Sequence[Memory], out: Sequence[Memory]) -> bytes:
     layers = [*_ORDER, *sorted({m.layer for m in kept} - set(_ORDER))]
     lines = list(_INTRO)
     for layer in layers:
-        mine = sorted((m for m in kept if m.layer == layer), key=_first_to_stay)
+        mine = sorted((m for m in kept if _section(m) == layer), key=_first_to_stay)
         if mine:
             lines += ["", f"## {layer.capitalize()}", *map(bullet, mine), _pointer(mine)]
     if out:
         lines += ["", _LEFT_OUT, f"{len(out)} more stand in:"]
         lines += [f"- {folder}" for folder in sorted({_folder(m) for m in out})]
     return stamped("hot", "".join(f"{line}\n" for line in lines))
+
+
+def _section(memory: Memory) -> str:
+    """Return under which heading a memory stands: what a profile says, under whom it is about."""
+    if memory.type in ("fact", "identity", "relationship"):
+        names = {source.resource.rsplit("/", 1)[-1] for source in memory.sources}
+        found = [section for file, section in _PROFILES.items() if file in names]
+        if found:
+            return found[0]
+    return memory.layer
 
 
 def _pointer(memories: Iterable[Memory]) -> str:
@@ -158,14 +176,38 @@ def condensed(memory: Memory) -> str:
     Arrows of tags are taken out: a memory must not be able to forge one. A placeholder stands for
     a secret, whatever its line allows: agents read this.
     """
-    said = sentences(without_secrets(memory.body))
+    said = _parts(without_secrets(memory.body))
     said = said or [without_secrets(memory.text("title")) or memory.slug]
     text = said[0]
-    for more in said[1:]:
-        if len(text) + len(more) >= _LENGTH:
+    for number, more in enumerate(said[1:]):
+        # A heading alone says nothing: what stands under it is cut rather than left out.
+        heads = not number and text.endswith(":")
+        if len(text) + len(more) >= _LENGTH and not heads:
+            text = f"{text.rstrip(';')} …" if text.endswith(";") else text
             break
         text = f"{text} {more}"
     text = visible(text).replace("↑", "^").replace("←", "<-")
     text = text if len(text) <= _LENGTH else text[: _LENGTH - 1].rstrip() + "…"
     # On one line, and with its marks escaped, a text may look like a secret that it was not.
     return without_secrets(_MARKUP.sub(r"\1\1\\\2", text))
+
+
+def _parts(body: str) -> list[str]:
+    """Return the sentences of a body, marked off as the lines were that they stood on.
+
+    A heading ends in a colon, and any other line with one below it in a semicolon.
+    """
+    found: list[str] = []
+    _, _, below = body.partition("\n")
+    heads = below.startswith(("\n", *_ITEM))
+    for line in body.split("\n"):
+        said = sentences(_BOLD.sub(r"\1", line))
+        if found and said and not found[-1].endswith(_STOPS):
+            found[-1] += ":" if heads and len(found) == 1 else ";"
+        found += said
+    return found
+
+
+_BOLD = regex(r"\*\*(?=\S)([^*\n]+?)(?<=\S)\*\*")
+_ITEM = ("- ", "* ", "1. ", "1) ")
+_STOPS = (".", "!", "?", ":", ";", ",", "。", "！", "？", "：", "；", "，")

@@ -35,9 +35,7 @@ class NothingSaid(MemrepoError):
     exit_code = Exit.USAGE
 
     def __init__(self, what: str) -> None:
-        super().__init__(
-            f"{what} is empty", fix="give a text, or `-` to read it from standard input"
-        )
+        super().__init__(f"{what} is empty", fix="say it in words")
 
 
 class Written(result.Result, frozen=True, kw_only=True):

@@ -23,8 +23,7 @@ from memrepo.actions.recall.usage import HITS, touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.setup import status as standing
 from memrepo.actions.work import Work
-from memrepo.actions.write.commit import NothingSaid
-from memrepo.core.errors import MemrepoError
+from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, fold
 from memrepo.core.secrets import without_secrets
@@ -66,7 +65,7 @@ def get(call: ToolCall) -> Reply:
     there = work_at(call.work, call.get("at"))
     if not call.get("ids"):
         if not call.get("id"):
-            raise NothingSaid("the id")
+            raise UsageError("no memory is named", fix="give its `id`, or several as `ids`")
         return _opened(call, there, call.get("id"), _bound(call))
     wanted = list(dict.fromkeys([*filter(None, [call.get("id")]), *call.get("ids")]))
     found, left = list[Reply](), _bound(call)

@@ -18,6 +18,7 @@ from memrepo.actions.recall.quotes import span
 from memrepo.actions.recall.search import Hit, shortened
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import counted, fold
+from memrepo.core.patterns import regex
 from memrepo.policies.chunking import token_count
 from memrepo.policies.excerpts import excerpt
 from memrepo.views.context import HEAD, fenced
@@ -44,10 +45,22 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
         return token_count(self.text + json.dumps(self.data, ensure_ascii=False))
 
 
+_TOOLS = {
+    "search": "memory_search",
+    "show": "memory_get",
+    "log": "memory_recent",
+    "status": "memory_status",
+    "forget": "memory_forget",
+    "thread": "memory_thread_context",
+}
+"""What a model has in place of the commands that errors advise to."""
+_COMMAND = regex(rf"`memrepo ({'|'.join(_TOOLS)})((?: \w[\w:-]*)?)`")
+
+
 def refusal(error: MemrepoError) -> Reply:
     """Return an error as a reply; its message may quote what was refused."""
     found = {"message": fenced(fold(error.message, 500)), "exit": int(error.exit_code)}
-    fix = fold(error.fix, 300)
+    fix = fold(_COMMAND.sub(lambda m: f"`{_TOOLS[m[1]]}{m[2]}`", error.fix), 300)
     text = f"refused:\n{found['message']}" + (f"\nto mend it: {fix}" if fix else "")
     return Reply(text=text, data={"error": {**found, "fix": fix}}, failed=True)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Protocol
 
 import msgspec
@@ -47,11 +45,6 @@ class Document(msgspec.Struct, frozen=True, dict=True):
     """Which kinds of answer it may give, and whether it asks (`cues`)."""
     is_record: bool = False
     """Whether it tells a whole day or session, as notes and episodes do."""
-
-    @cached_property
-    def counts(self) -> Counter[str]:
-        """Return how often each of its terms stands in it."""
-        return Counter(self.terms)
 
 
 class Row(msgspec.Struct, frozen=True):

@@ -45,6 +45,20 @@ _BLANK = regex(
     re.IGNORECASE,
 )
 """What stands in a list that nobody filled in yet."""
+_TEMPLATE = regex(r"\[[^\[\]\n]{1,40} [/|] [^\[\]\n]{1,80}\](?!\()")
+"""Where one is to choose and nobody did: `[yes / no]`."""
+_OVER = regex(
+    r"\W*(?:(?:is |all |tasks? |items? )?(?:done|completed|finished|archived?|closed)|erledigt\w*"
+    r"|abgeschlossen\w*|archiv|archiviert\w*|archives|hech[oa]s?|completad[oa]s?|terminad[oa]s?|archivad[oa]s?"
+    r"|faite?s?|terminée?s?|achevée?s?|archivée?s?|fatt[oaie]|completat[oaie]|archiviat[oaie]"
+    r"|feit[oa]s?|concluíd[oa]s?|arquiv\w*|afgerond|gedaan|выполнен\w*|заверш[её]н\w*|сделан\w*"
+    r"|архив\w*|已完成|已归档|归档|歸檔|完了|完成済み|アーカイブ|완료|보관)(?!\w)(?!\s+(?:when|if|is)\b)",
+    re.IGNORECASE,
+)
+"""How a heading begins below which nothing is under way any more."""
+_NO_WORD = regex(r"[\W_]+")
+_PAGE = " – "
+"""What stands between the headings of a memory's part of its page."""
 
 
 def opening(
@@ -67,6 +81,8 @@ def opening(
         others = [m for m in (rest or mine) if not _in_use(m) and _is_of(m, type_)]
         if type_ in ALWAYS:
             others.sort(key=matters)
+            if type_ == "relationship":  # one friend of many, before whom else one lives with
+                others = _spread(others, 1)
         else:
             others.sort(key=_said, reverse=True)
             others = _spread(others)
@@ -79,13 +95,29 @@ def opening(
 def _lists(memories: Iterable[Memory]) -> set[tuple[str, str]]:
     """Return the parts of pages that are a list of others: people of a team, servers of a site.
 
-    Part of a page is what stands under the same headings; each line there has its own subject.
+    Part of a page is what stands under the same headings; each line there has its own subject. A
+    folder whose pages are each named as they are titled (`people/ana.md`) is such a list too, where
+    somebody is spoken of elsewhere.
     """
     subjects: dict[tuple[str, str], set[str]] = defaultdict(set)
+    folders: dict[str, set[str]] = defaultdict(set)
+    parts = set[tuple[str, str]]()
     for memory in memories:
         if memory.type in PROFILES:
-            subjects[_part(memory)].add(memory.text("subject"))
-    return {part for part, found in subjects.items() if part[1] and len(found) >= LISTED}
+            page, lead = part = _part(memory)
+            parts.add(part)
+            subjects[part].add(memory.text("subject"))
+            folder, _, name = page.rpartition("/")
+            if _plain(lead.split(_PAGE, 1)[0]) == _plain(name.removesuffix(".md")):
+                folders[folder].add(page)
+    pages = {page for found in folders.values() if len(found) >= LISTED for page in found}
+    lists = {part for part, found in subjects.items() if part[1] and len(found) >= LISTED}
+    of_others = {part for part in parts if part[0] in pages}
+    return lists | of_others if parts - of_others else lists
+
+
+def _plain(name: str) -> str:
+    return _NO_WORD.sub("", name.casefold())
 
 
 def _part(memory: Memory) -> tuple[str, str]:
@@ -96,8 +128,12 @@ def _is_idle(memory: Memory, lists: Collection[tuple[str, str]]) -> bool:
     """Tell whether a memory is of a kind in name only: one of a list, a promise kept, a blank."""
     if memory.type in PROFILES:
         return _part(memory) in lists and not _in_profile(memory)
+    if memory.type in LATEST and _TEMPLATE.search(memory.said):
+        return True
     return memory.type == "commitment" and (
-        _KEPT_PROMISE.search(memory.body) is not None or _BLANK.match(memory.said) is not None
+        _KEPT_PROMISE.search(memory.body) is not None
+        or _BLANK.match(memory.said) is not None
+        or any(_OVER.match(heading) for heading in memory.text("lead").split(_PAGE))
     )
 
 
@@ -105,13 +141,13 @@ def _in_profile(memory: Memory) -> bool:
     return any(_name(source) in PROFILES.values() for source in memory.sources)
 
 
-def _spread(memories: Sequence[Memory]) -> list[Memory]:
+def _spread(memories: Sequence[Memory], few: int = FEW_OF_ONE) -> list[Memory]:
     """Put behind what one part of a page says more often than others get to speak."""
     seen: Counter[tuple[str, str]] = Counter()
     behind: list[bool] = []
     for memory in memories:
         part = _part(memory)
-        behind.append(bool(part[1]) and seen[part] >= FEW_OF_ONE)
+        behind.append(bool(part[1]) and seen[part] >= few)
         seen[part] += 1
     order = sorted(range(len(memories)), key=behind.__getitem__)
     return [memories[n] for n in order]

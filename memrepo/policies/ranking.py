@@ -34,6 +34,8 @@ _NEARBY = (0.5, 0.35, 0.25, 0.15)
 _REPEATED, _SAME, _DEPTH = 3, 0.3, 30
 """So many better hits make a repetition of a text; the cosine from which on two texts begin to say
 the same; so many first hits are held against each other."""
+_EXCHANGES = 100
+"""So many first hits are taken with what is said around them, to tell how much the words cover."""
 _LOWERING = 10
 """So many better hits of its day lower a hit, and more of them no further."""
 
@@ -166,12 +168,22 @@ def spelled(
     return found or {term: 1.0}
 
 
+def _counted(document: Document) -> Counter[str]:
+    """Return how often each term stands in a document, which a corpus may hold for long."""
+    kept: dict[str, Counter[str]] = document.__dict__
+    if "counts" not in kept:
+        kept["counts"] = Counter(document.terms)
+    return kept["counts"]
+
+
 class _Turn:
     """One question put to one corpus."""
 
     def __init__(self, question: Question, corpus: Corpus, weights: Weights, reach: Reach) -> None:
         self.question, self.corpus, self.weights, self.reach = question, corpus, weights, reach
         self.rarity: dict[str, float] = {}
+        self.misnamed = False
+        self.talks: list[Row] = []
         self.timely = corpus.dated(question.spans, reach.dated) if question.spans else []
         asked = [t for t in question.terms if not (self.timely and t in question.timed)]
         self.terms = {t: w for term in asked for t, w in self.spelled(term).items()}
@@ -238,7 +250,7 @@ class _Turn:
         rarities = {t: w * self.rarity[t] for t, w in terms.items() if t in self.rarity}
         share = self.weights.coverage / (sum(rarities.values()) or 1.0)
         for number in scores:
-            counts = self.documents[number].counts
+            counts = _counted(self.documents[number])
             held = sum([rarities[t] for t in filter(counts.__contains__, rarities)])
             scores[number] *= 1 + share * held
         return scores
@@ -255,7 +267,7 @@ class _Turn:
         gained = defaultdict(float, scores)
         weight = self.weights.listed if self.question.several else self.weights.kinds
         for number, document in self.documents.items():
-            counts = document.counts
+            counts = _counted(document)
             for term in kinds.keys() - counts.keys():
                 if held := [rarities[t] for t in kinds[term] & counts.keys()]:
                     gained[number] += weight * min(rarities.get(term, math.inf), max(held))
@@ -298,7 +310,7 @@ class _Turn:
         worth, before = self.worth(asked), so_far or {}
         scores = {}
         for number, document in self.documents.items():
-            counts, score = document.counts, before.get(number, 0.0)
+            counts, score = _counted(document), before.get(number, 0.0)
             if said := [*filter(counts.__contains__, worth)]:
                 base = self.base(document)
                 for term in said:
@@ -333,11 +345,11 @@ class _Turn:
         best = self.best(scores, self.reach.fed_back)
         asked = frozenset(self.terms)
         found: dict[str, float] = defaultdict(float)
-        fresh = {t for n in best for t in self.documents[n].counts} - asked - stop_stems()
+        fresh = {t for n in best for t in _counted(self.documents[n])} - asked - stop_stems()
         rarities = self.rarities(sorted(fresh))
         for number in best:
             share = scores[number] / scores[best[0]]
-            for term in sorted(fresh & self.documents[number].counts.keys()):
+            for term in sorted(fresh & _counted(self.documents[number]).keys()):
                 found[term] += rarities.get(term, 0.0) * share
         chosen = sorted(found, key=lambda t: (-found[t], t))[: self.reach.feedback_terms]
         top = max(found.values(), default=0.0)
@@ -362,7 +374,8 @@ class _Turn:
         if not rest:
             return subject
         own = max((s for n, s in rest.items() if self.documents[n].subject == subject), default=0.0)
-        return subject if own >= self.weights.other_subject * max(rest.values()) else ""
+        self.misnamed = own < self.weights.other_subject * max(rest.values())
+        return "" if self.misnamed else subject
 
     def with_neighbours(self, scores: Mapping[int, float]) -> dict[int, float]:
         """Return the scores with what hits that stand side by side in a source lend each other.
@@ -373,6 +386,7 @@ class _Turn:
         """
         hits = self.best(scores, self.reach.neighbours)
         around = self.corpus.around(self.documents[n] for n in hits)
+        self.talks = [around[n] for n in hits[:_EXCHANGES] if n in around and around[n].talk]
         scores = self.by_role(self.in_context(scores, around))
         lent = dict(scores)
         for reply in self.replies(hits[: self.reach.replies], around):
@@ -414,7 +428,7 @@ class _Turn:
 
     def told(self, number: int, worth: Mapping[str, float]) -> dict[str, float]:
         """Return what each asked term that a document holds adds to its score."""
-        counts, base = self.documents[number].counts, self.base(self.documents[number])
+        counts, base = _counted(self.documents[number]), self.base(self.documents[number])
         return {t: w * counts[t] / (counts[t] + base) for t, w in worth.items() if t in counts}
 
     def share(self, number: int, other: int, away: int, row: Row) -> float:
@@ -478,14 +492,17 @@ class _Turn:
     def need(self) -> float:
         """Return how much meaning is needed beside the words: 0 where one memory holds most.
 
-        Words count by how rare they are, and most where nothing holds them.
+        Words count by how rare they are, and most where nothing holds them. What people say in turn
+        holds together what none of them says alone. Where a name is taken for a mistake nothing is
+        needed: meaning would go by the name.
         """
+        if self.misnamed:
+            return 0.0
         rarest = math.log(1 + (self.corpus.size + 0.5) / 0.5)
         worth = {t: self.rarity.get(t, rarest) for t in self.terms}
-        held = (
-            sum(worth[t] for t in worth.keys() & document.counts.keys())
-            for document in self.documents.values()
-        )
+        told = {n: worth.keys() & _counted(d).keys() for n, d in self.documents.items()}
+        said = (set().union(*(told.get(n, ()) for n in row.numbers)) for row in self.talks)
+        held = (sum(worth[t] for t in terms) for terms in (*told.values(), *said))
         share = max(held, default=0.0) / (sum(worth.values()) or 1.0)
         return _FAR * math.pow(max(0.0, 1 - share / _ENOUGH), _POWER)
 

@@ -110,6 +110,58 @@ def test_a_list_of_others_is_not_who_one_is() -> None:
     assert len(told(*profile)) == 3
 
 
+def test_a_folder_of_pages_about_others_is_not_who_one_is() -> None:
+    others = [
+        memory(
+            f"{name.title()} writes poems {n}.", "identity", f"agents/{name}.md", lead=name.title()
+        )
+        for n, name in enumerate(("ana_may", "bo", "cy"))
+    ]
+    others[0] = memory("Ana May writes.", "identity", "agents/ana-may.md", lead="Ana May – Work")
+    me = memory("I keep the books.", "identity", "memory/persona.md", lead="Dora")
+    assert told(*others, me) == ["I keep the books."]
+    assert len(told(*others[:2], me)) == 3
+    assert len(told(*others)) == 3, "one of them may be the agent"
+
+
+def test_one_friend_does_not_stand_before_whom_one_lives_with() -> None:
+    friends = [
+        memory(f"Friend {n}.", "relationship", lead="Team – Friends", confidence=0.9)
+        for n in "abcde"
+    ]
+    wife = memory("Emil: married to Ana.", "relationship", lead="Team – Family", confidence=0.6)
+    assert wife.body in told(*friends, wife)
+    assert len(told(*friends, wife)) == ALWAYS["relationship"]
+
+
+@pytest.mark.parametrize(
+    ("lead", "is_over"),
+    [
+        ("My tasks – Archive", True),
+        ("Tasks – ✅ Done", True),
+        ("Completed tasks", True),
+        ("Aufgaben – Erledigt", True),
+        ("Мои задачи – Архив выполненных задач", True),
+        ("Tareas – Completadas", True),
+        ("任务 – 已完成", True),
+        ("Tasks – Done when", False),
+        ("Tasks – To be done", False),
+        ("Tâches – À faire", False),
+        ("任务 – 未完成", False),
+        ("Archivists", False),
+        ("Donegal trip", False),
+    ],
+)
+def test_below_a_heading_of_what_is_over_nothing_is_promised(lead: str, is_over: bool) -> None:
+    assert (told(memory("Move the lathe.", "commitment", lead=lead)) == []) is is_over
+
+
+def test_a_template_that_nobody_chose_in_is_not_told() -> None:
+    blank = "Context: why; ratified by: [user / consensus / default]"
+    assert told(memory(blank, "decision")) == []
+    assert told(memory("It is [user / team](roles.md) that decides.", "decision")) != []
+
+
 @pytest.mark.parametrize(
     "said",
     ["✅ Moved the lathe.", "[x] Moved the lathe.", "~~Move the lathe~~", "None.", "Пусто — позже"],

@@ -565,6 +565,27 @@ def test_where_the_words_suffice_the_model_is_not_asked(tmp_path: Path) -> None:
         assert [one.document.number for one in found] == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("who", "text"),
+    [
+        (("Ada", "Ben", "Ada"), "red pump, cellar"),
+        (("Ada", "Ada", "Ben"), "what of the red pump has Ben"),
+    ],
+    ids=["an exchange holds the words together", "the name is taken for a mistake"],
+)
+def test_the_model_is_not_asked_where(tmp_path: Path, who: tuple[str, str, str], text: str) -> None:
+    talk = [*zip(who, ("the red pump", "where is it", "down in the cellar"), strict=True)]
+    files = turns(*talk, ("Ben", "the lamp"), ("Ada", "what else"))
+
+    def like(numbers: Collection[int]) -> dict[int, float]:
+        raise AssertionError(numbers)
+
+    with closing(opened(":memory:")) as base:
+        begin_at(base, Indexed(tree=tree_of(files)))
+        found = rank(question_of(text), IndexCorpus(base, Limits()), 10, like=like)
+        assert found[0].document.number == 1
+
+
 @pytest.mark.parametrize("content", ["nothing", "no network", "broken"])
 def test_a_folder_without_a_working_model_says_what_is_wrong(tmp_path: Path, content: str) -> None:
     if content != "nothing":

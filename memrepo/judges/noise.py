@@ -7,6 +7,7 @@ what real workspaces hold (managed logs, heartbeats, auto-save confirmations, ra
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from memrepo.core.ids import strip_marker
 from memrepo.core.judge import Candidate
@@ -290,6 +291,21 @@ def is_count(candidate: Candidate) -> bool:
 
 
 _PROFILES = ("USER.md", "IDENTITY.md", "TOOLS.md")
+_BY_WHOM = regex(
+    r"\W*(?:author|by|posted by|karma|upvotes?|likes|votes|autor[ea]?|auteur|автор"
+    r"|作者|投稿者|작성자)[*_]*\s*[:\uff1a][^\n]{1,60}",
+    re.IGNORECASE,
+)
+_TITLE_LINE = regex(r"\W*(?:\*\*|__)[^*\n:\uff1a]+(?:\*\*|__)\W*")
+
+
+def is_listing(rows: Sequence[str]) -> bool:
+    """Tell whether lines list what others posted: titles and who wrote them, more than words."""
+    authors = sum(_BY_WHOM.fullmatch(row) is not None for row in rows)
+    titles = sum(_TITLE_LINE.fullmatch(row) is not None for row in rows)
+    return authors > 1 and 2 * (authors + titles) > len(rows)
+
+
 _SECOND_PERSON = regex(r"\byou(?:r|'re|’re|rself)?\b", re.IGNORECASE)
 _THIS_FILE = regex(r"\b(?:this|the) (?:file|isn't|is not)\b|\bworkspace-relative\b", re.IGNORECASE)
 _FORM_HEADING = regex(

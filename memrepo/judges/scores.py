@@ -38,7 +38,7 @@ from memrepo.core.times import parse_time
 from memrepo.judges import talk
 from memrepo.judges import wordlists as w
 from memrepo.judges.lasting import DAILY_WEIGHTS, traits
-from memrepo.judges.noise import is_count, is_template, noise_class
+from memrepo.judges.noise import is_count, is_listing, is_template, noise_class
 from memrepo.judges.sameness import content
 from memrepo.judges.successions import Said, Succession
 from memrepo.judges.wording import (
@@ -297,6 +297,8 @@ def _noise(candidate: Candidate, *, has_key: bool) -> str:
         found = noise_class(said, has_key=has_key)
         return _instruction(candidate.detail) if found in ("", "unfilled") else found
     rows = [strip_marker(row) for row in candidate.detail.split("\n")]
+    if is_listing(rows):
+        return "listing"
     names = [name for row in rows if (name := noise_class(row, has_key=bool(bold_lead(row))))]
     return names[0] if 2 * len(names) > len(rows) else _instruction(candidate.detail)
 

@@ -178,7 +178,7 @@ def whole(candidate: Candidate) -> tuple[str, str]:
         return lead, lead or title_of(candidate) or _named(candidate)
     if not lead:
         return "", extract(text)
-    join = JOIN if lead_of(candidate)[0] or _KEYED.match(text) else ": "
+    join = JOIN if lead_of(candidate)[0] or _KEYED.match(text) or _COLON.search(lead) else ": "
     return lead, f"{lead}{join}{extract(text)}"
 
 
@@ -189,14 +189,26 @@ def _named(candidate: Candidate) -> str:
     return next(filter(None, under), "") or extract(plain(first))
 
 
-_KEYED = regex(r"[^\s:][^:\n]{0,40}: \S")
+_KEYED = regex(r"[^\s:\uff1a][^:\uff1a\n]{0,40}(?:: |\uff1a)\S")
+
+
+_COLON = regex(r":\s|\uff1a")
 
 
 def _joined(text: str) -> str:
-    """Return a list of a few words an item on one line."""
+    """Return a list of a few words an item on one line; a line that was wrapped is no list."""
     rows = [row.strip() for row in text.split("\n")]
+    if rows[0][:1].isupper() and any(row[:1].islower() for row in rows[1:]):
+        return " ".join(rows)
     terse = len(rows) > 1 and all(row and len(row) <= TERSE_MOST for row in rows)
-    return "; ".join(row.rstrip(" ;,.") for row in rows) if terse else text
+    if not terse:
+        return text
+    goes_on = [row.endswith(_GOES_ON) for row in rows]
+    said = (row if on else f"{row.rstrip(' ;,.')};" for row, on in zip(rows, goes_on, strict=True))
+    return " ".join(said).rstrip(" ;")
+
+
+_GOES_ON = (":", "\uff1a", "。", "!", "\uff01", "?", "\uff1f", "，")
 
 
 def _row(candidate: Candidate, text: str) -> str:
@@ -266,6 +278,7 @@ OWNERS = {
     "nombre": ("Agente", "Usuario"),
     "nome": ("Agente", "Usuário"),
     "nom": ("Agent", "Utilisateur"),
+    "prénom": ("Agent", "Utilisateur"),
     "имя": ("Агент", "Пользователь"),
     "名前": ("エージェント", "ユーザー"),
     "名字": ("智能体", "用户"),

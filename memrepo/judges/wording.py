@@ -73,9 +73,9 @@ def tidy(text: str) -> str:
 def plain(text: str) -> str:
     """Drop markdown's decoration: emphasis, comments, line breaks, and links but for their text.
 
-    Code keeps its marks. A leading link to a file of notes is a pointer and no words.
+    Code keeps its marks. A leading link to a file of notes is what the text is about.
     """
-    text = _STAMP.sub("", _POINTER.sub("", without_comments(text)))
+    text = _STAMP.sub("", _POINTER.sub(_pointed, without_comments(text)))
     text = _LINK.sub(_unlinked, text)
     text = _BREAK.sub(" ", text)
     parts = _CODE.split(text)
@@ -84,6 +84,14 @@ def plain(text: str) -> str:
             parts[at] = pattern.sub(r"\1", parts[at])
         parts[at] = _UNPAIRED.sub("", parts[at])
     return _CUT_OFF.sub("", "".join(parts)).strip()
+
+
+def _pointed(match: re.Match[str]) -> str:
+    """Return what a pointer names; nothing where the text after it says so too."""
+    name = _OF_A_NOTE.sub("", match["name"].strip())
+    said = set(_WORD.findall(match["said"].casefold()))
+    named = set(_WORD.findall(name.casefold()))
+    return f"{name}: {match['said']}" if named - said else match["said"]
 
 
 def _unlinked(match: re.Match[str]) -> str:
@@ -98,7 +106,11 @@ _STAMP = regex(
     r"|^\W*\d{1,2}:\d\d\s*(?:[A-Z][\w/+-]{1,20})?\s*[:\uff1a—–-]\s+"
 )
 """The moment at which an entry was written: what it says begins after it."""
-_POINTER = regex(r"^\s*\[(?P<name>[^\]\n]{1,200})\]\([^()\s]{0,200}\.md\)\s*[—–:-]\s*(?=\S)")
+_POINTER = regex(
+    r"^\s*\[(?P<name>[^\]\n]{1,200})\]\([^()\s]{0,200}\.md\)\s*[—–:-]\s*(?P<said>\S.*)",
+    re.DOTALL,
+)
+_OF_A_NOTE = regex(r"^(?:.*/)?(?:(?:user|feedback|project|reference)_)?|\.md$")
 _LINK = regex(r"!?\[(?P<said>[^\[\]\n]{0,300})\]\((?P<target>[^()\s]{1,500})\)")
 _BREAK = regex(r"<br\s*/?>|[ \t]*\\\n|[ \t]{2,}\n", re.IGNORECASE)
 _CODE = regex(r"(`[^`\n]*`)")
@@ -233,7 +245,7 @@ conventions, konventionen, convenciones, convenções, convenzioni, соглаш
 lesson*, learned, learnings, gotchas, pitfalls, mistakes, quirks, insights, realizations,
 takeaways, retrospective, lektionen, erkenntnisse, lecciones, aprendizajes, errores,
 lições, aprendizados, erros, leçons, apprentissages, erreurs, уроки, выводы, ошибки, 教训, 经验,
-启发, 教訓, 学び, 気づき, 교훈, 배운,
+启发, 教訓, 学び, 学んだ, 気づき, 교훈, 배운,
 fehler, gelernt, errori, lezioni, lezione, imparato, geleerd, lessen, ошибка, 踩坑, 复盘, 反省,
 失敗, 배움, 실수
 """,

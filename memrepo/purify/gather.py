@@ -139,7 +139,7 @@ def _candidate(key: str, members: list[Placed]) -> Candidate:
 
 _NAME = regex(
     r"^[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?:full name|name|what to call (?:them|me|you)"
-    r"|nombre|nome|nom|имя|名前|名字|姓名|称呼|이름|호칭)"
+    r"|nombre|nome|nom|prénom|имя|名前|名字|姓名|称呼|이름|호칭)"
     r"[ \t]*(?:[:\uff1a][ \t]*(?:\*\*|__)|(?:\*\*|__)[ \t]*[:\uff1a]|[:\uff1a])"
     r"[ \t]*(?P<name>[^\n]{1,80})$",
     re.IGNORECASE | re.MULTILINE,

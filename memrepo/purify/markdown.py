@@ -326,7 +326,8 @@ def _cells(line: str) -> list[str]:
 
 
 def _row(names: list[str], cells: list[str]) -> str:
-    names = names + [""] * (len(cells) - len(names))
+    if any(cells[len(names) :]):  # a cell too many: none is sure to stand under its name
+        return "; ".join(filter(None, cells))
     pairs = zip(names, cells, strict=False)
     return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
 

@@ -251,7 +251,9 @@ class _Work(msgspec.Struct):
                             self._add_with_list(block, run, headings)
                             told = run[0].list
                             continue
-                    if not (under and only_introduces(block.text)):
+                    if at and self._goes_on(blocks[at - 1], block):
+                        self._add_to_last(block, headings)
+                    elif not (under and only_introduces(block.text)):
                         self._add_paragraph(block, headings)
                 case "item" if block.list == told:
                     continue
@@ -364,6 +366,19 @@ class _Work(msgspec.Struct):
             return
         for text, lines in rows:
             self._add("paragraph", text, lines, headings, detail=_below_title(text))
+
+    def _goes_on(self, last: Block, block: Block) -> bool:
+        """Tell whether a paragraph only refers to the one before it, which is a unit."""
+        if last.kind != "paragraph" or not _refers_back(block.text):
+            return False
+        whole = bool(self.units) and self.units[-1].lines == last.lines
+        return whole and width(last.text) + width(block.text) <= DETAIL_LENGTH // 2
+
+    def _add_to_last(self, block: Block, headings: tuple[str, ...]) -> None:
+        """Take a paragraph into the unit before it."""
+        last = self.units.pop()
+        lines = (last.lines[0], block.lines[1])
+        self._add("paragraph", f"{last.text}\n{block.text}", lines, headings, last.parents)
 
     def _add_with_list(self, block: Block, run: Sequence[Block], headings: tuple[str, ...]) -> None:
         """Take a paragraph with the list that ends its sentence."""
@@ -737,9 +752,10 @@ def _alike(
         own = frozenset(_WORD.findall(said.casefold())) if plain else frozenset()
         text = normalise(said)
         joins = bool(runs) and runs[-1][-1].list == block.list and text != last
+        refers = joins and _refers_back(said) and not (runs[-1][-1].children or block.children)
         listed = _ONLY_CODE.fullmatch(text) and _ONLY_CODE.fullmatch(last)
         differ_little = not code and _differ_little(own, words, shared)
-        if joins and own and words and (listed or differ_little):
+        if refers or (joins and own and words and (listed or differ_little)):
             runs[-1].append(block)
         else:
             runs.append([block])
@@ -752,6 +768,23 @@ def _alike(
     }
 
 
+def _refers_back(text: str) -> bool:
+    """Tell whether a text opens with a word for what was said before: "This was ...", "Isso ...".
+
+    Alone it says nothing of anything.
+    """
+    return _REFERS.match(text) is not None
+
+
+_REFERS = regex(
+    r"\W*(?:(?:This|That|These|Those|It|They)\s+(?:also\s+)?(?:is|are|was|were|has|have|had|will|would"
+    r"|can|could|should|may|must|do|does|did|mean|include|apply|[a-z]{2,}(?:ed|[^su'’]s)"
+    r"|(?:rule|permission|fix|change|decision|approach) (?:is|was|has|applies))\b"
+    r"|(?:Esto|Eso|Ello|Isto|Isso|Ceci|Cela|Ça|C['’]est|Dies|Ciò|Dit is|Dat is)\b"
+    r"|(?:Das|Questo) (?:ist|war|gilt|heißt|bedeutet|è|era|vale)\b"
+    r"|Это (?:правило|значит|позволяет)\b"
+    r"|这(?:是|让|意味|已|说明|样)|(?:これ|それ)(?:は|が|により|で)|(?:이것|그것)은|이는)"
+)
 _ONLY_CODE = regex(r"`[^`\n]+`")
 _TECHNICAL = regex(r"`|[a-z\d]\.[a-z\d]|^[\W_]*none[\W_]*$", re.IGNORECASE)
 _DIGITS = regex(r"\d+")

@@ -9,6 +9,7 @@ from test_statements import candidates
 
 from memrepo.core.judge import PromotionRequest
 from memrepo.judges.lasting import DAILY_WEIGHTS, traits
+from memrepo.judges.noise import is_listing
 from memrepo.judges.offline import OfflineJudge
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -29,6 +30,7 @@ def verdicts(text: str, name: str) -> list[tuple[str, str]]:
         "## Decisions\n\n- The pump must never run without water in the tank",
         "## Lessons\n\n- `make lint` needs the locked packages, because the newest ruff differs",
         "## Pumps\n\n- The mill's pump uses the relay board on port 3, not the one on port 2",
+        "## Pumps\n\n- Allowed valves: `north` and `mill`, because the others leak",
         "## Regras\n\n- Sempre fechar a válvula antes de desligar a bomba do poço",
     ],
 )
@@ -49,6 +51,8 @@ def test_what_lasts_in_a_log_is_a_claim(line: str) -> None:
         "## Docs updated\n\n- `docs/mill.md` — prices of the new wheel",
         "## Site\n\n- Page widened: `narrow` → `wide`",
         "## 10:00 Chat\n\n- **Ben:** What did you buy there?",
+        "## Site\n\n- Fixed the header of the price page because it contained a colon",
+        "## Site\n\n- I can move these pages to `docs/old/` while keeping the index",
     ],
 )
 def test_what_happened_stays_in_the_note(line: str) -> None:
@@ -112,3 +116,14 @@ def test_every_sign_has_a_weight() -> None:
     }
     assert len(shown) > 5
     assert shown <= DAILY_WEIGHTS.keys()
+
+
+@pytest.mark.parametrize(
+    ("rows", "listing"),
+    [
+        (("**On mills**", "**Author:** Bo", "**作者：** 老周", "**Of water**"), True),
+        (("**Author:** Bo", "The wheel turns at night.", "Oats are cheap."), False),
+    ],
+)
+def test_titles_with_their_authors_are_a_listing(rows: tuple[str, ...], listing: bool) -> None:
+    assert is_listing(rows) is listing

@@ -530,6 +530,8 @@ def test_sections_of_procedures_are_methods_or_procedures(text, type_):
             "Read the guide (https://a.example/g) first",
         ),
         ("[mirror.md](mirror.md) — The mirror runs on port 80", "The mirror runs on port 80"),
+        ("[Pumps](notes/pumps.md) — pressure, valves", "Pumps: pressure, valves"),
+        ("[project_mill.md](project_mill.md) — runs at night", "mill: runs at night"),
         (
             "Start `a*b*c` with _care_ in snake_case_names",
             "Start `a*b*c` with care in snake_case_names",

@@ -6,6 +6,8 @@ import pytest
 from test_offline import claimed, promoted
 from test_statements import candidates
 
+from memrepo.purify.gather import read_owners
+
 LOG = "memory/2026-10-03.md"
 SPANISH = """# Memoria a largo plazo
 
@@ -100,6 +102,37 @@ def test_a_memory_file_is_read_line_by_line_under_whom_it_is_about(
 
 
 @pytest.mark.parametrize(
+    ("notes", "said"),
+    [
+        (
+            "# 記憶\n\n## 事業：水車小屋\n\n- 担当：ハル\n- 毎晩止まります\n",
+            {"事業：水車小屋 – 担当：ハル", "事業：水車小屋 – 毎晩止まります"},
+        ),
+        (
+            "# 기억\n\n## 사업: 물레방아\n\n- 담당: 하루\n- 밤마다 멈춘다\n",
+            {"사업: 물레방아 – 담당: 하루", "사업: 물레방아 – 밤마다 멈춘다"},
+        ),
+        (
+            "# Gedächtnis\n\n## Mühle\n\n- Die Pumpe läuft jede Nacht und wird\n  früh entleert\n",
+            {"Mühle: Die Pumpe läuft jede Nacht und wird früh entleert"},
+        ),
+        (
+            "# Memoria\n\n## Molino\n\n- La bomba pierde agua. \n- Esto pasa cada invierno.\n",
+            {"Molino"},
+        ),
+    ],
+    ids=["a-fullwidth-colon", "a-colon", "a-wrapped-line", "a-line-that-refers-back"],
+)
+def test_a_heading_and_its_line_are_joined_as_people_write_them(notes: str, said: set[str]) -> None:
+    assert {c.wording.text for c in claimed(*candidates(notes, "MEMORY.md"))} == said
+
+
+def test_a_first_name_says_who_a_profile_is_about() -> None:
+    owners = read_owners([("USER.md", "- **Prénom** : Noémie Aubert\n".encode())])
+    assert owners.of("USER.md") == "Noémie Aubert"
+
+
+@pytest.mark.parametrize(
     ("line", "lasts"),
     [
         ("Olga cumple años el 22 de febrero", True),
@@ -115,6 +148,14 @@ def test_a_memory_file_is_read_line_by_line_under_whom_it_is_about(
         ("A Joana prefere mensagens curtas", True),
         ("Criei o rascunho do contrato", False),
         ("健太さんの母の誕生日は3月8日", True),
+        ("今後、請求書は毎月25日に送ること", True),
+        ("A partir de ahora las facturas se envían el día 25", True),
+        ("Noémie ne mange pas de gluten", True),
+        ("Désormais, les factures partent le 25 du mois", True),
+        ("A Rita entra de licença em agosto", True),
+        ("Теперь счета отправляем 25-го числа", True),
+        ("以后发票每月25号发送", True),
+        ("앞으로 청구서는 매월 25일에 보낸다", True),
         ("テストを実行、12件成功しました", False),
     ],
 )

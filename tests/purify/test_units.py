@@ -378,6 +378,31 @@ def test_neighbours_that_differ_in_a_word_are_one_unit_and_sentences_are_not() -
     assert len(units(f"# T\n\n## Keys\n\n{keys}{far}", "MEMORY.md")) == 3
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            "- The gate is painted red\n- This was agreed with Vera\n- Oats are cheap\n",
+            [(5, 6), (7, 7)],
+        ),
+        (
+            "- The gate is painted red every year.\n- This week it rains on the oats.\n",
+            [(5, 5), (6, 6)],
+        ),
+        (
+            "The gate is painted red.\n\nThis was agreed with Vera.\n\nOats are cheap.\n",
+            [(5, 7), (9, 9)],
+        ),
+        ("O portão é vermelho.\n\nIsso foi combinado com Vera.\n", [(5, 7)]),
+        ("门是红色的，夏天刷的。\n\n这是和小满商量好的。\n", [(5, 7)]),
+    ],
+)
+def test_what_refers_to_the_line_before_goes_with_it(
+    text: str, lines: list[tuple[int, int]]
+) -> None:
+    assert [u.lines for u in units(f"# T\n\n## Yard\n\n{text}")] == lines
+
+
 KEYED = "- Pier one: rebuilt of oak in spring.\n- Pier two: rebuilt of oak in spring.\n"
 
 

@@ -186,20 +186,21 @@ def _is_term(word: str) -> bool:
 
 
 def _ranked(texts: Iterable[list[list[Any]]], most: int) -> tuple[Topic, ...]:
-    shares: dict[str, float] = {}
-    counts: Counter[str] = Counter()
-    holders: Counter[str] = Counter()
+    of: dict[str, list[Any]] = {}
     size = 0
     for words in texts:
         size += 1
-        length = sum(count for _, count in words)
+        length = sum([count for _, count in words])
         for word, count in words:
-            shares[word] = shares.get(word, 0.0) + count / length
-            counts[word] += count
-            holders[word] += 1
+            if (said := of.get(word)) is None:
+                of[word] = [count / length, count, 1]
+            else:
+                said[0] += count / length
+                said[1] += count
+                said[2] += 1
     found = [
-        Topic(term=w, score=share * rarity(size, holders[w]), count=counts[w])
-        for w, share in shares.items()
+        Topic(term=word, score=share * rarity(size, holders), count=count)
+        for word, (share, count, holders) in of.items()
     ]
     return tuple(sorted(found, key=lambda topic: -topic.score)[:most])
 

@@ -275,7 +275,7 @@ def test_a_unit_stands_on_the_lines_its_words_stand_on(
             assert numbers[-1] == unit.lines[1]
 
 
-MARKS = st.text(alphabet="ab1 \t\r\n-*+>#`~|:<!=.)[]_x•\ufeff\u200b年", max_size=150)
+MARKS = st.text(alphabet="ab1 \t\r\n-*+>#`~|:<!=.)[]_x•・①\ufeff\u200b年", max_size=150)
 NAMES = st.sampled_from(["MEMORY.md", "PROCEDURES.md", "episodes/a.md", "memory/2026-02-07.md"])
 
 

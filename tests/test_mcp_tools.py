@@ -228,6 +228,19 @@ def test_what_is_new_or_changed_is_told_newest_first(repo: Path) -> None:
     assert nothing.text.startswith("nothing found")
 
 
+def test_what_says_the_same_is_told_once_and_nothing_found_says_why(repo: Path) -> None:
+    said = ("Ana keeps the red key in the shed.", "Ana keeps the red key in the shed too.")
+    ids = [good(repo, "memory_store", text=text, reason="r").data["id"] for text in said]
+    found = good(repo, "memory_search", query="Ana red key")
+    assert {hit["id"] for hit in found.data["hits"]} == {*ids}
+    first, second = (hit["id"] for hit in found.data["hits"])
+    assert f"\n{second} says the same\n" in found.text
+    assert found.text.count("red key") == 1
+    assert first != second
+    nothing = good(repo, "memory_search", query="volcano")
+    assert nothing.text == "nothing found: no memory holds any of these words"
+
+
 def test_several_are_opened_under_one_notice(repo: Path) -> None:
     ids = [
         good(repo, "memory_store", text=f"Fact {n}: {INJECTION}", reason="r").data["id"]

@@ -24,12 +24,14 @@ from memrepo.core.secrets import without_secrets
 from memrepo.policies.chunking import CHARS_PER_TOKEN, token_count
 from memrepo.policies.excerpts import excerpt
 from memrepo.policies.rules import Weights
-from memrepo.policies.terms import query_terms
+from memrepo.policies.terms import query_terms, terms
 from memrepo.policies.trust import trust_of
 from memrepo.store.index import Filter, Index
 
 EXCERPT = 600
 """Characters of a long text that are handed over where the whole is too much."""
+_ALIKE = 0.85
+"""The share of common words from which on two texts say the same."""
 _LEAST = 160
 """Characters that say something: no part of a text is shorter."""
 
@@ -313,6 +315,20 @@ def _why_nothing(index: Index, request: Request, only: Filter) -> str:
 def _title(memory: Memory) -> str:
     parts = (memory.text("subject"), memory.text("predicate"), memory.text("object"))
     return memory.text("title") or " ".join(filter(None, parts)) or memory.slug
+
+
+def by_what_they_say(hits: Sequence[Hit]) -> list[list[Hit]]:
+    """Return hits in groups, in order: those with nearly the same words together."""
+    groups: list[tuple[frozenset[str], list[Hit]]] = []
+    for hit in hits:
+        said = frozenset(terms(hit.text))
+        alike = (g for other, g in groups if len(said & other) >= _ALIKE * len(said | other) > 0)
+        group = next(alike, None)
+        if group is None:
+            groups.append((said, [hit]))
+        else:
+            group.append(hit)
+    return [group for _, group in groups]
 
 
 def shortened(hit: Hit, asked: Collection[str], most: int = EXCERPT) -> Hit:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.lifecycle import session
 from memrepo.actions.past.timeline import find_present
@@ -29,7 +30,7 @@ from memrepo.core.messages import counted, fold
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time
 from memrepo.faces.mcp.calls import Done, ToolCall
-from memrepo.faces.mcp.replies import Reply, listing, longest, place, told
+from memrepo.faces.mcp.replies import Piece, Reply, listing, longest, place, told
 from memrepo.policies.doubt import counted_as, doubts, stale
 from memrepo.policies.graph import Reached
 from memrepo.policies.terms import query_terms
@@ -54,10 +55,21 @@ def search(call: ToolCall) -> Reply:
     )
     found = searching.do(call.work, request)
     asked = query_terms(call.get("query"))
-    hits = [told(hit, asked, score=round(hit.score, 3)) for hit in found.hits]
+    hits = []
+    for first, *same in searching.by_what_they_say(found.hits):
+        pieces = [told(hit, asked, score=round(hit.score, 3)) for hit in (first, *same)]
+        hits += [pieces[0], *map(_again, pieces[1:])]
     reply = listing(hits, found.commit, _bound(call))
+    if not found.hits:
+        reply = replace(reply, text=f"nothing found: {found.why}")
     _touch(call.work, request.at, [hit["id"] for hit in reply.data["hits"][:HITS]])
     return reply
+
+
+def _again(piece: Piece) -> Piece:
+    """Return a hit that says what the one before it says: its words are not told again."""
+    _, *doubted = piece.line.split("\n")
+    return replace(piece, line="\n".join([f"{piece.data['id']} says the same", *doubted]))
 
 
 def get(call: ToolCall) -> Reply:

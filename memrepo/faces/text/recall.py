@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memrepo.actions.recall.search import LayeredResult
+from memrepo.actions.recall.search import LayeredResult, by_what_they_say
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.policies.excerpts import excerpt
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 LINE = 200
 """Characters that are shown of one hit."""
-_ALIKE = 0.85
-"""The share of common words from which on two texts say the same."""
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
@@ -46,7 +44,7 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
     if tiers:
         confidence = result.hits[0].answer_confidence if result.hits else "none"
         parts.append(f"tier {tiers.tier}, confidence {confidence}")
-    for hit, *same in _same(result.hits):
+    for hit, *same in by_what_they_say(result.hits):
         shown = _hit(hit, asked, explain=request.explain, bold=colour)
         parts.append("\n".join([shown, *(f"  {one.id} says the same" for one in same)]))
     if result.left_out:
@@ -63,20 +61,6 @@ def _archived(result: searching.Result) -> list[str]:
     """Say how many archived memories match too."""
     one, many = "archived memory also matches", "archived memories also match"
     return [f"{counted(result.archived, one, many)} (`--status archived`)"] * bool(result.archived)
-
-
-def _same(hits: Sequence[Hit]) -> list[list[Hit]]:
-    """Return hits by what they say, in order: those with nearly the same words together."""
-    groups: list[tuple[frozenset[str], list[Hit]]] = []
-    for hit in hits:
-        said = frozenset(terms(hit.text))
-        alike = (g for other, g in groups if len(said & other) >= _ALIKE * len(said | other) > 0)
-        group = next(alike, None)
-        if group is None:
-            groups.append((said, [hit]))
-        else:
-            group.append(hit)
-    return [group for _, group in groups]
 
 
 def _bold(text: str, asked: Collection[str]) -> str:

@@ -183,6 +183,9 @@ def test_openclaw_searches_stores_and_reads_a_refusal(
     done(tmp_path, "init", repo)
     claw = OpenClaw(tmp_path, repo)
     tea = done(repo, "add", "Ana drinks tea at four.")["id"]
+    own = claw.home / "workspace" / "USER.md"
+    own.parent.mkdir()
+    own.write_text("# User\n\n- Name: Ana, who keeps bees\n", encoding="utf-8")
     said = claw.says(
         "When does Ana drink tea?",
         Use("memory_search", query="tea"),
@@ -193,6 +196,7 @@ def test_openclaw_searches_stores_and_reads_a_refusal(
     )
     # Before anything was asked for, the prompt itself was offered what fits it.
     assert "Ana drinks tea at four." in json.dumps(said.asked[0]["messages"])
+    assert "who keeps bees" in json.dumps(said.asked[0]), "OpenClaw's own USER.md is left out"
     found, refused, stored, replaced = (text for _, text in said.results())
     assert tea in found
     assert "no memory is called" in refused

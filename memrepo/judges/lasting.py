@@ -32,7 +32,8 @@ HAPPENED = regex(
     r"|^\W*(?:[A-Z][\w/-]*\s+)(?:\w+\s+){0,2}"
     r"(?!need|speed|feed|based|supposed|expected)[a-z]{3,12}ed:"
     # done, in a later sentence
-    r"|\bfound (?:no|nothing)\b"
+    r"|\bfound (?:no|nothing)\b|\bno new [\w ]{1,30}\b(?:was|were) found\b"
+    r"|\breturned (?:[45]\d\d|an? error|nothing)\b"
     r"|(?<=[.;\n])\s+(?:committed|pushed|merged|deployed|restarted|installed|updated|verified|tested)\b"
     # done, and said of a thing
     r"|\b(?:was|were|has been|have been|got|is now|are now|just)\s+(?:\w+ly\s+)?[a-z]{2,14}ed\b"

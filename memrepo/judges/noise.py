@@ -152,18 +152,20 @@ _LONG_LINK = regex(r"(?:[^\n]{0,60}[:\uff1a])?[`*_<(\s]*https?://\S{120,}\s*")
 _METADATA = regex(
     r"\W*(?:session(?: (?:id|key))?|source|channel|established|(?:last )?updated(?: (?:at|on))?"
     r"|(?:created|generated)(?: (?:at|on|by))?|captured|author|date|time|confidence|evidence"
-    r"|recalls|message.?id|participants|attendees|participantes|参与者|讨论者|参加者|autor|data|fecha|hora|fuente|fonte|atualizado|actualizado"
+    r"|recalls|message.?id|researche[dr](?: by)?|requeste(?:d by|r)|requestor|prepared by"
+    r"|participants|attendees|participantes|参与者|讨论者|参加者|autor|data|fecha|hora|fuente|fonte|atualizado|actualizado"
     r"|last update|(?:última|ultima) (?:atualização|actualización|modificación|revisão|revisión)"
     r"|dernière mise à jour|letzte aktualisierung|zuletzt aktualisiert|ultimo aggiornamento"
     r"|laatst bijgewerkt|последнее обновление|最后更新|最終更新日?|마지막 업데이트"
     r"|auteur|heure|datum|stand|дата|время|автор|источник|обновлено|создано"
-    r"|作者|日期|时间|来源|更新|著者|日付|日時|更新日|작성자|작성일|날짜|시간)"
+    r"|作者|探索者|探索轮次|记录者|整理者|日期|时间|来源|更新|著者|日付|日時|更新日|작성자|작성일|날짜|시간)"
     r"[*_]*[:\uff1a](?!//)(?!.*(?:https?://|`/|\]\())[^\n]{0,48}",
     re.IGNORECASE,
 )
 _ABOUT_FILE = regex(
     r"^\W*(?:this|the) (?:file|document|page|folder)\b|\bappend-only\b"
     r"|\bliving document\b|^\W*(?:last )?updated (?:when|whenever|as|after|by)\b"
+    r"|\nupdated when(?:ever)?\b"
     r"|\balways replaced\b|^\W*purpose\s*:[^\n]*\n\W*last updated"
     r"|^\W*(?:documento|document) (?:vivo|vivant)\b"
     r"|^\W*(?:\w+\s*:\s*)?(?:atualizar|actualizar|adicionar|añadir|agregar|preencher|rellenar|completar)"

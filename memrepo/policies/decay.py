@@ -408,7 +408,7 @@ def prunable(
     """Return what is due for pruning, oldest first; `soft` leaves the expired alone."""
     found = []
     for memory in filter(decays, memories):
-        if _is_young(memory, accesses.of(memory.id), now, rules):
+        if _stays(memory, accesses.of(memory.id), now, rules):
             continue
         kept = keeping(memory, accesses.of(memory.id), now, rules)
         if is_over(memory, kept) and not (soft and kept.expired):
@@ -416,8 +416,12 @@ def prunable(
     return sorted(found, key=lambda pair: (pair[1].due, pair[0].id))
 
 
-def _is_young(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
-    """Tell cheaply that a memory is not over: most are not, and no text need be searched for it."""
+def _stays(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
+    """Tell cheaply that a memory is not over: most are not, and no text need be searched for it.
+
+    It is young, or time alone does not take it out of recall: only an end that somebody stated, or
+    a confidence below the floor, does.
+    """
     cls = class_of(memory)
     if float(memory.fields.get("confidence", 1.0)) < FLOOR:
         return False
@@ -425,6 +429,8 @@ def _is_young(memory: Memory, access: Access, now: datetime, rules: DecayRules) 
         return False
     ttl, created = rules.ttl.get(cls), memory.time("created")
     if ttl is None or (created is not None and now - created <= _SOFT * ttl):
+        return True
+    if lasts(memory, cls, rules):
         return True
     confirmed = confirmed_at(memory, access, cls, rules)
     return confirmed is None or now - confirmed <= _SOFT * ttl

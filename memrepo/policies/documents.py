@@ -21,7 +21,7 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
     feedback_terms: int = 15
 
 
-class Document(msgspec.Struct, frozen=True):
+class Document(msgspec.Struct, frozen=True, dict=True):
     """What ranking knows of one memory; `place`, `path` and `part` order those of a thread."""
 
     number: int

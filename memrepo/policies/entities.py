@@ -208,10 +208,11 @@ def catalogue(
     found = {m.id: m.once("names", partial(_named, m)) for m in memories}
     confirmed = {m.id: m.texts("entities") for m in memories}
     subjects = {m.id: m.text("subject") for m in memories}
-    main = _mains((pair for *_, pairs in found.values() for pair in pairs), configured or {})
+    telling = {id_: named for id_, named in found.items() if any(named) or confirmed[id_]}
+    main = _mains((pair for *_, pairs in telling.values() for pair in pairs), configured or {})
     spelled: Counter[str] = Counter()
-    for id_ in found:
-        spelled.update((*found[id_][0], *confirmed[id_]))
+    for id_, (names, *_) in telling.items():
+        spelled.update((*names, *confirmed[id_]))
     spelled.update(dict.fromkeys(main.spellings, 0))
     known = {normalise(name) for name in spelled}
     groups: dict[str, set[str]] = {}
@@ -220,6 +221,8 @@ def catalogue(
     ids: dict[str, list[str]] = {}
     sure: dict[str, list[str]] = {}
     for id_, (names, maybe, _) in found.items():
+        if id_ not in telling and normalise(subjects[id_]) not in known:
+            continue  # most texts name nothing
         likely = (m for m in (*maybe, subjects[id_]) if normalise(m) in known)
         all_ = (*names, *confirmed[id_], *likely)
         for key in dict.fromkeys(map(main.of, all_)):

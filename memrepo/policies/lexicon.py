@@ -38,6 +38,8 @@ _RUN = regex(rf"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\W_])+(?:[-_]+[^\W_]+)*")
 _NO_BLANKS = regex(f"[{SPACELESS}]")
 _REPEATED = regex(r"(.{1,3}?)\1+")
 _Words = Mapping[str, Sequence[str]]
+FOREIGN = 6
+"""Of so many words one joins others, or a text may be of a language without a file of words."""
 
 
 class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
@@ -176,8 +178,22 @@ def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[To
 
 def _words(text: str, lexicon: Lexicon) -> list[list[object]]:
     """Count the words of a text that may be topics, in the order in which they first stand."""
-    found = Counter(w for w in lexicon.content(text) if w not in _OWN and _is_term(w))
+    small = _small(text, lexicon)
+    said = (w for w in lexicon.content(text) if w not in _OWN and w not in small)
+    found = Counter(filter(_is_term, said))
     return [[word, count] for word, count in found.items()]
+
+
+def _small(text: str, lexicon: Lexicon) -> frozenset[str]:
+    """Return the words that join others, of a text in a language without a file of words."""
+    said = _RUN.findall(normalise(text))
+    if FOREIGN * max(sum(word in words for word in said) for words in lexicon.stop) >= len(said):
+        return frozenset()
+    from memrepo.policies.languages import ENGLISH, bare, language_asked, small_words
+
+    language = language_asked(map(bare, said), text)
+    small = small_words().get(language, frozenset()) if language != ENGLISH else frozenset()
+    return frozenset(word for word in said if bare(word) in small)
 
 
 def _is_term(word: str) -> bool:
@@ -186,20 +202,21 @@ def _is_term(word: str) -> bool:
 
 
 def _ranked(texts: Iterable[list[list[Any]]], most: int) -> tuple[Topic, ...]:
-    shares: dict[str, float] = {}
-    counts: Counter[str] = Counter()
-    holders: Counter[str] = Counter()
+    of: dict[str, list[Any]] = {}
     size = 0
     for words in texts:
         size += 1
-        length = sum(count for _, count in words)
+        length = sum([count for _, count in words])
         for word, count in words:
-            shares[word] = shares.get(word, 0.0) + count / length
-            counts[word] += count
-            holders[word] += 1
+            if (said := of.get(word)) is None:
+                of[word] = [count / length, count, 1]
+            else:
+                said[0] += count / length
+                said[1] += count
+                said[2] += 1
     found = [
-        Topic(term=w, score=share * rarity(size, holders[w]), count=counts[w])
-        for w, share in shares.items()
+        Topic(term=word, score=share * rarity(size, holders), count=count)
+        for word, (share, count, holders) in of.items()
     ]
     return tuple(sorted(found, key=lambda topic: -topic.score)[:most])
 

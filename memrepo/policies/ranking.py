@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from memrepo.policies.cues import ASKS, RULE
 from memrepo.policies.documents import Corpus, Document, Likeness, Ranked, Reach, Row
@@ -167,12 +168,19 @@ def spelled(
     return found or {term: 1.0}
 
 
+def _counted(document: Document) -> Counter[str]:
+    """Return how often each term stands in a document, which a corpus may hold for long."""
+    kept: dict[str, Counter[str]] = document.__dict__
+    if "counts" not in kept:
+        kept["counts"] = Counter(document.terms)
+    return kept["counts"]
+
+
 class _Turn:
     """One question put to one corpus."""
 
     def __init__(self, question: Question, corpus: Corpus, weights: Weights, reach: Reach) -> None:
         self.question, self.corpus, self.weights, self.reach = question, corpus, weights, reach
-        self.counts: dict[int, Counter[str]] = {}
         self.rarity: dict[str, float] = {}
         self.misnamed = False
         self.talks: list[Row] = []
@@ -203,37 +211,30 @@ class _Turn:
         level = {n: value / top for n, value in near.items()}
         threads = self.by_thread(level)
         helps = RULE in self.question.wanted and not self.question.of_assistant
-        return [
-            self.one(
-                n,
-                {
-                    "words": own[n],
-                    "neighbours": level[n] - own[n],
-                    "thread": self.weights.thread * threads[self.documents[n].thread],
-                    "subject": self.weights.subject
-                    * (bool(subject) and self.documents[n].subject == subject),
-                    "answer": self.by_answer(self.documents[n].cues) * level[n],
-                    "date": self.by_date(self.documents[n].day),
-                    **({"rule": self.by_rule(self.documents[n].cues)} if helps else {}),
-                    **({"meaning": meant.get(n, 0.0)} if meant else {}),
-                },
-            )
-            for n in level
-        ]
-
-    def one(self, number: int, parts: Mapping[str, float]) -> Ranked:
-        return Ranked(document=self.documents[number], score=sum(parts.values()), parts=parts)
+        answers, dates = cache(self.by_answer), cache(self.by_date)  # many have the same
+        scored = []
+        for n, value in level.items():
+            document = self.documents[n]
+            parts = {
+                "words": own[n],
+                "neighbours": value - own[n],
+                "thread": self.weights.thread * threads[document.thread],
+                "subject": self.weights.subject * (bool(subject) and document.subject == subject),
+                "answer": answers(document.cues) * value,
+                "date": dates(document.day),
+            }
+            if helps:
+                parts["rule"] = self.by_rule(document.cues)
+            if meant:
+                parts["meaning"] = meant.get(n, 0.0)
+            scored.append(Ranked(document, sum(parts.values()), parts))
+        return scored
 
     def spelled(self, term: str) -> Mapping[str, float]:
         """Return the terms by which a term of the question is looked for, by their weight."""
         forms = (term, *self.question.forms.get(term, ()))
         held = [form for form in forms if form in self.rarities(forms)]
         return spelled(self.question, self.corpus, term, held, self.weights.alike)
-
-    def counted(self, document: Document) -> Counter[str]:
-        if document.number not in self.counts:
-            self.counts[document.number] = Counter(document.terms)
-        return self.counts[document.number]
 
     def rarities(self, found: Iterable[str]) -> Mapping[str, float]:
         """Return the inverse document frequency of each term that occurs."""
@@ -249,8 +250,9 @@ class _Turn:
         rarities = {t: w * self.rarity[t] for t, w in terms.items() if t in self.rarity}
         share = self.weights.coverage / (sum(rarities.values()) or 1.0)
         for number in scores:
-            counts = self.counts[number]
-            scores[number] *= 1 + share * sum(r for t, r in rarities.items() if t in counts)
+            counts = _counted(self.documents[number])
+            held = sum([rarities[t] for t in filter(counts.__contains__, rarities)])
+            scores[number] *= 1 + share * held
         return scores
 
     def by_kinds(self, scores: dict[int, float]) -> dict[int, float]:
@@ -265,7 +267,7 @@ class _Turn:
         gained = defaultdict(float, scores)
         weight = self.weights.listed if self.question.several else self.weights.kinds
         for number, document in self.documents.items():
-            counts = self.counted(document)
+            counts = _counted(document)
             for term in kinds.keys() - counts.keys():
                 if held := [rarities[t] for t in kinds[term] & counts.keys()]:
                     gained[number] += weight * min(rarities.get(term, math.inf), max(held))
@@ -308,11 +310,12 @@ class _Turn:
         worth, before = self.worth(asked), so_far or {}
         scores = {}
         for number, document in self.documents.items():
-            counts, base = self.counted(document), self.base(document)
-            score = before.get(number, 0.0)
-            for term in filter(counts.__contains__, worth):
-                held = counts[term]
-                score += worth[term] * held / (held + base)
+            counts, score = _counted(document), before.get(number, 0.0)
+            if said := [*filter(counts.__contains__, worth)]:
+                base = self.base(document)
+                for term in said:
+                    held = counts[term]
+                    score += worth[term] * held / (held + base)
             if score:
                 scores[number] = score
         return scores
@@ -333,18 +336,20 @@ class _Turn:
         return self.weights.k1 * (1 - b + b * length)
 
     def best(self, scores: Mapping[int, float], count: int) -> list[int]:
-        return sorted(scores, key=lambda n: (-scores[n], self.documents[n].path))[:count]
+        found = enumerate(scores.items())
+        order = sorted([(-score, self.documents[n].path, i, n) for i, (n, score) in found])
+        return [n for _, _, _, n in order[:count]]
 
     def fed_back(self, scores: Mapping[int, float]) -> dict[str, float]:
         """Return the telling terms of the best hits, weighted by how much they tell."""
         best = self.best(scores, self.reach.fed_back)
         asked = frozenset(self.terms)
         found: dict[str, float] = defaultdict(float)
-        fresh = {t for n in best for t in self.counted(self.documents[n])} - asked - stop_stems()
+        fresh = {t for n in best for t in _counted(self.documents[n])} - asked - stop_stems()
         rarities = self.rarities(sorted(fresh))
         for number in best:
             share = scores[number] / scores[best[0]]
-            for term in sorted(fresh & self.counted(self.documents[number]).keys()):
+            for term in sorted(fresh & _counted(self.documents[number]).keys()):
                 found[term] += rarities.get(term, 0.0) * share
         chosen = sorted(found, key=lambda t: (-found[t], t))[: self.reach.feedback_terms]
         top = max(found.values(), default=0.0)
@@ -423,7 +428,7 @@ class _Turn:
 
     def told(self, number: int, worth: Mapping[str, float]) -> dict[str, float]:
         """Return what each asked term that a document holds adds to its score."""
-        counts, base = self.counted(self.documents[number]), self.base(self.documents[number])
+        counts, base = _counted(self.documents[number]), self.base(self.documents[number])
         return {t: w * counts[t] / (counts[t] + base) for t, w in worth.items() if t in counts}
 
     def share(self, number: int, other: int, away: int, row: Row) -> float:
@@ -495,7 +500,7 @@ class _Turn:
             return 0.0
         rarest = math.log(1 + (self.corpus.size + 0.5) / 0.5)
         worth = {t: self.rarity.get(t, rarest) for t in self.terms}
-        told = {n: worth.keys() & self.counted(d).keys() for n, d in self.documents.items()}
+        told = {n: worth.keys() & _counted(d).keys() for n, d in self.documents.items()}
         said = (set().union(*(told.get(n, ()) for n in row.numbers)) for row in self.talks)
         held = (sum(worth[t] for t in terms) for terms in (*told.values(), *said))
         share = max(held, default=0.0) / (sum(worth.values()) or 1.0)

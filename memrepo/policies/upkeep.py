@@ -65,8 +65,10 @@ def interlock(state: State, changes: Iterable[Change], max_change_pct: float) ->
     more than 20 of them. What is about to be retired is out of it already.
     """
     lost = len(losses(state, changes))
+    if lost <= FREE:  # as in most runs: no memory is counted for them
+        return ""
     total = sum(is_claim(m) and m.standing != _RETIRING for m in state.active)
-    if lost <= FREE or lost * 100 <= max_change_pct * total:
+    if lost * 100 <= max_change_pct * total:
         return ""
     return f"it would take {lost} of {total} claims out of recall (more than {max_change_pct:g} %)"
 

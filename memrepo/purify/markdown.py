@@ -29,7 +29,11 @@ _QUOTED = regex(r" {0,3}>")
 _BARE_MARKER = regex(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[^\S\n]*(?:\n|$)")
 _LEADING_COMMENT = regex(r"(?:<!--[^-]*+(?:-(?!->)[^-]*+)*-->\s*)+")
 _TASK = regex(r"\[([ xX])\](?:[ \t]+|$)")
-_BULLET_SIGN = regex(r"^([ \t]*)[•◦▪‣](?=[ \t])")
+_BULLET_SIGN = regex(
+    r"^(?P<indent>[ \t]*)(?:[•◦▪‣](?=[ \t])"
+    r"|(?:[・･●○■◆◇▶►]|(?P<number>[①-⑳]))(?![・･●○■◆◇▶►\ufe0f])[ \t\u3000]*(?=\S))"
+)
+"""A sign that people put before an item where markdown has a hyphen or a number."""
 _SENTENCE_END = (".", "!", "?", ":", ",", ";", "。", "!", "?")
 _TITLE_LENGTH = 100
 _UNDERLINE = 3
@@ -72,11 +76,23 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
 
 
+def _marker(sign: re.Match[str]) -> str:
+    """Return markdown's marker for a sign; what follows `・` may follow without a blank."""
+    number = sign["number"]
+    marker = f"{ord(number) - ord('①') + 1}." if number else "-"
+    blank = "" if sign[0].endswith(("•", "◦", "▪", "‣")) else " "
+    return f"{sign['indent']}{marker}{blank}"
+
+
 def parse_document(resource: str, data: bytes) -> Document:
     """Read and parse a source; never raises. A skipped file has no blocks and an error."""
     source = read_lines(resource, data)
     shown = (
-        "" if n in source.hidden else line if n in source.fenced else _BULLET_SIGN.sub(r"\1-", line)
+        ""
+        if n in source.hidden
+        else line
+        if n in source.fenced
+        else _BULLET_SIGN.sub(_marker, line)
         for n, line in enumerate(source.text, start=1)
     )
     parser = _Parser()

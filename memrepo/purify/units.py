@@ -368,17 +368,19 @@ class _Work(msgspec.Struct):
             self._add("paragraph", text, lines, headings, detail=_below_title(text))
 
     def _goes_on(self, last: Block, block: Block) -> bool:
-        """Tell whether a paragraph only refers to the one before it, which is a unit."""
-        if last.kind != "paragraph" or not _refers_back(block.text):
+        """Tell whether a paragraph only refers to what is right before it, a unit to its end."""
+        if last.kind not in ("paragraph", "item") or not _refers_back(block.text):
             return False
-        whole = bool(self.units) and self.units[-1].lines == last.lines
-        return whole and width(last.text) + width(block.text) <= DETAIL_LENGTH // 2
+        whole = bool(self.units) and self.units[-1].lines[1] == last.lines[1]
+        return whole and width(self.units[-1].text) + width(block.text) <= DETAIL_LENGTH // 2
 
     def _add_to_last(self, block: Block, headings: tuple[str, ...]) -> None:
         """Take a paragraph into the unit before it."""
         last = self.units.pop()
         lines = (last.lines[0], block.lines[1])
-        self._add("paragraph", f"{last.text}\n{block.text}", lines, headings, last.parents)
+        text = f"{last.text}\n{block.text}"
+        detail = f"{last.detail}\n{block.text}" if last.detail else ""
+        self._add(last.kind, text, lines, headings, last.parents, task=last.task, detail=detail)
 
     def _add_with_list(self, block: Block, run: Sequence[Block], headings: tuple[str, ...]) -> None:
         """Take a paragraph with the list that ends its sentence."""

@@ -6,7 +6,9 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from operator import ne
+from pathlib import Path
 from typing import Any
 
 from memrepo.policies.documents import Document, Row
@@ -20,6 +22,9 @@ _WHOLE = 400
 _SPAN = 4
 _TURNS = 0.25
 """Where the subject changes in this share of places at least, people talk to each other."""
+_KEPT, _KEPT_THREADS = 10_000, 1_000
+"""So many documents, and orders of threads, a process keeps for its next question."""
+_META = "'size', 'length', 'commit', 'edits', 'rules'"
 _COLUMNS = (
     "m.number, m.path, m.part, m.terms, m.thread, m.place, m.subject, m.day, m.id, m.seen,"
     " m.importance, m.successors, m.cues, m.type IN ('note', 'episode')"
@@ -56,13 +61,52 @@ class Limits:
         return " AND ".join(self.parts) or "1"
 
 
+class _Read:
+    """What a process has read of an index, for the next question: while its file stays the same."""
+
+    def __init__(self) -> None:
+        self.documents: dict[int, Document] = {}
+        self.threads: dict[tuple[object, ...], tuple[dict[int, int], list[int], bool]] = {}
+
+    def keep(self, documents: Iterable[Document]) -> None:
+        """Keep some documents; where there are too many the others are let go."""
+        if len(self.documents) > _KEPT:
+            self.documents.clear()
+        self.documents |= {document.number: document for document in documents}
+
+    def thread(self, key: tuple[object, ...], said: Sequence[tuple[int, str]]) -> None:
+        """Keep the order of a thread: the place of each document, all of them, whether it talks."""
+        if len(self.threads) > _KEPT_THREADS:
+            self.threads.clear()
+        row = [number for number, _ in said]
+        self.threads[key] = {number: i for i, number in enumerate(row)}, row, _is_talk(said)
+
+
+@lru_cache(maxsize=2)
+def _read_of(_file: tuple[object, ...]) -> _Read:
+    return _Read()
+
+
+def _read_in(base: sqlite3.Connection, known: tuple[object, ...]) -> _Read:
+    """Return what was read of an index before; nothing of one that this connection changes.
+
+    While a question is answered nobody else writes, and a file that was written is another.
+    """
+    place = base.execute("PRAGMA database_list").fetchone()[2]
+    if not place or base.total_changes:
+        return _Read()
+    file = Path(place).stat()
+    return _read_of((place, file.st_ino, file.st_size, file.st_mtime_ns, file.st_ctime_ns, known))
+
+
 class IndexCorpus:
     """The rows of an open index that a search is limited to (`policies.ranking.Corpus`)."""
 
     def __init__(self, base: sqlite3.Connection, limits: Limits) -> None:
         self._base, self._limits = base, limits
         self._alike: dict[str, Mapping[str, float]] = {}
-        rows = dict(base.execute("SELECT key, value FROM meta WHERE key IN ('size', 'length')"))
+        rows = dict(base.execute(f"SELECT key, value FROM meta WHERE key IN ({_META})"))  # noqa: S608 - constants
+        self._read = _read_in(base, tuple(sorted(rows.items())))
         self.size = int(rows.get("size", 0))
         self.average = int(rows.get("length", 0)) / self.size if self.size else 0.0
 
@@ -127,11 +171,19 @@ class IndexCorpus:
 
     def _documents(self, numbers: Sequence[int]) -> list[Document]:
         """Return documents in the order of their numbers that is given."""
+        known = self._read.documents
+        new = [number for number in numbers if number not in known]
+        if not new:
+            return [known[number] for number in numbers]
         asked = (
             f"SELECT {_COLUMNS} FROM memory AS m WHERE m.number IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
         )
-        found = {row[0]: row for row in self._base.execute(asked, (json.dumps(numbers),))}
-        return [_document(found[number]) for number in numbers]
+        rows = self._base.execute(asked, (json.dumps(new),))
+        found = {n: known[n] for n in numbers if n in known}
+        made = {row[0]: _document(row) for row in rows}
+        self._read.keep(made.values())
+        found |= made
+        return [found[number] for number in numbers]
 
     def all(self) -> list[tuple[int, str, str, int]]:
         """Return number, path, blob and part of every document."""
@@ -149,12 +201,13 @@ class IndexCorpus:
                 threads[document.thread].append(document)
         found: dict[int, Row] = {}
         whole = self._in_order("m.thread = ?", "ASC")
+        known, limits = self._read.threads, (self._limits.condition, *self._limits.values)
         for thread, hits in threads.items():
-            said = self._said(whole, (thread,), _WHOLE)
-            if len(said) < _WHOLE:
-                talk = _is_talk(said)
-                row = [number for number, _ in said]
-                at = {number: i for i, number in enumerate(row)}
+            if (thread, *limits) not in known:
+                said = self._said(whole, (thread,), _WHOLE)
+                self._read.thread((thread, *limits), said)
+            at, row, talk = known[thread, *limits]
+            if len(row) < _WHOLE:
                 places = ((hit.number, at[hit.number]) for hit in hits)
                 found |= {n: Row(row[max(0, i - _SPAN) : i + _SPAN + 1], talk) for n, i in places}
             else:

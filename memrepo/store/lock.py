@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.store.light import ask
@@ -217,7 +217,7 @@ def lock(folder: Path, name: str, *, wait_s: float = 0.0) -> Iterator[int]:
         yield handle.fileno()
 
 
-def _taken(handle: IO[Any]) -> bool:
+def _taken(handle: IO[str]) -> bool:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -7,6 +7,7 @@ under "Other".
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 TOPICS = "TOPICS.md"
 LIMIT = 500
 """Claims in one view file; above, the view is split by first tag."""
+FEW = 5
+"""Claims of a tag that make a page where a view is split."""
 _TEXT = 500
 _LINE = 78
 _MARKUP = regex(r"(\\*)([<`\[\]])")
@@ -298,11 +301,17 @@ def _rounded(topics: Iterable[Topic]) -> list[tuple[str, int]]:
 
 
 def _split(state: State, view: View, claims: Sequence[Memory], folder: str) -> Iterable[_Page]:
-    """Split a large view by first tag, else by section, then by count; the view lists the parts."""
+    """Split a large view by first tag, else by section, then by count; the view lists the parts.
+
+    What a few share is no page of its own.
+    """
     groups: dict[str, list[Memory]] = {}
+    tags = Counter(map(_first_tag, claims))
     for heading, members in _sections(view, claims):
         for memory in members:
-            groups.setdefault(slugify(_first_tag(memory) or heading), []).append(memory)
+            tag = _first_tag(memory)
+            group = tag if tags[tag] >= min(FEW, LIMIT) else ""
+            groups.setdefault(slugify(group or heading), []).append(memory)
     parts = []
     for tag in sorted(groups):
         members = groups[tag]

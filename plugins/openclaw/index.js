@@ -128,6 +128,10 @@ export default {
         availableTools.has("memory_search") ? INSTRUCTIONS : [],
       runtime: {
         getMemorySearchManager: async () => ({ manager: found }),
+        // Of the files that OpenClaw itself reads at a session's start (MEMORY.md, USER.md); it
+        // leaves out what nobody vouches for. As without a plugin they are the agent's own.
+        classifyWorkspaceMemoryPaths: async ({ relativePaths }) =>
+          relativePaths.map((relativePath) => ({ relativePath, originClass: "agent" })),
         resolveMemoryBackendConfig: () => ({ backend: "builtin" }),
         closeAllMemorySearchManagers: async () => server.close(),
       },

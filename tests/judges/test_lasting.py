@@ -51,6 +51,8 @@ def test_what_lasts_in_a_log_is_a_claim(line: str) -> None:
         "## Docs updated\n\n- `docs/mill.md` — prices of the new wheel",
         "## Site\n\n- Page widened: `narrow` → `wide`",
         "## 10:00 Chat\n\n- **Ben:** What did you buy there?",
+        "## Site\n\n- Reviewed the log of Monday: no new durable facts were found",
+        "## Site\n\n- The first download of the wheel's plan, `plan.pdf`, returned 404",
         "## Site\n\n- Fixed the header of the price page because it contained a colon",
         "## Site\n\n- I can move these pages to `docs/old/` while keeping the index",
     ],

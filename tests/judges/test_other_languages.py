@@ -120,8 +120,18 @@ def test_a_memory_file_is_read_line_by_line_under_whom_it_is_about(
             "# Memoria\n\n## Molino\n\n- La bomba pierde agua. \n- Esto pasa cada invierno.\n",
             {"Molino"},
         ),
+        (
+            "# 記憶\n\n## 水車\n\n・毎晩ひとりでに止まる\n・請求書は毎月25日に送ります\n",
+            {"水車: 毎晩ひとりでに止まる", "水車: 請求書は毎月25日に送ります"},
+        ),
     ],
-    ids=["a-fullwidth-colon", "a-colon", "a-wrapped-line", "a-line-that-refers-back"],
+    ids=[
+        "a-fullwidth-colon",
+        "a-colon",
+        "a-wrapped-line",
+        "a-line-that-refers-back",
+        "a-sign-of-an-item",
+    ],
 )
 def test_a_heading_and_its_line_are_joined_as_people_write_them(notes: str, said: set[str]) -> None:
     assert {c.wording.text for c in claimed(*candidates(notes, "MEMORY.md"))} == said

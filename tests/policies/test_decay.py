@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, seconds
 from memrepo.core.memory import Decay, Memory, Source, Stamp
-from memrepo.policies.decay import FLOOR, class_of, keeping, prunable, segments
+from memrepo.policies.decay import FLOOR, class_of, is_over, keeping, prunable, segments
 from memrepo.policies.futuredates import future_date
 from memrepo.policies.rules import CLASSIC, REFRESHED, TTLS, DecayRules
 
@@ -219,3 +220,41 @@ def test_times_to_live_are_configurable() -> None:
     rules = DecayRules(ttl={**TTLS, "short": None, "mine": H})
     assert not keeping(memory("short"), read(), T0 + 99 * D, rules).gone
     assert keeping(memory("mine"), read(), T0 + H + S, rules).expired
+
+
+_LINE = (Source(resource="memory/a.md", lines=(1, 1), text_hash="aa"),)
+
+
+@given(
+    cls=st.sampled_from(["", *TTLS, "of-another-program"]),
+    body=st.sampled_from(["plain words", "due on 2026-05-01", "tomorrow at noon"]),
+    fields=st.fixed_dictionaries(
+        {},
+        optional={
+            "confidence": st.sampled_from([0.0, 0.05, FLOOR, 0.19, 0.2, 0.21, 0.5]),
+            "valid_until": st.sampled_from(["2026-03-02", "2027-01-01"]),
+            "pinned": st.just(True),
+            "standing": st.just("retire_candidate"),
+            "sources": st.just(_LINE),
+            "verified": st.just((Stamp(by="human:ann", at=T0 + D),)),
+            "generated": st.just(Stamp(by="human:ann", at=T0)),
+        },
+    ),
+    hours=st.sampled_from([1, 20, 24, 30, 200, 24 * 14, 24 * 70, 24 * 100, 24 * 400]),
+    read_after=st.sampled_from([None, 1, 300]),
+    evidence=st.booleans(),
+)
+def test_what_is_told_cheaply_to_stay_is_never_over(
+    cls: str,
+    body: str,
+    fields: dict[str, Any],
+    hours: int,
+    read_after: int | None,
+    evidence: bool,
+) -> None:
+    one, now = memory(cls, body, **fields), T0 + hours * H
+    rules = replace(RULES, evidence=evidence)
+    access = read() if read_after is None else read(T0 + read_after * H)
+    known = Accesses(by_memory={one.id: access})
+    kept = keeping(one, access, now, rules)
+    assert prunable([one], known, now, rules) == ([(one, kept)] if is_over(one, kept) else [])

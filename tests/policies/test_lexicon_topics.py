@@ -83,6 +83,21 @@ def test_titles_count_and_every_language_has_topics() -> None:
     assert "der" not in found
 
 
+@pytest.mark.parametrize(
+    ("text", "topic", "small"),
+    [
+        ("O barco que não volta com a maré fica no cais", "barco", {"que", "não", "com"}),
+        ("Le bateau ne part pas sans les rames pour le port", "bateau", {"pas", "sans", "les"}),
+        ("Лодка, что стоит у причала для ремонта", "лодка", {"что", "для"}),
+        ("The boat that is not back with the tide", "boat", {"that", "not", "with"}),
+    ],
+)
+def test_small_words_are_no_topics_in_any_language(text: str, topic: str, small: set[str]) -> None:
+    found = {t.term for t in topics([text], WORDS)}
+    assert topic in found
+    assert not small & found
+
+
 @given(st.lists(st.text(max_size=80), max_size=8))
 def test_topics_are_bounded_positive_and_in_order(texts: list[str]) -> None:
     found = topics(texts, WORDS)

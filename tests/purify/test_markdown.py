@@ -79,6 +79,9 @@ def parse(text: str) -> list[tuple[str, tuple[int, int], str]]:
         ("Bob moved.\n---\nb\n", [("paragraph", (1, 1), "Bob moved."), ("paragraph", (3, 3), "b")]),
         ("B\n-\n- c\n", [("paragraph", (1, 1), "B"), ("item", (3, 3), "c")]),
         ("one\ntwo\n---\nb\n", [("paragraph", (1, 2), "one\ntwo"), ("paragraph", (4, 4), "b")]),
+        ("・朝\n・ 夜\n", [("item", (1, 1), "朝"), ("item", (2, 2), "夜")]),
+        ("① a\n② b\n", [("item", (1, 1), "a"), ("item", (2, 2), "b")]),
+        ("○○さん\n", [("paragraph", (1, 1), "○○さん")]),
         ("• a\n  • b\n", [("item", (1, 1), "a"), ("item", (2, 2), "b")]),
         ("- [ ] a\n- [x] b\n", [("item", (1, 1), "a"), ("item", (2, 2), "b")]),
     ],
@@ -128,7 +131,7 @@ def test_a_closed_fence_is_no_problem(text: str) -> None:
     assert parse_document("a.md", text.encode()).problems == ()
 
 
-@given(st.text(alphabet="ab1 \t\r\n-*+>#`~|:<!=.)[]_x•", max_size=120))
+@given(st.text(alphabet="ab1 \t\r\n-*+>#`~|:<!=.)[]_x•・①", max_size=120))
 def test_blocks_never_leave_the_file(text: str) -> None:
     document = parse_document("a.md", text.encode())
     for block in document.blocks:

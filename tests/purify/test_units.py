@@ -275,7 +275,7 @@ def test_a_unit_stands_on_the_lines_its_words_stand_on(
             assert numbers[-1] == unit.lines[1]
 
 
-MARKS = st.text(alphabet="ab1 \t\r\n-*+>#`~|:<!=.)[]_x•\ufeff\u200b年", max_size=150)
+MARKS = st.text(alphabet="ab1 \t\r\n-*+>#`~|:<!=.)[]_x•・①\ufeff\u200b年", max_size=150)
 NAMES = st.sampled_from(["MEMORY.md", "PROCEDURES.md", "episodes/a.md", "memory/2026-02-07.md"])
 
 
@@ -393,6 +393,7 @@ def test_neighbours_that_differ_in_a_word_are_one_unit_and_sentences_are_not() -
             "The gate is painted red.\n\nThis was agreed with Vera.\n\nOats are cheap.\n",
             [(5, 7), (9, 9)],
         ),
+        ("- Oats\n- Hay\n\nThis is enough for a winter of the two horses.\n", [(5, 8)]),
         ("O portão é vermelho.\n\nIsso foi combinado com Vera.\n", [(5, 7)]),
         ("门是红色的，夏天刷的。\n\n这是和小满商量好的。\n", [(5, 7)]),
     ],

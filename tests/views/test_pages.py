@@ -31,11 +31,18 @@ def written(of: State) -> dict[str, bytes]:
 
 def test_a_numbered_part_is_not_the_page_of_a_numbered_tag(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "LIMIT", 2)
-    found = written(state(["a"] * 4 + ["a 1", "a 2"]))
+    found = written(state(["a"] * 4 + ["a 1"] * 2 + ["a 2"] * 2))
     names = {path.removeprefix("views/LTMEMORY") for path in found if "LTMEMORY" in path}
     assert names == {".md", "-a.1.md", "-a.2.md", "-a-1.md", "-a-2.md"}
     text = b"".join(found.values())
-    assert all(f"- fact {n} `".encode() in text for n in range(6))
+    assert all(f"- fact {n} `".encode() in text for n in range(8))
+
+
+def test_a_tag_of_a_few_has_no_page_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "LIMIT", 7)
+    found = written(state(["a"] * 5 + ["b"] * 4))
+    names = {path.removeprefix("views/LTMEMORY") for path in found if "LTMEMORY" in path}
+    assert names == {".md", "-a.md", "-facts.md"}
 
 
 def test_only_pages_that_were_written_here_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:

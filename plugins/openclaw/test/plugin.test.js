@@ -57,6 +57,15 @@ test("the manifest and the registration name the same tools, and the slot", () =
   assert.deepEqual(said(), [], "nothing is started before it is asked");
 });
 
+test("OpenClaw goes on reading the agent's own files at a session's start", async () => {
+  const { runtime } = host({ program, repository: folder }).capability;
+  const relativePaths = ["MEMORY.md", "USER.md"];
+  assert.deepEqual(await runtime.classifyWorkspaceMemoryPaths({ relativePaths }), [
+    { relativePath: "MEMORY.md", originClass: "agent" },
+    { relativePath: "USER.md", originClass: "agent" },
+  ]);
+});
+
 test("without a repository nothing is registered, and the log says so", () => {
   const found = host({});
   assert.equal(found.capability, undefined);

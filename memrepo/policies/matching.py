@@ -307,16 +307,26 @@ class WordIndex:
         found = self.words[id_] = tokens(text)
         for word in found:
             self.holders.setdefault(word, []).append(id_)
-        if len(found) <= _SHORT:
-            for word in found:
-                self._short.setdefault(word, []).append(id_)
+        if self._short and len(found) <= _SHORT:
+            for word in found & self._short.keys():
+                self._short[word].append(id_)
 
     def drop(self, id_: str) -> None:
         """Know no more of a statement."""
         found = self.words.pop(id_)
-        for lists in (self.holders, self._short) if len(found) <= _SHORT else (self.holders,):
-            for word in found:
-                lists[word].remove(id_)
+        for word in found:
+            self.holders[word].remove(id_)
+        if len(found) <= _SHORT:
+            for word in found & self._short.keys():
+                self._short[word].remove(id_)
+
+    def _of_short(self, word: str) -> Sequence[str]:
+        """Return the short statements with a word, gathered when it is first asked for."""
+        if word not in self._short:
+            of = self.words
+            held = self.holders.get(word, ())
+            self._short[word] = [id_ for id_ in held if len(of[id_]) <= _SHORT]
+        return self._short[word]
 
     def rarest(self, words: Iterable[str]) -> list[str]:
         """Return words, those that fewest statements hold first."""
@@ -335,8 +345,8 @@ class WordIndex:
             if len(words) <= most:
                 yield self.holders.get(word, ())
             else:
-                lists = self._short if most < _SHORT + 1 else self.holders
-                yield [id_ for id_ in lists.get(word, ()) if len(of[id_]) <= most]
+                held = self._of_short(word) if most < _SHORT + 1 else self.holders.get(word, ())
+                yield [id_ for id_ in held if len(of[id_]) <= most]
 
 
 ALIKE = 0.7

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -215,13 +216,17 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             found = _DECODED[key] = codec.decode(path, self.files[path])
         return found
 
+    def _forget(self) -> None:
+        """Forget what files of other commits say, once that is much: a server lives for days."""
+        if len(_DECODED) > _SPARE + 3 * len(self.blobs):
+            # Another thread may want what is dropped: it decodes it anew.
+            for key in {*_DECODED} - {*self.blobs.items()}:
+                _DECODED.pop(key, None)
+
     def _decode_many(self) -> None:
         """Decode what this process has not seen yet; many files are read by one git process."""
         is_memory = self.layout.is_memory
-        if len(_DECODED) > _SPARE + 3 * len(self.blobs):
-            # A server lives for days. Another thread may want what is dropped: it decodes it anew.
-            for key in {*_DECODED} - {*self.blobs.items()}:
-                _DECODED.pop(key, None)
+        self._forget()
         fresh = [item for item in self.blobs.items() if item not in _DECODED and is_memory(item[0])]
         if len(fresh) < _MANY:
             return
@@ -302,6 +307,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _state(self) -> State:
         from memrepo.core.state import State, read_state
 
+        if (near := self.trees.near(self) if self.trees else None) is not None:
+            followed = self._following(near)
+            if followed is not None:
+                return followed
         self._decode_many()
         state = read_state(self.files, self.layout, self._decoded)
         state = State(
@@ -316,6 +325,39 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         from memrepo.merge.tombstones import held_against
 
         return held_against(state)
+
+    def _following(self, near: Snapshot) -> State | None:
+        """Return the state by what differs from another commit's; None where that takes all files.
+
+        So it does where a file of either cannot be read as it is, or a tombstone may bar one.
+        """
+        from msgspec.structs import replace
+
+        from memrepo.core.state import Files
+
+        old, stones = near.state(), self.layout.area("tombstones")
+        if old.problems or self.problems or near.files.below(stones) or self.files.below(stones):
+            return None
+        changed = self.files.changed_since(near.commit)
+        if changed is None or len(changed) > _AT_ONCE:
+            return None
+        touched = [path for path in changed if self.layout.is_memory(path)]
+        state = replace(old, files=Files(self.files, {}))
+        if not touched:
+            state.__dict__["active"] = old.active
+            return state
+        self._forget()
+        gone = {*touched}
+        memories = {id_: m for id_, m in old.memories.items() if m.path not in gone}
+        for path in touched:
+            if path not in self.blobs:
+                continue
+            memory, problems = self._decoded(path)
+            if memory is None or problems or not memory.id or memory.id in memories:
+                return None
+            memories[memory.id] = memory
+        by_path = sorted(memories.items(), key=lambda item: item[1].path)
+        return replace(state, memories=MappingProxyType(dict(by_path)))
 
 
 class Scoped(Snapshot, frozen=True, kw_only=True, dict=True):
@@ -364,6 +406,11 @@ class Snapshots:
                 del self._found[next(iter(self._found))]
             self._found[key] = Snapshot(commit=commit, layout=layout, files=files, trees=self)
         return self._found[key]
+
+    def near(self, other: Snapshot) -> Snapshot | None:
+        """Return the newest of these trees, of the same layout, whose memories are known."""
+        found = (s for s in reversed([*self._found.values()]) if "_state" in s.__dict__)
+        return next((s for s in found if s.layout == other.layout and s is not other), None)
 
 
 def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:

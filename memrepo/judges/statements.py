@@ -50,7 +50,7 @@ from memrepo.judges.wording import (
 )
 from memrepo.policies.matching import normal_predicate, normal_subject, tokens
 from memrepo.purify.gather import ON_PERSON
-from memrepo.purify.units import TERSE_MOST
+from memrepo.purify.groups import TERSE_MOST
 
 _ENTRIES = regex(r"\s*[;；]\s*")
 _CLOSED = regex(r"`[^`]*`|\([^()]*\)|https?://\S+")

@@ -23,8 +23,9 @@ from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.purify.clusters import hint_of
 from memrepo.purify.dates import is_date_heading
+from memrepo.purify.leads import SELF_NAMED
 from memrepo.purify.sources import default_type
-from memrepo.purify.units import SELF_NAMED, Unit
+from memrepo.purify.units import Unit
 
 SHORT = 25
 """Below this many characters a text means something else under another heading."""

@@ -22,6 +22,7 @@ from memrepo.policies.rules import DecayRules
 
 ALWAYS = {"identity": 3, "relationship": 4, "preference": 4, "constraint": 4}
 """Types of which the surest are told, and how many: the agent, the person, the rules."""
+RULES = ("preference", "constraint")
 LATEST = {"decision": 3, "milestone": 2, "commitment": 4}
 """Types of which the newest are told: what is under way, and what was promised."""
 PROFILES = {"identity": "IDENTITY.md", "relationship": "USER.md"}
@@ -130,11 +131,29 @@ def _is_idle(memory: Memory, lists: Collection[tuple[str, str]]) -> bool:
         return _part(memory) in lists and not _in_profile(memory)
     if memory.type in LATEST and _TEMPLATE.search(memory.said):
         return True
+    if memory.type in RULES:
+        return _in_a_document(memory)
     return memory.type == "commitment" and (
         _KEPT_PROMISE.search(memory.body) is not None
         or _BLANK.match(memory.said) is not None
         or any(_OVER.match(heading) for heading in memory.text("lead").split(_PAGE))
     )
+
+
+def _in_a_document(memory: Memory) -> bool:
+    """Tell whether a memory is a section of a design or a report: it rules what that is about.
+
+    A page that is kept up to date rules everything, and so does a file that is one memory.
+    """
+    return (
+        "\n" in memory.body.strip()
+        and bool(memory.sources)
+        and not any(_is_kept(source) or source.lines[0] == 1 for source in memory.sources)
+    )
+
+
+def _is_kept(source: Source) -> bool:
+    return _name(source).removesuffix(".md").casefold() in _KEPT
 
 
 def _in_profile(memory: Memory) -> bool:
@@ -188,8 +207,10 @@ def _new(memories: Iterable[Memory], told: Iterable[Memory]) -> Iterator[Memory]
 
 def _depth(memory: Memory) -> tuple[bool, int]:
     """Sort first what a kept page says, then by how deep the file lies: what is old lies deep."""
-    kept = (_name(s).removesuffix(".md").casefold() in _KEPT for s in memory.sources)
-    return (not any(kept), min((s.resource.count("/") for s in memory.sources), default=0))
+    return (
+        not any(map(_is_kept, memory.sources)),
+        min((s.resource.count("/") for s in memory.sources), default=0),
+    )
 
 
 def _said(memory: Memory) -> tuple[str, datetime, str]:

@@ -36,6 +36,13 @@ def told(*memories: Memory) -> list[str]:
     return [m.body for m in opening([*memories, *others], Accesses(), T0, DecayRules())]
 
 
+def test_a_section_of_a_design_is_no_standing_rule() -> None:
+    design = at(7, "Mill – Limits\n\n- ten sacks\n- two men", "design.md", type_="constraint")
+    kept = at(9, "Limits\n\n- one sack", "MEMORY.md", type_="constraint")
+    alone = at(1, "Ask first.\n\nAna said so.", "memory/ask.md", type_="constraint")
+    assert told(design, kept, alone) == [kept.body, alone.body]
+
+
 def test_each_kind_in_its_order_and_nothing_else() -> None:
     kinds = {**ALWAYS, **LATEST}
     given = [memory(f"It is {type_}.", type_) for type_ in kinds]

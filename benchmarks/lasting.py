@@ -1,7 +1,8 @@
 """Which statements last? Fit on all workspaces but one, and test on that one.
 
 The weights of a daily log's signs are fitted, and the strength from which a statement is kept is
-chosen, for daily logs and for other files; each is tested on the workspace that was left out.
+chosen, for daily logs and for other files; each is tested on the workspace that was left out. The
+last table puts both together and counts every labelled line, as one reads what is kept at all.
 
     python -m benchmarks.lasting WORKSPACES UNITS LABELS
 
@@ -18,6 +19,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -38,33 +40,46 @@ DATED = 0.7
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A labelled line: its workspace, the signs it shows, its strength, and its label."""
+    """A labelled line: its workspace, the signs it shows, its strength, and its label.
+
+    `judged` is false where no candidate holds the line: nothing then keeps it.
+    """
 
     workspace: str
-    signs: frozenset[str]
     keep: str
-    daily: bool
-    strength: float
+    judged: bool = False
+    signs: frozenset[str] = frozenset()
+    daily: bool = False
+    strength: float = 0.0
 
 
 def rows(workspaces: Path, units: Path, labels: Path) -> Iterator[Row]:
-    """Yield the labelled lines that are candidates."""
+    """Yield the labelled lines."""
     for file in sorted(labels.glob("*.jsonl")):
         name = file.stem
-        keep = {one["id"]: one["keep"] for one in map(json.loads, file.open(encoding="utf-8"))}
+        keep = {one["id"]: one["keep"] for one in _records(file)}
         places = _places(workspaces / name)
-        for unit in map(json.loads, (units / file.name).open(encoding="utf-8")):
+        for unit in _records(units / file.name):
+            if unit["id"] not in keep:
+                continue
             first, last = unit["lines"]
             spans = places.get(unit["file"], ())
             found = next((c for (a, b), c in spans if a <= last and first <= b), None)
-            if found is not None and unit["id"] in keep:
-                yield Row(
-                    workspace=name,
-                    signs=frozenset(traits(found)) if found.daily else frozenset(),
-                    keep=keep[unit["id"]],
-                    daily=found.daily,
-                    strength=score(found)[0].strength,
-                )
+            if found is None:
+                yield Row(workspace=name, keep=keep[unit["id"]])
+                continue
+            yield Row(
+                workspace=name,
+                keep=keep[unit["id"]],
+                judged=True,
+                signs=frozenset(traits(found)) if found.daily else frozenset(),
+                daily=found.daily,
+                strength=score(found)[0].strength,
+            )
+
+
+def _records(file: Path) -> Iterator[dict[str, Any]]:
+    return map(json.loads, filter(None, file.read_text("utf-8").split("\n")))
 
 
 def _places(root: Path) -> dict[str, list[tuple[tuple[int, int], Candidate]]]:
@@ -97,7 +112,7 @@ def fitted(train: Sequence[Row]) -> tuple[float, dict[str, float]]:
             slope += error
             for name in row.signs:
                 slopes[name] += error
-        bias -= RATE * slope / len(train)
+        bias -= RATE * slope / max(len(train), 1)
         weights = {n: w - RATE * slopes[n] / len(train) for n, w in weights.items()}
     return bias, weights
 
@@ -142,6 +157,53 @@ def print_thresholds(every: Sequence[Row]) -> None:
     )
 
 
+def best_cut(train: Sequence[Row], logits: Sequence[float]) -> float:
+    """Return the logit from which these rows are best kept; of equals the middle one."""
+    cuts = sorted({round(logit, 2) for logit in logits}) or [0.0]
+    kept = {c: [r for r, logit in zip(train, logits, strict=True) if logit >= c] for c in cuts}
+    by = {cut: f1(kept[cut], train) for cut in cuts}
+    best = [cut for cut in cuts if by[cut] == max(by.values())]
+    return best[len(best) // 2]
+
+
+def kept_of(train: Sequence[Row], test: Sequence[Row]) -> list[Row]:
+    """Return the rows of `test` that constants found on `train` keep."""
+    logs = [row for row in train if row.daily]
+    model = fitted(logs)
+    cut = best_cut(logs, [_logit(row, *model) for row in logs])
+    least = chosen([row for row in train if row.judged and not row.daily])
+    return [
+        row
+        for row in test
+        if row.judged and (_logit(row, *model) >= cut if row.daily else row.strength >= least)
+    ]
+
+
+def print_both(every: Sequence[Row]) -> None:
+    """Print what is kept of each workspace by constants found on the others, and by ours."""
+    print("\nall labelled lines: constants found without the workspace, and those in use")
+    print(f"  {'':9} {'left out':>24}   {'in use':>24}")
+    print(f"  {'':9} {'F1 recall noise day':>24}   {'F1 recall noise day':>24}")
+    totals: list[Row] = []
+    for left_out in sorted({row.workspace for row in every}):
+        train = [row for row in every if row.workspace != left_out]
+        test = [row for row in every if row.workspace == left_out]
+        own = kept_of(train, test)
+        totals += own
+        print(f"  {left_out:9} {_shares(own, test)}   {_shares(_ours(test), test)}")
+    print(f"  {'all':9} {_shares(totals, every)}   {_shares(_ours(every), every)}")
+
+
+def _ours(test: Sequence[Row]) -> list[Row]:
+    return [row for row in test if row.judged and row.strength >= DEFER_BELOW]
+
+
+def _shares(kept: Sequence[Row], every: Sequence[Row]) -> str:
+    counts, total = Counter(row.keep for row in kept), Counter(row.keep for row in every)
+    shares = (counts[keep] / max(total[keep], 1) for keep in ("durable", "noise", "dated"))
+    return f"{f1(kept, every):6.2f}" + "".join(f"{share:6.2f}" for share in shares)
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the weights, and what is kept at some cuts when each workspace is left out once."""
     parser = argparse.ArgumentParser(description=__doc__, add_help=True)
@@ -165,9 +227,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         kept = Counter(keep for logit, keep in tested if logit >= cut)
         print(f"  {cut:5}  " + "  ".join(f"{k} {kept[k]}/{total[k]}" for k in sorted(total)))
     print(f"\nthe least strength kept, chosen without one workspace (in use {DEFER_BELOW}):")
-    for what, some in (("daily logs", every), ("other files", [r for r in found if not r.daily])):
+    others = [row for row in found if row.judged and not row.daily]
+    for what, some in (("daily logs", every), ("other files", others)):
         print(f" {what}")
         print_thresholds(some)
+    print_both(found)
 
 
 if __name__ == "__main__":

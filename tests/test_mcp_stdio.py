@@ -333,5 +333,7 @@ def test_a_call_that_is_cancelled_leaves_no_client_waiting(repo: Path, wire: Wir
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_server(wire: Wire, sent: signal.Signals) -> None:
+    if signal.getsignal(sent) == signal.SIG_IGN:
+        pytest.skip("whoever started the tests ignores it (nohup), and so does the server")
     wire.process.send_signal(sent)
     assert wire.process.wait(10) == -sent

@@ -40,7 +40,8 @@ from memrepo.purify.decisions import Near
 from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
 from memrepo.purify.intake import Intake, Reader, SourceText
 from memrepo.purify.known import prior_of
-from memrepo.purify.units import MAX_TEXT, Unit, bold_lead
+from memrepo.purify.leads import bold_lead
+from memrepo.purify.units import MAX_TEXT, Unit
 
 _BASES: Mapping[str, DateBasis] = {"unit": "unit", "heading": "heading", "file": "file"}
 _ENDS = {"reject": "rejected", "defer": "deferred", "compress": "folded into another"}

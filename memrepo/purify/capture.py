@@ -28,8 +28,8 @@ from memrepo.purify.dates import (
     has_moment,
 )
 from memrepo.purify.known import free_path, storable
+from memrepo.purify.leads import has_words, heading_path
 from memrepo.purify.lines import SourceLines
-from memrepo.purify.units import has_words, heading_path
 
 if TYPE_CHECKING:
     from memrepo.purify.markdown import Block

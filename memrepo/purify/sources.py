@@ -9,7 +9,7 @@ say that lasts becomes claims too. The lineage's own contract, without raw logs,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -17,6 +17,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
+
+from memrepo.purify.dates import date_of_path
 
 if TYPE_CHECKING:
     from memrepo.core.judge import Profile
@@ -89,6 +91,11 @@ DENY = (
     "**/node_modules/",
 )
 PERSONAL = ("CHRONICLES.md", "DREAMS.md")
+PROFILES = ("MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md")
+"""Files that say of one person, agent or place a line each."""
+ESSAY_PARTS, ESSAY_DEEP, ESSAY_SHARE = 3, 4, 0.4
+"""Second-level headings of a file that is a design, an article or a report, deeper ones, and their
+share of all."""
 WORDS = (".md", ".markdown", ".txt")
 """Ends of the names of files that people write in."""
 UNMATCHED = "matches no pattern of sources.claims or sources.notes"
@@ -192,6 +199,17 @@ def is_episode(path: str) -> bool:
 def is_procedures(path: str) -> bool:
     """Tell whether a file holds one method for each second-level heading."""
     return PurePosixPath(path).name == "PROCEDURES.md"
+
+
+def is_essay(path: str, levels: Sequence[int]) -> bool:
+    """Tell by its headings whether a file is a design, an article or a report: parts in parts.
+
+    A profile and a day's log are none however they are cut.
+    """
+    if path.rsplit("/", 1)[-1] in PROFILES or date_of_path(path):
+        return False
+    deep = sum(level > 2 for level in levels)
+    return levels.count(2) >= ESSAY_PARTS and deep >= max(ESSAY_DEEP, ESSAY_SHARE * len(levels))
 
 
 def _fits(parts: list[str], pattern: list[str]) -> bool:

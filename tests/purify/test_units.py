@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.ids import text_hash
-from memrepo.purify.units import MAX_TEXT, Unit, bold_lead, scan
+from memrepo.purify.leads import bold_lead
+from memrepo.purify.units import MAX_TEXT, Unit, scan
 
 
 def units(text: str, resource: str = "MEMORY.md") -> tuple[Unit, ...]:

@@ -12,10 +12,9 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.run.gate import PAID, kept_for
-from memrepo.actions.run.ingest import Ahead, ahead
+from memrepo.actions.run.ingest import Ahead, ahead, texts_at
 from memrepo.actions.run.judge_choice import Choice, judge_of, kind_of, limits_of, price_of
 from memrepo.actions.run.proposal import Wish, propose
-from memrepo.actions.run.source_texts import texts_at
 from memrepo.actions.work import Work
 from memrepo.core.judge import Usage
 from memrepo.core.messages import counted

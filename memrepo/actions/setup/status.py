@@ -15,8 +15,7 @@ from memrepo.actions.needs import Need, needs, tell
 from memrepo.actions.pending import all_waiting, requests_waiting, wishes
 from memrepo.actions.request import option
 from memrepo.actions.run.derived import hot_rules, stale_files
-from memrepo.actions.run.ingest import Unmatched, passed_over, unmatched_of
-from memrepo.actions.run.source_texts import texts_at
+from memrepo.actions.run.ingest import Unmatched, passed_over, texts_at, unmatched_of
 from memrepo.actions.run.timetable import Schedule, timetable
 from memrepo.actions.setup.budgets import Budgets, budgets
 from memrepo.actions.setup.survey import survey

@@ -23,7 +23,8 @@ HAPPENED = regex(
     # English: a line that opens with what was done
     r"^\W*(?:(?:I|we|he|she|they)\s+)?(?:(?!need|indeed|speed|feed|seed|embed|limited|based|used to"
     r"|required|supposed|expected)"
-    r"[a-z]{2,14}(?:ed|ied)|ran|sent|built|made|got|found|wrote|fixed|set|took|began|saw|met|did|read"
+    r"[a-z]{2,14}(?:ed|ied)|ran|sent|built|made|got|found|wrote|fixed|set|took|began|saw|met|did"
+    r"|read"
     r"|went|came|gave|kept|left|put|shut)\b"
     # who asked for it, and when they did
     r"|^\W*[A-Z][\w-]+(?: [A-Z][\w-]+)?"
@@ -34,18 +35,21 @@ HAPPENED = regex(
     # done, in a later sentence
     r"|\bfound (?:no|nothing)\b|\bno new [\w ]{1,30}\b(?:was|were) found\b"
     r"|\breturned (?:[45]\d\d|an? error|nothing)\b"
-    r"|(?<=[.;\n])\s+(?:committed|pushed|merged|deployed|restarted|installed|updated|verified|tested)\b"
+    r"|(?<=[.;\n])\s+(?:committed|pushed|merged|deployed|restarted|installed|updated|verified"
+    r"|tested)\b"
     # done, and said of a thing
     r"|\b(?:was|were|has been|have been|got|is now|are now|just)\s+(?:\w+ly\s+)?[a-z]{2,14}ed\b"
     # What a line opens with in Romance languages: "Revisé", "Vérifié", "Criei", "Inviato"
     r"|^\W*(?!caf|beb|béb|por qu|aqu)[a-zà-ÿ]{2,14}(?:é|ée|és|ées|ei)\b"
-    r"|^\W*[a-zà-ÿ]{2,14}(?:ad[oa]s?|at[oaie])\s+(?:o|a|os|as|el|la|los|las|il|lo|i|gli|le|un|una|um|uma)\b"
+    r"|^\W*[a-zà-ÿ]{2,14}(?:ad[oa]s?|at[oaie])\s+(?:o|a|os|as|el|la|los|las|il|lo|i|gli|le|un|una"
+    r"|um|uma)\b"
     r"|^\W*(?:he|hemos|ho|abbiamo|j['’]ai|on a|nous avons)\s+\w+(?:ad|id|at|ut|it|é|i|u)[oaàs]?\b"
     # and ends with in German and Dutch, without a helping verb: "Drei Anfragen beantwortet"
     r"|^(?![^\n]*\b(?:ist|sind|hat|haben|wird|werden|is|zijn|heeft|hebben)\b)[^\n]*\s"
     r"(?:be|er|ver|ent|zer|ge|\w{2,4}ge)[a-zäöüß]{3,12}(?:t|en)[.!]?$"
     r"|\b(?:foi|foram|fue|fueron|a été|ont été|wurde|wurden)\s+\w+"
-    r"|^\W*(?:\w+\s+){1,4}(?:removid|atualizad|criad|enviad|corrigid|actualizad|cread|eliminad)[oa]s?\b"
+    r"|^\W*(?:\w+\s+){1,4}(?:removid|atualizad|criad|enviad|corrigid|actualizad|cread"
+    r"|eliminad)[oa]s?\b"
     r"|\b(?:обновлен|создан|удал[её]н|добавлен|исправлен|отправлен|проверен|установлен|настроен)\w*"
     r"|\b(?:проверил|сделал|обновил|создал|добавил|исправил|отправил|удалил|настроил|запустил)\w*"
     r"|已(?:更新|完成|发送|创建|恢复|修复|添加|删除|配置|推送)"
@@ -54,9 +58,11 @@ HAPPENED = regex(
     re.IGNORECASE,
 )
 DONE = regex(
-    r"^\W*(?:I\s+)?(?!(?:need|indeed|speed|feed|seed|embed|limited|based|used|required|supposed|expected"
+    r"^\W*(?:I\s+)?(?!(?:need|indeed|speed|feed|seed|embed|limited|based|used|required|supposed"
+    r"|expected"
     r"|preferred|allowed|recommended|protected|standardi[sz]ed|shared|fixed:)\b)[A-Z]?"
-    r"(?:[a-z]{2,14}ed|[Rr]an|[Ss]ent|[Bb]uilt|[Ff]ound|[Ww]rote)\b(?![^.\n]{0,40}[:\uff1a](?:\s|$))"
+    r"(?:[a-z]{2,14}ed|[Rr]an|[Ss]ent|[Bb]uilt|[Ff]ound|[Ww]rote)\b(?![^.\n]{0,40}[:\uff1a](?:\s"
+    r"|$))"
 )
 """A line that opens with what was done, and is no key."""
 OFFERED = regex(
@@ -94,7 +100,18 @@ de ahora en adelante, en adelante, cada, a partir de agora, doravante, désormai
 отныне, впредь, каждый, каждую, каждое, 以后, 今后, 从现在起, 每天, 每周, 每月, 每年, 今後,
 これから, 毎日, 毎週, 毎月, 毎年, 앞으로, 이제부터, 매일, 매주, 매월, 매년, ne mange pas,
 ne boit pas, part en, no come, entra en, entra de, não come, isst kein, isst keine, geht in,
-в отпуске, аллергии, 开始
+в отпуске, аллергии, 开始, solo, sólo, acepta, admite, n'accepte que, n'accepte qu'une, accepte,
+ne peut,
+nur, akzeptiert, só, apenas, aceita, accetta, solo, soltanto, alleen, только, принимает, 只接受,
+だけ,
+まで,
+retires, replaces, takes over, se jubila, sustituye, se va de, part à la retraite, le remplace, la
+remplace, remplace, reprend, geht in rente, ersetzt, übernimmt, se aposenta, substitui, assume,
+va in
+pensione, sostituisce, gaat met pensioen, vervangt, уходит на пенсию, заменяет, 退職, 後任, 退休,
+接替,
+퇴직, 후임, appointment, cita con, cita de, rendez-vous, termin, termine, consulta com, consulta de,
+appuntamento, afspraak, приём у, 予約, 预约, 예약
 """)
 SAID_BY_PERSON = words_of("""
 said, says, told, asked for, asked to, wants, want, prefers, approved, agreed, decided,
@@ -132,8 +149,10 @@ REFERENCE = regex(
     re.IGNORECASE,
 )
 _DONE_HEADING = regex(
-    r"\b(?:updated|sent|created|fixed|deployed|installed|added|removed|merged|shipped|taken|made|built"
-    r"|reviewed|posted|pushed|resolved|implemented|criad[oa]s?|enviad[oa]s?|cread[oa]s?|corrigid[oa]s?"
+    r"\b(?:updated|sent|created|fixed|deployed|installed|added|removed|merged|shipped|taken|made"
+    r"|built"
+    r"|reviewed|posted|pushed|resolved|implemented|criad[oa]s?|enviad[oa]s?|cread[oa]s?"
+    r"|corrigid[oa]s?"
     r"|créés?|envoyés?|erstellt|gesendet|behoben|geändert|созданы?|отправлен[оы]?|исправлен[оы]?)"
     r"\W*(?:\([^()]*\))?\W*$",
     re.IGNORECASE,
@@ -149,7 +168,8 @@ TALK = regex(r"^\W*(?:conversation|chat)\s+(?:summary|log|history)|^\W*session:\
 SPEAKER = regex(r"\W*[^\W\d_][\w.'’ -]{0,30}(?:\s*\([^()\n]{0,30}\))?\s*[:\uff1a]\s*\S")
 """A line that opens with who says it."""
 SPOKEN = regex(
-    r"\b(?:I|I['’]\w+|my|me|mine|we|we['’]\w+|our|us|you|your|ich|mein\w*|wir|yo|mi|mis|nosotros|eu|meu|minha"
+    r"\b(?:I|I['’]\w+|my|me|mine|we|we['’]\w+|our|us|you|your|ich|mein\w*|wir|yo|mi|mis|nosotros"
+    r"|eu|meu|minha"
     r"|nós|je|j['’]ai|mon|ma|mes|nous|я|мой|моя|мы)\b|我|我们|私|僕|俺|나는|저는|우리",
     re.IGNORECASE,
 )
@@ -175,11 +195,14 @@ COUNT = regex(
 
 MOMENTARY = words_of("""
 currently, right now, so far, at the moment, not yet, still pending, is working on, is running,
-has expressed, today, tonight, this morning, this session, asked whether, asked about, asked if,
+has expressed, today, tonight, tomorrow, this morning, this session, asked whether, asked about,
+asked if,
 asked why, asked what, asked how, wondered, derzeit, gerade, heute, noch nicht, actualmente,
 por ahora, hoy, ahora mismo, atualmente, por enquanto, hoje, ainda não, actuellement, pour
 l'instant, aujourd'hui, pas encore, attualmente, oggi, non ancora, сейчас, сегодня, пока, ещё не,
-目前, 现在, 今天, 暂时, 尚未, 现阶段, 今日, 現在, 今のところ, まだ, 현재, 지금, 오늘, 아직,
+tomorrow's, demain, amanhã, domani, завтра, 明天, 明日, 내일, 目前, 现在, 今天, 暂时, 尚未, 现阶段,
+今日, 現在, 今のところ,
+まだ, 현재, 지금, 오늘, 아직,
 derzeit noch, bisher, en este momento, todavía no, de momento, en ce moment, pour le moment,
 no momento, in questo momento, per ora, op dit moment, nog niet, vandaag
 """)

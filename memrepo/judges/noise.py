@@ -28,14 +28,16 @@ _INSTRUCTION = regex(
     r"|ignoriere?\s+(?:bitte\s+)?(?:alle\s+)?(?:vorherigen|bisherigen|obigen)\s+\w+"
     r"|ignora\s+(?:todas\s+)?las\s+instrucciones|ignorez?\s+(?:toutes\s+)?les\s+instructions"
     r"|игнорируй(?:те)?\s+(?:все\s+)?(?:предыдущие|прошлые)"
-    r"|忽略.{0,6}(?:指令|指示|提示)|(?:これまで|以前|上記)の?.{0,6}指示を?.{0,2}無視|이전.{0,4}지시.{0,4}무시",
+    r"|忽略.{0,6}(?:指令|指示|提示)|(?:これまで|以前|上記)の?.{0,6}指示を?.{0,2}無視"
+    r"|이전.{0,4}지시.{0,4}무시",
     _FLAGS,
 )
 _HEARTBEAT = regex(
     # "Reply HEARTBEAT_OK when nothing is due" is a rule: the word alone, or nearly, is the noise.
     r"^.{0,12}\b(?:HEARTBEAT[_ -]?OK|NO_REPLY)\b.{0,20}$"
     r"|^\W*heartbeat\b.{0,40}\b(?:ok|all good|nothing|no change)"
-    r"|^.{0,30}\bheartbeat\b.{0,90}\bno\s+(?:\w+\s+){0,2}(?:tasks?|actions?|items?|changes?|alerts?)\b"
+    r"|^.{0,30}\bheartbeat\b.{0,90}\bno\s+(?:\w+\s+){0,2}(?:tasks?|actions?|items?|changes?"
+    r"|alerts?)\b"
     r"|^.{0,40}\bnothing\s+(?:new\s+)?to\s+report\W*$|^\W*no\s+(?:new\s+)?updates?(?:\s+today)?\W*$"
     # "No changes after Friday" is a rule: what is reported ends here or names the time since.
     r"|^(?:.{0,40}[,:;]\s*|\W*)(?:nothing\s+(?:new|urgent|pending)|no\s+(?:new\s+)?"
@@ -46,12 +48,18 @@ _HEARTBEAT = regex(
 _SAVED = regex(
     r"^\W*(?:auto[- ]?sav(?:e|ed)\b|(?:session|checkpoint|memory|context|state)s?\s+"
     r"(?:was\s+|has\s+been\s+)?(?:auto-?)?(?:saved|flushed|checkpointed)\b"
-    r"|(?:session|compaction|context)\s+(?:was\s+)?(?:started|ended|finished|reset|resumed|compacted)\b"
+    r"|(?:session|compaction|context)\s+(?:was\s+)?(?:started|ended|finished|reset|resumed"
+    r"|compacted)\b"
     r"|saved\s+(?:to|at|session|memory|successfully)\b)",
     re.IGNORECASE,
 )
 _SESSION = regex(
-    r"^\W*(?:session|conversation|chat|message|run)[ _-]?(?:id|key)\b\W*\S+\W*$", re.IGNORECASE
+    r"^\W*(?:(?:session|conversation|chat|message|run|sitzungs?|konversations?)[ _-]?(?:id|key)\b"
+    r"|(?:ids?|identifi\w+|clave|chave|clé) (?:de (?:la |da )?|della |di )?"
+    r"(?:sesión|sessão|session|sessione|conversa\w*)\b|id (?:сессии|сеанса)"
+    r"|(?:セッション|会話|会话|對話|对话|세션|대화)\s?(?:ID|キー|키)?)"
+    r"\W*(?=\S*\d)[\w:./-]{6,}\W*$",
+    re.IGNORECASE,
 )
 _OPAQUE = regex(
     r"^\W*(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{16,}|[A-Za-z0-9+/=_-]{80,})\W*$",
@@ -116,7 +124,8 @@ _LAST_RUN = regex(
 
 # A row of a list of tasks: its number, and how far it has come.
 _TRACKED = regex(
-    r"^[^\n;]{0,30}#\d+\b[^\n]*[;,|–—]\s*(?:status|state|stage|estado|situação|statut|статус|状态|状態|상태)"
+    r"^[^\n;]{0,30}#\d+\b[^\n]*[;,|–—]\s*(?:status|state|stage|estado|situação|statut|статус|状态"
+    r"|状態|상태)"
     r"\s*[:\uff1a][^\n;]{0,24}(?:[;|][^\n]*)?$",
     re.IGNORECASE,
 )
@@ -138,6 +147,11 @@ _CLASSES: tuple[tuple[str, re.Pattern[str]], ...] = (
 # A label, or a form that nobody filled in: "Symptoms:", "Pronouns:", "Blockers: none known"
 _UNFILLED = regex(
     r"[\W_]*+(?:[^:\uff1a\n]{1,60}[:\uff1a][\W_]*+)(?:none(?:\s+(?:yet|known|so far))?|n/?a|tbd"
+    r"|opcional|facultati[fv]e?|facoltativ[oa]|optioneel|необязательно|任意|可选|选填|可選"
+    r"|선택(?:\s?사항)?"
+    r"|特に(?:なし|無し)|該当なし|未記入|未入力|無し|没有|待填|해당\s?없음|미입력|néant|sans objet"
+    r"|entfällt"
+    r"|à (?:remplir|compléter)|por (?:rellenar|completar)|a preencher|da compilare|auszufüllen"
     r"|to be (?:added|defined|filled)|not (?:yet )?(?:available|set|known|defined)|todo"
     r"|unknown|empty|optional|nenhuma?(?:\s+conhecid[oa])?"
     r"|ningun[oa]|aucune?|keine?r?|нет|无|暂无|なし|없음|(?:a|por) definir(?:\s+com\s+\w+)?"
@@ -147,19 +161,26 @@ _UNFILLED = regex(
 _BRACKETED = regex(r"\[[^\[\]\n]{1,60}\](?!\()|<[^<>\n/]{1,40}>|\{[^{}\n]{1,40}\}|\bYYYY-MM-DD\b")
 _CHOICE = regex(r"\[[^\[\]\n/|]{1,40}(?: [/|] [^\[\]\n/|]{1,40}){1,6}\](?!\()")
 _WIKI = regex(r"\[\[[^\[\]\n]{1,120}\]\]")
-_IN_BRACKETS = regex(r"[*_\s]*[(\[][^()\[\]]*[)\]][*_.\s]*")
+_IN_BRACKETS = regex(r"[*_\s]*[(\[\uff08][^()\[\]\uff08\uff09]*[)\]\uff09][*_.\s]*")
 _LONG_LINK = regex(r"(?:[^\n]{0,60}[:\uff1a])?[`*_<(\s]*https?://\S{120,}\s*")
 _METADATA = regex(
-    r"\W*(?:session(?: (?:id|key))?|source|channel|established|(?:last )?updated(?: (?:at|on))?"
+    r"[\W_]*(?:session(?: (?:id|key))?|source|channel|established|(?:last )?updated(?: (?:at|on))?"
     r"|(?:created|generated)(?: (?:at|on|by))?|captured|author|date|time|confidence|evidence"
     r"|recalls|message.?id|researche[dr](?: by)?|requeste(?:d by|r)|requestor|prepared by"
-    r"|participants|attendees|participantes|参与者|讨论者|参加者|autor|data|fecha|hora|fuente|fonte|atualizado|actualizado"
-    r"|last update|(?:última|ultima) (?:atualização|actualización|modificación|revisão|revisión)"
-    r"|dernière mise à jour|letzte aktualisierung|zuletzt aktualisiert|ultimo aggiornamento"
-    r"|laatst bijgewerkt|последнее обновление|最后更新|最終更新日?|마지막 업데이트"
+    r"|participants|attendees|participantes|参与者|讨论者|参加者|autor|data|fecha|hora|fuente"
+    r"|fonte|atualizado|actualizado"
+    r"|last (?:update|revision|reviewed)|(?:última|ultima) (?:atualização|actualización"
+    r"|modificación"
+    r"|modificação|revisão|revisión)|dernière (?:mise à jour|révision|modification)"
+    r"|letzte (?:aktualisierung|änderung|überarbeitung)|zuletzt (?:aktualisiert|geändert)"
+    r"|ultim[oa] (?:aggiornamento|modifica|revisione)|laatst bijgewerkt|последнее (?:обновление"
+    r"|изменение)"
+    r"|最后(?:更新|修改)(?:时间|日期)?|(?:最終|直近の?)(?:更新|確認|見直し)日?|마지막 (?:업데이트"
+    r"|수정|갱신)"
     r"|auteur|heure|datum|stand|дата|время|автор|источник|обновлено|создано"
-    r"|作者|探索者|探索轮次|记录者|整理者|日期|时间|来源|更新|著者|日付|日時|更新日|작성자|작성일|날짜|시간)"
-    r"[*_]*[:\uff1a](?!//)(?!.*(?:https?://|`/|\]\())[^\n]{0,48}",
+    r"|作者|探索者|探索轮次|记录者|整理者|日期|时间|来源|更新|著者|日付|日時|更新日|작성자|작성일"
+    r"|날짜|시간)"
+    r"[*_]*[ \u00a0\u202f]?[:\uff1a](?!//)(?!.*(?:https?://|`/|\]\())[^\n]{0,48}",
     re.IGNORECASE,
 )
 _ABOUT_FILE = regex(
@@ -169,11 +190,14 @@ _ABOUT_FILE = regex(
     r"|\bsliding window\b[^\n]*\bolder\b"
     r"|\balways replaced\b|^\W*purpose\s*:[^\n]*\n\W*last updated"
     r"|^\W*(?:documento|document) (?:vivo|vivant)\b"
-    r"|^\W*(?:\w+\s*:\s*)?(?:atualizar|actualizar|adicionar|añadir|agregar|preencher|rellenar|completar)"
+    r"|^\W*(?:\w+\s*:\s*)?(?:atualizar|actualizar|adicionar|añadir|agregar|preencher|rellenar"
+    r"|completar)"
     r"\b[^\n:]{0,40}\b(?:sempre que|siempre que|conforme|cada vez que)\b"
     r"|^\W*(?:update|add|fill in)\b[^\n:]{0,40}\bas (?:you|we|I) (?:go|learn|use|discover)\b"
     r"|^\W*seed(?:ed)?\s+(?:notes?|from|with)\b|^\W*(?:est[ea] |el |o )?(?:arquivo|archivo)\b"
-    r"|^\W*(?:ce fichier|diese datei|этот файл|本文件|このファイル|이 파일)",
+    r"|^[\W_]*(?:ce fichier|diese datei|este (?:arquivo|archivo|fichero)|questo file|dit bestand"
+    r"|этот файл"
+    r"|本文件|此文件|这个文件|このファイル|이 파일)",
     re.IGNORECASE,
 )
 _CHAT = regex(
@@ -185,7 +209,8 @@ _TURN = regex(r"^(?:assistant|user|human|system|tool)\s*:\s+(?:\S+\s+){3}", _FLA
 
 # What another program keeps of a graph: two names and the edge between them, a line each.
 _EDGES = regex(
-    r"(?:[^\n]{0,8}\[\[[^\]\n]{1,80}\]\][^\n\[]{0,40}(?:→|↔|->)[^\n\[]{0,40}(?:\[\[[^\]\n]{1,200}\]\])?"
+    r"(?:[^\n]{0,8}\[\[[^\]\n]{1,80}\]\][^\n\[]{0,40}(?:→|↔"
+    r"|->)[^\n\[]{0,40}(?:\[\[[^\]\n]{1,200}\]\])?"
     r"[^\n]*(?:\n|$))+"
 )
 
@@ -272,25 +297,65 @@ def _joins(text: str, at: int) -> bool:
 
 
 _COUNTER = regex(
-    r"\W*[^:\uff1a\n]{1,60}[:\uff1a][\s*_]*[~≈约]?[$€£¥]?\d[\d.,]*\s*[%+kKmM]?(?:[\s*_]*[(\uff08][^()\n]{0,40}[)\uff09])?\W*"
+    r"\W*[^:\uff1a\n]{1,60}[:\uff1a][\s*_]*[~≈约]?[$€£¥]?\d[\d.,]*(?:[ \u00a0\u202f]\d{3})*"
+    r"\s*(?:[%+kKmM]|[€件日次人回天个個개일명건회])?(?:[\s*_]*[(\uff08][^()\n]{0,40}[)\uff09])?\W*"
     r"|[^\n;]{1,80}; value\s*:\s*[\d.,%]+(?:;[^\n]*)?",
     re.IGNORECASE,
 )
 _COUNTED = regex(
-    r"\b(?:metrics?|stats|statistics|numbers|counts?|usage|métricas?|estadísticas?|estatísticas?"
+    r"\b(?:metrics?|stats|statistics|(?<!phone )numbers|counts?|usage|métricas?|estadísticas?"
+    r"|estatísticas?"
     r"|statistiques?|statistik(?:en)?|kennzahlen|statistiche|метрики|статистика|показатели)\b"
     r"|数据|统计|指标|概览|使用情况|統計|データ|통계|지표",
     re.IGNORECASE,
 )
+_STATISTICS = regex(
+    r"[\W\d]*(?:(?:\w+ )?(?:metrics?|stats|statistics|métricas|estadísticas|estatísticas"
+    r"|statistiques"
+    r"|statistik(?:en)?|kennzahlen|statistiche|statistieken|метрики|статистика)"
+    r"|统计(?:数据)?|统计信息|統計(?:情報)?|통계)\W*",
+    re.IGNORECASE,
+)
+_STATE_HEADING = regex(
+    r"[\W\d]*(?:(?:current |system |agent )?(?:status|state)|estado(?: actual| atual)?"
+    r"|situación(?: actual)?"
+    r"|situação(?: atual)?|état(?: actuel)?|situation(?: actuelle)?|statut|stand|zustand|stato"
+    r"|toestand"
+    r"|статус|состояние|(?:当前|系统)?状态|状況|状態|現状|(?:현재 )?상태|상황)\W*",
+    re.IGNORECASE,
+)
+_STATE_LINE = regex(
+    r"\W*(?:status|state|mode|uptime|queue|load|unread [\w ]{1,20}|estado|modo|statut|mode|zustand"
+    r"|modus"
+    r"|[\w -]{1,24}(?: sin leer| não lid[oa]s| non lus?| non lett[ei]|непрочитанн\w+)"
+    r"|ungelesene \w+"
+    r"|статус|состояние|режим|непрочитанн\w+ \w+|ステータス|状態|稼働|未読\w{1,8}|状态|未读\w{1,8}"
+    r"|상태|안 읽은 \w+)"
+    r"[*_]*\s?[:\uff1a][^\n]{0,24}",
+    re.IGNORECASE,
+)
+_SHARE_OF_DAY = regex(
+    r"\W*[^:\uff1a\n`\d]{1,40}[:\uff1a\s][\s*_]*[~≈约]?\d{1,3}(?:[.,]\d+)?\s?[%\uff05]\W*"
+)
 
 
 def is_count(candidate: Candidate) -> bool:
-    """Tell whether a list holds counters and stands under a heading that says so: they move on."""
-    if not any(_COUNTED.search(heading) for heading in candidate.context[-1:]):
-        return False
+    """Tell whether a text counts what moves on, or says how things stand just now.
+
+    So do counters below a heading that says so, what a section on the state of things says of it,
+    and the share of something in a daily log.
+    """
     rows = [strip_marker(row) for row in candidate.text.split("\n") if row.strip()]
+    above = candidate.context[-1] if candidate.context else ""
+    if candidate.daily and all(_SHARE_OF_DAY.fullmatch(row) for row in rows):
+        return True
+    if _STATE_HEADING.fullmatch(above) and all(_STATE_LINE.fullmatch(row) for row in rows):
+        return True
+    if not _COUNTED.search(above):
+        return False
     counted = sum(_COUNTER.fullmatch(row) is not None for row in rows)
-    return len(rows) > 1 and 2 * counted > len(rows)
+    enough = 2 * counted > len(rows)
+    return enough and (len(rows) > 1 or _STATISTICS.fullmatch(above) is not None)
 
 
 _PROFILES = ("USER.md", "IDENTITY.md", "TOOLS.md")
@@ -310,7 +375,27 @@ def is_listing(rows: Sequence[str]) -> bool:
 
 
 _SECOND_PERSON = regex(r"\byou(?:r|'re|’re|rself)?\b", re.IGNORECASE)
-_THIS_FILE = regex(r"\b(?:this|the) (?:file|isn't|is not)\b|\bworkspace-relative\b", re.IGNORECASE)
+_THIS_FILE = regex(
+    r"\b(?:this|the) (?:file|isn't|is not)\b|\bworkspace-relative\b"
+    r"|\b(?:est[ea] (?:archivo|arquivo|fichero)|ce fichier|diese datei|questo file|dit bestand"
+    r"|этот файл)\b"
+    r"|(?:この|本)ファイル|[此本]文件|这个文件|이 파일",
+    re.IGNORECASE,
+)
+_FILL_IN = regex(
+    r"^\W*(?:write|note|add|put|list|keep|fill in|record)\b[^.\n]{0,60}\bhere\b"
+    r"|^\W*(?:apunta|anota|escrib[ea]|añad[ea]|pon)\b[^.\n]{0,20}\baquí\b"
+    r"|^\W*(?:note|notez|écri[st]|écrivez|ajoute|ajoutez|mets|mettez)\b[^.\n]{0,30}\bici\b"
+    r"|^\W*(?:notiere?|trage?|schreibe?|ergänze)\b[^.\n]{0,40}\bhier\b"
+    r"|^\W*hier(?:hin)?\b[^.\n]{0,60}\b(?:eintragen|notieren|schreiben|ergänzen)\b"
+    r"|^\W*(?:anot[ea]|escrev[ea]|adicion[ea]|coloque)\b[^.\n]{0,20}\baqui\b"
+    r"|^\W*(?:annota|scrivi|aggiungi)\b[^.\n]{0,20}\bqui\b"
+    r"|^\W*(?:запиш|впиш|добав)\w{1,5}\b[^.\n]{0,20}\b(?:сюда|здесь)\b"
+    r"|ここに[^。\n]{0,20}(?:書|記入|記録|追加|メモ)|(?:在此|在这里|此处)[^。\n]{0,20}(?:记录|填写"
+    r"|添加|写)"
+    r"|여기에[^.\n]{0,20}(?:적|기록|작성|추가)",
+    re.IGNORECASE,
+)
 _FORM_HEADING = regex(
     r"^\W*(?:what goes here|examples?|template|how to use this(?: file)?|ejemplos?|exemplos?"
     r"|exemples?|beispiele?|примеры?|示例|例|예시)\W*$",
@@ -328,4 +413,4 @@ def is_template(candidate: Candidate) -> bool:
         return False
     if any(_FORM_HEADING.match(heading) for heading in candidate.context):
         return True
-    return any(p.search(candidate.text) for p in (_SECOND_PERSON, _THIS_FILE))
+    return any(p.search(candidate.text) for p in (_SECOND_PERSON, _THIS_FILE, _FILL_IN))

@@ -162,7 +162,8 @@ def kind_of(
         return "episode", "type_source"
     if hint in ("method", "procedure"):
         return ("procedure", "type_steps") if _has_steps(text) else ("method", "type_source")
-    if (named := w.KEY_TYPES.get(normalise(key or _plain_key(text)))) is not None:
+    named = w.KEY_TYPES.get(normalise(key or _plain_key(text)))
+    if named is not None and not (named == "identity" and _names_thing(text)):
         return named, "type_key"
     if key and normalise(key).startswith(("favorite", "favourite", "lieblings")):
         return "preference", "type_key"
@@ -173,7 +174,8 @@ def kind_of(
     if task == "open":
         return "commitment", "type_open_task"
     if (found := _heading_kind(text, context)) is not None:
-        return found, "type_heading"
+        owed = found == "commitment" and task == "done"  # a box of a list of tasks that is ticked
+        return ("milestone" if owed else found), "type_heading"
     for kind, pattern in _RULES:
         if pattern.search(text):
             return kind, "type_words"
@@ -202,6 +204,17 @@ def _heading_kind(text: str, context: Sequence[str]) -> str | None:
 
 def _rules(text: str) -> bool:
     return any(p.search(text) for p in (w.RULE_START, w.CONSTRAINT, _MUST))
+
+
+def _names_thing(text: str) -> bool:
+    """Tell whether a row that opens with a name goes on with an address of a machine or code."""
+    return _ROW.match(text) is not None and _MACHINE.search(text) is not None
+
+
+_ROW = regex(r"[^:\uff1a;\n]{1,30}[:\uff1a] [^;\n]{1,80}; ")
+_MACHINE = regex(
+    r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|://|`|(?:^|\s)[~.]?/[\w.-]+/|:\d{2,5}\b"
+)
 
 
 def _plain_key(text: str) -> str:

@@ -49,6 +49,7 @@ from memrepo.judges.wording import (
     title_of,
 )
 from memrepo.policies.matching import normal_predicate, normal_subject, tokens
+from memrepo.purify.gather import ON_PERSON
 from memrepo.purify.groups import TERSE_MOST
 
 _ENTRIES = regex(r"\s*[;；]\s*")
@@ -268,7 +269,7 @@ def _says_who(candidate: Candidate) -> bool:
 def _name_line(candidate: Candidate) -> str:
     """Return whose name a profile gives, in the language of its key; nothing for other texts."""
     match = _NAMES.match(plain(candidate.text))
-    files = {s.resource.rsplit("/", 1)[-1] for s in candidate.sources}
+    files = {s.resource.rsplit("/", 1)[-1] for s in candidate.sources} - {"MEMORY.md"}
     if match is None or len(files) != 1 or not files <= _OF_ONE.keys():
         return ""
     return OWNERS[normalise(match["key"])][_OF_ONE[files.pop()]]
@@ -321,6 +322,8 @@ def _segments(candidate: Candidate, *, who: bool) -> list[str]:
     """
     context = candidate.context[1:] if is_profile(candidate) else candidate.context
     path = list(telling(context, dated=not candidate.daily))
+    if tokens(candidate.about) - tokens(candidate.text):  # who that is has a name
+        path = [segment for segment in path if not ON_PERSON.search(segment)]
     if who:
         near = [segment for segment in path[-1:] if _topic(segment)]
         own = [candidate.about] if candidate.about and not near else []

@@ -42,7 +42,13 @@ as a kid, as a child, year, years, months, weeks, next week, next month, next ye
 used to, in high school, in college, january, february, april, june, july, august, september,
 october, november, december, gestern, vorgestern, letzte woche, letzten monat, letztes jahr,
 nächste woche, seit, damals, früher, jahre, jahren, ayer, hier soir, вчера, 昨天, 去年, 昨日,
-어제, 작년
+어제, 작년, enero, febrero, abril, mayo, junio, julio, agosto, septiembre, octubre, noviembre,
+diciembre, desde, hace, la semana pasada, el año pasado, janvier, février, avril, juin, juillet,
+août, septembre, octobre, novembre, décembre, depuis, il y a, l'année dernière, janeiro, fevereiro,
+maio, junho, julho, setembro, outubro, novembro, dezembro, semana passada, ano passado, gennaio,
+febbraio, aprile, maggio, giugno, luglio, settembre, ottobre, dicembre, dal, januari, februari, mei,
+juni, juli, augustus, oktober, sinds, januar, februar, märz, dezember, январ*, феврал*, апрел*, мая,
+июн*, июл*, август*, сентябр*, октябр*, ноябр*, декабр*, 年前, 昨年, 月份, 月に, 年以来
 """)
 REACTION = words_of(
     """

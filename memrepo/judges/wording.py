@@ -27,6 +27,7 @@ from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
 from memrepo.judges.wordlists import words_of
 from memrepo.purify.dates import is_time_heading
+from memrepo.purify.gather import ON_PERSON
 
 EXTRACT_LENGTH = 400
 _BOLD_LEAD = regex(
@@ -37,7 +38,8 @@ _HEADING = regex(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
 _SENTENCE_END = regex(r"[.!?…](?=\s|$)|[。！？](?=.|$)|\n", re.DOTALL)
 # A full stop after one of these ends no sentence.
 _ABBREVIATION = regex(
-    r"(?:^|[\s(])(?:e\.g|i\.e|z\.\s?B|d\.\s?h|dr|mr|mrs|ms|prof|st|vs|etc|no|nr|ca|bzw|usw|[A-Z])\.$",
+    r"(?:^|[\s(])(?:e\.g|i\.e|z\.\s?B|d\.\s?h|dr|mr|mrs|ms|prof|st|vs|etc|no|nr|ca|bzw|usw"
+    r"|[A-Z])\.$",
     re.IGNORECASE,
 )
 _TAG = regex(r"\s*[(\[][A-Za-z]{0,4}\d+[:#]\d[\w:#,;\s]*[)\]]\s*$")
@@ -228,7 +230,10 @@ open question*, unanswered, unresolved, unknowns, open issues, undecided, offene
 preguntas abiertas, dudas, perguntas em aberto, dúvidas, questions ouvertes, открытые вопросы,
 未解决, 待确认, 未解決, 検討中, 미해결,
 por decidir, cuestiones abiertas, à décider, questions en suspens, a definir, domande aperte,
-da decidere, open vragen, 未決
+da decidere, open vragen, 未決, en duda, sin resolver, por resolver, en suspens, non résolu*,
+não resolvid*, em dúvida, a decidir, in sospeso, ungeklärt, ungelöst, nog open, нерешённ*,
+нерешенн*,
+под вопросом, 待解决, 待讨论, 待定, 疑问, 未定, 保留, 不明点, 要検討, 미결, 논의 필요, 미정
 """,
         ),
         (
@@ -243,7 +248,13 @@ niemals, tabu, vorschriften, pflichten, nunca, no hacer, normas, límites, oblig
 ne jamais, jamais, à éviter, contraintes, limites, consignes, não fazer, limites, normas,
 proibições, vietato, divieti, regole, vincoli, non fare, verboden, regels, grenzen, nooit,
 conventions, konventionen, convenciones, convenções, convenzioni, соглашения, 规范, 規約, 컨벤션,
-ограничения, никогда, границы, 约束, 红线, 禁令, 制約, 守ること, 決まり, 約束事, 금기, 제약
+ограничения, никогда, границы, 约束, 红线, 禁令, 制約, 守ること, 決まりごと, 約束事, 금기, 제약,
+no se hace, no se debe, no hay que hacer, qué no hacer, lo que no hago, à ne pas faire,
+ce qu'on ne fait pas, ne pas faire, o que não fazer, não se faz, cosa non fare, da non fare,
+was nicht geht, was wir nicht tun, nicht erlaubt, unerwünscht, wat niet mag, чего не делать,
+нельзя, 不要做, 不能做, 不可以, 注意事项, やってはいけない, してはいけない, してはならない,
+やらないこと,
+注意事項, 하지 말, 하면 안 되는, 안 되는 것, 주의사항
 """,
         ),
         (
@@ -263,7 +274,11 @@ fehler, gelernt, errori, lezioni, lezione, imparato, geleerd, lessen, ошибк
 decision*, decided, rulings, entscheidung*, decisiones, decisión, decisões, decisão, décisions,
 принятые решения, ключевые решения, важные решения, решение, 决策, 决定, 決定, 결정,
 beschlüsse, acuerdos, acordado, combinados, decisioni, decisione, besluiten, beslissingen,
-結論, 合意
+結論, 合意, se decidió, decidido, se acordó, a été décidé, décidé, ce qui est convenu,
+ficou decidido,
+foi decidido, beschlossen, entschieden, deciso, besloten, решено, 決まったこと, 決めたこと, 已决定,
+已定,
+정해진 것, 정한 것, 합의
 """,
         ),
         (
@@ -318,7 +333,8 @@ routine, ablauf, anleitung, schritte, procedimiento*, pasos, flujo, procedimento
 procédure*, étapes, порядок, инструкци*, шаги, 步骤, 流程, 协议, 手順, 流れ, 절차, 방법, 워크플로,
 abläufe, anleitungen, vorgehen, cómo, guía, mode d'emploi, comment faire, marche à suivre,
 como fazer, guia, procedura, procedure, come fare, passaggi, werkwijze, stappen, инструкция,
-процедуры, 方法, やり方, 手順書
+процедуры, 方法, やり方, 手順書, 進め方, façon de travailler, manera de trabajar, forma de trabajar,
+jeito de trabalhar, arbeitsweise, modo di lavorare, 作法, 做法, 工作方式, 진행 방식, 하는 법
 """,
         ),
         (
@@ -349,12 +365,26 @@ _DATE_WORDS = regex(
     r"|\d{4}年|\d{1,2}[月日]|\d+(?:st|nd|rd|th)?"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]*"
     r"|(?:mon|tue|tues|wednes|wed|thu|thur|thurs|fri|satur|sat|sun)(?:day)?"
-    r"|januar|februar|märz|mai|juni|juli|oktober|dezember|utc|gmt|am|pm|week|kw",
+    r"|januar|februar|märz|mai|juni|juli|oktober|dezember|utc|gmt|am|pm|week|kw"
+    r"|\d{4}년|\d{1,2}[월일号號]|[月火水木金土日]曜日?"
+    r"|[(\uff08][月火水木金土日월화수목금토일][)\uff09]|[월화수목금토일]요일"
+    r"|(?:星期|礼拜|周|週)[一二三四五六日天]",
     re.IGNORECASE,
 )
-_FILE = regex(r"^[\w./-]+\.md\b[\s:–—-]*|^[\w ./-]+\.md[\s:–—-]+", re.IGNORECASE)
-_NUMBER = regex(r"^\W*(?:\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?)\s+")
-_MARKS = regex(r"^[^\w\"'“«「(\[@#/.~`]+|[\s:\uff1a]+$")
+_FILE = regex(r"^[\w./-]+\.md(?!\w)[\s:\uff1a–—-]*|^[\w ./-]+\.md[\s:\uff1a–—-]+", re.IGNORECASE)
+_NUMBER = regex(
+    r"^\W*(?:\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]?)\s+|^\W*\d{1,3}(?:[\uff0e\u3001]"
+    r"|\.\s?(?=[^\x00-\x7f]))\s*"
+    r"|^\W*(?:[一二三四五六七八九十]{1,3}[\u3001\uff0e.]|[\u2460-\u2473]"
+    r"|第[\d一二三四五六七八九十]{1,3}[章节節部]\s|제\d{1,2}[장절])\s*"
+    r"|^\W*[(\uff08][\d一二三四五六七八九十]{1,3}[)\uff09]\s*"
+)
+_MARKS = regex(r"^[^\w\"'“«「『(\uff08\[@#/.~`]+|[\s:\uff1a]+$")
+# "【重要】" and "（長期記憶）": brackets round what it opens with, or round all of it.
+_ROUND = regex(
+    r"^\W{0,2}[【\uff3b〔](?P<said>[^【】\uff3b\uff3d〔〕\n]{1,60})[】\uff3d〕]"
+    r"|^[\uff08](?P<all>[^\uff08\uff09\n]{1,60})[\uff09]$"
+)
 _MOMENT = (
     r"(?:\d{4}-\d\d-\d\d(?:T[\d:]+Z?)?"
     r"|~?\d{1,2}:\d\d(?::\d\d)?(?:\s?[AP]M)?(?:\s?(?:UTC|[A-Z]{1,2}[SD]?T))?)"
@@ -383,7 +413,8 @@ _OF_A_DAY = regex(
     r"(?:\s+(?:log|notes?|summary|session|memory|run))?\W*\d*\W*(?:\([^()]*\))?$"
     r"|^\W*(?:\w+\s+)?daily\s+(?:logs?|notes?|memory|summary|diary)\W*$"
     # A session and its time, in other languages
-    r"|^\W*(?:session|sitzung|séance|sesión|sessão|sessione|сессия|сеанс|会话|對話|对话|セッション|세션)"
+    r"|^\W*(?:session|sitzung|séance|sesión|sessão|sessione|сессия|сеанс|会话|對話|对话|セッション"
+    r"|세션)"
     r"\W*(?:\d[\d:.\s–-]*)?(?:[A-Z]{2,4})?\W*$"
     r"|^\W*(?:heartbeat|session|memory)\s+(?:check|flush|continuation)\b.{0,40}$",
     re.IGNORECASE,
@@ -419,7 +450,7 @@ _ABOUT = regex(
 
 def _names_a_memory(heading: str) -> bool:
     """Tell whether a heading only says that this is a memory: "Long-term memory"."""
-    if _MEMORY_WIDE.fullmatch(heading):
+    if _MEMORY_WIDE.fullmatch(heading) or _KEPT_IN_MIND.fullmatch(heading):
         return True
     said = _WORD.findall(heading.casefold())
     named = any(word in _MEMORIES for word in said)
@@ -452,10 +483,25 @@ _OF_MEMORIES = frozenset(
     długoterminowa moje dnia uzun süreli
     """.split()
 )
+_KEPT_IN_MIND = regex(
+    r"(?:what|things|everything|all)(?: that)? (?:I|we|you|to|must|should)\b[^\n]{0,24}"
+    r"\b(?:know|remember|forget|learned|keep)"
+    r"|(?:todo )?(?:lo que|cosas que|cosas para)\b[^\n]{0,24}\b(?:sé|olvidar|recordar|recuerdo)"
+    r"|(?:tout )?(?:ce que|ce qu['’]il|choses à)\b[^\n]{0,24}\b(?:sais|oublier|retenir|savoir)"
+    r"|was (?:ich|wir|man)\b[^\n]{0,24}\b(?:weiß|wissen|vergessen|merken)(?: darf| muss| will)?"
+    r"|(?:tudo )?(?:o que|coisas para)\b[^\n]{0,24}\b(?:sei|esquecer|lembrar)"
+    r"|(?:tutto )?(?:quello che|ciò che|cose da)\b[^\n]{0,24}\b(?:so|dimenticare|ricordare)"
+    r"|(?:忘れてはいけない|覚えておく(?:べき)?|忘れない)(?:こと|事)|(?:需要|要)?记住的(?:事情?"
+    r"|内容)|기억(?:할|해야 할) 것",
+    re.IGNORECASE,
+)
+"""What a memory is for: "What I must not forget" names nothing that is below it."""
 _MEMORY_WIDE = regex(
-    r"(?:私の|わたしの|僕の|エージェントの?|本日の|今日の|長期|短期|永続|個人|日々の|我的|长期|短期|核心|持久|个人|每日|今日"
+    r"(?:私の|わたしの|僕の|エージェントの?|本日の|今日の|長期|短期|永続|個人|日々の|我的|长期"
+    r"|短期|核心|持久|个人|每日|今日"
     r"|工作|나의|내|장기|단기|영구|에이전트|오늘의?|일일|\s)*"
-    r"(?:記憶|メモリー?|メモ|ノート|覚え書き|備忘録|日記|日誌|ログ|记忆库?|笔记|备忘录?|日记|日志|기억|메모리?|노트|일지|일기)"
+    r"(?:記憶|メモリー?|メモ|ノート|覚え書き|備忘録|日記|日誌|ログ|记忆库?|笔记|备忘录?|日记|日志"
+    r"|기억|메모리?|노트|일지|일기)"
 )
 
 
@@ -464,8 +510,14 @@ def clean(heading: str, *, dated: bool = False) -> str:
     text = strip_marker(plain(heading).strip("# \t")).split("\n")[0]
     for pattern in (_FILE, _MARKS, _NUMBER, _WHEN_FIRST, _WHEN_LAST, _WHEN_LAST, _MARKS):
         if not (dated and pattern is _WHEN_LAST):
-            text = pattern.sub("", text)
+            text = _ROUND.sub(_unbracketed, pattern.sub("", text))
     return text.strip(" \t~–—-,.;!\u3002\uff01")
+
+
+def _unbracketed(match: re.Match[str]) -> str:
+    """Return what stands in brackets, with a blank where more follows."""
+    more = match.end() < len(match.string)
+    return (match["said"] or match["all"]) + (" " if more else "")
 
 
 def is_date(text: str) -> bool:
@@ -545,7 +597,10 @@ def subject_of(candidate: Candidate) -> str:
     files = {s.resource.rsplit("/", 1)[-1] for s in candidate.sources}
     if candidate.about and "MEMORY.md" not in files:
         return candidate.about
-    return nearest_heading(candidate) or candidate.about
+    near = nearest_heading(candidate)
+    return (
+        candidate.about if candidate.about and ON_PERSON.search(near) else near or candidate.about
+    )
 
 
 def title_of(candidate: Candidate) -> str:

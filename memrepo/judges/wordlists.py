@@ -197,8 +197,13 @@ au plus, ne doit pas, ne doivent pas, ne faut pas, ne jamais, ne peut pas, uniqu
 proibido, proibida, obrigatório, obrigatória, no máximo, não pode, não podem, não deve,
 não devem, somente, vietato, vietata, obbligatorio, obbligatoria, al massimo, non deve,
 non devono, non si può, non si deve, soltanto, verboden, verplicht, maximaal, mag niet,
-mogen niet, moet, moeten, alleen met, 请勿, 严禁, 务必, 只能, 一律, しないこと, ないでください,
-てはいけない, てはならない, のみ可, までに必ず, 하지 말, 말 것, 해야 한다, 안 된다
+mogen niet, moet, moeten, alleen met, 请勿, 严禁, 务必, 只能, 一律, しないこと, ないこと,
+ないでください,
+てはいけない, てはならない, のみ可, までに必ず, 厳禁, 不可, 하지 말, 말 것, 해야 한다, 안 된다,
+请不要,
+不许, 不准, 不可以, 勿, veuillez, merci de ne pas, prière de, en ningún caso, en aucun cas,
+em hipótese alguma, auf keinen fall, in nessun caso, in geen geval, under no circumstances,
+no hay que, nada de, não é permitido, non è permesso, ist untersagt, untersagt
 """)
 RULE_START = words_of(
     """
@@ -220,13 +225,16 @@ bevorzuge, mag, hasst, liebt, am liebsten, lieblings*, prefiere, le gusta, préf
 prefiero, prefieren, le gustan, me gusta, les gusta, le encanta, odia, detesta, favorit*,
 préfèrent, préfér*, adore, déteste, favori*, prefere, prefiro, gosta, gostam, gosto, adora,
 odeia, preferisce, preferisco, piace, piacciono, preferit*, houdt van, voorkeur, liever, haat,
-woli, lubi, 不喜欢, 更喜欢, 偏爱, 苦手, 好み
+woli, lubi, 不喜欢, 更喜欢, 偏爱, 苦手, 好み, てほしい, て欲しい, がいい, 希望用, 원함, 길 원,
+선호함
 """)
 DISLIKE = words_of("""
 doesn't like, does not like, don't like, do not like, doesn't enjoy, no le gusta, no le gustan,
 no me gusta, no soporta, n'aime pas, n'aime ni, ne supporte pas, não gosta, não suporta,
 non gli piace, non le piace, non sopporta, mag nicht, mag kein*, houdt niet van, не любит,
-не нравится
+не нравится, doesn't want, does not want, no quiere, no quieren, ne veut pas, não quer, non vuole,
+wil niet, wil geen, will nicht, will kein*, möchte nicht, möchte kein*, не хочет, ないでほしい,
+やめてほしい, 止めてほしい, 不想, 不希望, 원하지 않, 싫다
 """)
 """What reads like a rule because of its "no" and says what somebody likes."""
 _WISHES = (
@@ -269,7 +277,9 @@ graduated, got married, launched, was promoted to, abschluss gemacht, geheiratet
 毕业, 结婚, 里程碑, 卒業, 結婚, 졸업, 결혼, milestone:, meilenstein:, reached the milestone,
 se graduó, se casó, lanzamos, hito, diplômé, diplômée, s'est marié, s'est mariée, lancé, jalon,
 formou-se, casou-se, lançamos, si è laureat*, si è sposat*, abbiamo lanciato, traguardo,
-afgestudeerd, getrouwd
+afgestudeerd, getrouwd, lanzada en, lanzado en, lançada em, lançado em, lancée en, lancé en,
+mise en ligne en, mis en ligne en, veröffentlicht am, veröffentlicht im, lanciata nel,
+lanciato nel, 正式上线, をリリース, リリース済み, 公開済み, 출시
 """)
 ASPIRATION = words_of("""
 wants to, dreams of, hopes, hope to, would love to, someday, bucket list, aspires, möchte,
@@ -501,7 +511,11 @@ projects, proyectos, projets, projetos, projekte, progetti, projecten, прое�
 プロジェクト, 프로젝트, fatti, faits, datos, dados, dati, feiten, факты, 事实, 事実, 사실,
 regeln, reglas, règles, regras, regole, правила, ルール, 规则, 규칙, divers, varios, vários,
 varie, verschiedenes, sonstiges, разное, 其他, その他, 기타, identité, identität, identità,
-сведения, 基本情報, 基本信息, 詳細, 详情
+сведения, 基本情報, 基本信息, 詳細, 详情, conversation, conversations, chat, conversación,
+conversaciones,
+charla, conversa,
+conversas, gespräch, gespräche, unterhaltung, conversazione, gesprek, разговор, беседа, 会話, 対話,
+对话, 聊天, 对话记录, 대화
 """) | frozenset(
     (
         "long-term memory",
@@ -509,6 +523,16 @@ varie, verschiedenes, sonstiges, разное, 其他, その他, 기타, identi
         "daily log",
         "key facts",
         "lessons learned",
+        "lecciones aprendidas",
+        "leçons apprises",
+        "lições aprendidas",
+        "lezioni apprese",
+        "geleerde lessen",
+        "gelernte lektionen",
+        "извлечённые уроки",
+        "学んだこと",
+        "经验教训",
+        "배운 점",
         "user facts",
         "agent memory",
         "things to remember",
@@ -522,6 +546,38 @@ KEY_TYPES = {
     "decision": "decision",
     "entscheidung": "decision",
     "decided": "decision",
+    "next step": "commitment",
+    "next steps": "commitment",
+    "próximo paso": "commitment",
+    "próximos pasos": "commitment",
+    "prochaine étape": "commitment",
+    "prochaines étapes": "commitment",
+    "nächster schritt": "commitment",
+    "nächste schritte": "commitment",
+    "próximo passo": "commitment",
+    "próximos passos": "commitment",
+    "prossimo passo": "commitment",
+    "volgende stap": "commitment",
+    "следующий шаг": "commitment",
+    "次のステップ": "commitment",
+    "下一步": "commitment",
+    "다음 단계": "commitment",
+    "rejected": "decision",
+    "descartado": "decision",
+    "descartada": "decision",
+    "écarté": "decision",
+    "écartée": "decision",
+    "rejeté": "decision",
+    "verworfen": "decision",
+    "abgelehnt": "decision",
+    "rejeitado": "decision",
+    "rechazado": "decision",
+    "scartato": "decision",
+    "отклонено": "decision",
+    "却下": "decision",
+    "見送り": "decision",
+    "否决": "decision",
+    "기각": "decision",
     "决定": "decision",
     "preference": "preference",
     "preferences": "preference",
@@ -703,6 +759,13 @@ hi, hello, hey, hallo, good morning, good afternoon, good evening, good night, g
 bye, goodbye, see you, tschüss, thanks, thank you, thx, danke, ok, okay, k, yes, no, yep,
 nope, sure, great, nice, cool, perfect, done, got it, sounds good, will do, understood,
 noted, alright, ja, nein, gut, alles klar, verstanden, haha*, hehe*, lol, lmao, rofl, hmm*,
+that's all, that is all, all done, eso es todo, nada más, por hoy, hasta mañana, rien d'autre,
+c'est tout, pour aujourd'hui, à demain, das war's, das wars, für heute, bis morgen, é isso,
+nada mais,
+por hoje, até amanhã, è tutto, per oggi, a domani, dat was het, на сегодня всё, это всё,
+以上です, 以上, 宜しくお願いします, よろしくお願いします, よろしくお願いいたします, お疲れ様でした,
+お疲れさまでした, 承知しました, 了解しました, かしこまりました, 就这样, 辛苦了, 收到, 이상입니다,
+수고하셨습니다, 알겠습니다,
 uh, um, well, right, np, no problem, no worries, at all, welcome, you're welcome, anytime,
 see you later, see you soon, talk soon, take care, good luck, sure thing, so much, very much,
 a lot, please, спасибо, привет, да, нет, хорошо, ок, хаха*, 你好, 谢谢, 好的, 嗯, 哈哈, 是的,

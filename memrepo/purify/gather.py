@@ -181,7 +181,7 @@ class Owners(msgspec.Struct, kw_only=True):
             return self.person.get(folder, PERSON)
         if file == "human.md":
             return _nearest(self.person, folder)
-        if unit is not None and any(_ON_PERSON.search(h) for h in unit.headings):
+        if unit is not None and any(ON_PERSON.search(h) for h in unit.headings):
             return _nearest(self.person, folder)
         if file in ("IDENTITY.md", "MEMORY.md", "TOOLS.md"):
             return self.agent.get(folder, "")
@@ -204,20 +204,26 @@ def _nearest(names: Mapping[str, str], folder: str) -> str:
     return names.get(folder, "")
 
 
-_ON_PERSON = regex(
-    r"^\W*(?:about\s+)?(?:my|your|the)\s+(?:user|human|person|owner)(?:\s+(?:profile|preferences|info))?\W*$"
-    r"|^\W*(?:user|human|owner)(?:\s+(?:profile|preferences|info(?:rmation)?|facts|details|context))?\W*$"
-    r"|^\W*(?:(?:sobre|acerca de|à propos de|über)\s+)?(?:el|o|a|l['’]|den|die|der|mon|mi|meu)?\s*"
-    r"(?:usuario|usuário|utilisateur|utilisatrice|nutzer|benutzer|utente)\W*$"
+ON_PERSON = regex(
+    r"^\W*(?:about\s+)?(?:my|your|the)\s+(?:user|human|person|owner)(?:\s+(?:profile|preferences"
+    r"|info))?\W*$"
+    r"|^\W*(?:user|human|owner)(?:\s+(?:profile|preferences|info(?:rmation)?|facts|details"
+    r"|context))?\W*$"
+    r"|^\W*(?:(?:sobre|acerca de|à propos de|über)\s+)?(?:el|la|o|a|l['’]|den|die|der|mon|mi|meu"
+    r"|minha)?\s*"
+    r"(?:usuari[oa]|usuári[oa]|utilisateur|utilisatrice|(?:be)?nutzer(?:in)?|utente|gebruiker)\W*$"
     r"|^\W*(?:о\s+)?(?:пользователь|пользователе|пользователя)\W*$"
     r"|^\W*(?:关于)?(?:用户|使用者|主人)(?:信息|偏好|资料)?\W*$"
     r"|^\W*(?:ユーザー|利用者)(?:について|情報|の好み)?\W*$|^\W*사용자(?:\s*정보|에 대해)?\W*$",
     re.IGNORECASE,
 )
+"""A heading over what is said of the agent's person."""
 _QUOTED = regex(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|`[^`\n]*`")
 _SPEAKS = regex(
-    r"\b(?:I|I['’](?:m|ve|ll|d)|[Mm]y|[Mm]yself|[Ii]ch|[Mm]eine?|[Yy]o|[Ee]u|[Mm]eu|[Mm]inha|[Jj]e|[Jj]['’]\w+"
-    r"|[Яя]|[Мм]ой|[Мм]оя|[Мм]не)\b(?!\s*[/.:)])|我(?!们|們|國|国)|私は|私の|僕は|俺は|나는|저는|내가|제가"
+    r"\b(?:I|I['’](?:m|ve|ll|d)|[Mm]y|[Mm]yself|[Ii]ch|[Mm]eine?|[Yy]o|[Ee]u|[Mm]eu|[Mm]inha|[Jj]e"
+    r"|[Jj]['’]\w+"
+    r"|[Яя]|[Мм]ой|[Мм]оя|[Мм]не)\b(?!\s*[/.:)])|我(?!们|們|國|国)|私は|私の|僕は|俺は|나는|저는"
+    r"|내가|제가"
 )
 _OWN = frozenset(
     "goal goals objective objectives hypothesis hypotheses active current backlog priority"

@@ -44,6 +44,37 @@ GERMAN = """# Gedächtnis
 2. Aufmaß vereinbaren
 3. Angebot schicken
 """
+PORTUGUESE = """# MEMORY.md — O que não devo esquecer
+
+## 1. O que não se faz
+- Mandar o pomar para fora sem nota
+
+## 2. Em dúvida
+- Trocar de contador ou não
+
+## 3. Situação
+- Estado: em andamento
+- Mensagens não lidas: 4
+
+## 4. Oficina
+- Próximo passo: comprar a prensa
+- Rejeitado: alugar o galpão (caro demais)
+
+## 5. Tarefas
+- [x] Alvará renovado (vence em maio de 2029)
+"""
+KOREAN = """# 장기 기억
+
+## 하면 안 되는 것
+- 견적서를 단체방에 올리기
+
+## 통계
+- 총 주문: 1,204
+
+## 공방
+- 다음 단계: 가마 설치
+- 문의는 오전에만 받을 것
+"""
 JAPANESE = """# 長期記憶
 
 ## ユーザーについて
@@ -51,6 +82,16 @@ JAPANESE = """# 長期記憶
 
 ## ルール
 - 確認なしにファイルを削除しないこと
+
+## 【決まったこと】
+- 窯は月曜に火を入れる
+
+## ■ 状況
+- ステータス：稼働中
+- 備考：（特になし）
+
+## （有）みずうみ工房
+- 電話は午前のみ可
 """
 
 
@@ -87,12 +128,32 @@ JAPANESE = """# 長期記憶
         (
             JAPANESE,
             {
-                "ユーザー: 返信は短く、敬語で書いてほしい": "fact",
+                "ユーザー: 返信は短く、敬語で書いてほしい": "preference",
                 "確認なしにファイルを削除しないこと": "constraint",
+                "決まったこと: 窯は月曜に火を入れる": "decision",
+                "（有）みずうみ工房: 電話は午前のみ可": "constraint",
+            },
+        ),
+        (
+            PORTUGUESE,
+            {
+                "O que não se faz: Mandar o pomar para fora sem nota": "constraint",
+                "Em dúvida: Trocar de contador ou não": "open_question",
+                "Oficina – Próximo passo: comprar a prensa": "commitment",
+                "Oficina – Rejeitado: alugar o galpão (caro demais)": "decision",
+                "Tarefas: Alvará renovado (vence em maio de 2029)": "milestone",
+            },
+        ),
+        (
+            KOREAN,
+            {
+                "하면 안 되는 것: 견적서를 단체방에 올리기": "constraint",
+                "공방 – 다음 단계: 가마 설치": "commitment",
+                "공방: 문의는 오전에만 받을 것": "fact",
             },
         ),
     ],
-    ids=["Spanish", "French", "German", "Japanese"],
+    ids=["Spanish", "French", "German", "Japanese", "Portuguese", "Korean"],
 )
 def test_a_memory_file_is_read_line_by_line_under_whom_it_is_about(
     notes: str, expected: dict[str, str]

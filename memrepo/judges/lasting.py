@@ -173,6 +173,16 @@ SPOKEN = regex(
     r"|nós|je|j['’]ai|mon|ma|mes|nous|я|мой|моя|мы)\b|我|我们|私|僕|俺|나는|저는|우리",
     re.IGNORECASE,
 )
+IN_VAIN = regex(
+    r"\bfound (?:no|nothing|none)\b|\bnothing (?:new|to do|changed)\b"
+    r"|\bno (?:new |other )?[\w-]+(?: [\w-]+){0,3} (?:was|were) (?:found|due)\b"
+    r"|\battempts?\b[^.\n]{0,60}\b(?:failed|returned|timed out|hung)\b"
+    r"|\b(?:nada|nenhum[a]?|ningún|ninguna) (?:\w+ ){0,2}(?:encontrad|pendente|pendiente)"
+    r"|\brien (?:de neuf|à faire|trouvé)|\bnichts (?:neues|gefunden|zu tun)\b"
+    r"|ничего (?:нового|не найдено)|没有(?:新|发现|找到)|見つからな|なかった[。\s]*$|없었",
+    re.IGNORECASE,
+)
+"""What was looked for and not found, or tried and did not work out: of that day only."""
 ASKS = regex(r"[?\uff1f](?=\s|$)")
 ADDRESSED = regex(r"\b(?:you|your|you're|y'all|tu|você|usted|vous|ты|вы)\b", re.IGNORECASE)
 EXCLAIMS = regex(r"[!\uff01](?=\s|$)")
@@ -220,6 +230,7 @@ DAILY_WEIGHTS = {
     "reviewed": -1.5,
     # Set, not fitted: labelled lines show too few of them.
     "done": -0.8,
+    "in_vain": -1.0,
     "offered": -1.2,
     # Talk is rare among the labelled lines: these are set, not fitted.
     "turn": -2.5,
@@ -256,6 +267,8 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "happened"
     if DONE.search(said):
         yield "done"
+    if IN_VAIN.search(said):
+        yield "in_vain"
     if OFFERED.search(said):
         yield "offered"
     if STANDING.search(said):

@@ -187,6 +187,7 @@ _ABOUT_FILE = regex(
     r"^\W*(?:this|the) (?:file|document|page|folder)\b|\bappend-only\b"
     r"|\bliving document\b|^\W*(?:last )?updated (?:when|whenever|as|after|by)\b"
     r"|\nupdated when(?:ever)?\b"
+    r"|\bsliding window\b[^\n]*\bolder\b"
     r"|\balways replaced\b|^\W*purpose\s*:[^\n]*\n\W*last updated"
     r"|^\W*(?:documento|document) (?:vivo|vivant)\b"
     r"|^\W*(?:\w+\s*:\s*)?(?:atualizar|actualizar|adicionar|añadir|agregar|preencher|rellenar"

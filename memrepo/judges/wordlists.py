@@ -352,6 +352,21 @@ oggi, ieri, gli, questo, questa, ogni, tutti, lui, lei, loro, noi, io, suo, mio,
 dove, senza, ma, di, nooit, altijd, ook, vandaag, gisteren, het, een, hij, zij, wij, ik, zijn,
 haar, mijn, dit, dat, deze, maar, dass, ob, weil, falls, dann, als, wie, jetzt, da, nun
 """)
+COMMON_NOUNS = terms_of("""
+template, templates, device, devices, agent, agents, assistant, page, pages, publisher, system,
+systems, project, projects, script, scripts, server, servers, service, services, tool, tools, file,
+files, folder, build, builds, app, apps, bot, bots, user, users, team, client, clients, customer,
+customers, config, configuration, database, memory, model, models, plugin, plugins, dashboard,
+website, site, workflow, process, pipeline, deploy, deployment, test, tests, code, data, content,
+report, reports, document, documents, docs, list, table, function, feature, features, version,
+release, update, updates, cron, job, jobs, task, tasks, queue, cache, gateway, host, network,
+router, port, key, keys, token, tokens, command, commands, skill, skills, session, sessions,
+message, messages, channel, channels, account, accounts, email, emails, image, images, video,
+videos, article, articles, post, posts, thread, threads, installer, backend, frontend, endpoint,
+layout, card, cards, button, menu, form, view, views, component, components, module, modules,
+package, repo, repos, repository, branch, refactored, extended, tiered, fixed, cannot, everyone
+""")
+"""Nouns that a sentence about a thing opens with, in capitals as a name would be."""
 # Predicates that have one value at a time; "is" counts only between two values of one kind.
 SINGLE_VALUED_VERBS = (
     "lives in",

@@ -53,6 +53,8 @@ def test_what_lasts_in_a_log_is_a_claim(line: str) -> None:
         "## 10:00 Chat\n\n- **Ben:** What did you buy there?",
         "## Site\n\n- Reviewed the log of Monday: no new durable facts were found",
         "## Site\n\n- The first download of the wheel's plan, `plan.pdf`, returned 404",
+        "## Site\n\n- Looked through `plans/` for the belt and found no drawing, because it is old",
+        "## O que aconteceu\n\n- Painel do moinho com defeito na correia",
         "## Site\n\n- Fixed the header of the price page because it contained a colon",
         "## Site\n\n- I can move these pages to `docs/old/` while keeping the index",
     ],

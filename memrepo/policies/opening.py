@@ -152,10 +152,10 @@ def _lists(memories: Iterable[Memory]) -> set[tuple[str, str]]:
     folders: dict[str, set[str]] = defaultdict(set)
     parts = set[tuple[str, str]]()
     for memory in memories:
+        page, lead = part = _part(memory)
+        subjects[part].add(memory.text("subject"))
         if memory.type in _WHO:
-            page, lead = part = _part(memory)
             parts.add(part)
-            subjects[part].add(memory.text("subject"))
             folder, _, name = page.rpartition("/")
             if _plain(lead.split(_PAGE, 1)[0]) == _plain(name.removesuffix(".md")):
                 folders[folder].add(page)

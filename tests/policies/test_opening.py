@@ -148,6 +148,8 @@ def test_a_list_of_others_is_not_who_one_is() -> None:
     me = part("I keep the books.", "I", lead="Me")
     assert told(*team, me) == ["Me – I keep the books."]
     assert len(told(*team[:2], me)) == 3
+    rows = [part(f"{name}: mails", name, "fact") for name in ("Di", "Ed")]
+    assert told(team[0], *rows, me) == [me.body], "a row of a table, however it was typed"
     used = part("Di: mail di@example.org", "Di")
     hot = memory(used.body, "identity", subject="Di", lead="Team", hot=HOT)
     assert hot.body in told(*team, hot)

@@ -151,6 +151,8 @@ _UNFILLED = regex(
     r"|선택(?:\s?사항)?"
     r"|特に(?:なし|無し)|該当なし|未記入|未入力|無し|没有|待填|해당\s?없음|미입력|néant|sans objet"
     r"|entfällt"
+    r"|(?:fill in|add|compl[eé]t\w+|rellen\w+|añad\w+|preench\w+|ajout\w+) (?:here|aquí|ici|aqui|qui)"
+    r"|hier (?:ergänzen|eintragen)|ここに(?:追記|記入|書く)|在此(?:填写|补充)|여기에 (?:추가|작성)"
     r"|à (?:remplir|compléter)|por (?:rellenar|completar)|a preencher|da compilare|auszufüllen"
     r"|to be (?:added|defined|filled)|not (?:yet )?(?:available|set|known|defined)|todo"
     r"|unknown|empty|optional|nenhuma?(?:\s+conhecid[oa])?"

@@ -108,7 +108,8 @@ nur, akzeptiert, só, apenas, aceita, accetta, solo, soltanto, alleen, толь�
 retires, replaces, takes over, se jubila, sustituye, se va de, part à la retraite, le remplace, la
 remplace, remplace, reprend, geht in rente, ersetzt, übernimmt, se aposenta, substitui, assume,
 va in
-pensione, sostituisce, gaat met pensioen, vervangt, уходит на пенсию, заменяет, 退職, 後任, 退休,
+pensione, sostituisce, gaat met pensioen, vervangt, уходит на пенсию, заменяет, 教訓, 教训, 교훈,
+退職, 後任, 退休,
 接替,
 퇴직, 후임, appointment, cita con, cita de, rendez-vous, termin, termine, consulta com, consulta de,
 appuntamento, afspraak, приём у, 予約, 预约, 예약
@@ -138,7 +139,9 @@ LASTING_KEY = regex(
     r"|lesson|rule|root cause|fix|insight|learned|policy|preference|important|note"
     r"|warning|gotcha|decisión|decisão|lección|lição|regla|regra|tática|leçon|décision|règle"
     r"|entscheidung|regel|lektion|решение|урок|правило|вывод|важно|决定|教训|规则|注意|原因"
-    r"|決定|教訓|ルール|注意|原因|결정|교훈|규칙|주의|원인",
+    r"|決定|教訓|ルール|注意|原因|결정|교훈|규칙|주의|원인"
+    r"|aprendido|aprendizaje|appris|à retenir|gelernt|merken|imparato|aprendemos|geleerd|学び"
+    r"|学んだ",
     re.IGNORECASE,
 )
 CLOCK = regex(r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?![\d:])")
@@ -291,7 +294,7 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "open_task"
     if "`" in candidate.text or "://" in candidate.text:
         yield "code"
-    if SPEAKER.match(text) and SPOKEN.search(text):
+    if SPEAKER.match(text) and SPOKEN.search(text) and not LASTING_KEY.search(named):
         yield "turn"
     if ASKS.search(said):
         yield "asks"

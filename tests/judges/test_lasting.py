@@ -31,6 +31,9 @@ def verdicts(text: str, name: str) -> list[tuple[str, str]]:
         "## Lessons\n\n- `make lint` needs the locked packages, because the newest ruff differs",
         "## Pumps\n\n- The mill's pump uses the relay board on port 3, not the one on port 2",
         "## Pumps\n\n- Allowed valves: `north` and `mill`, because the others leak",
+        "## Taller\n\n- Aprendido: si la bomba cambia de ruido, toca cambiar nuestra correa",
+        "## 作業\n\n- ポンプの音が変わったら点検、という教訓",
+        "## Notes\n\n- **Decision:** Build our own gauge instead of theirs, `gauge.sh`",
         "## Regras\n\n- Sempre fechar a válvula antes de desligar a bomba do poço",
     ],
 )

@@ -15,6 +15,7 @@ from memrepo.actions.run.consolidation import Setting as Consolidating
 from memrepo.actions.run.consolidation import consolidated
 from memrepo.actions.run.ingest import Ahead, texts_at
 from memrepo.actions.run.judge_choice import Tick, watched
+from memrepo.actions.run.kept_words import kept_words
 from memrepo.actions.run.lifecycle import Owed, nominees_of, owed, played
 from memrepo.actions.run.offer import Offered
 from memrepo.actions.work import Work
@@ -109,7 +110,7 @@ def propose(
     gone = taken_back(work)
     left_out = frozenset[str]().union(*(m.offered for m in manifests))
     back = gone | left_out
-    purified, statements = Purified(), Statements()
+    purified, statements = Purified(), Statements(kept=lambda: kept_words(work))
     if "purify" in wish.stages:
         nominees: tuple[Nominee, ...] = ()
         if wish.mode == "incremental":

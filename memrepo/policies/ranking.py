@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+
+import msgspec
 
 from memrepo.policies.cues import ASKS, RULE
 from memrepo.policies.documents import Corpus, Document, Likeness, Ranked, Reach, Row
@@ -62,14 +64,16 @@ def rank(
     best = _best_parts(scored)
     if question.several:
         best = _spread(best, weights.answers.spread)
-    return _in_order(_apart(best, weights.repeats))[:count]
+    return _in_order(_apart(best, weights.repeats), count)
 
 
 def _best_parts(scored: Iterable[Ranked]) -> list[Ranked]:
     """Keep the best chunk of each memory, the first of equals."""
     best: dict[str, Ranked] = {}
-    for one in sorted(scored, key=lambda one: (-one.score, one.document.part)):
-        best.setdefault(one.document.path, one)
+    for one in scored:
+        had = best.setdefault(one.document.path, one)
+        if had is not one and (-one.score, one.document.part) < (-had.score, had.document.part):
+            best[one.document.path] = one
     return list(best.values())
 
 
@@ -77,23 +81,30 @@ def _best_first(scored: Iterable[Ranked]) -> list[Ranked]:
     return sorted(scored, key=lambda one: (-one.score, one.document.path))
 
 
+def _least(scores: Collection[float], count: int) -> float:
+    """Return what the first so many of some scores have at least."""
+    return sorted(scores, reverse=True)[count - 1] if count < len(scores) else -math.inf
+
+
 def _apart(scored: Sequence[Ranked], share: float) -> list[Ranked]:
     """Lower what several better hits say already, so that the first hits say more.
 
     Of two texts that name no subject nothing tells whether they are of the same.
     """
-    order, small = _best_first(scored), stop_stems()
+    least, small = _least([one.score for one in scored], _DEPTH), stop_stems()
+    order = _best_first(one for one in scored if one.score >= least)
+    others = [one for one in scored if one.score < least]
     said: list[tuple[frozenset[str], str]] = []
     apart = []
     for one in order[:_DEPTH]:
-        found, about = frozenset(one.document.terms) - small, one.document.subject
+        found, about = _held(one.document).terms - small, one.document.subject
         near = sorted(_overlap(found, other) for other, of in said if about or of)
         said.append((found, about))
         again = near[-_REPEATED] - _SAME if len(near) >= _REPEATED else 0.0
         lost = share * max(0.0, one.score) * max(0.0, again) / (1 - _SAME)
         parts = {**one.parts, "repeats": -lost}
         apart.append(Ranked(one.document, one.score - lost, parts) if lost else one)
-    return apart + order[_DEPTH:]
+    return apart + order[_DEPTH:] + others
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
@@ -133,14 +144,16 @@ def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
     return Ranked(document, sum(parts.values()), parts)
 
 
-def _in_order(scored: Sequence[Ranked]) -> list[Ranked]:
-    """Sort by score, then by path; nothing stands above what superseded it."""
+def _in_order(scored: Sequence[Ranked], count: int) -> list[Ranked]:
+    """Return the first by score, then by path; nothing stands above what superseded it."""
     successors = {o.document.id: o.document.successors for o in scored if o.document.successors}
     if not successors:
-        return sorted(scored, key=lambda one: (-one.score, one.document.path))
+        least = _least([one.score for one in scored], count)
+        return _best_first(one for one in scored if one.score >= least)[:count]
     places = behind({o.document.id: o.score for o in scored}, successors)
     lowered = [_lowered(one, places[one.document.id][0]) for one in scored]
-    return sorted(lowered, key=lambda o: (-o.score, places[o.document.id][1], o.document.path))
+    order = sorted(lowered, key=lambda o: (-o.score, places[o.document.id][1], o.document.path))
+    return order[:count]
 
 
 def _lowered(one: Ranked, score: float) -> Ranked:
@@ -168,12 +181,21 @@ def spelled(
     return found or {term: 1.0}
 
 
-def _counted(document: Document) -> Counter[str]:
-    """Return how often each term stands in a document, which a corpus may hold for long."""
-    kept: dict[str, Counter[str]] = document.__dict__
-    if "counts" not in kept:
-        kept["counts"] = Counter(document.terms)
-    return kept["counts"]
+class _Held(msgspec.Struct, frozen=True):
+    """The terms of a document, and how often those stand in it that stand there more than once."""
+
+    terms: frozenset[str]
+    repeated: Mapping[str, int]
+
+
+def _held(document: Document) -> _Held:
+    """Return the terms of a document, which a corpus may hold for long."""
+    kept: dict[str, _Held] = document.__dict__
+    if "held" not in kept:
+        found = frozenset(document.terms)
+        counts = Counter(document.terms) if len(found) < len(document.terms) else {}
+        kept["held"] = _Held(found, {t: count for t, count in counts.items() if count > 1})
+    return kept["held"]
 
 
 class _Turn:
@@ -189,11 +211,13 @@ class _Turn:
         self.terms = {t: w for term in asked for t, w in self.spelled(term).items()}
         if self.rarity.keys().isdisjoint(asked):  # characters alone say nothing
             self.terms = {t: w for t, w in self.terms.items() if not is_spaceless(t)}
-        proposed = corpus.propose(list(self.terms), reach.candidates) if self.terms else ()
-        self.documents = {d.number: d for d in proposed}
         short, long = _LENGTHS
         share = min(1.0, max(0.0, (corpus.average - short) / (long - short)))
         self.b = weights.b + share * (weights.b_long - weights.b)
+        base = cache(self.base)  # many are of one length
+        proposed = corpus.propose(list(self.terms), reach.candidates) if self.terms else ()
+        self.documents = {d.number: d for d in proposed}
+        self.looked = [(d.number, _held(d), base(len(d.terms), d.is_record)) for d in proposed]
 
     def scored(self, like: Likeness | None) -> list[Ranked]:
         """Return every document that any signal speaks for."""
@@ -212,14 +236,15 @@ class _Turn:
         threads = self.by_thread(level)
         helps = RULE in self.question.wanted and not self.question.of_assistant
         answers, dates = cache(self.by_answer), cache(self.by_date)  # many have the same
+        of_thread, of_subject = self.weights.thread, self.weights.subject
         scored = []
         for n, value in level.items():
-            document = self.documents[n]
+            document, words = self.documents[n], own[n]
             parts = {
-                "words": own[n],
-                "neighbours": value - own[n],
-                "thread": self.weights.thread * threads[document.thread],
-                "subject": self.weights.subject * (bool(subject) and document.subject == subject),
+                "words": words,
+                "neighbours": value - words,
+                "thread": of_thread * threads[document.thread],
+                "subject": of_subject * (subject != "" and document.subject == subject),
                 "answer": answers(document.cues) * value,
                 "date": dates(document.day),
             }
@@ -246,14 +271,14 @@ class _Turn:
 
     def asked(self, terms: Mapping[str, float]) -> dict[int, float]:
         """Return scores by words of the question, higher the more of them a document holds."""
-        scores = self.by_words(terms)
-        rarities = {t: w * self.rarity[t] for t, w in terms.items() if t in self.rarity}
+        rarities = self.rarities(terms)
+        rarities = {t: w * rarities[t] for t, w in terms.items() if t in rarities}
         share = self.weights.coverage / (sum(rarities.values()) or 1.0)
-        for number in scores:
-            counts = _counted(self.documents[number])
-            held = sum([rarities[t] for t in filter(counts.__contains__, rarities)])
-            scores[number] *= 1 + share * held
-        return scores
+
+        def covers(said: frozenset[str]) -> float:
+            return 1 + share * sum([rarities[t] for t in rarities if t in said])
+
+        return self.by_words(terms, covers=covers)
 
     def by_kinds(self, scores: dict[int, float]) -> dict[int, float]:
         """Return the scores, and for an asked word that is missing what is of its kind.
@@ -266,11 +291,11 @@ class _Turn:
         rarities = self.rarities(sorted({*kinds, *frozenset().union(*kinds.values())}))
         gained = defaultdict(float, scores)
         weight = self.weights.listed if self.question.several else self.weights.kinds
-        for number, document in self.documents.items():
-            counts = _counted(document)
-            for term in kinds.keys() - counts.keys():
-                if held := [rarities[t] for t in kinds[term] & counts.keys()]:
-                    gained[number] += weight * min(rarities.get(term, math.inf), max(held))
+        for number, held, _ in self.looked:
+            for term, of_kind in kinds.items():
+                if term not in held.terms and (said := of_kind & held.terms):
+                    most = max([rarities[t] for t in said])
+                    gained[number] += weight * min(rarities.get(term, math.inf), most)
         return gained
 
     def by_date(self, day: str) -> float:
@@ -281,11 +306,11 @@ class _Turn:
 
     def by_role(self, scores: Mapping[int, float]) -> dict[int, float]:
         """Return the scores, an assistant's answers lowered unless the question asks for them."""
-        share = 1 - self.weights.answers.assistant * (not self.question.of_assistant)
-        return {
-            n: score * (share if ASSISTANT in self.documents[n].cues else 1)
-            for n, score in scores.items()
-        }
+        if self.question.of_assistant:
+            return dict(scores)
+        share, said = 1 - self.weights.answers.assistant, self.documents
+        lowered = {n: score * share for n, score in scores.items() if ASSISTANT in said[n].cues}
+        return {**scores, **lowered}
 
     def by_answer(self, cues: str) -> float:
         """Return the share by which a text counts for more because it answers, less if it asks.
@@ -301,21 +326,27 @@ class _Turn:
         return self.weights.answers.rule * (RULE in cues and ASSISTANT not in cues)
 
     def by_words(
-        self, asked: Mapping[str, float], so_far: Mapping[int, float] | None = None
+        self,
+        asked: Mapping[str, float],
+        so_far: Mapping[int, float] | None = None,
+        covers: Callable[[frozenset[str]], float] | None = None,
     ) -> dict[int, float]:
         """Return the BM25 score of each document that holds a term, terms by their weight.
 
-        What documents have `so_far`, from other terms, is added to.
+        What documents have `so_far`, from other terms, is added to; the sum counts as many times
+        as the terms that a document holds `cover` of the question.
         """
         worth, before = self.worth(asked), so_far or {}
-        scores = {}
-        for number, document in self.documents.items():
-            counts, score = _counted(document), before.get(number, 0.0)
-            if said := [*filter(counts.__contains__, worth)]:
-                base = self.base(document)
-                for term in said:
-                    held = counts[term]
-                    score += worth[term] * held / (held + base)
+        times, scores = cache(covers) if covers else None, {}
+        every, place = frozenset(worth), {term: i for i, term in enumerate(worth)}.__getitem__
+        for number, held, base in self.looked:
+            score = before.get(number, 0.0)
+            if said := every & held.terms:
+                for term in sorted(said, key=place):  # a sum depends on its order
+                    count = held.repeated.get(term, 1)
+                    score += worth[term] * count / (count + base)
+                if times:
+                    score *= times(said)
             if score:
                 scores[number] = score
         return scores
@@ -326,18 +357,18 @@ class _Turn:
         k1 = self.weights.k1
         return {t: w * rarities[t] * (k1 + 1) for t, w in asked.items() if t in rarities}
 
-    def base(self, document: Document) -> float:
+    def base(self, length: int, is_record: bool) -> float:
         """Return what an occurrence is held against: more in a document that is long.
 
         What tells a whole day holds many words in passing: its length always counts in full.
         """
-        length = len(document.terms) / (self.corpus.average or 1.0)
-        b = max(self.b, self.weights.b_long) if document.is_record else self.b
-        return self.weights.k1 * (1 - b + b * length)
+        b = max(self.b, self.weights.b_long) if is_record else self.b
+        return self.weights.k1 * (1 - b + b * (length / (self.corpus.average or 1.0)))
 
     def best(self, scores: Mapping[int, float], count: int) -> list[int]:
-        found = enumerate(scores.items())
-        order = sorted([(-score, self.documents[n].path, i, n) for i, (n, score) in found])
+        least, by_number = _least(scores.values(), count), self.documents
+        found = enumerate((n, score) for n, score in scores.items() if score >= least)
+        order = sorted([(-score, by_number[n].path, i, n) for i, (n, score) in found])
         return [n for _, _, _, n in order[:count]]
 
     def fed_back(self, scores: Mapping[int, float]) -> dict[str, float]:
@@ -345,11 +376,12 @@ class _Turn:
         best = self.best(scores, self.reach.fed_back)
         asked = frozenset(self.terms)
         found: dict[str, float] = defaultdict(float)
-        fresh = {t for n in best for t in _counted(self.documents[n])} - asked - stop_stems()
+        told = {n: _held(self.documents[n]).terms - asked - stop_stems() for n in best}
+        fresh = frozenset().union(*told.values())
         rarities = self.rarities(sorted(fresh))
         for number in best:
             share = scores[number] / scores[best[0]]
-            for term in sorted(fresh & _counted(self.documents[number]).keys()):
+            for term in sorted(told[number]):
                 found[term] += rarities.get(term, 0.0) * share
         chosen = sorted(found, key=lambda t: (-found[t], t))[: self.reach.feedback_terms]
         top = max(found.values(), default=0.0)
@@ -361,11 +393,8 @@ class _Turn:
         A question that names the wrong person is answered best by what it says apart from the name.
         """
         said = frozenset(self.question.words)
-        named = {
-            d.subject
-            for d in self.documents.values()
-            if d.subject and said.issuperset(d.subject.split())
-        }
+        subjects = {document.subject for document in self.documents.values()} - {""}
+        named = {subject for subject in subjects if said.issuperset(subject.split())}
         if len(named) != 1:
             return ""
         (subject,) = named
@@ -428,8 +457,10 @@ class _Turn:
 
     def told(self, number: int, worth: Mapping[str, float]) -> dict[str, float]:
         """Return what each asked term that a document holds adds to its score."""
-        counts, base = _counted(self.documents[number]), self.base(self.documents[number])
-        return {t: w * counts[t] / (counts[t] + base) for t, w in worth.items() if t in counts}
+        document = self.documents[number]
+        held, base = _held(document), self.base(len(document.terms), document.is_record)
+        counts = {t: held.repeated.get(t, 1) for t in worth if t in held.terms}
+        return {t: worth[t] * count / (count + base) for t, count in counts.items()}
 
     def share(self, number: int, other: int, away: int, row: Row) -> float:
         """Return what part of its score a hit lends to one that stands so many places behind it.
@@ -475,13 +506,11 @@ class _Turn:
         threads: dict[str, dict[str, float]] = defaultdict(dict)
         for number, value in level.items():
             document = self.documents[number]
-            of_memory = threads[document.thread]
-            of_memory[document.path] = max(value, of_memory.get(document.path, 0.0))
-        best = {
-            name: sum(sorted(values.values())[-_BEST:]) / _BEST
-            for name, values in threads.items()
-            if name
-        }
+            of_memory, path = threads[document.thread], document.path
+            if value >= of_memory.get(path, 0.0):
+                of_memory[path] = value
+        threads.pop("", None)
+        best = {name: sum(sorted(v.values())[-_BEST:]) / _BEST for name, v in threads.items()}
         return defaultdict(float, best)
 
     def of_those_days(self) -> set[int]:
@@ -500,7 +529,7 @@ class _Turn:
             return 0.0
         rarest = math.log(1 + (self.corpus.size + 0.5) / 0.5)
         worth = {t: self.rarity.get(t, rarest) for t in self.terms}
-        told = {n: worth.keys() & _counted(d).keys() for n, d in self.documents.items()}
+        told = {n: worth.keys() & _held(d).terms for n, d in self.documents.items()}
         said = (set().union(*(told.get(n, ()) for n in row.numbers)) for row in self.talks)
         held = (sum(worth[t] for t in terms) for terms in (*told.values(), *said))
         share = max(held, default=0.0) / (sum(worth.values()) or 1.0)

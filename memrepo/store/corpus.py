@@ -22,8 +22,11 @@ _WHOLE = 400
 _SPAN = 4
 _TURNS = 0.25
 """Where the subject changes in this share of places at least, people talk to each other."""
-_KEPT, _KEPT_THREADS = 10_000, 1_000
-"""So many documents, and orders of threads, a process keeps for its next question."""
+_KEPT, _KEPT_THREADS, _KEPT_TERMS = 10_000, 1_000, 50_000
+"""So many documents, orders of threads and counts of terms a process keeps for its next question.
+"""
+_FEW = 2
+"""Up to so many times the documents that are wanted, what holds a term is ordered in Python."""
 _META = "'size', 'length', 'commit', 'edits', 'rules'"
 _COLUMNS = (
     "m.number, m.path, m.part, m.terms, m.thread, m.place, m.subject, m.day, m.id, m.seen,"
@@ -61,25 +64,52 @@ class Limits:
         return " AND ".join(self.parts) or "1"
 
 
+class _Thread:
+    """The order of a thread, and what stands around those of its documents that were asked for."""
+
+    def __init__(self, said: Sequence[tuple[int, str]]) -> None:
+        self.numbers = [number for number, _ in said]
+        self.talk = _is_talk(said)
+        self._places = {number: i for i, number in enumerate(self.numbers)}
+        self._rows: dict[int, Row] = {}
+
+    def around(self, number: int) -> Row:
+        """Return what stands up to four places from a document."""
+        row = self._rows.get(number)
+        if row is None:
+            at = self._places[number]
+            row = Row(self.numbers[max(0, at - _SPAN) : at + _SPAN + 1], self.talk)
+            self._rows[number] = row
+        return row
+
+
 class _Read:
     """What a process has read of an index, for the next question: while its file stays the same."""
 
     def __init__(self) -> None:
         self.documents: dict[int, Document] = {}
-        self.threads: dict[tuple[object, ...], tuple[dict[int, int], list[int], bool]] = {}
+        self.within: dict[tuple[object, ...], dict[int, bool]] = defaultdict(dict)
+        self.threads: dict[tuple[object, ...], _Thread] = {}
+        self.holders: dict[str, int] = {}
 
     def keep(self, documents: Iterable[Document]) -> None:
         """Keep some documents; where there are too many the others are let go."""
         if len(self.documents) > _KEPT:
             self.documents.clear()
+            self.within.clear()
         self.documents |= {document.number: document for document in documents}
 
     def thread(self, key: tuple[object, ...], said: Sequence[tuple[int, str]]) -> None:
-        """Keep the order of a thread: the place of each document, all of them, whether it talks."""
+        """Keep the order of a thread."""
         if len(self.threads) > _KEPT_THREADS:
             self.threads.clear()
-        row = [number for number, _ in said]
-        self.threads[key] = {number: i for i, number in enumerate(row)}, row, _is_talk(said)
+        self.threads[key] = _Thread(said)
+
+    def count(self, held: Mapping[str, int]) -> None:
+        """Keep how many documents hold each of some terms; of what none holds that too."""
+        if len(self.holders) > _KEPT_TERMS:
+            self.holders.clear()
+        self.holders |= held
 
 
 @lru_cache(maxsize=2)
@@ -104,6 +134,7 @@ class IndexCorpus:
 
     def __init__(self, base: sqlite3.Connection, limits: Limits) -> None:
         self._base, self._limits = base, limits
+        self._limited = (limits.condition, *limits.values)
         self._alike: dict[str, Mapping[str, float]] = {}
         rows = dict(base.execute(f"SELECT key, value FROM meta WHERE key IN ({_META})"))  # noqa: S608 - constants
         self._read = _read_in(base, tuple(sorted(rows.items())))
@@ -112,10 +143,15 @@ class IndexCorpus:
 
     def holders(self, found: Collection[str]) -> Mapping[str, int]:
         """Return for each term that occurs how many documents hold it."""
-        terms = list(found)
-        asked = "SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM json_each(?))"
-        held = dict(self._base.execute(asked, (json.dumps(terms),)))
-        return {term: held[term] for term in terms if term in held}
+        known = self._read.holders
+        if new := [term for term in found if term not in known]:
+            asked = (
+                "SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM json_each(?))"
+            )
+            held = dict(self._base.execute(asked, (json.dumps(new),)))
+            known = {t: known[t] for t in found if t in known} | dict.fromkeys(new, 0) | held
+            self._read.count(known)
+        return {term: known[term] for term in found if known[term]}
 
     def alike(self, term: str, *, inflects: bool) -> Mapping[str, float]:
         """Return the indexed terms that are spelled nearly like one, by likeness up to 1."""
@@ -126,12 +162,19 @@ class IndexCorpus:
 
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
         """Return the documents that hold any of the terms, the likeliest first."""
+        asked = expression(found)
+        if sum(self.holders(found).values()) <= _FEW * limit:
+            likely = "SELECT rowid, bm25(words) FROM words WHERE words MATCH ?"
+            scores = dict(self._base.execute(likely, (asked,)))
+            documents = self._limited_to(self._documents([*scores]))
+            order = sorted([(scores[one.number], one.path, one.part, one) for one in documents])
+            return [one for _, _, _, one in order[:limit]]
         # What is sorted is carried along: the rest of a row is fetched of those that are left.
         best = self._base.execute(
             f"""SELECT m.number FROM words JOIN memory AS m ON m.number = words.rowid
             WHERE words MATCH ? AND {self._limits.condition}
             ORDER BY bm25(words), m.path, m.part LIMIT ?""",  # noqa: S608 - question marks alone
-            (expression(found), *self._limits.values, limit),
+            (asked, *self._limits.values, limit),
         )
         return self._documents([number for (number,) in best])
 
@@ -175,15 +218,24 @@ class IndexCorpus:
         new = [number for number in numbers if number not in known]
         if not new:
             return [known[number] for number in numbers]
-        asked = (
-            f"SELECT {_COLUMNS} FROM memory AS m WHERE m.number IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
-        )
-        rows = self._base.execute(asked, (json.dumps(new),))
+        asked = f"""SELECT {self._limits.condition}, {_COLUMNS} FROM memory AS m
+            WHERE m.number IN (SELECT value FROM json_each(?))"""  # noqa: S608 - as above
+        rows = self._base.execute(asked, (*self._limits.values, json.dumps(new))).fetchall()
         found = {n: known[n] for n in numbers if n in known}
-        made = {row[0]: _document(row) for row in rows}
+        made = {row[1]: _document(row[1:]) for row in rows}
         self._read.keep(made.values())
+        self._read.within[self._limited] |= {row[1]: bool(row[0]) for row in rows}
         found |= made
-        return [found[number] for number in numbers]
+        return [found[number] for number in numbers if number in found]
+
+    def _limited_to(self, documents: Sequence[Document]) -> list[Document]:
+        """Return those of some documents that the search is limited to."""
+        known = self._read.within[self._limited]
+        if new := [one.number for one in documents if one.number not in known]:
+            asked = f"""SELECT m.number, {self._limits.condition} FROM memory AS m
+                WHERE m.number IN (SELECT value FROM json_each(?))"""  # noqa: S608 - as above
+            known |= dict(self._base.execute(asked, (*self._limits.values, json.dumps(new))))
+        return [one for one in documents if known[one.number]]
 
     def all(self) -> list[tuple[int, str, str, int]]:
         """Return number, path, blob and part of every document."""
@@ -201,17 +253,14 @@ class IndexCorpus:
                 threads[document.thread].append(document)
         found: dict[int, Row] = {}
         whole = self._in_order("m.thread = ?", "ASC")
-        known, limits = self._read.threads, (self._limits.condition, *self._limits.values)
-        for thread, hits in threads.items():
-            if (thread, *limits) not in known:
-                said = self._said(whole, (thread,), _WHOLE)
-                self._read.thread((thread, *limits), said)
-            at, row, talk = known[thread, *limits]
-            if len(row) < _WHOLE:
-                places = ((hit.number, at[hit.number]) for hit in hits)
-                found |= {n: Row(row[max(0, i - _SPAN) : i + _SPAN + 1], talk) for n, i in places}
-            else:
-                found |= {hit.number: self._beside(hit) for hit in hits}
+        known = self._read.threads
+        for name, hits in threads.items():
+            if (name, *self._limited) not in known:
+                said = self._said(whole, (name,), _WHOLE)
+                self._read.thread((name, *self._limited), said)
+            thread = known[name, *self._limited]
+            around = thread.around if len(thread.numbers) < _WHOLE else None
+            found |= {h.number: around(h.number) if around else self._beside(h) for h in hits}
         return found
 
     def _beside(self, hit: Document) -> Row:

@@ -6,6 +6,7 @@ built in memory (`indexing` has the tables, and how they follow HEAD).
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing, suppress
@@ -17,7 +18,7 @@ import msgspec
 
 from memrepo.core.memory import STATUSES
 from memrepo.policies.documents import Likeness, Ranked
-from memrepo.policies.floor import answers, shares
+from memrepo.policies.floor import Held, answers, shares
 from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import rank
@@ -143,7 +144,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             held = shares(question, corpus, [one.document for one in found])
             if floor and like is None and not answers(question, found, held):
                 return []
-            return [_match(base, one, held[one.document.number].share) for one in found]
+            return _matches(base, found, held)
 
         try:
             return self._asked(partial(ranked, waits=True))
@@ -294,17 +295,25 @@ def _named(row: tuple[str, str, str, str]) -> Match:
     return Match(id=id_, path=path, blob=blob, status=status, score=0.0)
 
 
-def _match(base: sqlite3.Connection, one: Ranked, held: float) -> Match:
-    asked = "SELECT id, path, blob, status FROM memory WHERE number = ?"
-    id_, path, blob, status = base.execute(asked, (one.document.number,)).fetchone()
-    kept = {name: round(value, 4) for name, value in one.parts.items()}
+def _matches(
+    base: sqlite3.Connection, found: Sequence[Ranked], held: Mapping[int, Held]
+) -> list[Match]:
+    asked = """SELECT number, blob, status FROM memory
+        WHERE number IN (SELECT value FROM json_each(?))"""
+    numbers = json.dumps([one.document.number for one in found])
+    rows = {number: (blob, status) for number, blob, status in base.execute(asked, (numbers,))}
+    return [_match(one, rows[one.document.number], held[one.document.number]) for one in found]
+
+
+def _match(one: Ranked, row: tuple[str, str], held: Held) -> Match:
+    blob, status = row
     return Match(
-        id=id_,
-        path=path,
+        id=one.document.id,
+        path=one.document.path,
         blob=blob,
         status=status,
         part=one.document.part,
         score=round(one.score, 4),
-        held=held,
-        parts=kept,
+        held=held.share,
+        parts={name: round(value, 4) for name, value in one.parts.items()},
     )

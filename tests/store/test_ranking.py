@@ -15,6 +15,7 @@ from test_index import search, tree_of
 from memrepo.core import codec
 from memrepo.core.memory import Importance, Memory, Source
 from memrepo.policies.chunking import ChunkRules
+from memrepo.policies.documents import Document
 from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import rank
@@ -653,3 +654,28 @@ def test_where_help_is_asked_for_a_rule_stands_before_what_only_holds_more_words
     assert asked(tmp_path, files, question, ruled)[0] == 2
     told = "Who formatted the sales report?"
     assert asked(tmp_path, files, told, ruled)[0] == 1
+
+
+@pytest.mark.parametrize("limit", [2, 7, 15, 29, 30, 100])
+@pytest.mark.parametrize("again", [False, True], ids=["first question", "next question"])
+def test_the_likeliest_come_in_one_order_however_few_are_wanted(
+    tmp_path: Path, limit: int, again: bool
+) -> None:
+    lengths = [n * 7 % 5 for n in range(30)]
+    files = dict(said(n, "the pump" + " and a gate" * more) for n, more in enumerate(lengths))
+    with closing(opened(tmp_path / "index.sqlite3")) as base:
+        begin_at(base, Indexed(tree=tree_of(files)))
+        base.execute("COMMIT")
+    likeliest = sorted(range(30), key=lambda n: (lengths[n], n))
+    even = [f"memories/knowledge/2026-01/m-{n:03}.md" for n in range(0, 30, 2)]
+    with closing(opened(tmp_path / "index.sqlite3")) as base:
+        if again:
+            IndexCorpus(base, Limits()).propose(["pump"], 100)
+        found = IndexCorpus(base, Limits()).propose(["pump"], limit)
+        limited = IndexCorpus(base, Limits().among("path", even)).propose(["pump"], limit)
+    assert [number_of(one) for one in found] == likeliest[:limit]
+    assert [number_of(one) for one in limited] == [n for n in likeliest if n % 2 == 0][:limit]
+
+
+def number_of(document: Document) -> int:
+    return int(document.id.removeprefix("mem-"), 16)

@@ -13,18 +13,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from hashlib import blake2b
 
-from memrepo.policies.matching import SHORT, WordIndex, tokens
+from memrepo.policies.matching import SHORT, WordIndex, is_paired, tokens
 
 _PAIRED = 1 << 31
 """Beside the count of a statement's words: it holds words that are pairs of characters."""
-_WIDE = "\u2e80"
-"""From here on stand the scripts that are cut into pairs."""
 _FEW = 64
-
-
-def is_paired(words: frozenset[str]) -> bool:
-    """Tell whether some words are pairs of characters, of a script without spaces."""
-    return max(words, default="") >= _WIDE
 
 
 def _print_of(word: str) -> int:

@@ -196,6 +196,15 @@ def tokens(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def is_paired(words: frozenset[str]) -> bool:
+    """Tell whether some words are pairs of characters, of a script without spaces."""
+    return max(words, default="") >= _PAIRS_FROM
+
+
+_PAIRS_FROM = "\u2e80"
+"""From here on stand the scripts that are cut into pairs."""
+
+
 def _holds_wide(text: str) -> bool:
     """Tell without a pattern whether a text holds Han, Kana or Hangul; an emoji is none of them."""
     if max(text, default="") < _WIDE[0]:

@@ -26,10 +26,10 @@ from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, Pr
 from memrepo.core.memory import CLAIM_TYPES, OWN_ACTOR, Link, Memory
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import Basis, newer_of, same_place
-from memrepo.policies.kept_words import KeptIndex, Postings, is_paired
 from memrepo.policies.matching import (
     INACTIVE_STANDINGS,
     WordIndex,
+    is_paired,
     normal_subject,
     reuse_key,
     tokens,
@@ -39,6 +39,7 @@ from memrepo.purify.known import Known, Priors, by_person, prior_of
 
 if TYPE_CHECKING:
     from memrepo.policies.change import Change
+    from memrepo.policies.kept_words import Postings
 
 SURE_CHANGE, UNSURE = 0.95, 0.5
 _EXAMINED = 1000
@@ -178,6 +179,8 @@ class Near:
 
     def _begin(self, memories: Mapping[str, Memory], kept: KeptWords) -> None:
         """Take the words that are kept of the first statements, where that is most of them."""
+        from memrepo.policies.kept_words import KeptIndex
+
         number_of = {m.id: number for number, m in enumerate(kept.memories) if m is not None}
         places = array("i", [-1]) * len(kept.memories)
         for place, (id_, memory) in enumerate(memories.items()):

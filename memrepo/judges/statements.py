@@ -90,11 +90,7 @@ def packed(text: str, ends: Sequence[int], limit: int = EXTRACT_LENGTH) -> list[
     while len(text[start:].strip()) > limit:
         start += len(text[start:]) - len(text[start:].lstrip())
         fit = [e for e in ends if start < e and len(text[start:e].strip()) <= limit]
-        if fit and text[start : max(fit)].strip():
-            end = max(fit)
-        else:
-            blank = max(text.rfind(ch, start, start + limit) for ch in " \n\t")
-            end = blank if blank > start else start + limit
+        end = max(fit) if fit and text[start : max(fit)].strip() else _within(text, start, limit)
         parts.append(text[start:end].strip())
         start = end
     tail = text[start:].strip()
@@ -103,6 +99,22 @@ def packed(text: str, ends: Sequence[int], limit: int = EXTRACT_LENGTH) -> list[
     return [part for part in (*parts, tail) if part]
 
 
+def _within(text: str, start: int, limit: int) -> int:
+    """Return where a sentence that is too long is cut: at a clause, else at a blank."""
+    shown = text[start : start + limit]
+    for pattern in _CLAUSES:
+        ends = [m.end() for m in pattern.finditer(shown, limit // 2)]
+        if ends:
+            return start + ends[-1]
+    blank = max(shown.rfind(ch) for ch in " \n\t")
+    return start + (blank if blank > 0 else limit)
+
+
+_CLAUSES = (
+    regex(r"[;\uff1b]\s*|\s(?=\(\d{1,2}\)\s)"),
+    regex(r"\s[—–]\s|[:\uff1a](?=\s)\s*|[\uff0c\u3001]|,\s+(?![^()]{0,200}\))"),
+)
+"""Where a clause ends: an entry of a list in the text, then a part of the sentence."""
 _TAG_ONLY = regex(r"(?:[\[(][^\[\]()\n]{1,40}[\])]\W*)+")
 
 
@@ -161,8 +173,8 @@ def _valued(candidate: Candidate, key: str, value: str) -> Part:
 SEGMENT_LENGTH = 60
 NEAREST_LENGTH = 100
 """Characters of a segment, and of the innermost: it is what a text hangs on, so it stays whole."""
-MOST_SEGMENTS = 4
-LEAD_LENGTH = 110
+MOST_SEGMENTS = 5
+LEAD_LENGTH = 150
 """Characters of a lead that names all that a text stands under; a longer one skips the middle."""
 SHORTEST = 12
 PROFILES = {"MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md"}

@@ -50,6 +50,7 @@ _TALK = frozenset(
     " journal diary daily inbox note notes".split()
 )
 """What names a page or a folder that tells what was said or done, as a page of a day does."""
+_SITTINGS = frozenset(("session", "sessions"))
 _ROUTINES = frozenset("boot bootstrap heartbeat identity persona user human feedback".split())
 """How pages begin that nothing is promised or decided on: what is done at every start, a story."""
 _WORDS = regex(r"[^\W\d_]+")
@@ -270,7 +271,9 @@ def _page(resource: str) -> int:
         return KEPT
     if words and (words[-1] in _OF_RULES or words[0] in _OF_MEMORY):
         return KEPT
-    if _DAY.search(name) or not _TALK.isdisjoint([*words, *folders]):
+    # `session-7.md` and `kitchen-log.md` are accounts, `design-session.md` is a paper on one.
+    telling = {*words[:1], *folders} | (set(words[-1:]) - _SITTINGS)
+    if _DAY.search(name) or not _TALK.isdisjoint(telling):
         return TOLD
     return TOPIC if folders[-1:] == ["memory"] else PAPER
 

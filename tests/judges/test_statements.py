@@ -8,7 +8,7 @@ import pytest
 
 from memrepo.core.judge import Candidate
 from memrepo.core.memory import Source, without_lead
-from memrepo.judges.statements import whole
+from memrepo.judges.statements import packed, whole
 from memrepo.judges.wording import telling
 from memrepo.purify.gather import Placed, gather, name_in, read_owners
 from memrepo.purify.units import scan
@@ -67,6 +67,21 @@ def texts(text: str, name: str = "memory/team.md", about: str = "") -> list[str]
 )
 def test_a_text_says_what_it_stands_under_and_never_twice(text: str, said: str) -> None:
     assert said in texts(text)
+
+
+def test_a_section_of_a_section_says_which_thing_of_many_it_is_about() -> None:
+    above = "# Wheels and belts compared\n\n## What they are\n\n### Northern mill wheels and co"
+    [said] = texts(f"{above}\n\n#### How it is fitted\n\n- by two men\n")
+    head = "Wheels and belts compared – What they are – Northern mill wheels and co"
+    assert said == f"{head} – How it is fitted: by two men"
+
+
+def test_a_sentence_that_is_too_long_is_cut_where_a_clause_ends() -> None:
+    clause = "the wheel of the mill " + "turns and " * 15 + "stops"
+    listed = packed(f"(1) {clause}; (2) {clause}; (3) {clause}", [])
+    assert [part[:4] for part in listed] == ["(1) ", "(3) "]
+    told = packed(f"{clause}, and {clause}, and {clause}", [])
+    assert [part[:4] for part in told] == ["the ", "and "]
 
 
 def test_what_a_line_hangs_on_stays_whole_but_for_which_change_or_day_that_was() -> None:

@@ -6,12 +6,18 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from memrepo.core.patterns import regex
 from memrepo.formats.items import items
 from memrepo.formats.pages import is_markdown, read_pages
 from memrepo.formats.records import Files, Given, Read, Record
 
 _RAW = "raw_memories.md"
 _SESSIONS = "rollout_summaries/"
+_TITLE = regex(r"(?m)^#[ \t]+(\S.*)$")
+_PREFERENCES, _PROFILE = "user preferences", "user profile"
+"""Headings of Codex's own, of what the person wants and of who it is."""
 
 
 def wants(path: str) -> bool:
@@ -27,10 +33,11 @@ def read(files: Files) -> Read:
     records: list[Record] = []
     for page in pages:
         if not page.path.startswith(_SESSIONS):
-            records += items(page, problems)
+            records += map(_placed, items(page, problems))
         elif page.body:
             given = Given(page.path)
-            given.put("title", page.text("title") or page.stem)
+            title = _TITLE.search(page.body)
+            given.put("title", page.text("title") or (title[1] if title else page.stem))
             records.append(
                 Record(
                     path=page.path,
@@ -45,3 +52,11 @@ def read(files: Files) -> Read:
             )
     passed = {"raw_passed_over": 1} if _RAW in files else {}
     return Read(records=tuple(records), problems=tuple(problems), passed=passed)
+
+
+def _placed(record: Record) -> Record:
+    """Return an item as the kind that its heading makes it."""
+    heading = str(record.fields.get("subject", "")).casefold()
+    if heading == _PREFERENCES:
+        return replace(record, type="preference")
+    return replace(record, layer="user") if heading == _PROFILE else record

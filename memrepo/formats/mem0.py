@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.formats.records import Files, Given, Read, Record, day_of, read_json, refused
 
 _TEXTS = ("memory", "data", "text")
 _LISTS = ("results", "memories")
+_WORD = regex(r"[\w.:/@+-]{1,60}")
+"""What of a memory's own metadata is a tag: one word."""
 _SCOPES = (("user_id", "user"), ("agent_id", "agent"), ("app_id", "project"))
 
 
@@ -81,6 +84,11 @@ def _record(path: str, key: str, line: int, value: object) -> tuple[Record | Non
     owner = next(((k, name) for k, name in _SCOPES if value.get(k)), None)
     more = [(k, name) for k, name in (*_SCOPES, ("run_id", "run")) if value.get(k)]
     tags += [f"{name}:{value[k]}" for k, name in more if owner is None or k != owner[0]]
+    tags += [
+        f"{name}:{said}"
+        for name, said in _extra(value).items()
+        if name != "category" and isinstance(said, (str, int)) and _WORD.fullmatch(f"{said}")
+    ]
     given.put("tags", list(dict.fromkeys(tags)), f"{key}.categories")
     if value.get("expiration_date"):
         given.put("valid_until", value["expiration_date"], f"{key}.expiration_date")

@@ -110,6 +110,8 @@ def _by_lines(
             value = alone.entries[0].value
         else:
             value = said.strip().strip("'\"")
+            if value.startswith("[") and not value.startswith("[["):
+                value = value.strip("[] ")  # a list that was never closed
         found.setdefault(key, header.Entry(key, value, first + 2, after + 1))
     told = Problem(
         path=path,

@@ -108,7 +108,8 @@ nur, akzeptiert, só, apenas, aceita, accetta, solo, soltanto, alleen, толь�
 retires, replaces, takes over, se jubila, sustituye, se va de, part à la retraite, le remplace, la
 remplace, remplace, reprend, geht in rente, ersetzt, übernimmt, se aposenta, substitui, assume,
 va in
-pensione, sostituisce, gaat met pensioen, vervangt, уходит на пенсию, заменяет, 退職, 後任, 退休,
+pensione, sostituisce, gaat met pensioen, vervangt, уходит на пенсию, заменяет, 教訓, 教训, 교훈,
+退職, 後任, 退休,
 接替,
 퇴직, 후임, appointment, cita con, cita de, rendez-vous, termin, termine, consulta com, consulta de,
 appuntamento, afspraak, приём у, 予約, 预约, 예약
@@ -138,7 +139,9 @@ LASTING_KEY = regex(
     r"|lesson|rule|root cause|fix|insight|learned|policy|preference|important|note"
     r"|warning|gotcha|decisión|decisão|lección|lição|regla|regra|tática|leçon|décision|règle"
     r"|entscheidung|regel|lektion|решение|урок|правило|вывод|важно|决定|教训|规则|注意|原因"
-    r"|決定|教訓|ルール|注意|原因|결정|교훈|규칙|주의|원인",
+    r"|決定|教訓|ルール|注意|原因|결정|교훈|규칙|주의|원인"
+    r"|aprendido|aprendizaje|appris|à retenir|gelernt|merken|imparato|aprendemos|geleerd|学び"
+    r"|学んだ",
     re.IGNORECASE,
 )
 CLOCK = regex(r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?![\d:])")
@@ -173,6 +176,16 @@ SPOKEN = regex(
     r"|nós|je|j['’]ai|mon|ma|mes|nous|я|мой|моя|мы)\b|我|我们|私|僕|俺|나는|저는|우리",
     re.IGNORECASE,
 )
+IN_VAIN = regex(
+    r"\bfound (?:no|nothing|none)\b|\bnothing (?:new|to do|changed)\b"
+    r"|\bno (?:new |other )?[\w-]+(?: [\w-]+){0,3} (?:was|were) (?:found|due)\b"
+    r"|\battempts?\b[^.\n]{0,60}\b(?:failed|returned|timed out|hung)\b"
+    r"|\b(?:nada|nenhum[a]?|ningún|ninguna) (?:\w+ ){0,2}(?:encontrad|pendente|pendiente)"
+    r"|\brien (?:de neuf|à faire|trouvé)|\bnichts (?:neues|gefunden|zu tun)\b"
+    r"|ничего (?:нового|не найдено)|没有(?:新|发现|找到)|見つからな|なかった[。\s]*$|없었",
+    re.IGNORECASE,
+)
+"""What was looked for and not found, or tried and did not work out: of that day only."""
 ASKS = regex(r"[?\uff1f](?=\s|$)")
 ADDRESSED = regex(r"\b(?:you|your|you're|y'all|tu|você|usted|vous|ты|вы)\b", re.IGNORECASE)
 EXCLAIMS = regex(r"[!\uff01](?=\s|$)")
@@ -220,6 +233,7 @@ DAILY_WEIGHTS = {
     "reviewed": -1.5,
     # Set, not fitted: labelled lines show too few of them.
     "done": -0.8,
+    "in_vain": -1.0,
     "offered": -1.2,
     # Talk is rare among the labelled lines: these are set, not fitted.
     "turn": -2.5,
@@ -256,6 +270,8 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "happened"
     if DONE.search(said):
         yield "done"
+    if IN_VAIN.search(said):
+        yield "in_vain"
     if OFFERED.search(said):
         yield "offered"
     if STANDING.search(said):
@@ -278,7 +294,7 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "open_task"
     if "`" in candidate.text or "://" in candidate.text:
         yield "code"
-    if SPEAKER.match(text) and SPOKEN.search(text):
+    if SPEAKER.match(text) and SPOKEN.search(text) and not LASTING_KEY.search(named):
         yield "turn"
     if ASKS.search(said):
         yield "asks"

@@ -308,7 +308,12 @@ class OfflineJudge(msgspec.Struct, frozen=True):
         """Answer Pass 2: a claim for each statement of a cluster, in the request's order."""
         drafts = [d for cluster in request.clusters for d in _drafts(cluster, request.profile)]
         values = values_by_key((d.said for d in drafts), PriorIndex(request.priors))
-        return tuple(_claim(d, succession(d.said, values), request) for d in drafts)
+        claims = [_claim(d, succession(d.said, values), request) for d in drafts]
+        standing = sameness.Standing(request.priors, len(claims))
+        return tuple(
+            claim if draft.quote else _restating(claim, draft.said.cluster, standing)
+            for draft, claim in zip(drafts, claims, strict=True)
+        )
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
         """Answer each pair by itself."""
@@ -508,6 +513,17 @@ def _claim(draft: _Draft, found: Succession, request: CanonicalRequest) -> Canon
         quote=draft.quote,
     )
     return with_postures(claim)
+
+
+def _restating(
+    claim: CanonicalClaim, cluster: Cluster, standing: sameness.Standing
+) -> CanonicalClaim:
+    """Let the evidence of a claim join the memory of another file that says the same."""
+    if claim.supersedes or claim.contradictions or cluster.type_hint in DOCUMENTS:
+        return claim
+    if not (same := standing.says(spokesman_of(cluster))):
+        return claim
+    return replace(claim, restates=same, rationale=f"{claim.rationale},said_before")
 
 
 def _standing(kind: str, strength: float, hedged: bool, found: Succession) -> str:

@@ -19,13 +19,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import msgspec
 
 from memrepo.core.ids import normalise
-from memrepo.core.judge import Candidate, PromotionScores, VerdictWord
+from memrepo.core.judge import Candidate, PriorClaim, PromotionScores, VerdictWord
 from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
-from memrepo.judges.wording import bare_object, read_triple, tidy
+from memrepo.judges.wording import bare_object, lead_of, read_triple, tidy
 from memrepo.judges.wordlists import terms_of
 from memrepo.policies.faithful import Evidence, unfaithful
-from memrepo.policies.matching import normal_subject, tokens
+from memrepo.policies.matching import INACTIVE_STANDINGS, normal_subject, tokens
 
 FEWEST_WORDS = 5
 """Shorter texts have too little of their own: they are compared word by word only."""
@@ -367,9 +367,11 @@ def fuller_texts(candidates: Sequence[Candidate], asked: Collection[str]) -> dic
 
 
 def _read(candidate: Candidate) -> _Said:
-    text = tidy(candidate.text)
-    words = tuple(_SIGN.findall(normalise(text)))
-    return _Said(candidate, text, words, frozenset(_fixed(text)))
+    return _spoken(candidate, tidy(candidate.text))
+
+
+def _spoken(candidate: Candidate, text: str) -> _Said:
+    return _Said(candidate, text, tuple(_SIGN.findall(normalise(text))), frozenset(_fixed(text)))
 
 
 def _fixed(text: str) -> Iterator[str]:
@@ -384,18 +386,23 @@ def _fixed(text: str) -> Iterator[str]:
 
 
 def _says_all(fuller: _Said, one: _Said) -> bool:
-    """Tell whether a text says all that another says, in its order, and little more."""
-    added = len(fuller.words) - len(one.words)
+    """Tell whether a candidate says all that another says, and is to speak for both."""
     longer = (len(fuller.words), fuller.candidate.candidate_id)
     if longer <= (len(one.words), one.candidate.candidate_id):
         return False
-    if added > MOST_ADDED * len(one.words) or fuller.candidate.task != one.candidate.task:
+    if fuller.candidate.task != one.candidate.task or not _covers(fuller, one):
+        return False
+    return not _told_apart(one.candidate, fuller.candidate)
+
+
+def _covers(fuller: _Said, one: _Said) -> bool:
+    """Tell whether a text says all that another says, in its order, and little more."""
+    added = len(fuller.words) - len(one.words)
+    if not 0 <= added <= MOST_ADDED * len(one.words):
         return False
     if added and sum(_weight(word) for word in one.words) < LONG:
         return False
     if not fuller.fixed <= set(one.words) or not _in_order(one.words, fuller.words):
-        return False
-    if _told_apart(one.candidate, fuller.candidate):
         return False
     return not unfaithful(one.text, Evidence(texts=(fuller.text,)))
 
@@ -424,3 +431,78 @@ def _told_apart(one: Candidate, other: Candidate) -> bool:
             ):
                 return True
     return False
+
+
+MOST_LOOKS = 20_000_000
+"""Pairs of a new text and a memory that one request compares; beyond it none is compared."""
+PROBE, WIDE_PROBE = 5, 3
+"""Characters that a memory must share with a text to be read at all."""
+
+
+class Standing:
+    """The memories that stand, asked whether one says already what a new text says.
+
+    Each text is looked for by a few characters of its longest word, so that a night with ten new
+    lines reads few of a hundred thousand memories.
+    """
+
+    __slots__ = ("_low", "_priors")
+
+    def __init__(self, priors: Sequence[PriorClaim], asked: int) -> None:
+        """Take the memories, and how many texts will be asked of them."""
+        self._priors = priors if asked * len(priors) <= MOST_LOOKS else ()
+        self._low: list[str] | None = None
+
+    def says(self, candidate: Candidate) -> str:
+        """Return the id of a memory of other files that says the same, or an empty string.
+
+        What has a key, a box or lines below it says it of what it stands under; what a memory
+        rests on already says nothing new.
+        """
+        if not self._priors or lead_of(candidate)[0] or candidate.task or candidate.detail:
+            return ""
+        text = bare_object(tidy(candidate.text))
+        meant, subject = sense(text), _unsaid_subject(candidate, text)
+        one = _spoken(candidate, text)
+        if not meant and len(one.words) < LONG:
+            return ""
+        own = {(s.resource, s.text_hash) for s in candidate.sources}
+        files = {s.resource for s in candidate.sources}
+        found = []
+        for prior in self._holding(text):
+            behind = {(s.resource, s.text_hash) for s in prior.sources}
+            if behind & own:
+                return ""
+            apart = behind and not files & {resource for resource, _ in behind}
+            if apart and prior.standing not in INACTIVE_STANDINGS:
+                said = bare_object(prior.text)
+                equal = meant and subject == _subject_of(prior) and sense(said) == meant
+                if equal or (len(one.words) >= LONG and _covers(_spoken(candidate, said), one)):
+                    found.append(prior.memory_id)
+        return min(found, default="")
+
+    def _holding(self, text: str) -> Iterator[PriorClaim]:
+        """Yield the memories that hold the beginning of the longest word of a text."""
+        if self._low is None:
+            self._low = [prior.text.casefold() for prior in self._priors]
+        probe = _probe(text.casefold())
+        for prior, low in zip(self._priors, self._low, strict=True):
+            if probe in low:
+                yield prior
+
+
+def _probe(text: str) -> str:
+    words = [word for word in _plain_words(text) if word not in _MEANT]
+    longest = max(words, key=lambda word: (len(word), word), default="").lstrip("`")
+    if longest[:1] >= _WIDE[0]:
+        middle = len(longest) // 2
+        return longest[middle : middle + WIDE_PROBE]
+    return longest[:PROBE]
+
+
+_MEANT = frozenset(word for phrase in _MEANING_OF for word in phrase.split())
+
+
+def _subject_of(prior: PriorClaim) -> str:
+    """Return the subject of a memory where its text does not name it, else an empty string."""
+    return "" if tokens(prior.subject) <= tokens(prior.text) else normal_subject(prior.subject)

@@ -90,11 +90,7 @@ def packed(text: str, ends: Sequence[int], limit: int = EXTRACT_LENGTH) -> list[
     while len(text[start:].strip()) > limit:
         start += len(text[start:]) - len(text[start:].lstrip())
         fit = [e for e in ends if start < e and len(text[start:e].strip()) <= limit]
-        if fit and text[start : max(fit)].strip():
-            end = max(fit)
-        else:
-            blank = max(text.rfind(ch, start, start + limit) for ch in " \n\t")
-            end = blank if blank > start else start + limit
+        end = max(fit) if fit and text[start : max(fit)].strip() else _within(text, start, limit)
         parts.append(text[start:end].strip())
         start = end
     tail = text[start:].strip()
@@ -103,6 +99,22 @@ def packed(text: str, ends: Sequence[int], limit: int = EXTRACT_LENGTH) -> list[
     return [part for part in (*parts, tail) if part]
 
 
+def _within(text: str, start: int, limit: int) -> int:
+    """Return where a sentence that is too long is cut: at a clause, else at a blank."""
+    shown = text[start : start + limit]
+    for pattern in _CLAUSES:
+        ends = [m.end() for m in pattern.finditer(shown, limit // 2)]
+        if ends:
+            return start + ends[-1]
+    blank = max(shown.rfind(ch) for ch in " \n\t")
+    return start + (blank if blank > 0 else limit)
+
+
+_CLAUSES = (
+    regex(r"[;\uff1b]\s*|\s(?=\(\d{1,2}\)\s)"),
+    regex(r"\s[—–]\s|[:\uff1a](?=\s)\s*|[\uff0c\u3001]|,\s+(?![^()]{0,200}\))"),
+)
+"""Where a clause ends: an entry of a list in the text, then a part of the sentence."""
 _TAG_ONLY = regex(r"(?:[\[(][^\[\]()\n]{1,40}[\])]\W*)+")
 
 
@@ -159,8 +171,10 @@ def _valued(candidate: Candidate, key: str, value: str) -> Part:
 
 
 SEGMENT_LENGTH = 60
-MOST_SEGMENTS = 4
-LEAD_LENGTH = 110
+NEAREST_LENGTH = 100
+"""Characters of a segment, and of the innermost: it is what a text hangs on, so it stays whole."""
+MOST_SEGMENTS = 5
+LEAD_LENGTH = 150
 """Characters of a lead that names all that a text stands under; a longer one skips the middle."""
 SHORTEST = 12
 PROFILES = {"MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md"}
@@ -258,9 +272,10 @@ def lead_words(candidate: Candidate) -> str:
 
 
 def _says_who(candidate: Candidate) -> bool:
-    """Tell whether a text names whom it is about before its verb."""
+    """Tell whether a text names whom it is about before its verb; "Template" is no name."""
     triple = read_triple(candidate)
-    return triple.shape == 2 and normalise(triple.subject) not in ("i", "ich")
+    who = normalise(triple.subject)
+    return triple.shape == 2 and who not in ("i", "ich") and who not in wordlists.COMMON_NOUNS
 
 
 def _name_line(candidate: Candidate) -> str:
@@ -276,6 +291,22 @@ _OF_ONE = {"IDENTITY.md": 0, "USER.md": 1}
 OWNERS = {
     "name": ("Agent", "User"),
     "full name": ("Agent", "User"),
+    "what to call you": ("Agent", "User"),
+    "what to call them": ("Agent", "User"),
+    "what to call him": ("Agent", "User"),
+    "what to call her": ("Agent", "User"),
+    "preferred name": ("Agent", "User"),
+    "anrede": ("Agent", "Nutzer"),
+    "nombre completo": ("Agente", "Usuario"),
+    "cómo llamar": ("Agente", "Usuario"),
+    "nome completo": ("Agente", "Usuário"),
+    "como chamar": ("Agente", "Usuário"),
+    "nom complet": ("Agent", "Utilisateur"),
+    "полное имя": ("Агент", "Пользователь"),
+    "как обращаться": ("Агент", "Пользователь"),
+    "称呼": ("智能体", "用户"),
+    "呼び方": ("エージェント", "ユーザー"),
+    "호칭": ("에이전트", "사용자"),
     "nombre": ("Agente", "Usuario"),
     "nome": ("Agente", "Usuário"),
     "nom": ("Agent", "Utilisateur"),
@@ -308,11 +339,12 @@ def _segments(candidate: Candidate, *, who: bool) -> list[str]:
     if who:
         near = [segment for segment in path[-1:] if _topic(segment)]
         own = [candidate.about] if candidate.about and not near else []
-        return [_short(segment) for segment in (*own, *near)]
+        return [_short(segment, NEAREST_LENGTH) for segment in (*own, *near)]
     about = candidate.about or (path.pop(0) if len(path) > 1 else "")
     if not (about or path):
         about = title_of(candidate)
-    inner = [_short(s) for s in path[-(MOST_SEGMENTS - bool(about)) :]]
+    inner = [_short(s) for s in path[-(MOST_SEGMENTS - bool(about)) : -1]]
+    inner += [_short(s, NEAREST_LENGTH) for s in path[-1:]]
     while len(inner) > 1 and len(about) + sum(map(len, inner)) > LEAD_LENGTH:
         if not about or candidate.about or len(inner) > 2 or len(tokens(inner[-1])) > 1:
             inner = inner[1:]
@@ -321,9 +353,11 @@ def _segments(candidate: Candidate, *, who: bool) -> list[str]:
     return [s for s in (_short(about), *inner) if s]
 
 
-def _short(segment: str) -> str:
+def _short(segment: str, most: int = SEGMENT_LENGTH) -> str:
     """Cut a long heading where its second half begins, or at a word."""
-    if len(segment) <= SEGMENT_LENGTH:
+    if len(segment) > SEGMENT_LENGTH:  # which change or day that was
+        segment = _ASIDE_LAST.sub("", segment)
+    if len(segment) <= most:
         return segment
     ends = [m.start() for m in _HALVES.finditer(segment) if m.start() > SHORTEST]
     cut = max((end for end in ends if end <= SEGMENT_LENGTH), default=0)
@@ -332,6 +366,7 @@ def _short(segment: str) -> str:
     return head if opened and ")" not in rest else short
 
 
+_ASIDE_LAST = regex(r"(?<=\S)\s*(?:\([^()]*\)|\uff08[^\uff08\uff09]*\uff09)$")
 _HALVES = regex(r"[:\uff1a,;\uff0c](?=\s|[^\x00-\x7f])|\s+(?:[–—|/+-]|\()|[\uff08\u3002.](?=\s|$)")
 
 

@@ -90,7 +90,10 @@ def plain(text: str) -> str:
 
 def _pointed(match: re.Match[str]) -> str:
     """Return what a pointer names; nothing where the text after it says so too."""
-    name = _OF_A_NOTE.sub("", match["name"].strip())
+    whole = match["name"].strip()
+    if whole.endswith(".md") and "/" in match["target"]:  # what is in a file of a folder
+        return f"{whole}: {match['said']}"
+    name = _OF_A_NOTE.sub("", whole)
     said = set(_WORD.findall(match["said"].casefold()))
     named = set(_WORD.findall(name.casefold()))
     return f"{name}: {match['said']}" if named - said else match["said"]
@@ -105,11 +108,11 @@ def _unlinked(match: re.Match[str]) -> str:
 
 _STAMP = regex(
     r"^\W*\d{4}-\d\d-\d\d[T ,]+\d{1,2}:\d\d(?::\d\d)?[^:\n]{0,24}[:\uff1a—–-]\s+"
-    r"|^\W*\d{1,2}:\d\d\s*(?:[A-Z][\w/+-]{1,20})?\s*[:\uff1a—–-]\s+"
+    r"|^\W*\d{1,2}:\d\d\s*(?:[A-Z][\w/+-]{1,20})?\s*(?:[:\uff1a—–-]\s+|\]\s*(?:[:\uff1a—–-]\s+)?)"
 )
 """The moment at which an entry was written: what it says begins after it."""
 _POINTER = regex(
-    r"^\s*\[(?P<name>[^\]\n]{1,200})\]\([^()\s]{0,200}\.md\)\s*[—–:-]\s*(?P<said>\S.*)",
+    r"^\s*\[(?P<name>[^\]\n]{1,200})\]\((?P<target>[^()\s]{0,200}\.md)\)\s*[—–:-]\s*(?P<said>\S.*)",
     re.DOTALL,
 )
 _OF_A_NOTE = regex(r"^(?:.*/)?(?:(?:user|feedback|project|reference)_)?|\.md$")
@@ -206,6 +209,10 @@ heartbeat, heartbeats, execution, closed prs, prs created, commits, activity, ac
 healthcheck, check, checks, checked, progress, status, state, done today, work completed,
 completed, session summary, proactive work, proactive work session, files created, files modified,
 files changed, changes made, test, tests, backlog, results, metrics, updates, log, daily log,
+what happened, what was done, what we did, what i did, work done, o que aconteceu,
+o que foi feito, o que fizemos, qué pasó, qué se hizo, ce qui s'est passé, ce qui a été fait,
+was passiert ist, was gemacht wurde, cosa è successo, wat er gebeurde, что сделали, что сделано,
+что произошло, 做了什么, 发生了什么, やったこと, 起きたこと, 한 일, 있었던 일,
 cron, digest, summary, report, research, tasks for today, today, feitos, estado, resumo,
 atualizações, hecho, resumen, actualizaciones, résumé, fait, erledigt, stand, сделано, статус,
 сегодня, проверка, отчёт, действия, 检查, 今日, 摘要, 成果, 状态, 进展, 日志, 探索, 総括, 今日の,
@@ -421,7 +428,8 @@ def telling(headings: Sequence[str], *, dated: bool = False) -> Iterator[str]:
     """
     for text in headings:
         heading = clean(text)
-        generic = normalise(heading).removesuffix(".md") in wordlists.GENERIC_HEADINGS
+        named = normalise(heading).removesuffix(".md").split(", ")
+        generic = all(name in wordlists.GENERIC_HEADINGS for name in named)
         said = sum(ch.isalnum() for ch in heading) > 1
         when = is_date(heading) or is_time_heading(heading) or _OF_A_DAY.match(heading)
         spoken = _ROLE.match(heading) is not None

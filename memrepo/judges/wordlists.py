@@ -352,6 +352,21 @@ oggi, ieri, gli, questo, questa, ogni, tutti, lui, lei, loro, noi, io, suo, mio,
 dove, senza, ma, di, nooit, altijd, ook, vandaag, gisteren, het, een, hij, zij, wij, ik, zijn,
 haar, mijn, dit, dat, deze, maar, dass, ob, weil, falls, dann, als, wie, jetzt, da, nun
 """)
+COMMON_NOUNS = terms_of("""
+template, templates, device, devices, agent, agents, assistant, page, pages, publisher, system,
+systems, project, projects, script, scripts, server, servers, service, services, tool, tools, file,
+files, folder, build, builds, app, apps, bot, bots, user, users, team, client, clients, customer,
+customers, config, configuration, database, memory, model, models, plugin, plugins, dashboard,
+website, site, workflow, process, pipeline, deploy, deployment, test, tests, code, data, content,
+report, reports, document, documents, docs, list, table, function, feature, features, version,
+release, update, updates, cron, job, jobs, task, tasks, queue, cache, gateway, host, network,
+router, port, key, keys, token, tokens, command, commands, skill, skills, session, sessions,
+message, messages, channel, channels, account, accounts, email, emails, image, images, video,
+videos, article, articles, post, posts, thread, threads, installer, backend, frontend, endpoint,
+layout, card, cards, button, menu, form, view, views, component, components, module, modules,
+package, repo, repos, repository, branch, refactored, extended, tiered, fixed, cannot, everyone
+""")
+"""Nouns that a sentence about a thing opens with, in capitals as a name would be."""
 # Predicates that have one value at a time; "is" counts only between two values of one kind.
 SINGLE_VALUED_VERBS = (
     "lives in",
@@ -748,7 +763,8 @@ that's all, that is all, all done, eso es todo, nada más, por hoy, hasta mañan
 c'est tout, pour aujourd'hui, à demain, das war's, das wars, für heute, bis morgen, é isso,
 nada mais,
 por hoje, até amanhã, è tutto, per oggi, a domani, dat was het, на сегодня всё, это всё,
-以上です, 以上, 宜しくお願いします, よろしくお願いします, よろしくお願いいたします, お疲れ様でした,
+以上です, 了解です, 承知です, bien noté, bien reçu, 以上, 宜しくお願いします, よろしくお願いします,
+よろしくお願いいたします, お疲れ様でした,
 お疲れさまでした, 承知しました, 了解しました, かしこまりました, 就这样, 辛苦了, 收到, 이상입니다,
 수고하셨습니다, 알겠습니다,
 uh, um, well, right, np, no problem, no worries, at all, welcome, you're welcome, anytime,

@@ -21,7 +21,7 @@ statement is a line of a list, and five lines of it would be no better than the 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -196,6 +196,15 @@ def tokens(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def is_paired(words: frozenset[str]) -> bool:
+    """Tell whether some words are pairs of characters, of a script without spaces."""
+    return max(words, default="") >= _PAIRS_FROM
+
+
+_PAIRS_FROM = "\u2e80"
+"""From here on stand the scripts that are cut into pairs."""
+
+
 def _holds_wide(text: str) -> bool:
     """Tell without a pattern whether a text holds Han, Kana or Hangul; an emoji is none of them."""
     if max(text, default="") < _WIDE[0]:
@@ -287,7 +296,7 @@ def akin(memory: Memory, others: Iterable[Memory]) -> list[tuple[Memory, float]]
     return sorted(alike, key=lambda pair: (-pair[1], pair[0].id))[:FEW]
 
 
-_SHORT = 6
+SHORT = 6
 """So many words a short statement has at most; they are found apart from the rest."""
 
 
@@ -296,7 +305,7 @@ class WordIndex:
 
     def __init__(self, texts: Iterable[tuple[str, str]] = ()) -> None:
         """Take (id, text) pairs."""
-        self.words: dict[str, frozenset[str]] = {}
+        self.words: MutableMapping[str, frozenset[str]] = {}
         self.holders: dict[str, list[str]] = {}
         self._short: dict[str, list[str]] = {}
         for id_, text in texts:
@@ -307,7 +316,7 @@ class WordIndex:
         found = self.words[id_] = tokens(text)
         for word in found:
             self.holders.setdefault(word, []).append(id_)
-        if self._short and len(found) <= _SHORT:
+        if self._short and len(found) <= SHORT:
             for word in found & self._short.keys():
                 self._short[word].append(id_)
 
@@ -316,21 +325,32 @@ class WordIndex:
         found = self.words.pop(id_)
         for word in found:
             self.holders[word].remove(id_)
-        if len(found) <= _SHORT:
+        if len(found) <= SHORT:
             for word in found & self._short.keys():
                 self._short[word].remove(id_)
+
+    def holding(self, word: str) -> Sequence[str]:
+        """Return the statements that hold a word."""
+        return self.holders.get(word, ())
+
+    def count(self, word: str) -> int:
+        """Return how many statements hold a word."""
+        return len(self.holders.get(word, ()))
+
+    def within(self, word: str, most: float) -> list[str]:
+        """Return the statements that hold a word, and at most so many."""
+        of = self.words
+        return [id_ for id_ in self.holding(word) if len(of[id_]) <= most]
 
     def _of_short(self, word: str) -> Sequence[str]:
         """Return the short statements with a word, gathered when it is first asked for."""
         if word not in self._short:
-            of = self.words
-            held = self.holders.get(word, ())
-            self._short[word] = [id_ for id_ in held if len(of[id_]) <= _SHORT]
+            self._short[word] = self.within(word, SHORT)
         return self._short[word]
 
     def rarest(self, words: Iterable[str]) -> list[str]:
         """Return words, those that fewest statements hold first."""
-        return sorted(words, key=lambda word: (len(self.holders.get(word, ())), word))
+        return sorted(words, key=lambda word: (self.count(word), word))
 
     def sharing(self, words: frozenset[str], least: float) -> Iterator[Sequence[str]]:
         """Yield by word, the rarest first, who may share enough of some words with them.
@@ -343,10 +363,11 @@ class WordIndex:
         for at, word in enumerate(self.rarest(words)):
             most = (len(words) - at) / least
             if len(words) <= most:
-                yield self.holders.get(word, ())
+                yield self.holding(word)
+            elif most < SHORT + 1:
+                yield [id_ for id_ in self._of_short(word) if len(of[id_]) <= most]
             else:
-                held = self._of_short(word) if most < _SHORT + 1 else self.holders.get(word, ())
-                yield [id_ for id_ in held if len(of[id_]) <= most]
+                yield self.within(word, most)
 
 
 ALIKE = 0.7
@@ -394,7 +415,7 @@ class Similar:
         looks = LOOKED * len(self._words)
         for id_ in ids:
             words = self._words.get(id_, frozenset())
-            near = {other for word in self._rarest(words) for other in self._index.holders[word]}
+            near = {other for word in self._rarest(words) for other in self._index.holding(word)}
             if (looks := looks - len(near)) < 0:
                 return set(self._words)
             found |= {other for other in near if cosine(words, self._words[other]) > ALIKE}
@@ -404,7 +425,7 @@ class Similar:
         """Return who shares one of the rarest words, at most LOOKED."""
         near: dict[str, None] = {}
         for word in self._rarest(words):
-            for other in self._index.holders[word]:
+            for other in self._index.holding(word):
                 if other != id_:
                     near[other] = None
                 if len(near) == LOOKED:

@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
 
 from memrepo.core.access import Accesses
@@ -24,19 +25,42 @@ ALWAYS = {"identity": 3, "relationship": 4, "preference": 4, "constraint": 4}
 """Types of which the surest are told, and how many: the agent, the person, the rules."""
 LATEST = {"decision": 3, "milestone": 2, "commitment": 4}
 """Types of which the newest are told: what is under way, and what was promised."""
-PROFILES = {"identity": "IDENTITY.md", "relationship": "USER.md"}
+PROFILES = {"identity.md": "identity", "persona.md": "identity"}
+PROFILES |= {"user.md": "relationship", "human.md": "relationship"}
 """Files that are about the agent, or about the person, from the name on."""
+_WHO = frozenset(PROFILES.values())
 _ABOUT = ("identity", "relationship", "fact")
 """Types of what such a file says of whom it is about; the rest are wishes, rules and plans."""
 _KEPT = frozenset(
-    "memory rtmemory user identity tools procedures decisions preferences rules patterns lessons"
-    " standinginstructions goals projects people tasks task todo todos".split()
+    "memory rtmemory user human identity persona tools procedures decisions preferences rules"
+    " patterns lessons standinginstructions bootstrap goals projects people tasks task todo todos"
+    " pending".split()
 )
 """Pages of these names are kept up to date; any other may be a report or a plan of long ago."""
+_OF_RULES = frozenset(
+    "rules conventions guidelines instructions preferences regeln vorlieben reglas normas"
+    " preferencias règles consignes préférences regole preferenze regras preferências regels"
+    " voorkeuren правила предпочтения 规则 规范 偏好 ルール 好み 규칙 선호".split()
+)
+"""How the name of a page of rules ends, whatever it is about (`house-rules.md`)."""
+_OF_MEMORY = frozenset("feedback user".split())
+"""How a file of Claude Code's begins that holds what the person wants (`feedback_tone.md`)."""
+_TALK = frozenset(
+    "session sessions chat chats conversation conversations transcript transcripts dialog log logs"
+    " journal diary daily inbox note notes".split()
+)
+"""What names a page or a folder that tells what was said or done, as a page of a day does."""
+_SITTINGS = frozenset(("session", "sessions"))
+_ROUTINES = frozenset("boot bootstrap heartbeat identity persona user human feedback".split())
+"""How pages begin that nothing is promised or decided on: what is done at every start, a story."""
+_WORDS = regex(r"[^\W\d_]+")
+_DAY = regex(r"(?<!\d)(?:19|20)\d\d([-._]?)[01]\d\1[0-3]\d(?!\d)")
 LISTED = 3
 """So many subjects under the same headings are a list of others, not who one is."""
 FEW_OF_ONE = 2
 """So many of what is new or promised are told of one part of a page before others get to speak."""
+FEW_OF_WHO = {"relationship": 1, "preference": 2}
+"""So many of one part of a page of those one lives with (one friend of many), of what is liked."""
 _KEPT_PROMISE = regex(r"[✅✔☑]|\[x\]|~~", re.IGNORECASE)
 _BLANK = regex(
     r"\W*(?:empty|none|nothing|tbd|n/a|leer|keine?|nichts|vac[ií]o|nada|ning[uú]n[oa]?|vide|aucune?"
@@ -47,6 +71,12 @@ _BLANK = regex(
 """What stands in a list that nobody filled in yet."""
 _TEMPLATE = regex(r"\[[^\[\]\n]{1,40} [/|] [^\[\]\n]{1,80}\](?!\()")
 """Where one is to choose and nobody did: `[yes / no]`."""
+_FORM = regex(
+    r"\b(?:template|vorlage|plantilla|modèle|modelo|modello|sjabloon|шаблон)\b"
+    r"|模板|範本|テンプレート|템플릿",
+    re.IGNORECASE,
+)
+"""A heading of a form to fill in."""
 _OVER = regex(
     r"\W*(?:(?:is |all |tasks? |items? )?(?:done|completed|finished|archived?|closed)|erledigt\w*"
     r"|abgeschlossen\w*|archiv|archiviert\w*|archives|hech[oa]s?|completad[oa]s?|terminad[oa]s?|archivad[oa]s?"
@@ -57,6 +87,26 @@ _OVER = regex(
 )
 """How a heading begins below which nothing is under way any more."""
 _NO_WORD = regex(r"[\W_]+")
+_OVER_AT_END = regex(
+    r"(?<!\bbe )(?<!\bnot )\b(?:fixed|bug ?fix(?:es)?|actions? taken|completed?|done|shipped"
+    r"|resolved|merged|closed|erledigt|abgeschlossen|completad[oa]s?"
+    r"|terminad[oa]s?|terminée?s?|concluíd[oa]s?|completat[oaie]|afgerond|выполнен\w*|заверш[её]н\w*"
+    r"|готово)\W*\Z|(?:完了|完成|完成済み|완료)\W*\Z",
+    re.IGNORECASE,
+)
+"""How a heading ends below which nothing is under way any more (`Three bugs found and fixed`)."""
+_OPEN = regex(
+    r"\b(?:next steps?|to-?dos?|to do|pending|open|tasks?|action items?|follow-?ups?|objectives|due"
+    r"|deadlines?|aufgaben|nächste schritte|offen\w*|pendientes?|próximos pasos|tareas|pendentes?"
+    r"|pendências|próximos passos|tarefas|à faire|en attente|prochaines étapes|tâches|da fare"
+    r"|in sospeso|prossimi passi|te doen|openstaand|taken|задач\w*|дальнейшие шаги"
+    r"|следующие шаги)\b"
+    r"|待办|下一步|任务|未完成|次のステップ|課題|タスク|やること|할 일|다음 단계|과제",
+    re.IGNORECASE,
+)
+"""A heading that says that what stands below it is open."""
+_ADDRESS = regex(r"[^\n:]{1,30}: (?:https?://\S+|[\w./~-]+\.[a-z][a-z0-9]{1,4})", re.IGNORECASE)
+"""A line of a profile that names a file or a page alone: a picture, a link."""
 _PAGE = " – "
 """What stands between the headings of a memory's part of its page."""
 
@@ -72,24 +122,24 @@ def opening(
     hot = [m for m in claims if hot_of(m) is not None]
     rest = claims if len(claims) >= FEW else []
     found = [m for m in hot if is_exempt(m)]
-    lists = _lists(claims)
-    hot = [m for m in hot if _in_use(m) or is_exempt(m) or not _is_idle(m, lists)]
-    rest = [m for m in rest if not _is_idle(m, lists)]
+    lists, kept = _lists(claims), any(_standing(m) == KEPT for m in claims)
+    hot = [m for m in hot if _in_use(m) or is_exempt(m) or not _is_idle(m, lists, kept)]
+    rest = [m for m in rest if not _is_idle(m, lists, kept)]
     for type_, most in {**ALWAYS, **LATEST}.items():
         mine = [m for m in hot if _is_of(m, type_)]
         used = [m for m in mine if _in_use(m)]
         others = [m for m in (rest or mine) if not _in_use(m) and _is_of(m, type_)]
         if type_ in ALWAYS:
             others.sort(key=matters)
-            if type_ == "relationship":  # one friend of many, before whom else one lives with
-                others = _spread(others, 1)
+            if few := FEW_OF_WHO.get(type_):
+                others = _spread(others, few)
         else:
             others.sort(key=_said, reverse=True)
             others = _spread(others)
-        others.sort(key=_depth)
+        others.sort(key=lambda m: _depth(m, type_))
         ordered = sorted([*used, *others], key=lambda m: _line(m, type_))
         found += islice(_new(ordered, found), most)
-    return [*found, *(m for m in hot if m not in found)]
+    return [*found, *(m for m in hot if m not in found and (_in_use(m) or is_exempt(m)))]
 
 
 def _lists(memories: Iterable[Memory]) -> set[tuple[str, str]]:
@@ -103,10 +153,10 @@ def _lists(memories: Iterable[Memory]) -> set[tuple[str, str]]:
     folders: dict[str, set[str]] = defaultdict(set)
     parts = set[tuple[str, str]]()
     for memory in memories:
-        if memory.type in PROFILES:
-            page, lead = part = _part(memory)
+        page, lead = part = _part(memory)
+        subjects[part].add(memory.text("subject"))
+        if memory.type in _WHO:
             parts.add(part)
-            subjects[part].add(memory.text("subject"))
             folder, _, name = page.rpartition("/")
             if _plain(lead.split(_PAGE, 1)[0]) == _plain(name.removesuffix(".md")):
                 folders[folder].add(page)
@@ -124,21 +174,34 @@ def _part(memory: Memory) -> tuple[str, str]:
     return (memory.sources[0].resource if memory.sources else "", memory.text("lead"))
 
 
-def _is_idle(memory: Memory, lists: Collection[tuple[str, str]]) -> bool:
-    """Tell whether a memory is of a kind in name only: one of a list, a promise kept, a blank."""
-    if memory.type in PROFILES:
-        return _part(memory) in lists and not _in_profile(memory)
-    if memory.type in LATEST and _TEMPLATE.search(memory.said):
+def _is_idle(memory: Memory, lists: Collection[tuple[str, str]], kept: bool) -> bool:
+    """Tell whether a memory is of a kind in name only: one of a list, a promise kept, a blank.
+
+    Where pages are kept of who one is and by which rules, what a product's paper says is no rule.
+    """
+    if _in_profile(memory):
+        return _ADDRESS.fullmatch(memory.said) is not None
+    least = TOLD if memory.type in _WHO else TOPIC
+    if memory.type in ALWAYS and kept and _standing(memory) > least:
+        return True
+    if memory.type in _WHO:
+        return _part(memory) in lists
+    if memory.type in LATEST and (
+        _TEMPLATE.search(memory.said) or _FORM.search(memory.text("lead").rsplit(_PAGE, 1)[-1])
+    ):
         return True
     return memory.type == "commitment" and (
         _KEPT_PROMISE.search(memory.body) is not None
         or _BLANK.match(memory.said) is not None
-        or any(_OVER.match(heading) for heading in memory.text("lead").split(_PAGE))
+        or any(
+            _OVER.match(heading) or (_OVER_AT_END.search(heading) and not _OPEN.search(heading))
+            for heading in memory.text("lead").split(_PAGE)
+        )
     )
 
 
 def _in_profile(memory: Memory) -> bool:
-    return any(_name(source) in PROFILES.values() for source in memory.sources)
+    return memory.type in _ABOUT and any(_name(source) in PROFILES for source in memory.sources)
 
 
 def _spread(memories: Sequence[Memory], few: int = FEW_OF_ONE) -> list[Memory]:
@@ -146,8 +209,9 @@ def _spread(memories: Sequence[Memory], few: int = FEW_OF_ONE) -> list[Memory]:
     seen: Counter[tuple[str, str]] = Counter()
     behind: list[bool] = []
     for memory in memories:
-        part = _part(memory)
-        behind.append(bool(part[1]) and seen[part] >= few)
+        page, lead = _part(memory)
+        part = page, lead.rsplit(_PAGE, 1)[-1]
+        behind.append(bool(lead) and seen[part] >= few)
         seen[part] += 1
     order = sorted(range(len(memories)), key=behind.__getitem__)
     return [memories[n] for n in order]
@@ -161,19 +225,22 @@ def _in_use(memory: Memory) -> bool:
 def _is_of(memory: Memory, type_: str) -> bool:
     """Tell whether a memory is of a kind: by the profile that it stands in, or by its type."""
     names = {_name(source) for source in memory.sources} if memory.type in _ABOUT else set()
-    about = {kind for kind, file in PROFILES.items() if file in names}
+    about = {PROFILES[name] for name in names if name in PROFILES}
     return type_ in about if about else memory.type == type_
 
 
-def _line(memory: Memory, type_: str) -> tuple[bool, int]:
+def _line(memory: Memory, type_: str) -> tuple[bool, int, int]:
     """Sort a profile first, from its top: the name stands there, and what else matters most."""
-    file = PROFILES.get(type_)
-    lines = [source.lines[0] for source in memory.sources if _name(source) == file]
-    return (not lines, min(lines, default=0))
+    places = [
+        (s.resource.count("/"), s.lines[0])
+        for s in memory.sources
+        if PROFILES.get(_name(s)) == type_
+    ]
+    return (not places, *min(places, default=(0, 0)))
 
 
 def _name(source: Source) -> str:
-    return source.resource.rsplit("/", 1)[-1]
+    return source.resource.rsplit("/", 1)[-1].casefold()
 
 
 def _new(memories: Iterable[Memory], told: Iterable[Memory]) -> Iterator[Memory]:
@@ -186,10 +253,40 @@ def _new(memories: Iterable[Memory], told: Iterable[Memory]) -> Iterator[Memory]
             yield memory
 
 
-def _depth(memory: Memory) -> tuple[bool, int]:
-    """Sort first what a kept page says, then by how deep the file lies: what is old lies deep."""
-    kept = (_name(s).removesuffix(".md").casefold() in _KEPT for s in memory.sources)
-    return (not any(kept), min((s.resource.count("/") for s in memory.sources), default=0))
+KEPT, TOLD, TOPIC, PAPER = range(4)
+"""What a page is: kept up to date, told of a day or in talk, `memory/bread.md`, or any paper."""
+
+
+def _standing(memory: Memory) -> int:
+    """Return what the page is that a memory stands in; of several the best."""
+    return min(map(_page, (s.resource for s in memory.sources)), default=TOLD)
+
+
+@lru_cache(maxsize=4096)
+def _page(resource: str) -> int:
+    *folders, name = resource.casefold().split("/")
+    name = name.removesuffix(".md")
+    words = _WORDS.findall(name)
+    if _plain(name) in _KEPT:
+        return KEPT
+    if words and (words[-1] in _OF_RULES or words[0] in _OF_MEMORY):
+        return KEPT
+    # `session-7.md` and `kitchen-log.md` are accounts, `design-session.md` is a paper on one.
+    telling = {*words[:1], *folders} | (set(words[-1:]) - _SITTINGS)
+    if _DAY.search(name) or not _TALK.isdisjoint(telling):
+        return TOLD
+    return TOPIC if folders[-1:] == ["memory"] else PAPER
+
+
+def _depth(memory: Memory, type_: str) -> tuple[int, bool, int]:
+    """Sort first what a kept page says, what is called open, what lies high: old files lie deep."""
+    standing = _standing(memory)
+    if type_ in LATEST:
+        begun = {word for s in memory.sources for word in _WORDS.findall(_name(s))[:1]}
+        standing = PAPER if begun & _ROUTINES else KEPT if "project" in begun else standing
+    loose = type_ == "commitment" and not _OPEN.search(memory.text("lead"))
+    depth = min((s.resource.count("/") for s in memory.sources), default=0)
+    return (standing, loose, depth)
 
 
 def _said(memory: Memory) -> tuple[str, datetime, str]:

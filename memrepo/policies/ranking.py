@@ -217,7 +217,10 @@ class _Turn:
         share = min(1.0, max(0.0, (corpus.average - short) / (long - short)))
         self.b = weights.b + share * (weights.b_long - weights.b)
         base = cache(self.base)  # many are of one length
-        proposed = corpus.propose(list(self.terms), reach.candidates) if self.terms else ()
+        # What is of a kind that is asked for answers, though it seldom names the kind.
+        kinds = frozenset().union(*question.kinds.values()) - self.terms.keys()
+        looked_for = [*self.terms, *sorted(kinds)]
+        proposed = corpus.propose(looked_for, reach.candidates) if self.terms else ()
         self.documents = {d.number: d for d in proposed}
         self.looked = [(d.number, _held(d), base(len(d.terms), d.is_record)) for d in proposed]
 

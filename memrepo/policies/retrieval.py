@@ -9,7 +9,7 @@ words twice.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
 import msgspec
@@ -87,12 +87,19 @@ Near = Callable[[Query], Iterable[str]]
 class Retrieval:
     """Priors, ranked for clusters. With `near` (a search index proposes) nothing is read twice."""
 
-    def __init__(self, priors: Iterable[PriorClaim], today: date, near: Near | None = None) -> None:
-        """Take the priors; `today` is what recent is measured from.
+    def __init__(
+        self,
+        priors: Iterable[PriorClaim] | Mapping[str, PriorClaim],
+        today: date,
+        near: Near | None = None,
+    ) -> None:
+        """Take the priors, by id or not; `today` is what recent is measured from.
 
         Without `near` an inverted index over all priors is built here.
         """
-        self._priors = {prior.memory_id: prior for prior in priors}
+        if not isinstance(priors, Mapping):
+            priors = {prior.memory_id: prior for prior in priors}
+        self._priors = priors
         self._known: dict[str, _Known] = {}
         self._since = (today - timedelta(days=RECENT_DAYS)).isoformat()
         self._near = near or _Words(self._priors.values()).near

@@ -132,7 +132,7 @@ class Merits(msgspec.Struct, frozen=True, kw_only=True):
     half_life: timedelta = timedelta(days=7)
     access: float = 0.1
     """What retrievals add at most."""
-    importance: float = 0.25
+    importance: float = 0.15
     note: float = 0.35
     """Share of its score that a note or an episode loses to what was distilled."""
 
@@ -169,7 +169,7 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     """Share that a text gains which holds all the words, each counted by how rare it is."""
     kinds: float = 0.4
     """What a word of a kind that was asked for counts beside the word for the kind."""
-    listed: float = 0.7
+    listed: float = 0.6
     """The same where several things are asked for: whoever names them seldom names their kind."""
     alike: float = 0.7
     """What a word counts that is spelled nearly like one that no memory holds, by likeness."""

@@ -26,20 +26,19 @@ from msgspec.structs import replace
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import digest, normal_claim, normalise, text_hash
 from memrepo.core.judge import Candidate, Cluster, PriorClaim, Verdict
-from memrepo.core.memory import CLAIM_TYPES, Memory
+from memrepo.core.memory import Memory
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.policies.hotcache import SKILLS
 from memrepo.policies.hotcache import Candidate as Nomination
-from memrepo.policies.matching import INACTIVE_STANDINGS, normal_subject, tokens
+from memrepo.policies.matching import normal_subject, tokens
 from memrepo.purify.assemble import Decision
 from memrepo.purify.candidate_files import Aside, deferred, was_rejected
 from memrepo.purify.clusters import shared_entities
 from memrepo.purify.dates import DateBasis, is_date_heading
-from memrepo.purify.decisions import Near
+from memrepo.purify.decisions import Near, is_compared
 from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
 from memrepo.purify.intake import Intake, Reader, SourceText
-from memrepo.purify.known import prior_of
 from memrepo.purify.leads import bold_lead
 from memrepo.purify.units import MAX_TEXT, Unit
 
@@ -257,13 +256,7 @@ def overruling(
     if not placed:  # as in most runs: no statement is cut into words for them
         return ()
     near = near or Near()
-    near.follow(
-        {
-            m.id: prior_of(m)
-            for m in state.active
-            if m.type in CLAIM_TYPES and m.standing not in INACTIVE_STANDINGS
-        }
-    )
+    near.follow({m.id: m for m in state.active if is_compared(m)})
     return tuple(_marked(one, near) for one in placed)
 
 

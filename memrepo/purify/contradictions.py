@@ -31,12 +31,11 @@ from memrepo.core.judge import (
     Suspicion,
     Why,
 )
-from memrepo.core.memory import CLAIM_TYPES, Memory
+from memrepo.core.memory import Memory
 from memrepo.core.state import State
 from memrepo.policies.conflicts import contradicts
 from memrepo.policies.evidence import same_place
 from memrepo.policies.matching import (
-    INACTIVE_STANDINGS,
     MOST,
     Similar,
     normal_predicate,
@@ -45,7 +44,7 @@ from memrepo.policies.matching import (
 from memrepo.purify.answers import Kept
 from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.batches import Asked, Asking, ask_pairs
-from memrepo.purify.decisions import Near, decided_pair
+from memrepo.purify.decisions import Near, decided_pair, is_compared
 from memrepo.purify.holds import fingerprints
 from memrepo.purify.known import Former, Known, prior_of
 
@@ -244,7 +243,7 @@ class Pool:
             if m.id in reworded
             else m
             for m in (*state.active, *made.creates)
-            if m.type in CLAIM_TYPES and m.standing not in INACTIVE_STANDINGS
+            if is_compared(m)
         }
         self._lost = {
             change.id
@@ -302,7 +301,7 @@ class Pool:
 
     @cached_property
     def _near(self) -> Near:
-        self._known_near.follow({id_: prior_of(m) for id_, m in self.memories.items()})
+        self._known_near.follow(self.memories)
         return self._known_near
 
     @cached_property

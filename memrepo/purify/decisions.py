@@ -11,6 +11,7 @@ contradiction writes its file under `corrections/` in the commit of the decision
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -22,15 +23,23 @@ from memrepo.core import corrections
 from memrepo.core.changes import Create, Step, Write
 from memrepo.core.corrections import Correction, Side, contradiction_id
 from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, PriorClaim
-from memrepo.core.memory import OWN_ACTOR, Link, Memory
+from memrepo.core.memory import CLAIM_TYPES, OWN_ACTOR, Link, Memory
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import Basis, newer_of, same_place
-from memrepo.policies.matching import WordIndex, normal_subject, reuse_key, tokens
+from memrepo.policies.matching import (
+    INACTIVE_STANDINGS,
+    WordIndex,
+    is_paired,
+    normal_subject,
+    reuse_key,
+    tokens,
+)
 from memrepo.policies.wording_marks import is_told
-from memrepo.purify.known import Known, by_person, prior_of
+from memrepo.purify.known import Known, Priors, by_person, prior_of
 
 if TYPE_CHECKING:
     from memrepo.policies.change import Change
+    from memrepo.policies.kept_words import Postings
 
 SURE_CHANGE, UNSURE = 0.95, 0.5
 _EXAMINED = 1000
@@ -44,8 +53,6 @@ _SHARED_PAIRS = 1 / 8
 """The same where words are pairs of characters: one name makes few of them."""
 LISTED = 5
 """More statements than these that each give another value in one frame are lines of a list."""
-_WIDE = "\u2e80"
-"""From here on stand the scripts that are cut into pairs."""
 
 
 class Noticed(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,45 +118,84 @@ def _apart(change: Change, old: PriorClaim, new: PriorClaim) -> bool:
     return old.under != new.under or bool(set.intersection(*files))
 
 
+class KeptWords(msgspec.Struct, frozen=True, kw_only=True):
+    """The words of statements as an earlier run cut them, and whose they are, by number."""
+
+    postings: Postings
+    memories: Sequence[Memory | None]
+    """None where the memory is not there any more, or says something else."""
+
+
+def is_compared(memory: Memory) -> bool:
+    """Tell whether a memory is a statement that others are held against."""
+    active = memory.status == "active" and memory.type in CLAIM_TYPES
+    return active and memory.standing not in INACTIVE_STANDINGS
+
+
 class Near:
     """Statements by their words: what one may change is found without a look at all others."""
 
-    def __init__(self, priors: Iterable[PriorClaim] = ()) -> None:
-        """Take statements; each id once."""
+    def __init__(
+        self, memories: Iterable[Memory] = (), kept: Callable[[], KeptWords | None] | None = None
+    ) -> None:
+        """Take statements; each id once. Of those that are `kept` no words are cut."""
         self.index = WordIndex()
-        self._priors: dict[str, PriorClaim] = {}
+        self._kept = kept
+        self._held: dict[str, Memory] = {}
+        self._priors = Priors(self._held)
         self._changed: dict[str, Mapping[str, Noticed]] = {}
         self._pairs = 0
-        self.follow({prior.memory_id: prior for prior in priors})
+        self.follow({memory.id: memory for memory in memories})
 
-    def follow(self, priors: Mapping[str, PriorClaim]) -> None:
+    def follow(self, memories: Mapping[str, Memory]) -> None:
         """Hold these statements and no others: those of one run are mostly those of its next step.
 
         What was found stays known as long as every statement is as it was.
         """
-        had, index = self._priors, self.index
-        news = [p for id_, p in priors.items() if had.get(id_) is not p and had.get(id_) != p]
+        if self._kept is not None and memories:
+            kept, self._kept = self._kept(), None
+            if kept is not None:
+                self._begin(memories, kept)
+        had, index = self._held, self.index
+        news = [m for id_, m in memories.items() if had.get(id_) is not m]
         gone = (
-            [id_ for id_ in had if id_ not in priors] if len(had) + len(news) != len(priors) else []
+            [id_ for id_ in had if id_ not in memories]
+            if len(had) + len(news) != len(memories)
+            else []
         )
         if not (news or gone):
             return
         self._changed.clear()
         for id_ in gone:
             self._forget(id_)
-        for prior in news:
-            old = had.get(prior.memory_id)
-            if old is None or old.text != prior.text:
+        for memory in news:
+            old = had.get(memory.id)
+            if old is None or old.said != memory.said:
                 if old is not None:
-                    self._forget(prior.memory_id)
-                index.put(prior.memory_id, prior.text)
-                self._pairs += _is_paired(index.words[prior.memory_id])
-            had[prior.memory_id] = prior
+                    self._forget(memory.id)
+                index.put(memory.id, memory.said)
+                self._pairs += is_paired(index.words[memory.id])
+            had[memory.id] = memory
+
+    def _begin(self, memories: Mapping[str, Memory], kept: KeptWords) -> None:
+        """Take the words that are kept of the first statements, where that is most of them."""
+        from memrepo.policies.kept_words import KeptIndex
+
+        number_of = {m.id: number for number, m in enumerate(kept.memories) if m is not None}
+        places = array("i", [-1]) * len(kept.memories)
+        for place, (id_, memory) in enumerate(memories.items()):
+            number = number_of.get(id_)
+            if number is not None and kept.memories[number] is memory:
+                places[number] = place
+        self._held.update(memories)
+        ids, held = [*memories], self._held
+        index = KeptIndex(kept.postings, places, ids, lambda id_: held[id_].said)
+        self.index, self._pairs = index, index.pairs
 
     def _forget(self, id_: str) -> None:
-        self._pairs -= _is_paired(self.index.words[id_])
+        self._pairs -= is_paired(self.index.words[id_])
         self.index.drop(id_)
-        del self._priors[id_]
+        del self._held[id_]
 
     def changed(
         self, claim: PriorClaim, asked: Collection[str] | None = None
@@ -160,7 +206,7 @@ class Near:
         taken back, cancelled or came back is the one thing that is covered best, or nothing. Where
         only some ids are asked about, nothing is returned that concerns none of them.
         """
-        own = self._priors.get(claim.memory_id) == claim
+        own = claim.memory_id in self._held and self._priors[claim.memory_id] == claim
         if own and (known := self._changed.get(claim.memory_id)) is not None:
             return known
         found: dict[str, Noticed | None] = {}
@@ -225,13 +271,9 @@ class Near:
                 yield id_
 
 
-def _is_paired(words: frozenset[str]) -> bool:
-    return max(words, default="") >= _WIDE
-
-
 def _least(words: frozenset[str]) -> float:
     """Return which share of its words a statement has to have in common with another."""
-    return _SHARED_PAIRS if _is_paired(words) else _SHARED
+    return _SHARED_PAIRS if is_paired(words) else _SHARED
 
 
 def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:

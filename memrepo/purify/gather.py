@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -22,7 +22,7 @@ from memrepo.core.judge import Candidate
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.purify.clusters import hint_of
-from memrepo.purify.dates import is_date_heading
+from memrepo.purify.dates import is_date_heading, is_time_heading
 from memrepo.purify.leads import SELF_NAMED
 from memrepo.purify.sources import default_type
 from memrepo.purify.units import Unit
@@ -122,7 +122,7 @@ def _candidate(key: str, members: list[Placed]) -> Candidate:
     return Candidate(
         candidate_id=f"cand-{key[:16]}",
         text=first.text,
-        context=(*first.headings, *first.parents),
+        context=_context([m.unit for m in members]),
         type_hint=hint_of(kinds),
         key=first.key,
         value=first.value,
@@ -138,6 +138,24 @@ def _candidate(key: str, members: list[Placed]) -> Candidate:
     )
 
 
+def _context(units: Sequence[Unit]) -> tuple[str, ...]:
+    """Return what the first unit stands under; a line that a file says of several names them all.
+
+    All that these stand under is the same but for the innermost: "Ana, Ben" over "Answers by mail".
+    """
+    first = units[0]
+    context = (*first.headings, *first.parents)
+    others = [(*u.headings, *u.parents) for u in units[1:] if u.resource == first.resource]
+    beside = [o[-1] for o in others if context and o[:-1] == context[:-1]]
+    names = tuple(dict.fromkeys((*context[-1:], *beside)))
+    several = 1 < len(names) <= MOST_NAMED and sum(map(len, names)) <= NAMES_LENGTH
+    if not several or any(is_time_heading(name) or "," in name for name in names):
+        return context
+    return (*context[:-1], ", ".join(names))
+
+
+MOST_NAMED, NAMES_LENGTH = 4, 60
+"""So many subjects of one line are named, in so many characters."""
 _NAME = regex(
     r"^[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?:full name|name|what to call (?:them|me|you)"
     r"|nombre|nome|nom|prénom|имя|名前|名字|姓名|称呼|이름|호칭)"

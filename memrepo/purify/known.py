@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -40,6 +40,25 @@ def _prior_of(memory: Memory) -> PriorClaim:
         by=_person(memory),
         under=memory.text("lead"),
     )
+
+
+class Priors(Mapping[str, PriorClaim]):
+    """Memories by id as Pass 2 sees them, each made when it is looked at."""
+
+    def __init__(self, memories: Mapping[str, Memory]) -> None:
+        self._memories = memories
+
+    def __getitem__(self, id_: str) -> PriorClaim:
+        return prior_of(self._memories[id_])
+
+    def __contains__(self, id_: object) -> bool:
+        return id_ in self._memories
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._memories)
+
+    def __len__(self) -> int:
+        return len(self._memories)
 
 
 class Former(msgspec.Struct, frozen=True):

@@ -32,7 +32,7 @@ from memrepo.purify.contradictions import verified
 from memrepo.purify.decisions import Near as Statements
 from memrepo.purify.gather import Gathered
 from memrepo.purify.intake import Cursor, Intake, Reader, SourceText, take_in
-from memrepo.purify.known import Former, prior_of
+from memrepo.purify.known import Former, Priors
 from memrepo.purify.manifest import Consumed, Receipt
 from memrepo.purify.retire import Said, requests, retire, ticking
 
@@ -189,9 +189,11 @@ def _dropped(
 
 def _choosing(state: State, groups: Sequence[Cluster], setting: Setting) -> Choose:
     """Return how priors are chosen: a judge that takes all clusters at once is shown them all."""
-    priors = tuple(prior_of(m) for m in state.active if m.type in CLAIM_TYPES) if groups else ()
+    claims = {m.id: m for m in state.active if m.type in CLAIM_TYPES} if groups else {}
+    priors = Priors(claims)
     if setting.judge.batch[1] >= UNLIMITED:
-        return lambda _: priors
+        every = tuple(priors.values())
+        return lambda _: every
     retrieval = Retrieval(priors, setting.now.date(), setting.near)
     reach = WIDE if setting.mode == "reconciliation" else Reach()
     return lambda batch: retrieval.select(batch, reach)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memrepo.purify.manifest import Recorded
 
 NAME = "index.sqlite3"
-VERSION = f"7 {__version__}"
+VERSION = f"8 {__version__}"
 """Rows of another are not read; raised too when a rule changes what follows from a memory."""
 WAIT_S = 1.0
 """Nobody waits for long for what can be read from the files."""
@@ -42,13 +42,14 @@ _PAGES = 5000
 """Pages that are known at most; the oldest are forgotten."""
 _STALE = 20
 """So many trees are known by which of their pages are stale; the oldest are forgotten."""
-_OURS = ("record", "page", "compared", "stale", "manifest", "kept_by")
+_OURS = ("record", "page", "compared", "stale", "manifest", "whole", "kept_by")
 _TABLES = (
     "CREATE TABLE record (blob TEXT PRIMARY KEY, sum INTEGER, said TEXT)",
     "CREATE TABLE page (of TEXT PRIMARY KEY, digest TEXT)",
     "CREATE TABLE compared (comparer TEXT PRIMARY KEY, sum INTEGER, said TEXT)",
     "CREATE TABLE stale (tree TEXT PRIMARY KEY, paths TEXT)",
     "CREATE TABLE manifest (blob TEXT PRIMARY KEY, sum INTEGER, said TEXT)",
+    "CREATE TABLE whole (name TEXT PRIMARY KEY, sum INTEGER, said BLOB)",
     "CREATE TABLE kept_by (version TEXT PRIMARY KEY)",
 )
 
@@ -135,6 +136,21 @@ class Records:
                 if _is_ours(base):
                     base.executemany("REPLACE INTO manifest VALUES (?, ?, ?)", rows_)
         return [kept[b] if b in kept else found[p] for p, b in blobs.items()]
+
+    def whole(self, name: str) -> bytes | None:
+        """Return what was kept under a name, of all memories in one piece."""
+        for sum_, said in self._rows("SELECT sum, said FROM whole WHERE name = ?", (name,)):
+            if isinstance(said, bytes) and sum_ == crc32(said):
+                return said
+        return None
+
+    def keep_whole(self, name: str, said: bytes) -> None:
+        """Keep one piece under a name, where memories are kept."""
+        if self._path.exists():
+            with suppress(sqlite3.Error, UnicodeDecodeError, OSError), self._open() as base:
+                if _is_ours(base):
+                    row = (name, crc32(said), said)
+                    base.execute("REPLACE INTO whole VALUES (?, ?, ?)", row)
 
     def _memory(self, path: str, blob: str, said: str) -> Memory:
         record, derived = _KEPT.decode(said)

@@ -22,6 +22,9 @@ _LETTERS = 5
 """Letters that a part of a compound has at least."""
 _LONG = 8
 """Letters of a word from which on two slips are likely."""
+_ENDING = 3
+"""Letters that an ending has at most by which two words are forms of one."""
+_VOWELS = frozenset("aeiouy")
 _MOST = 4
 _NEAR = 0.8
 """Words less like than this share of the likest do not count."""
@@ -54,11 +57,35 @@ def alike(base: sqlite3.Connection, term: str, *, inflects: bool) -> Mapping[str
         other: _likeness(wanted, written[1:-1])
         for written, other in rows
         if other != term
-        and (inflects or not (term + other).isascii() or _is_slip(wanted, written[1:-1]))
+        and (not (term + other).isascii() or _is_near(wanted, written[1:-1], inflects=inflects))
     }
     best = max(found.values(), default=0.0)
     near = sorted((-value, other) for other, value in found.items() if value >= LEAST)
     return {other: -value for value, other in near[:_MOST] if -value >= _NEAR * best}
+
+
+def _is_near(one: str, other: str, *, inflects: bool) -> bool:
+    """Tell whether two words in Latin letters may be one: by a slip, or by their endings."""
+    return _is_slip(one, other) or (inflects and not _share_a_head_alone(one, other))
+
+
+def _share_a_head_alone(one: str, other: str) -> bool:
+    """Tell whether two words begin alike and go on as different words do: unicorn, Unicode.
+
+    Endings are short and hold a vowel: those of one word may differ altogether.
+    """
+    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    if not at:
+        return False  # one begins with the other, or they begin apart
+    rest, others = one[at:], other[at:]
+    endings = all(len(tail) <= _ENDING and not _VOWELS.isdisjoint(tail) for tail in (rest, others))
+    return not endings and _ends(rest).isdisjoint(_ends(others))
+
+
+def _ends(tail: str) -> frozenset[str]:
+    """Return the trigrams of what a word goes on with, its end among them."""
+    written = f"{tail}$"
+    return frozenset(written[i : i + 3] for i in range(max(1, len(written) - 2)))
 
 
 def _is_slip(one: str, other: str) -> bool:

@@ -21,6 +21,8 @@ _AROUND = 11
 """Tokens of the two lines of a fence, and of the line that counts what did not fit."""
 _NOTES_SHARE, _NOTE_SHARE, _DOUBT = 5, 8, 240
 """Which part of the budget is the notes', and one note's; the most characters of a doubt."""
+_BOLD = regex(r"\*\*")
+"""Marks of bold text: a gist's sentences are cut where one half of a pair may be lost."""
 _TICKS = regex(r"`{3,}")
 
 
@@ -99,7 +101,7 @@ def _note(note: Memory) -> str:
 
 def _gist(note: Memory) -> str:
     gist: Gist = note.fields.get("gist") or gist_of(note)
-    return f"{_head(note)}, its gist: {_line(gist.summary)}"
+    return f"{_head(note)}, its gist: {_line(_BOLD.sub('', gist.summary))}"
 
 
 def _head(note: Memory) -> str:

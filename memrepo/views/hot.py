@@ -12,12 +12,13 @@ from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import visible
 from memrepo.core.layout import HOT_NAMES, Layout, Standing, stamped
 from memrepo.core.layout import standing_of as standing_of_page
-from memrepo.core.memory import Hot, Memory, Stamp
+from memrepo.core.memory import Hot, Memory, Source, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.gists import sentences
 from memrepo.policies.hotcache import hot_of, is_exempt
+from memrepo.policies.opening import PROFILES
 from memrepo.policies.rules import HotRules
 
 _ORDER = ("identity", "user", "preferences", "decisions", "knowledge", "skills", "context")
@@ -26,8 +27,8 @@ _INTRO = (
     "",
     "memrepo writes this page from the memories it names. Edit those (`memrepo edit`), not this.",
 )
-_PROFILES = {"IDENTITY.md": "identity", "USER.md": "user"}
-"""Files that are about the agent, or about the person: each has a section."""
+_SECTIONS = {"identity": "identity", "relationship": "user"}
+"""Under what stands what files about the agent, or about the person, say."""
 _LENGTH = 200
 _MARKUP = regex(r"(\\*)([<`\[\]])")
 _ESCAPED = regex(r"(\\*)\\([<`\[\]])")
@@ -105,10 +106,7 @@ def _first_to_stay(memory: Memory) -> tuple[object, ...]:
     """Sort the newest first; what came together stands as in its file, a profile before others."""
     hot = hot_of(memory)
     since = hot.since.timestamp() if hot and hot.since else 0.0
-    places = (
-        (s.resource.rsplit("/", 1)[-1] not in _PROFILES, s.resource, s.lines)
-        for s in memory.sources
-    )
+    places = ((_about(s) == "", s.resource, s.lines) for s in memory.sources)
     place = min(places, default=(True, "", (0, 0)))
     return (not memory.flag("critical"), not is_exempt(memory), -since, place, memory.path)
 
@@ -133,11 +131,15 @@ def _page(kept: Sequence[Memory], out: Sequence[Memory]) -> bytes:
 def _section(memory: Memory) -> str:
     """Return under which heading a memory stands: what a profile says, under whom it is about."""
     if memory.type in ("fact", "identity", "relationship"):
-        names = {source.resource.rsplit("/", 1)[-1] for source in memory.sources}
-        found = [section for file, section in _PROFILES.items() if file in names]
-        if found:
-            return found[0]
+        about = set(map(_about, memory.sources))
+        for kind, section in _SECTIONS.items():
+            if kind in about:
+                return section
     return memory.layer
+
+
+def _about(source: Source) -> str:
+    return PROFILES.get(source.resource.rsplit("/", 1)[-1].casefold(), "")
 
 
 def _pointer(memories: Iterable[Memory]) -> str:

@@ -358,6 +358,26 @@ def test_of_the_conversations_of_a_day_the_newest_is_told(tmp_path: Path) -> Non
     assert "Shelf 4 was built anew." in shown
 
 
+def test_of_the_notes_of_a_day_a_few_come_before_what_another_day_holds(tmp_path: Path) -> None:
+    folder = tmp_path / "space" / "memory"
+    folder.mkdir(parents=True)
+    said = [f"## 1{n}:00\n\nTray {n} lies on shelf {n}{n}.\n" for n in range(6)]
+    (folder / "2026-02-20.md").write_text(
+        "# Day\n\nThe **oven** of the bakery was mended on Friday.\n"
+    )
+    (folder / "2026-02-21.md").write_text("# Day\n\n" + "\n".join(said))
+    (folder / "2026-02-19.md").write_text("# Day\n\nThe log was read; no new facts came.\n")
+    done(tmp_path, "init", tmp_path / "repo", "--from", tmp_path / "space")
+    done(tmp_path / "repo", "run", now="2026-02-22T09:00:00Z")
+    shown = done(tmp_path / "repo", "session", "show", now="2026-02-22T10:00:00Z")["context"]
+    places = [
+        shown.find(words) for words in ("Tray 5", "Tray 4", "mended on Friday", "Tray 3", "Tray 0")
+    ]
+    assert places[:4] == sorted(places[:4]), shown
+    assert min(places[:4]) > 0 > places[4]
+    assert "no new facts" not in shown
+
+
 def test_showing_a_session_begins_none(small_repo: Path) -> None:
     done(small_repo, "session", "show")  # what is worked out is kept
     before = files(small_repo, git_too=True)

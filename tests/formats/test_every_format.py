@@ -155,6 +155,12 @@ def test_what_the_index_says_of_a_file_is_kept() -> None:
     }
     (memory,) = imported("claude-code", files).memories.values()
     assert memory.text("description") == "ask before painting"
+    files["gate.md"] = b"---\nname: gate\ndescription: its colour\n---\n\nThe gate is green.\n"
+    (memory,) = imported("claude-code", files).memories.values()
+    assert memory.text("description") == "its colour; ask before painting"
+    files["MEMORY.md"] = b"- [Gate](gate.md) - green gate\n"
+    (memory,) = imported("claude-code", files).memories.values()
+    assert memory.text("description") == "its colour", "the hook says nothing else"
 
 
 def test_a_relation_to_a_note_that_is_not_there_keeps_its_words() -> None:
@@ -167,12 +173,35 @@ def test_a_relation_to_a_note_that_is_not_there_keeps_its_words() -> None:
     assert "Bought Soil" not in anchor.body
 
 
+def test_headings_of_codex_say_what_stands_under_them() -> None:
+    session = "rollout_summaries/2026-10-05-x1.md"
+    files = {
+        "MEMORY.md": b"# Mill\n\n## User preferences\n\n- Small pull requests.\n",
+        "memory_summary.md": b"## User Profile\n\nReads German.\n",
+        session: b"thread_id: 7\n\n# Mended the mill\n\nThe wheel turns.\n",
+    }
+    found = imported("codex", files).memories.values()
+    claims = {(m.body, m.type, m.layer) for m in found if not m.is_note}
+    assert claims == {
+        ("Small pull requests.", "preference", "preferences"),
+        ("Reads German.", "fact", "user"),
+    }
+    assert [m.text("title") for m in found if m.is_note] == ["Mended the mill"]
+
+
+def test_a_list_of_a_header_that_nobody_closed_keeps_its_words() -> None:
+    files = {"Hoe.md": b"---\ntags: [tool, iron\ntitle: Hoe\n---\nA hoe.\n"}
+    (memory,) = imported("obsidian", files).memories.values()
+    assert memory.texts("tags") == ("tool", "iron")
+
+
 def test_whose_agent_and_which_run_a_memory_is_of_is_kept() -> None:
     one = {"id": "1", "memory": "Vera keeps bees behind the barn.", "user_id": "vera"}
-    files = {"a.json": json.dumps([{**one, "agent_id": "planner", "run_id": "r7"}]).encode()}
+    more = {"agent_id": "planner", "run_id": "r7", "metadata": {"from": "chat", "why": "a b"}}
+    files = {"a.json": json.dumps([{**one, **more}]).encode()}
     (memory,) = imported("mem0", files).memories.values()
     assert memory.text("scope") == "user:vera"
-    assert set(memory.texts("tags")) == {"agent:planner", "run:r7"}
+    assert set(memory.texts("tags")) == {"agent:planner", "run:r7", "from:chat"}
 
 
 def test_properties_of_a_vault_that_are_no_fields_are_kept_as_words() -> None:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from memrepo.core.judge import Candidate
+from memrepo.core.judge import Candidate, PriorClaim
 from memrepo.core.memory import Source
-from memrepo.judges.sameness import fuller_texts
+from memrepo.judges.sameness import Standing, fuller_texts
 
 WHOLE = "All boats of the harbour are listed in the log by name, and each has a berth on the pier"
 
@@ -99,3 +99,62 @@ def test_short_texts_and_texts_that_were_not_asked_about_stay_apart() -> None:
     assert joined(candidate(WHOLE, "a"), candidate(LONGER, "b"), asked=["cand-a"]) == {}
     wide = "用户每天早上都喝一杯咖啡"
     assert joined(candidate(wide, "a"), candidate(wide.replace("咖", "黑咖"), "b")) == {}
+
+
+def prior(text: str, *, resource: str = "sources/other.md", subject: str = "") -> PriorClaim:
+    """Return a memory that rests on a line of another file."""
+    return PriorClaim(
+        memory_id="mem-1",
+        type="fact",
+        standing="resolved",
+        subject=subject,
+        predicate="",
+        object="",
+        text=text,
+        home="LTMEMORY.md",
+        sources=(Source(resource=resource, lines=(1, 1), text_hash="0" * 64),),
+    )
+
+
+def said_by(memory: PriorClaim, new: Candidate) -> str:
+    return Standing((prior("The pier is closed in winter, and so is its cafe"), memory), 1).says(
+        new
+    )
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        pytest.param(WHOLE.replace("log", "harbour log"), id="a-word-more"),
+        pytest.param(WHOLE + ".", id="a-stop"),
+        pytest.param(WHOLE.replace("All boats", "All the boats"), id="an-article"),
+    ],
+)
+def test_a_later_line_of_another_file_joins_the_memory_that_says_the_same(known: str) -> None:
+    assert said_by(prior(known), candidate(WHOLE, "a")) == "mem-1"
+
+
+@pytest.mark.parametrize(
+    ("memory", "new"),
+    [
+        pytest.param(prior(WHOLE.replace("pier", "pier 4")), candidate(WHOLE, "a"), id="a-number"),
+        pytest.param(
+            prior(WHOLE.replace("are listed", "are not listed")),
+            candidate(WHOLE, "a"),
+            id="negated",
+        ),
+        pytest.param(
+            prior(WHOLE + ".", resource="sources/a.md"), candidate(WHOLE, "a"), id="its-own-file"
+        ),
+        pytest.param(prior(WHOLE), candidate(WHOLE, "a", key="Boats"), id="a-key"),
+        pytest.param(
+            prior("Sails go to the loft in autumn", subject="Ana"),
+            candidate("The sails go to the loft in autumn", "a", under="Ben"),
+            id="another-subject",
+        ),
+    ],
+)
+def test_a_later_line_that_may_say_another_thing_makes_its_own_memory(
+    memory: PriorClaim, new: Candidate
+) -> None:
+    assert said_by(memory, new) == ""

@@ -31,6 +31,9 @@ def verdicts(text: str, name: str) -> list[tuple[str, str]]:
         "## Lessons\n\n- `make lint` needs the locked packages, because the newest ruff differs",
         "## Pumps\n\n- The mill's pump uses the relay board on port 3, not the one on port 2",
         "## Pumps\n\n- Allowed valves: `north` and `mill`, because the others leak",
+        "## Taller\n\n- Aprendido: si la bomba cambia de ruido, toca cambiar nuestra correa",
+        "## 作業\n\n- ポンプの音が変わったら点検、という教訓",
+        "## Notes\n\n- **Decision:** Build our own gauge instead of theirs, `gauge.sh`",
         "## Regras\n\n- Sempre fechar a válvula antes de desligar a bomba do poço",
     ],
 )
@@ -53,6 +56,8 @@ def test_what_lasts_in_a_log_is_a_claim(line: str) -> None:
         "## 10:00 Chat\n\n- **Ben:** What did you buy there?",
         "## Site\n\n- Reviewed the log of Monday: no new durable facts were found",
         "## Site\n\n- The first download of the wheel's plan, `plan.pdf`, returned 404",
+        "## Site\n\n- Looked through `plans/` for the belt and found no drawing, because it is old",
+        "## O que aconteceu\n\n- Painel do moinho com defeito na correia",
         "## Site\n\n- Fixed the header of the price page because it contained a colon",
         "## Site\n\n- I can move these pages to `docs/old/` while keeping the index",
     ],

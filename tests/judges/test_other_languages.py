@@ -252,3 +252,18 @@ def test_what_happened_in_a_morning_is_no_list_of_one_thing() -> None:
 def test_the_title_of_a_memory_is_no_subject(title: str) -> None:
     claims = claimed(*candidates(f"# {title}\n\n## Orchard\n\n- Gate code lives in the shed\n"))
     assert [claim.wording.text for claim in claims] == ["Orchard: Gate code lives in the shed"]
+
+
+def test_a_line_that_a_file_says_of_two_people_names_both() -> None:
+    line = "- Wants the minutes of each meeting by mail on the same day\n"
+    notes = f"# People\n\n## Ana\n\n{line}\n## Ben\n\n{line}\n## Notes\n\n- Ana leads\n"
+    texts = [claim.wording.text for claim in claimed(*candidates(notes, "MEMORY.md"))]
+    assert "People – Ana, Ben: Wants the minutes of each meeting by mail on the same day" in texts
+
+
+def test_a_line_repeated_under_days_or_plain_headings_names_none() -> None:
+    line = "- Minutes of the meeting go out by mail on the same day\n"
+    for one, other in (("2026-02-01", "2026-02-02"), ("Rules", "Notes")):
+        notes = f"# Memory\n\n## {one}\n\n{line}\n## {other}\n\n{line}"
+        (claim,) = claimed(*candidates(notes, "MEMORY.md"))
+        assert claim.wording.text == line[2:].strip()

@@ -8,7 +8,7 @@ import pytest
 
 from memrepo.core.judge import Candidate
 from memrepo.core.memory import Source, without_lead
-from memrepo.judges.statements import whole
+from memrepo.judges.statements import packed, whole
 from memrepo.judges.wording import telling
 from memrepo.purify.gather import Placed, gather, name_in, read_owners
 from memrepo.purify.units import scan
@@ -53,10 +53,41 @@ def texts(text: str, name: str = "memory/team.md", about: str = "") -> list[str]
         ),
         ("# 队伍\n\n## 规则\n\n- **语言:** 中文\n", "队伍 – 语言: 中文"),
         ("# Ana\n\n## Team\n\n## Team photos\n\n- in the yard\n", "Ana – Team photos: in the yard"),
+        # A noun in front of a verb is no name: the text needs its heading.
+        (
+            "# Mill\n\n## Price page\n\n- Template uses one column\n",
+            "Mill – Price page: Template uses one column",
+        ),
+        ("# Mill\n\n## Log\n\n- [2026-02-07 20:45] Ana oiled it\n", "Mill: Ana oiled it"),
+        (
+            "# Files\n\n- [wheel.md](memory/wheel.md) — the wheel and its belt\n",
+            "Files – wheel.md: the wheel and its belt",
+        ),
     ],
 )
 def test_a_text_says_what_it_stands_under_and_never_twice(text: str, said: str) -> None:
     assert said in texts(text)
+
+
+def test_a_section_of_a_section_says_which_thing_of_many_it_is_about() -> None:
+    above = "# Wheels and belts compared\n\n## What they are\n\n### Northern mill wheels and co"
+    [said] = texts(f"{above}\n\n#### How it is fitted\n\n- by two men\n")
+    head = "Wheels and belts compared – What they are – Northern mill wheels and co"
+    assert said == f"{head} – How it is fitted: by two men"
+
+
+def test_a_sentence_that_is_too_long_is_cut_where_a_clause_ends() -> None:
+    clause = "the wheel of the mill " + "turns and " * 15 + "stops"
+    listed = packed(f"(1) {clause}; (2) {clause}; (3) {clause}", [])
+    assert [part[:4] for part in listed] == ["(1) ", "(3) "]
+    told = packed(f"{clause}, and {clause}, and {clause}", [])
+    assert [part[:4] for part in told] == ["the ", "and "]
+
+
+def test_what_a_line_hangs_on_stays_whole_but_for_which_change_or_day_that_was() -> None:
+    what = "The wheel turns alone since a new and wider belt was put on it"
+    [said] = texts(f"# Mill\n\n**{what} (7c1e09a):**\n\n- at night as well\n")
+    assert said == f"Mill – {what}: at night as well"
 
 
 def test_added_words_are_told_apart_from_the_evidence() -> None:
@@ -116,6 +147,8 @@ def test_a_line_is_about_the_person_or_the_agent_where_it_shows(
         ("IDENTITY.md", "- **Name:** Otto\n", "Agent – Name: Otto"),
         ("IDENTITY.md", "- **名前:** オット\n", "エージェント – 名前: オット"),
         ("USER.md", "- **Nome:** Vera Holt\n", "Usuário – Nome: Vera Holt"),
+        ("USER.md", "# User\n\n- **What to call them:** Vee\n", "User – What to call them: Vee"),
+        ("USER.md", "- **称呼:** 海叔\n", "用户 – 称呼: 海叔"),
         ("memory/team.md", "# Team\n\n- **Name:** Vera Holt\n", "Team – Name: Vera Holt"),
     ],
 )

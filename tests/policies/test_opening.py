@@ -10,7 +10,7 @@ import pytest
 
 from memrepo.core.access import Accesses
 from memrepo.core.memory import Hot, Memory, Source
-from memrepo.policies.hotcache import FEW
+from memrepo.policies.hotcache import FEW, SEEDED
 from memrepo.policies.opening import ALWAYS, LATEST, opening
 from memrepo.policies.rules import DecayRules
 
@@ -53,7 +53,7 @@ def test_of_each_kind_so_many_and_no_more(type_: str, most: int) -> None:
     [
         (memory("Critical.", critical=True, hot=HOT), memory("Me.", "identity", hot=HOT)),
         (memory("Hot.", "constraint", hot=HOT), memory("Cold.", "constraint")),
-        (memory("Kept.", "constraint"), memory("Report.", "constraint", "memory/2026/report.md")),
+        (memory("Kept.", "constraint"), memory("Noted.", "constraint", "memory/2026-02-01.md")),
         (memory("New.", "commitment", day="2026-02-09"), memory("Old.", "commitment")),
         (memory("A person.", source="USER.md"), memory("A wish.", "preference")),
         (memory("A rule.", "constraint"), memory("A fact in use.", hot=HOT)),
@@ -62,7 +62,20 @@ def test_of_each_kind_so_many_and_no_more(type_: str, most: int) -> None:
         (at(3, "Agent: Ix.", type_="identity"), at(5, "Ix: dry.", hot=HOT)),
         (at(9, "Ix: dry."), at(2, "User: Ana.", "USER.md", type_="identity")),
         (at(9, "Ix: dry."), at(2, "Ana lives in Cebu.", "USER.md", type_="fact")),
-        (memory("Kept.", "constraint"), memory("Planned.", "constraint", "plan.md")),
+        (at(9, "Who reads here.", "memory/persona.md"), at(2, "Ana.", "memory/human.md")),
+        (at(9, "Ana.", "USER.md"), at(2, "Bo.", "agents/ix/USER.md")),
+        (
+            memory("Told.", "commitment", "memory/2026-02-01.md"),
+            memory("Planned.", "commitment", "plan.md"),
+        ),
+        (
+            memory("Move it.", "commitment", "memory/2026-02-01.md", lead="Monday – Next steps"),
+            memory(
+                "It moves.", "commitment", "memory/2026-02-03.md", lead="Tuesday", day="2026-02-03"
+            ),
+        ),
+        (memory("Call Bo.", "commitment"), memory("Read this.", "commitment", "BOOT.md")),
+        (memory("Sell it.", "decision"), memory("We married.", "decision", "USER.md")),
         (
             memory("Decided.", "decision", "memory/decisions.md"),
             memory("Planned.", "decision", "plan.md", day="2026-02-09"),
@@ -79,6 +92,44 @@ def test_what_comes_before_what(first: Memory, then: Memory) -> None:
 )
 def test_what_is_over_is_not_told(over: dict[str, Any]) -> None:
     assert told(memory("The order is due.", "commitment", **over)) == []
+
+
+@pytest.mark.parametrize(
+    ("page", "is_told"),
+    [
+        ("product-requirements-v1.0.md", False),
+        ("memory/research/findings.md", False),
+        ("processes.md", False),
+        ("plans/design-session.md", False),
+        ("plans/session-7.md", True),
+        ("kitchen-log.md", True),
+        ("memory/bread.md", True),
+        ("house-rules.md", True),
+        ("memory/reglas.md", True),
+        ("memory/feedback_tone.md", True),
+        ("memory/2026-02-01-kitchen.md", True),
+        ("conversations/ana.md", True),
+    ],
+)
+def test_the_rules_of_a_product_are_not_the_persons(page: str, is_told: bool) -> None:
+    rule = memory("Every order must hold a number.", "constraint", page)
+    assert (told(rule) != []) is is_told
+    assert told(memory(rule.body, "constraint", page, hot=HOT)) == [rule.body]
+    no_kept = [memory(f"Paper {word}.", source="papers/on-x.md") for word in "abcdefghijkl"]
+    found = opening([rule, *no_kept], Accesses(), T0, DecayRules())
+    assert [m.body for m in found] == [rule.body], "nothing else says by which rules"
+
+
+def test_what_was_put_on_the_page_and_never_used_is_told_by_its_kind_alone() -> None:
+    seed = Hot(since=T0, reason=SEEDED)
+    assert told(memory("A fact.", hot=seed)) == []
+    assert told(memory("A fact.", hot=seed, pinned=True)) == ["A fact."]
+
+
+@pytest.mark.parametrize("said", ["Avatar: avatars/ix.png", "Site: https://example.org/ix"])
+def test_an_address_alone_is_not_who_one_is(said: str) -> None:
+    assert told(at(3, said)) == []
+    assert told(at(3, "Timezone: Europe/Lisbon"), at(4, f"{said} by Bo")) != []
 
 
 def test_what_says_nothing_new_is_not_told_twice() -> None:
@@ -100,6 +151,8 @@ def test_a_list_of_others_is_not_who_one_is() -> None:
     me = part("I keep the books.", "I", lead="Me")
     assert told(*team, me) == ["Me – I keep the books."]
     assert len(told(*team[:2], me)) == 3
+    rows = [part(f"{name}: mails", name, "fact") for name in ("Di", "Ed")]
+    assert told(team[0], *rows, me) == [me.body], "a row of a table, however it was typed"
     used = part("Di: mail di@example.org", "Di")
     hot = memory(used.body, "identity", subject="Di", lead="Team", hot=HOT)
     assert hot.body in told(*team, hot)
@@ -120,8 +173,9 @@ def test_a_folder_of_pages_about_others_is_not_who_one_is() -> None:
     others[0] = memory("Ana May writes.", "identity", "agents/ana-may.md", lead="Ana May – Work")
     me = memory("I keep the books.", "identity", "memory/persona.md", lead="Dora")
     assert told(*others, me) == ["I keep the books."]
-    assert len(told(*others[:2], me)) == 3
-    assert len(told(*others)) == 3, "one of them may be the agent"
+    assert told(*others) == [], "a paper on somebody does not tell who the agent is"
+    logs = [memory(f"I am {m.body}", "identity", f"chats/{m.text('lead')}.md") for m in others]
+    assert len(told(*logs)) == 3, "where somebody talks, it may be the agent"
 
 
 def test_one_friend_does_not_stand_before_whom_one_lives_with() -> None:
@@ -144,6 +198,9 @@ def test_one_friend_does_not_stand_before_whom_one_lives_with() -> None:
         ("Мои задачи – Архив выполненных задач", True),
         ("Tareas – Completadas", True),
         ("任务 – 已完成", True),
+        ("Three bugs found and fixed", True),
+        ("Tasks – Bug fix", True),
+        ("Next steps until it is done", False),
         ("Tasks – Done when", False),
         ("Tasks – To be done", False),
         ("Tâches – À faire", False),
@@ -159,6 +216,7 @@ def test_below_a_heading_of_what_is_over_nothing_is_promised(lead: str, is_over:
 def test_a_template_that_nobody_chose_in_is_not_told() -> None:
     blank = "Context: why; ratified by: [user / consensus / default]"
     assert told(memory(blank, "decision")) == []
+    assert told(memory("We chose it.", "decision", lead="Decisions – Decision template")) == []
     assert told(memory("It is [user / team](roles.md) that decides.", "decision")) != []
 
 

@@ -313,7 +313,8 @@ def test_a_word_of_the_kind_that_is_asked_for_brings_a_hit_up(tmp_path: Path) ->
     bodies = ["Ana has a car", "Ana has a dog", "Ana has a house"]
     files = dict(said(n, text, source=f"sources/{n}.md") for n, text in enumerate(bodies))
     assert asked(tmp_path, files, "which pet has Ana") == [1, 0, 2]
-    assert asked(tmp_path, files, "which pet") == []
+    assert asked(tmp_path, files, "which pet") == [1]
+    assert asked(tmp_path, files, "which museum") == []
 
 
 def test_where_several_are_asked_for_words_of_the_kind_have_a_weight_of_their_own(

@@ -75,7 +75,9 @@ class NothingToImport(MemrepoError):
 
     def __init__(self, where: Path, format_: Format) -> None:
         super().__init__(
-            f"{where}: found no file that an import of {format_.name} reads",
+            f"{where}: found no file that an import of {format_.name} reads"
+            if where.exists()
+            else f"{where}: there is no such file or folder",
             fix=f"name what holds {format_.what}",
         )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice
@@ -33,7 +34,7 @@ from memrepo.policies.doubt import disputed, is_retired
 from memrepo.policies.gists import sentences
 from memrepo.policies.hotcache import hot_of, nominated
 from memrepo.policies.matching import tokens
-from memrepo.policies.opening import opening
+from memrepo.policies.opening import FEW_OF_ONE, opening
 from memrepo.policies.tiers import effective, steps_of
 from memrepo.policies.upkeep import owed_tier_moves
 from memrepo.store.answers import broken_runs
@@ -48,6 +49,17 @@ NOTES = 5
 """So many notes are told of, the newest that say something."""
 WORDS, LINES = 3, 2
 """A line says something in so many words; a conversation has more than one such line."""
+_NOTHING = regex(
+    r"\bno new\b|\bnothing (?:new|to|was|needs)\b"
+    r"|\bno (?:[\w-]+ ){0,3}(?:found|needed|required|present|published|promoted|due|existed"
+    r"|facts|changes|updates)\b"
+    r"|\bnichts neues\b|\bkeine neue[nr]?\b|\bnada nuevo\b|\bsin (?:novedades|cambios)\b"
+    r"|\brien de (?:nouveau|neuf)\b|\bnulla di nuovo\b|\bnada de novo\b|\bsem novidades\b"
+    r"|\bniets nieuws\b|ничего нового|нет новых|没有新|无新|沒有新|特になし|変更なし|변경 없음",
+    re.IGNORECASE,
+)
+"""A line that reports that nothing was there to report."""
+_LETTER = regex(r"\w")
 _BEAT = regex(r"\W*heartbeat\b", re.IGNORECASE)
 _MEMBER = regex(r"""\W*"[\w.-]{1,60}"\s*:\s*(?:["\[{]|[\w.-]+,?\s*$)""")
 """A line of what a program sends around a message: a name and a value as JSON has them."""
@@ -200,7 +212,7 @@ def context(
     if audience == "shared":
         hot, told, notes = [], [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
     notes.sort(key=lambda n: _newest(n, accesses), reverse=True)
-    notes = list(islice(filter(None, map(_telling, _days(notes))), NOTES))
+    notes = list(islice(filter(None, map(_telling, _days(notes, accesses))), NOTES))
     waiting = [f"{w.branch} waits for review" for w in all_waiting(first)]
     if asked := requests_waiting(first):
         # Their words stay out of a context: they come from what was read.
@@ -225,16 +237,29 @@ def _doubts(shown: Sequence[Memory]) -> list[str]:
     return [*told[:DOUBTS], *more]
 
 
-def _days(notes: Iterable[Memory]) -> Iterator[Memory]:
-    """Yield notes, of what was spoken on a day only the newest: what was written says more."""
-    spoken = set[str]()
+def _days(notes: Sequence[Memory], accesses: Accesses) -> list[Memory]:
+    """Return notes, those in use or the first few of their page before the rest.
+
+    What was written says more: of what was spoken on a day only the newest is there, and what was
+    written since comes before it.
+    """
+    written = max((note.captured[:10] for note in notes if not _is_talk(note)), default="")
+    seen: Counter[str] = Counter()
+    first, later = list[Memory](), list[Memory]()
     for note in notes:
-        day = max((s.captured for s in note.sources), default="")[:10]
-        if day and sum(map(bool, map(_TURN.match, note.body.split("\n")))) >= LINES:
-            if day in spoken:
-                continue
-            spoken.add(day)
-        yield note
+        day, talk = note.captured[:10], _is_talk(note)
+        page = day if talk else note.sources[0].resource if note.sources else ""
+        seen[page] += bool(page)
+        if talk and seen[page] > 1:
+            continue
+        behind = day <= written if talk else seen[page] > FEW_OF_ONE
+        used = accesses.of(note.id).last is not None
+        (later if behind and not used else first).append(note)
+    return [*first, *later]
+
+
+def _is_talk(note: Memory) -> bool:
+    return sum(map(bool, map(_TURN.match, note.body.split("\n")))) >= LINES
 
 
 def _telling(note: Memory) -> Memory | None:
@@ -242,25 +267,35 @@ def _telling(note: Memory) -> Memory | None:
 
     A heartbeat, an envelope of a message and a question of one line begin no session.
     """
-    lines = sentences(note.body)
+    body = _without_bare_headings(note.body)
+    lines = sentences(body)
     said = [turn for line in lines if (turn := _TAG.sub("", _SPEAKER.sub("", line)))]
     kept = list(dict.fromkeys(line for line in said if not _is_noise(line)))
-    telling = sum(len(tokens(line)) >= WORDS for line in kept)
+    telling = sum(len(tokens(line)) >= WORDS and not _NOTHING.search(line) for line in kept)
     if telling < (LINES if any(map(_SPEAKER.match, lines)) else 1):
         return None
     # The gist that is kept is of all that was there.
     cleaned = replace(note, body="\n".join(kept)).with_fields({"gist": None})
-    return note if kept == lines else cleaned
+    return note if kept == lines and body == note.body else cleaned
+
+
+def _without_bare_headings(body: str) -> str:
+    """Return a body without the headings and rules at its end, below which nothing stands."""
+    lines = body.rstrip().split("\n")
+    most = len(lines)
+    while len(lines) > 1 and (lines[-1].startswith("#") or not _LETTER.search(lines[-1])):
+        lines.pop()
+    return "\n".join(lines) if len(lines) < most else body
 
 
 def _is_noise(line: str) -> bool:
     return bool(_BEAT.match(line) or _MEMBER.match(line) or noise_class(line))
 
 
-def _newest(note: Memory, accesses: Accesses) -> tuple[datetime, str, str]:
-    """Return what orders notes: the last touch, then the day they tell of, then the id."""
-    told = max((s.captured for s in note.sources), default="")
-    return (accesses.of(note.id).last or note.time("created") or EARLIEST, told, note.id)
+def _newest(note: Memory, accesses: Accesses) -> tuple[datetime, str, int, str]:
+    """Return what orders notes: the last touch, the day they tell of, the place on its page."""
+    last = accesses.of(note.id).last or note.time("created") or EARLIEST
+    return (last, note.captured, max((s.lines[0] for s in note.sources), default=0), note.id)
 
 
 def _end(first: Work, request: Request) -> Ended:

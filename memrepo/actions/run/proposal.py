@@ -28,6 +28,7 @@ from memrepo.policies.upkeep import interlock, losses
 from memrepo.purify.answers import Kept
 from memrepo.purify.batches import Failure
 from memrepo.purify.candidates import Nominee
+from memrepo.purify.decisions import KeptWords
 from memrepo.purify.decisions import Near as Statements
 from memrepo.purify.holds import (
     Parted,
@@ -109,7 +110,7 @@ def propose(
     gone = taken_back(work)
     left_out = frozenset[str]().union(*(m.offered for m in manifests))
     back = gone | left_out
-    purified, statements = Purified(), Statements()
+    purified, statements = Purified(), Statements(kept=lambda: _kept_words(work))
     if "purify" in wish.stages:
         nominees: tuple[Nominee, ...] = ()
         if wish.mode == "incremental":
@@ -368,6 +369,18 @@ def _purify(
     )
     texts = texts_at(work, cursor, ahead.blobs if ahead is not None else None)
     return purify(state, texts, cursor, setting)
+
+
+MANY = 1000
+"""From so many memories on the words of what they state are kept from run to run."""
+
+
+def _kept_words(work: Work) -> KeptWords | None:
+    if len(work.tree.state().memories) < MANY:
+        return None
+    from memrepo.actions.run.kept_words import kept_words
+
+    return kept_words(work)
 
 
 def _near(work: Work) -> Near:

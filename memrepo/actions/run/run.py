@@ -22,7 +22,7 @@ from memrepo.actions.run.hand_edits import claim_edits, refuse_emptied
 from memrepo.actions.run.ingest import Ingested, take_in
 from memrepo.actions.run.judge_choice import Choice, WatchedJudge, deadline, judge_of
 from memrepo.actions.run.landing import TRIES, Landing, prepare
-from memrepo.actions.run.proposal import STAGES, Proposed, Wish, propose
+from memrepo.actions.run.proposal import MANY, STAGES, Proposed, Wish, propose
 from memrepo.actions.run.report import REPORTS, Report
 from memrepo.actions.run.telemetry import Outcome, Result, reported, result_of
 from memrepo.actions.run.timetable import superseded
@@ -196,6 +196,10 @@ def _keep(before: Work, at: Work) -> None:
         stale_files(at)
         learn_names(at.tree.state().active)
     at.tree.keep()
+    if len(at.tree.state().memories) >= MANY:
+        from memrepo.actions.run.kept_words import keep_words
+
+        keep_words(at)
 
 
 @contextmanager

@@ -33,6 +33,8 @@ _FAR, _ENOUGH, _POWER = 16.0, 0.8, 4.0
 not needed; how fast it comes in below that."""
 _NEARBY = (0.5, 0.35, 0.25, 0.15)
 """What a word counts that stands so many places away in a talk, beside one that stands here."""
+_LENDING = 2
+"""So many places away a hit lends of its score."""
 _REPEATED, _SAME, _DEPTH = 3, 0.3, 30
 """So many better hits make a repetition of a text; the cosine from which on two texts begin to say
 the same; so many first hits are held against each other."""
@@ -234,15 +236,13 @@ class _Turn:
         meant = self.by_meaning(like, near.keys(), weight) if like and weight else {}
         near |= dict.fromkeys(meant.keys() - near.keys(), 0.0)
         top = max(near.values(), default=0.0) or 1.0
-        own = {n: lexical.get(n, 0.0) / top for n in near}
-        level = {n: value / top for n, value in near.items()}
-        threads = self.by_thread(level)
+        threads = self.by_thread(near, top)
         helps = RULE in self.question.wanted and not self.question.of_assistant
         answers, dates = cache(self.by_answer), cache(self.by_date)  # many have the same
         of_thread, of_subject = self.weights.thread, self.weights.subject
         scored = []
-        for n, value in level.items():
-            document, words = self.documents[n], own[n]
+        for n, score in near.items():
+            document, value, words = self.documents[n], score / top, lexical.get(n, 0.0) / top
             parts = {
                 "words": words,
                 "neighbours": value - words,
@@ -345,7 +345,8 @@ class _Turn:
         for number, held, base in self.looked:
             score = before.get(number, 0.0)
             if said := every & held.terms:
-                for term in sorted(said, key=place):  # a sum depends on its order
+                # A sum depends on its order.
+                for term in said if len(said) == 1 else sorted(said, key=place):
                     count = held.repeated.get(term, 1)
                     score += worth[term] * count / (count + base)
                 if times:
@@ -425,15 +426,16 @@ class _Turn:
             lent.setdefault(reply, 0.0)
         for number in hits:
             row = around.get(number, Row((number,)))
-            for other, away in self.beside(number, row):
+            for other, away in self.beside(number, row, _LENDING):
                 if other in lent:
                     lent[other] += self.share(number, other, away, row) * scores[number]
         return lent
 
-    def beside(self, number: int, row: Row) -> Iterator[tuple[int, int]]:
-        """Yield what stands around a document, and how many places behind it."""
+    def beside(self, number: int, row: Row, far: int) -> Iterator[tuple[int, int]]:
+        """Yield what stands so far around a document at most, and how many places behind it."""
         here, at = self.documents[number].path, row.numbers.index(number)
-        for i, other in enumerate(row.numbers):
+        first = max(0, at - far)
+        for i, other in enumerate(row.numbers[first : at + far + 1], start=first):
             if other in self.documents and self.documents[other].path != here:
                 yield other, i - at
 
@@ -451,7 +453,7 @@ class _Turn:
         for number, row in talks.items():
             gained: dict[str, float] = {}
             own = told[number]
-            for other, away in self.beside(number, row):
+            for other, away in self.beside(number, row, len(_NEARBY)):
                 for term, value in told.get(other, {}).items():
                     more = _NEARBY[abs(away) - 1] * value - own.get(term, 0.0)
                     gained[term] = max(more, gained.get(term, 0.0))
@@ -504,17 +506,21 @@ class _Turn:
         asks = ASKS in one.cues and USER not in one.cues and ASSISTANT not in other.cues
         return asks and one.subject != other.subject
 
-    def by_thread(self, level: Mapping[int, float]) -> Mapping[str, float]:
-        """Return the mean of each thread's best, so that a source that fits lifts all it holds."""
+    def by_thread(self, scores: Mapping[int, float], top: float) -> Mapping[str, float]:
+        """Return the mean of each thread's best, so that a source that fits lifts all it holds.
+
+        Scores count as shares of the top one.
+        """
         threads: dict[str, dict[str, float]] = defaultdict(dict)
-        for number, value in level.items():
+        for number, value in scores.items():
             document = self.documents[number]
             of_memory, path = threads[document.thread], document.path
             if value >= of_memory.get(path, 0.0):
                 of_memory[path] = value
         threads.pop("", None)
-        best = {name: sum(sorted(v.values())[-_BEST:]) / _BEST for name, v in threads.items()}
-        return defaultdict(float, best)
+        best = {name: sorted(values.values())[-_BEST:] for name, values in threads.items()}
+        means = {name: sum([value / top for value in b]) / _BEST for name, b in best.items()}
+        return defaultdict(float, means)
 
     def of_those_days(self) -> set[int]:
         """Return what is of the days that were asked for: it answers, whatever its words are."""

@@ -109,7 +109,8 @@ def _lost(memory: Memory, memories: _Memories) -> Iterator[Finding]:
         value = memory.fields.get(key)
         if value is None:
             continue
-        gone = [target for target in targets(value) if target not in memories]
+        # In order: the same finding has the same name where a merge turned a list round.
+        gone = sorted(target for target in targets(value) if target not in memories)
         if gone:
             rest = () if isinstance(value, str) else _but(value, gone)
             yield _finding(

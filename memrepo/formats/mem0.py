@@ -82,13 +82,10 @@ def _record(path: str, key: str, line: int, value: object) -> tuple[Record | Non
     given = Given(path, line)
     tags = [*_texts(value.get("categories")), *_texts(_extra(value).get("category"))]
     owner = next(((k, name) for k, name in _SCOPES if value.get(k)), None)
-    more = [(k, name) for k, name in (*_SCOPES, ("run_id", "run")) if value.get(k)]
-    tags += [f"{name}:{value[k]}" for k, name in more if owner is None or k != owner[0]]
-    tags += [
-        f"{name}:{said}"
-        for name, said in _extra(value).items()
-        if name != "category" and isinstance(said, (str, int)) and _WORD.fullmatch(f"{said}")
-    ]
+    others = [(k, name) for k, name in (*_SCOPES, ("run_id", "run")) if value.get(k)]
+    tags += [f"{name}:{value[k]}" for k, name in others if owner is None or k != owner[0]]
+    more, behind = _metadata(value)
+    tags += more
     given.put("tags", list(dict.fromkeys(tags)), f"{key}.categories")
     if value.get("expiration_date"):
         given.put("valid_until", value["expiration_date"], f"{key}.expiration_date")
@@ -97,7 +94,7 @@ def _record(path: str, key: str, line: int, value: object) -> tuple[Record | Non
     created = given.time(value.get("created_at"), f"{key}.created_at")
     record = Record(
         path=path,
-        text=text,
+        text="\n\n".join([text.strip(), *behind]),
         type="fact",
         key=str(value.get("id") or ""),
         lines=(line, line),
@@ -107,6 +104,22 @@ def _record(path: str, key: str, line: int, value: object) -> tuple[Record | Non
         written=given.time(value.get("updated_at"), f"{key}.updated_at") or created,
     )
     return record, given.problems
+
+
+def _metadata(value: Mapping[str, object]) -> tuple[list[str], list[str]]:
+    """Return a memory's own metadata: words as tags, what is longer as lines behind the text."""
+    tags: list[str] = []
+    lines: list[str] = []
+    for name, said in _extra(value).items():
+        words = [f"{one}" for one in (said if isinstance(said, list) else [said])]
+        if name == "category" or said in (None, "", [], {}):
+            continue
+        if all(_WORD.fullmatch(word) for word in words):
+            tags += [f"{name}:{word}" for word in words]
+        else:
+            plain = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+            lines.append(f"{name}: {' '.join(plain.split())}")
+    return tags, ["\n".join(lines)] if lines else []
 
 
 def _extra(value: Mapping[str, object]) -> Mapping[str, object]:

@@ -197,11 +197,19 @@ def test_a_list_of_a_header_that_nobody_closed_keeps_its_words() -> None:
 
 def test_whose_agent_and_which_run_a_memory_is_of_is_kept() -> None:
     one = {"id": "1", "memory": "Vera keeps bees behind the barn.", "user_id": "vera"}
-    more = {"agent_id": "planner", "run_id": "r7", "metadata": {"from": "chat", "why": "a b"}}
+    more = {"agent_id": "planner", "run_id": "r7", "metadata": {"from": "chat", "at": [1, 2.5]}}
     files = {"a.json": json.dumps([{**one, **more}]).encode()}
     (memory,) = imported("mem0", files).memories.values()
     assert memory.text("scope") == "user:vera"
-    assert set(memory.texts("tags")) == {"agent:planner", "run:r7", "from:chat"}
+    assert set(memory.texts("tags")) == {"agent:planner", "run:r7", "from:chat", "at:1", "at:2.5"}
+
+
+def test_metadata_of_more_than_a_word_stands_behind_the_text() -> None:
+    more = {"why": "she  said\nso", "place": {"row": 2}, "category": "bees", "none": None, "no": []}
+    one = {"id": "1", "memory": "Vera keeps bees.", "metadata": more}
+    (memory,) = imported("mem0", {"a.json": json.dumps([one]).encode()}).memories.values()
+    assert memory.body == 'Vera keeps bees.\n\nwhy: she said so\nplace: {"row": 2}'
+    assert memory.texts("tags") == ("bees",)
 
 
 def test_properties_of_a_vault_that_are_no_fields_are_kept_as_words() -> None:

@@ -125,6 +125,12 @@ _RELATION = spelled(
 # "must have been" guesses and a "must-have" is liked: neither binds anyone.
 _MUST = regex(r"(?<![\w-])must(?!\w|-\w|\s+have\s+been)", re.IGNORECASE)
 _WILL = regex(r"^\W*(?:[^\W\d_a-z][\w'’-]*\s+){1,3}(?:will|werde)\b")
+# A box of code, a path or a branch is where work was put, and no promise.
+_PLEDGED = regex(
+    r"\bcommitted to (?!\W*(?:the )?(?:[\w.-]*/|main\b|master\b|git|repo|branch))", re.I
+)
+_ASKED = regex(r"[?\uff1f][ *_)\"'”»」]*$")
+_QUOTED, _QUOTED_END = regex(r"[\W_]*?[\"'“«„「]"), regex(r"[\"'”»」][ *_)]*$")
 _WIDE_RELATION = regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0400-\u04ff]")
 
 # First match wins. The narrow, deliberate kinds stand before the broad ones.
@@ -141,6 +147,7 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("lesson", w.LESSON),
     ("milestone", w.MILESTONE),
     ("commitment", w.COMMITMENT),
+    ("commitment", _PLEDGED),
     ("commitment", _WILL),
     ("preference", w.PREFERENCE),
     ("identity", w.WHO_AM_I),
@@ -167,7 +174,7 @@ def kind_of(
         return named, "type_key"
     if key and normalise(key).startswith(("favorite", "favourite", "lieblings")):
         return "preference", "type_key"
-    if text.rstrip(" *_)\"'”»").endswith(("?", "？")):
+    if _ASKED.search(text) and (_QUOTED_END.search(text) is None or _QUOTED.match(text)):
         return "open_question", "type_question"
     if hint in ("lesson", "milestone", "aspiration"):
         return hint, "type_source"

@@ -428,7 +428,7 @@ def telling(headings: Sequence[str], *, dated: bool = False) -> Iterator[str]:
     """
     for text in headings:
         heading = clean(text)
-        named = normalise(heading).removesuffix(".md").split(", ")
+        named = normalise(heading).removesuffix(".md").replace("_", " ").split(", ")
         generic = all(name in wordlists.GENERIC_HEADINGS for name in named)
         said = sum(ch.isalnum() for ch in heading) > 1
         when = is_date(heading) or is_time_heading(heading) or _OF_A_DAY.match(heading)

@@ -179,7 +179,7 @@ abbiamo deciso, abbiamo scelto, concordato, usiamo, decisione:, besloten, gekoze
 afgesproken, we gebruiken, zdecydowa*, postanowi*
 """)
 COMMITMENT = words_of("""
-promised, promises, deadline, due by, due on, committed to, owes, has to deliver,
+promised, promises, deadline, due by, due on, owes, has to deliver,
 versprochen, verspricht, frist, zugesagt, обещал*, срок, 承诺, 答应, 截止, 約束, 締め切り,
 약속, 마감, i'll, we'll,
 prometió, se comprometió, fecha límite, plazo de entrega, promis, échéance, date limite,
@@ -521,6 +521,11 @@ conversas, gespräch, gespräche, unterhaltung, conversazione, gesprek, разг
         "long-term memory",
         "long term memory",
         "daily log",
+        "session note",
+        "session notes",
+        "takeaways",
+        "key takeaways",
+        "learnings",
         "key facts",
         "lessons learned",
         "lecciones aprendidas",

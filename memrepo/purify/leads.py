@@ -51,6 +51,22 @@ def _is_transcript(block: Block, path: Sequence[tuple[int, str]]) -> bool:
     return _SESSION.match(path[0][1]) is not None and _TALK.match(path[-1][1]) is not None
 
 
+_ITALIC = regex(r"\*(?![*\s])[^*]+(?<!\s)\*$|_(?![_\s])[^_]+(?<!\s)_$")
+
+
+def without_sign_offs(blocks: Sequence[Block]) -> Iterator[Block]:
+    """Leave out the words in italics that close a file, or a part of it between two rules.
+
+    They say when the file was made, who made it, or good night.
+    """
+    kinds = ["", *(block.kind for block in blocks), ""]
+    for block, before, after in zip(blocks, kinds, kinds[2:], strict=False):
+        closes = before not in ("", "heading") if not after else before == "rule"
+        closes = closes and after in ("", "rule", "heading")
+        if not (closes and block.kind == "paragraph" and _ITALIC.match(block.text)):
+            yield block
+
+
 def has_words(text: str) -> bool:
     """Tell whether a text holds a letter or a digit."""
     return any(ch.isalnum() for ch in text)

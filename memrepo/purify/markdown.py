@@ -23,7 +23,7 @@ from memrepo.core.problems import Problem
 from memrepo.purify.lines import SourceLines, read_lines
 
 Task = Literal["", "open", "done"]
-BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "other"]
+BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "rule", "other"]
 
 _QUOTED = regex(r" {0,3}>")
 _BARE_MARKER = regex(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[^\S\n]*(?:\n|$)")
@@ -43,6 +43,7 @@ _TABLE = (
 )
 _CELL_END = regex(r"(?<!\\)\|")
 _ROW_BREAKS = ["fenced_code", "atx_heading", "thematic_break", "block_quote", "list", "raw_html"]
+_TEXTLESS: dict[str, BlockKind] = {"comment": "comment", "thematic_break": "rule"}
 _OPENING_HTML = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>"}
 
 
@@ -52,8 +53,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     `text` of an item has neither marker nor checkbox nor the items below it, which are `children`;
     of a row it is `Header: cell; Header: cell`, `lead` is its first cell and `brief` the row as a
     line of a list, headed by that cell. `level` is that of a heading. `list` is the number of the
-    list that an item stands in, from 1, `ordered` whether its items are numbered. Code, quotes,
-    rules and HTML are `other`, comments are `comment`; neither carries text.
+    list that an item stands in, from 1, `ordered` whether its items are numbered. A comment, a
+    rule (`---`), and code, quotes and HTML, which are `other`, carry no text.
     """
 
     kind: BlockKind
@@ -380,7 +381,7 @@ def _blocks(state: _State) -> Iterator[Block]:
                 level = token["attrs"]["level"]
                 yield Block(kind="heading", lines=lines, text=token["text"], level=level)
             else:
-                yield Block(kind="comment" if kind == "comment" else "other", lines=lines)
+                yield Block(kind=_TEXTLESS.get(kind, "other"), lines=lines)
 
 
 def _item(child: _State, number: int, *, ordered: bool) -> Block:

@@ -15,6 +15,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import header as headers
 from memrepo.core.ids import digest, normal_claim, strip_marker, text_hash
@@ -57,6 +58,7 @@ from memrepo.purify.leads import (
     owner,
     refers_back,
     width,
+    without_sign_offs,
 )
 from memrepo.purify.sources import PROFILES, is_episode, is_essay, is_procedures
 
@@ -128,6 +130,7 @@ def scan(resource: str, data: bytes) -> Scan:
     from memrepo.purify.markdown import parse_document  # a run with nothing new parses nothing
 
     document = parse_document(resource, data)
+    document = replace(document, blocks=tuple(without_sign_offs(document.blocks)))
     walk = Walk(resource=resource)
     header = _memory_header(resource, data)
     if header is not None:
@@ -274,7 +277,7 @@ class Walk(msgspec.Struct):
                     self.add("row", block.text, block.lines, headings, inner)
                 case "heading" | "comment":
                     under = ()
-                case "other" if following is None or following.kind != "row":
+                case "rule" | "other" if following is None or following.kind != "row":
                     under = ()
 
     def _add_paragraph(self, block: Block, headings: tuple[str, ...]) -> None:

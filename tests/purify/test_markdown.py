@@ -10,7 +10,7 @@ from memrepo.purify.markdown import Block, parse_document
 def flat(blocks: tuple[Block, ...]) -> list[tuple[str, tuple[int, int], str]]:
     rows: list[tuple[str, tuple[int, int], str]] = []
     for block in blocks:
-        if block.kind not in ("other", "comment"):
+        if block.kind not in ("other", "comment", "rule"):
             rows.append((block.kind, block.lines, block.text))
         rows += flat(block.children)
     return rows

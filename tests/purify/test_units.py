@@ -606,3 +606,22 @@ def test_lines_of_a_profile_join_only_where_none_is_a_statement(
 )
 def test_neighbours_that_differ_in_a_number_or_a_mark_are_one_unit(items: str, count: int) -> None:
     assert len(units(f"# T\n\n## Piers\n\n{items}{LONG}", "memory/piers.md")) == count + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("# Bees\n\nThe hive is full.\n\n---\n\n*Good night, Vera.*\n", ["The hive is full."]),
+        ("# Bees\n\nThe hive is full.\n\n_Written at dusk._\n", ["The hive is full."]),
+        ("# Bees\n\nThe hive is full.\n\n---\n\n_So far so good._\n\n---\n", ["The hive is full."]),
+        ("# Bees\n\n*The hive is full.*\n", ["*The hive is full.*"]),
+        ("*The hive is full.*\n", ["*The hive is full.*"]),
+        ("# Bees\n\n---\n\n*The hive* is full, *they* say.\n", ["*The hive* is full, *they* say."]),
+        (
+            "# Bees\n\nVera keeps them.\n\n*The hive is full.*\n\n# Wax\n",
+            ["Vera keeps them.", "*The hive is full.*"],
+        ),
+    ],
+)
+def test_words_in_italics_that_close_a_file_are_no_unit(text: str, kept: list[str]) -> None:
+    assert [unit.text for unit in scan("memory/bees.md", text.encode()).units] == kept

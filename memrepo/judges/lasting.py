@@ -168,6 +168,7 @@ _REVIEWED = regex(
 TURNED = regex(r"\S\s*(?:→|->|=>)\s*\S")
 TICKED = regex(r"[✅✔☑🎉]|\[x\]|\bpassed\b|\bDONE\b", re.IGNORECASE)
 TALK = regex(r"^\W*(?:conversation|chat)\s+(?:summary|log|history)|^\W*session:\s", re.IGNORECASE)
+TRANSCRIPT = regex(r"^\W*(?:conversation|chat)\s+(?:summary|log|history)", re.IGNORECASE)
 SPEAKER = regex(r"\W*[^\W\d_][\w.'’ -]{0,30}(?:\s*\([^()\n]{0,30}\))?\s*[:\uff1a]\s*\S")
 """A line that opens with who says it."""
 SPOKEN = regex(
@@ -236,6 +237,7 @@ DAILY_WEIGHTS = {
     "in_vain": -1.0,
     "offered": -1.2,
     # Talk is rare among the labelled lines: these are set, not fitted.
+    "transcript": -1.5,
     "turn": -2.5,
     "asks": -1.5,
     "addressed": -1.0,
@@ -261,6 +263,8 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "timed_heading"
     if any(TALK.search(h) for h in heads):
         yield "talk"
+    if any(TRANSCRIPT.search(h) for h in heads):
+        yield "transcript"
     named = normalise(key or (text.partition(":")[0] if ":" in text[:40] else ""))
     if named in DAY_KEY:
         yield "day_key"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,15 +18,37 @@ INTRO_LENGTH = 120
 COLONS = (":", "\uff1a", ":**", "\uff1a**", "**:", "**\uff1a", ":__")
 
 
-def heading_path(blocks: Iterable[Block]) -> Iterator[tuple[Block, tuple[str, ...]]]:
-    """Pair each block with the headings it stands under, outermost first; a heading with itself."""
+def heading_path(
+    blocks: Iterable[Block], *, talks: bool = False
+) -> Iterator[tuple[Block, tuple[str, ...]]]:
+    """Pair each block with the headings it stands under, outermost first; a heading with itself.
+
+    With `talks`, the headings of a transcript's turns stand under the talk that they were said in.
+    """
     path: list[tuple[int, str]] = []
+    deep = 0
     for block in blocks:
         if block.kind == "heading":
-            while path and path[-1][0] >= block.level:
+            if deep and _SESSION.match(block.text):
+                deep = 0
+            while path and path[-1][0] >= block.level + deep:
                 path.pop()
-            path.append((block.level, block.text))
+            path.append((block.level + deep, block.text))
+        elif talks and not deep and _is_transcript(block, path):
+            deep = path[-1][0]
         yield block, tuple(text for _, text in path)
+
+
+_SESSION = regex(r"\W*session\W+\d", re.IGNORECASE)
+_TALK = regex(r"\W*(?:session|conversation|chat)\b", re.IGNORECASE)
+_TURN = regex(r"(?:user|assistant)[ \t]*:", re.IGNORECASE)
+
+
+def _is_transcript(block: Block, path: Sequence[tuple[int, str]]) -> bool:
+    """Tell whether a paragraph is a turn right below the headings of the log of one session."""
+    if block.kind != "paragraph" or not path or not _TURN.match(block.text):
+        return False
+    return _SESSION.match(path[0][1]) is not None and _TALK.match(path[-1][1]) is not None
 
 
 _ITALIC = regex(r"\*(?![*\s])[^*]+(?<!\s)\*$|_(?![_\s])[^_]+(?<!\s)_$")

@@ -194,7 +194,7 @@ def _memory_header(resource: str, data: bytes) -> _MemoryHeader | None:
 
 def _walk(blocks: Sequence[Block]) -> Iterator[tuple[Block, tuple[str, ...], Block | None]]:
     """Yield each block with its headings and the block after it."""
-    for index, (block, headings) in enumerate(heading_path(blocks), start=1):
+    for index, (block, headings) in enumerate(heading_path(blocks, talks=True), start=1):
         yield block, headings, blocks[index] if index < len(blocks) else None
 
 

@@ -66,6 +66,13 @@ def test_what_happened_stays_in_the_note(line: str) -> None:
     assert [v for v, _ in verdicts(f"# 2026-02-07\n\n{line}\n", LOG)] != ["promote"]
 
 
+def test_what_a_turn_of_a_transcript_answers_is_no_claim_and_a_log_of_the_same_words_is() -> None:
+    advice = "## Belt\n\n- The mill's belt needs `belt-wax`, because the old one leaks\n"
+    turns = "# Session: 2026-02-07\n\n## Conversation Summary\n\nuser: hm\nassistant: well\n\n"
+    assert [v for v, _ in verdicts(f"# 2026-02-07\n\n{advice}", LOG)] == ["promote"]
+    assert "promote" not in [v for v, _ in verdicts(turns + advice, LOG)]
+
+
 @pytest.mark.parametrize(
     ("line", "noise"),
     [

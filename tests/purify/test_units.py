@@ -38,6 +38,30 @@ def test_a_sibling_heading_closes_the_one_before() -> None:
     assert [u.headings for u in found] == [("T", "A", "A1"), ("T", "B"), ("U",)]
 
 
+@pytest.mark.parametrize(
+    ("opening", "first", "talk"),
+    [
+        ("# Session: 2026-02-07 10:00", "user: how do we", "Conversation Summary"),
+        ("# Session 2026-02-07", "assistant: it can be done so", "Chat"),
+    ],
+)
+def test_a_heading_in_a_turn_stands_under_the_talk(opening: str, first: str, talk: str) -> None:
+    turn = f"{opening}\n\n## {talk}\n\n{first} grease the mill?\n\n"
+    said = units(f"{turn}## What I would do\n\n- Take the goose fat of the barn\n")[-1]
+    assert said.headings == (opening[2:], talk, "What I would do")
+    after = units(f"{turn}## Advice\n\n{opening}\n\n- The barn is empty again\n")[-1]
+    assert after.headings == (opening[2:],)
+
+
+@pytest.mark.parametrize(
+    "opening",
+    ["# Session: 2026-02-07\n\n## Conversation Summary\n\nWe agreed.", "# Mill\n\nuser: Ana"],
+)
+def test_a_heading_below_no_turn_closes_the_one_before(opening: str) -> None:
+    said = units(f"{opening}\n\n## Advice\n\n- Take the goose fat of the barn\n")[-1]
+    assert said.headings == (opening.splitlines()[0][2:], "Advice")
+
+
 def test_identity_is_words_and_file_not_place() -> None:
     one = units("# A\n\n- 2026-02-07: Bob moved to Rome\n")[0]
     two = units("new line\n\n# B\n\n* [ ] bob  moved to ROME\n")[-1]

@@ -278,7 +278,7 @@ _URL = (
     r"(?P<value>[^\s/@]{3,200})@(?=\S)"
 )
 _NAMES = (
-    r"pass(?:word|wd|phrase|code)|passwort|kennwort|pwd|contraseña|senha|mot de passe|пароль"
+    r"pass(?:word|wd|phrase|code)|passwort|kennwort|pwd?|contraseña|senha|mot de passe|mdp|пароль"
     r"|wachtwoord|lösenord|hasło|şifre|parola|密码|密碼|口令|パスワード|비밀번호|암호"
     r"|(?:api|access|auth|bot|secret|refresh|app|service|bearer|webhook|account)[ _-]?"
     r"(?:key|token|secret|password)|client[ _-]?secret|private[ _-]?key|signing[ _-]?key"
@@ -304,6 +304,12 @@ _PROSE = (
     rf"[ \t]{{0,3}}(?:(?:{_IS})(?![^\W_])[ \t]{{0,3}}){{1,2}}:?[ \t]{{0,3}}"
     rf"(?:{_QUOTED}|(?P<said>[^\s\"'`|<>]{{6,200}}))"
 )
+_WHOSE = (
+    rf"(?i)(?<![^\W_])(?:{_NAMES})[ \t]{{0,3}}"
+    rf"(?:(?:{_OF})[ \t][^\n.:=;,|()]{{1,40}}|\([^\n:=;|()]{{1,40}}\))"
+    rf"[*_]{{0,3}}[:=\uff1a][*_]{{0,3}}[ \t]{{0,3}}(?:{_QUOTED}|(?P<said>[^\s\"'`|<>]{{6,200}}))"
+)
+"""A password that is told with what it is for: "password for the router: ..."."""
 _CJK_PROSE = (
     r"(?:密码|密碼|口令|パスワード|비밀번호|암호)[ \t]{0,3}(?:是|为|為|は|는|은)[ \t]{0,3}"
     r"[「『“\"'`]{0,1}(?P<said>[!-~]{6,100})"
@@ -341,7 +347,8 @@ _SEED = (
 _WORDS = (
     "pass",
     "kennwort",
-    "pwd",
+    "pw",
+    "mdp",
     "contraseña",
     "senha",
     "пароль",
@@ -372,6 +379,7 @@ NAMED: tuple[Kind, ...] = (
     ("password", _WORDS, _ASSIGNED),
     ("password", _WORDS, _CELL),
     ("password", _WORDS, _PROSE),
+    ("password", _WORDS, _WHOSE),
     ("password", ("密", "口令", "パス", "비밀", "암호"), _CJK_PROSE),
     ("token", ("token", "secret", "credential", "apikey"), _NAMED),
     ("token", ("bearer", "authorization", "x-api-key"), _HEADER),

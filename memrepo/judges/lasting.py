@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from memrepo.core.ids import normalise
 from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex
-from memrepo.judges.wording import HAPPENED_HEADING, LASTING_HEADING, lead_of, plain
+from memrepo.judges.wording import HAPPENED_HEADING, LASTING_HEADING, lead_of, plain, telling
 from memrepo.judges.wordlists import terms_of, words_of
 
 HAPPENED = regex(
@@ -94,6 +94,26 @@ woont, werkt, heeft, heet, houdt van, kost, begint, verjaardag, allergisch, moet
 nooit, живет, живёт, работает, зовут, любит, не любит, стоит, начинает, день рождения,
 аллергия, 生日, 喜欢, 住在, 从不, 过敏, 誕生日, 住んで, 好き, 苦手, アレルギー, のみ, だけ,
 생일, 좋아, 싫어, 살고, 알레르기,
+moved to, moved from, moves to, switched from, changed from, changes to, no longer, not anymore,
+closes, opens, closed until, raised the, raised to, goes up to, went up to, lowered to, married,
+engaged, divorced, pregnant, is due, was born, passed away, died, turned * today, quits, quit,
+resigned,
+hired, moved in, moved out, new address, new number, new phone, new email, new contact,
+new job, new name,
+warranty until, valid until, good until, turns out,
+zieht nach, zieht um, umgezogen, nicht mehr, kein * mehr, läuft jetzt, läuft auf, gekündigt,
+neue adresse, neue nummer, neue telefonnummer, neuer kontakt, neuer name, verheiratet, schwanger,
+gestorben, öffnet, schließt, erhöht auf, gilt bis, vereinbart,
+déménage, a déménagé, ne * plus, nouvelle adresse, nouveau numéro, enceinte, s'est mariée,
+ferme, ouvre, convenu, valable jusqu'au, se mudó, se muda, ya no, nueva dirección, nuevo número,
+embarazada, cierra, abre, válido hasta, acordado, mudou-se, já não, novo endereço, novo número,
+grávida, fecha, abre, válido até, combinado, si trasferisce, non * più, nuovo indirizzo,
+nuovo numero,
+incinta, chiude, apre, valido fino, concordato, verhuisd, niet meer, nieuw adres, nieuw nummer,
+zwanger, sluit, opent, afgesproken, переехал*, переезжает, больше не, новый адрес, новый номер,
+беременна, закрывается, открывается, договорились,
+搬到, 搬家, 不再, 改为, 改成, 新地址, 新号码, 怀孕,
+引っ越し, に変更, 担当は, 妊娠, 이사, 로 변경, 임신,
 from now on, henceforth, every, ab jetzt, ab sofort, künftig, jeden, jede, a partir de ahora,
 de ahora en adelante, en adelante, cada, a partir de agora, doravante, désormais, dorénavant,
 à partir de maintenant, chaque, tous les, d'ora in poi, ogni, vanaf nu, voortaan, elke, теперь,
@@ -136,6 +156,9 @@ hora, fuente, fonte, ação, statut, heure, stand, datum, статус, дата
 """)
 LASTING_KEY = regex(
     r"regola|lezione|decisione|besluit|wichtig|importante|decision"
+    r"|^decided|^agreed|beschlossen|entschieden|vereinbart|^décidé|^convenu|^decidido|^acordado"
+    r"|^combinado|^deciso|^concordato|^besloten|^afgesproken|^решили|^решено|^договорились|约定"
+    r"|決めた"
     r"|lesson|rule|root cause|fix|insight|learned|policy|preference|important|note"
     r"|warning|gotcha|decisión|decisão|lección|lição|regla|regra|tática|leçon|décision|règle"
     r"|entscheidung|regel|lektion|решение|урок|правило|вывод|важно|决定|教训|规则|注意|原因"
@@ -187,6 +210,7 @@ IN_VAIN = regex(
     re.IGNORECASE,
 )
 """What was looked for and not found, or tried and did not work out: of that day only."""
+_KEY_OF = regex(r"[:\uff1a]")
 ASKS = regex(r"[?\uff1f](?=\s|$)")
 ADDRESSED = regex(r"\b(?:you|your|you're|y'all|tu|você|usted|vous|ты|вы)\b", re.IGNORECASE)
 EXCLAIMS = regex(r"[!\uff01](?=\s|$)")
@@ -233,6 +257,7 @@ DAILY_WEIGHTS = {
     "long": 0.15,
     "reviewed": -1.5,
     # Set, not fitted: labelled lines show too few of them.
+    "own": 0.15,
     "done": -0.8,
     "in_vain": -1.0,
     "offered": -1.2,
@@ -261,11 +286,13 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "reviewed"
     if any(CLOCK.search(h) for h in near):
         yield "timed_heading"
+    if next(telling(heads), None) is None:
+        yield "own"
     if any(TALK.search(h) for h in heads):
         yield "talk"
     if any(TRANSCRIPT.search(h) for h in heads):
         yield "transcript"
-    named = normalise(key or (text.partition(":")[0] if ":" in text[:40] else ""))
+    named = normalise(key or (_KEY_OF.split(text, 1)[0] if _KEY_OF.search(text[:40]) else ""))
     if named in DAY_KEY:
         yield "day_key"
     elif LASTING_KEY.search(named):
@@ -307,7 +334,7 @@ def traits(candidate: Candidate) -> Iterator[str]:
     if EXCLAIMS.search(said):
         yield "exclaims"
     length = sum(2 if ord(ch) > 0x2E80 else 1 for ch in said)
-    if length < 35:
+    if length < 35 and not LASTING_KEY.search(named):
         yield "short"
     elif length > 110:
         yield "long"

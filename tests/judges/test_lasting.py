@@ -35,6 +35,16 @@ def verdicts(text: str, name: str) -> list[tuple[str, str]]:
         "## 作業\n\n- ポンプの音が変わったら点検、という教訓",
         "## Notes\n\n- **Decision:** Build our own gauge instead of theirs, `gauge.sh`",
         "## Regras\n\n- Sempre fechar a válvula antes de desligar a bomba do poço",
+        "- Decided: the mill grinds no more rye, it clogs the stones.",
+        "- Beschlossen: wir mahlen keinen Roggen mehr.",
+        "- 决定：周一不开门。",
+        "- The mill's page moved from Oakhost to Elmhost today.",
+        "- New contact at the quarry from January: Paolo.",
+        "- The quarry closes from 20 December to 8 January.",
+        "- Neue Adresse der Werkstatt: Lendkai 12.",
+        "- Le cours de tissage passe au jeudi à 18 h.",
+        "- Mit Herrn Falk vereinbart: Miete erst ab dem 10. fällig.",
+        "- 会议改为每周四下午。",
     ],
 )
 def test_what_lasts_in_a_log_is_a_claim(line: str) -> None:
@@ -60,6 +70,9 @@ def test_what_lasts_in_a_log_is_a_claim(line: str) -> None:
         "## O que aconteceu\n\n- Painel do moinho com defeito na correia",
         "## Site\n\n- Fixed the header of the price page because it contained a colon",
         "## Site\n\n- I can move these pages to `docs/old/` while keeping the index",
+        "- Called the bank, nobody answered.",
+        "- Ordered three belts, number 88213",
+        "- Drei Briefe beantwortet, Mühle geputzt.",
     ],
 )
 def test_what_happened_stays_in_the_note(line: str) -> None:

@@ -146,6 +146,25 @@ def test_every_sign_has_a_weight() -> None:
 
 
 @pytest.mark.parametrize(
+    ("card", "verdict"),
+    [
+        ("**Author:** Bo\n**Parts:**\n- The wheel turns at night\n- Oats are dear", "promote"),
+        ("**Author:** Bo\n**Date:** 2026-02-07\n**Parts:**\n- **Time:** 10:00", "reject"),
+    ],
+)
+def test_who_wrote_a_section_says_nothing_of_what_it_holds(card: str, verdict: str) -> None:
+    parts = "".join(f"### Part {n}\n\nOats.\n\n" for n in range(4))
+    text = f"# Mill\n\n## Why\n\n## How\n\n{parts}## Wheel\n\n{card}\n"
+    assert verdicts(text, "memory/mill.md")[-1][0] == verdict
+
+
+def test_a_card_below_the_title_that_says_when_a_file_was_made_is_no_memory() -> None:
+    card = "# Of mills\n\n**Time:** 2026-02-07 22:25\n**Theme:** what millers say\n"
+    assert [v for v, _ in verdicts(card, "memory/mill.md")] == ["reject"]
+    assert [v for v, _ in verdicts(card.replace("Time", "Mill"), "memory/mill.md")] == ["promote"]
+
+
+@pytest.mark.parametrize(
     ("rows", "listing"),
     [
         (("**On mills**", "**Author:** Bo", "**作者：** 老周", "**Of water**"), True),

@@ -35,6 +35,8 @@ _NEARBY = (0.5, 0.35, 0.25, 0.15)
 """What a word counts that stands so many places away in a talk, beside one that stands here."""
 _LENDING = 2
 """So many places away a hit lends of its score."""
+_PART = 0.2
+"""What a word of a joined name (`getUserProfile`) counts where the name itself is held."""
 _EXCHANGES = 100
 """So many first hits are taken with what is said around them, to tell how much the words cover."""
 
@@ -106,6 +108,9 @@ class _Turn:
         self.timely = corpus.dated(question.spans, reach.dated) if question.spans else []
         asked = [t for t in question.terms if not (self.timely and t in question.timed)]
         self.terms = {t: w for term in asked for t, w in self.spelled(term).items()}
+        for name, parts in question.joined.items():
+            if name in self.rarity:  # as rare as the name, they would count as often as there are
+                self.terms |= {t: _PART * self.terms[t] for t in parts if t in self.terms}
         if self.rarity.keys().isdisjoint(asked):  # characters alone say nothing
             self.terms = {t: w for t, w in self.terms.items() if not is_spaceless(t)}
         short, long = _LENGTHS

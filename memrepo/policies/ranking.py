@@ -159,10 +159,17 @@ class _Turn:
         return scored
 
     def spelled(self, term: str) -> Mapping[str, float]:
-        """Return the terms by which a term of the question is looked for, by their weight."""
+        """Return the terms by which a term of the question is looked for, by their weight.
+
+        They are one word, which tells as much as the commonest of its forms.
+        """
         forms = (term, *self.question.forms.get(term, ()))
         held = [form for form in forms if form in self.rarities(forms)]
-        return spelled(self.question, self.corpus, term, held, self.weights.alike)
+        found = spelled(self.question, self.corpus, term, held, self.weights.alike)
+        if len(held) < 2:
+            return found
+        least = min(self.rarity[form] for form in held)
+        return {**found, **{form: least / self.rarity[form] for form in held}}
 
     def rarities(self, found: Iterable[str]) -> Mapping[str, float]:
         """Return the inverse document frequency of each term that occurs."""
@@ -302,7 +309,7 @@ class _Turn:
         if len(named) != 1:
             return ""
         (subject,) = named
-        name = frozenset(stems(subject.split()))
+        name = frozenset((*subject.split(), *stems(subject.split())))
         rest = self.asked({t: w for t, w in self.terms.items() if t not in name})
         if not rest:
             return subject

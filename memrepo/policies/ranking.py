@@ -35,6 +35,8 @@ _NEARBY = (0.5, 0.35, 0.25, 0.15)
 """What a word counts that stands so many places away in a talk, beside one that stands here."""
 _LENDING = 2
 """So many places away a hit lends of its score."""
+_PART = 0.2
+"""What a word of a joined name (`getUserProfile`) counts where the name itself is held."""
 _EXCHANGES = 100
 """So many first hits are taken with what is said around them, to tell how much the words cover."""
 
@@ -106,6 +108,9 @@ class _Turn:
         self.timely = corpus.dated(question.spans, reach.dated) if question.spans else []
         asked = [t for t in question.terms if not (self.timely and t in question.timed)]
         self.terms = {t: w for term in asked for t, w in self.spelled(term).items()}
+        for name, parts in question.joined.items():
+            if name in self.rarity:  # as rare as the name, they would count as often as there are
+                self.terms |= {t: _PART * self.terms[t] for t in parts if t in self.terms}
         if self.rarity.keys().isdisjoint(asked):  # characters alone say nothing
             self.terms = {t: w for t, w in self.terms.items() if not is_spaceless(t)}
         short, long = _LENGTHS
@@ -154,10 +159,17 @@ class _Turn:
         return scored
 
     def spelled(self, term: str) -> Mapping[str, float]:
-        """Return the terms by which a term of the question is looked for, by their weight."""
+        """Return the terms by which a term of the question is looked for, by their weight.
+
+        They are one word, which tells as much as the commonest of its forms.
+        """
         forms = (term, *self.question.forms.get(term, ()))
         held = [form for form in forms if form in self.rarities(forms)]
-        return spelled(self.question, self.corpus, term, held, self.weights.alike)
+        found = spelled(self.question, self.corpus, term, held, self.weights.alike)
+        if len(held) < 2:
+            return found
+        least = min(self.rarity[form] for form in held)
+        return {**found, **{form: least / self.rarity[form] for form in held}}
 
     def rarities(self, found: Iterable[str]) -> Mapping[str, float]:
         """Return the inverse document frequency of each term that occurs."""
@@ -297,7 +309,7 @@ class _Turn:
         if len(named) != 1:
             return ""
         (subject,) = named
-        name = frozenset(stems(subject.split()))
+        name = frozenset((*subject.split(), *stems(subject.split())))
         rest = self.asked({t: w for t, w in self.terms.items() if t not in name})
         if not rest:
             return subject

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from memrepo.actions.check import detectors, scenes
 from memrepo.actions.run.derived import derived_files
@@ -11,7 +11,6 @@ from memrepo.actions.setup.budgets import hot_budget
 from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.work import Work
 from memrepo.checks import registry
-from memrepo.checks.rules import GROUPS, Group
 from memrepo.config import FORMAT
 from memrepo.core.changes import Delete, Write
 from memrepo.core.layout import HOT_NAMES
@@ -88,7 +87,7 @@ def _attributes(work: Work, fix: bool) -> Finding:
 
 def _rules(work: Work, fix: bool) -> Finding:
     del fix
-    found = _held(work, [group for group in GROUPS if group != "secrets"])
+    found, _LOOKED[work] = _held(work)
     message = f"{len(registry.RULES)} rules hold"
     if found:
         message = f"{counted(len(found), 'finding', 'findings')}, first {found[0]}"
@@ -97,7 +96,8 @@ def _rules(work: Work, fix: bool) -> Finding:
 
 def _secrets(work: Work, fix: bool) -> Finding:
     del fix
-    found = _held(work, ["secrets"])
+    looked = _LOOKED.pop(work, None)
+    found = _held(work)[1] if looked is None else looked
     message = "none in the tree (`memrepo check --history` looks at the past)"
     if found:
         message = f"{counted(len(found), 'finding', 'findings')}, first {found[0]}"
@@ -106,12 +106,18 @@ def _secrets(work: Work, fix: bool) -> Finding:
     return Finding(name="secrets", ok=not found, message=message, problems=found)
 
 
-def _held(work: Work, groups: Collection[Group]) -> tuple[Problem, ...]:
-    """Hold the work tree against groups of rules; each file is scanned for secrets once."""
+_LOOKED: WeakKeyDictionary[Work, tuple[Problem, ...]] = WeakKeyDictionary()
+"""The secrets that were met when the other rules were asked: no file is read twice for them."""
+
+
+def _held(work: Work) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+    """Hold the work tree against all rules at once; those about secrets are told apart."""
     with scenes.tree(work.store.root) as checked:
-        early = () if "secrets" in groups else checked.early
-        found = (*early, *registry.problems(checked.scene, groups))
-    return tuple(p for p in found if p.severity == "error")
+        found = [p for p in registry.problems(checked.scene) if p.severity == "error"]
+        early = tuple(p for p in checked.early if p.severity == "error")
+    secrets = {name for name, rule in registry.RULES.items() if rule.group == "secrets"}
+    others = tuple(p for p in found if p.rule not in secrets)
+    return (*early, *others), tuple(p for p in found if p.rule in secrets)
 
 
 def _views(work: Work, fix: bool) -> Finding:

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from benchmarks.recall import index_of
 from memrepo.core import codec
 from memrepo.core.memory import Memory, Source
-from memrepo.policies.merits import Moment
+from memrepo.policies.reordering import Moment
 from memrepo.store.embedder import Embedder, NoModelError, load
 from memrepo.store.index import Filter, no_model
 

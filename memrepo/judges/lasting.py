@@ -201,7 +201,8 @@ SPOKEN = regex(
     re.IGNORECASE,
 )
 IN_VAIN = regex(
-    r"\bfound (?:no|nothing|none)\b|\bnothing (?:new|to do|changed)\b"
+    r"\bfound (?:no|nothing|none)\b|\bnothing (?:new|to do|changed)\b|\bno (?:new|further) work\b"
+    r"|\bno (?:[\w-]+ ){0,3}(?:work|tasks?|changes|actions?) (?:found|needed|due|to do)\b"
     r"|\bno (?:new |other )?[\w-]+(?: [\w-]+){0,3} (?:was|were) (?:found|due)\b"
     r"|\battempts?\b[^.\n]{0,60}\b(?:failed|returned|timed out|hung)\b"
     r"|\b(?:nada|nenhum[a]?|ningún|ninguna) (?:\w+ ){0,2}(?:encontrad|pendente|pendiente)"

@@ -169,6 +169,9 @@ _LONG_LINK = regex(r"(?:[^\n]{0,60}[:\uff1a])?[`*_<(\s]*https?://\S{120,}\s*")
 _METADATA = regex(
     r"[\W_]*(?:session(?: (?:id|key))?|source|channel|established|(?:last )?updated(?: (?:at|on))?"
     r"|(?:created|generated)(?: (?:at|on|by))?|captured|author|date|time|confidence|evidence"
+    r"|date (?:added|created)|added on|fecha de (?:creación|alta)"
+    r"|data de (?:criação|adição|cadastro)"
+    r"|date (?:d['’]ajout|de création)|дата (?:добавления|создания)|添加(?:日期|时间)|追加日|추가일"
     r"|recalls|message.?id|researche[dr](?: by)?|requeste(?:d by|r)|requestor|prepared by"
     r"|participants|attendees|participantes|参与者|讨论者|参加者|autor|data|fecha|hora|fuente"
     r"|fonte|atualizado|actualizado"
@@ -186,6 +189,13 @@ _METADATA = regex(
     r"[*_]*[ \u00a0\u202f]?[:\uff1a](?!//)(?!.*(?:https?://|`/|\]\())[^\n]{0,48}",
     re.IGNORECASE,
 )
+_TITLE = regex(
+    r"[\W_]*(?:title|headline|post|titel|titre|título|titolo|заголовок|пост|标题|题目|帖子|タイトル"
+    r"|제목)"
+    r"[*_]*\s?[:\uff1a][*_\s]*[\"“«「『„][^\n]{1,200}[\"”»」』“][\W_]*",
+    re.IGNORECASE,
+)
+"""What somebody's post is called, and nothing of what it says."""
 _ABOUT_FILE = regex(
     r"^\W*(?:this|the) (?:file|document|page|folder)\b|\bappend-only\b"
     r"|\bliving document\b|^\W*(?:last )?updated (?:when|whenever|as|after|by)\b"
@@ -225,6 +235,7 @@ _WHOLE: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("in_brackets", _IN_BRACKETS),
     ("long_link", _LONG_LINK),
     ("metadata", _METADATA),
+    ("title", _TITLE),
     ("edges", _EDGES),
 )
 

@@ -181,7 +181,8 @@ def kind_of(
     if task == "open":
         return "commitment", "type_open_task"
     if (found := _heading_kind(text, context)) is not None:
-        owed = found == "commitment" and task == "done"  # a box of a list of tasks that is ticked
+        done = task == "done" or _TICKED.fullmatch(text) is not None
+        owed = found == "commitment" and done  # a box of a list of tasks that is ticked
         return ("milestone" if owed else found), "type_heading"
     for kind, pattern in _RULES:
         if pattern.search(text):
@@ -195,15 +196,18 @@ def _heading_kind(text: str, context: Sequence[str]) -> str | None:
     """Return the type that what a text stands under gives it, innermost first.
 
     A sentence that introduces a list is no heading, and neither is the name of a file. A rule stays
-    one among preferences; not all that a manual's sections say is a step.
+    one among preferences; not all that a manual's sections say is a step, and a heading of many
+    words that has "tasks" among them names no list of them.
     """
     for above, heading in reversed(tuple(enumerate(context))):
         named = _CODE.sub("", heading)
         if len(named) > HEADING_LENGTH:
             continue
         titled = above == 0 and len(context) > 1
+        long = len(_ASIDE.sub("", named).split()) > LIST_NAME
+        left_out = ("procedure",) * titled + ("commitment",) * long
         for kind, pattern in HEADING_TYPES:
-            if pattern.search(named) and not (titled and kind == "procedure"):
+            if pattern.search(named) and kind not in left_out:
                 rules = kind == "preference" and _rules(text)
                 return "constraint" if rules else kind
     return None
@@ -230,7 +234,10 @@ def _plain_key(text: str) -> str:
 
 
 _PLAIN_KEY = regex(r"\W{0,4}([^\W\d][^:\uff1a\n]{1,30})[:\uff1a]")
-HEADING_LENGTH = 80
+HEADING_LENGTH, LIST_NAME = 80, 5
+"""Characters of a heading that says what is below it, and words of the name of a list of tasks."""
+_ASIDE = regex(r"[(\[][^()\[\]]*[)\]]|\W+(?=\s|$)")
+_TICKED = regex(r"(?:[^\w\n]*[✅☑✔][^\n]*(?:\n|$))+")
 _CODE = regex(
     r"`[^`\n]*`|(?<!\w)\.[\w-]+/[\w./-]*|[\w./-]*[/_][\w./-]*\.\w{1,5}\b|\b\w+\.(?:md|py|js|ts|json|txt|sh)\b"
 )

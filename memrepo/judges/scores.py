@@ -51,6 +51,7 @@ from memrepo.judges.wording import (
     weight,
 )
 from memrepo.policies.matching import tokens
+from memrepo.purify.leads import COLONS
 from memrepo.purify.routes import AFFINITY_SCORE, affinity
 
 HALF_LIFE_DAYS = 180.0
@@ -275,11 +276,14 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
 
 
 def _is_report(candidate: Candidate) -> bool:
-    """Tell whether a file says it by whose name it is about one day."""
+    """Tell whether a file says it by whose name it is about one day, or by its title one hour."""
     names = [s.resource.rsplit("/", 1)[-1] for s in candidate.sources]
-    return bool(names) and all(_DATED_NAME.search(name) for name in names)
+    if not names or all(_DATED_NAME.search(name) for name in names):
+        return bool(names)
+    return _OF_AN_HOUR.search(candidate.context[0]) is not None if candidate.context else False
 
 
+_OF_AN_HOUR = regex(r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d\W*$")
 _DATED_NAME = regex(r"(?<!\d)20\d\d[-_.]?(?:0[1-9]|1[0-2])[-_.]?(?:0[1-9]|[12]\d|3[01])(?!\d)")
 
 
@@ -293,14 +297,16 @@ def _noise(candidate: Candidate, *, has_key: bool) -> str:
             return names[0]
         return noise_class(candidate.text, has_key=has_key)
     said = stated(candidate)
-    if said:
-        found = noise_class(said, has_key=has_key)
-        return _instruction(candidate.detail) if found in ("", "unfilled") else found
+    opening = noise_class(said, has_key=has_key) if said else ""
+    if said and opening != "metadata":  # who wrote a section says nothing of what it holds
+        return _instruction(candidate.detail) if opening in ("", "unfilled") else opening
     rows = [strip_marker(row) for row in candidate.detail.split("\n")]
     if is_listing(rows):
         return "listing"
+    rows = [row for row in rows if not row.endswith(COLONS)] or rows  # those say what follows
     names = [name for row in rows if (name := noise_class(row, has_key=bool(bold_lead(row))))]
-    return names[0] if 2 * len(names) > len(rows) else _instruction(candidate.detail)
+    half = len(candidate.context) < 2  # a card right below the title is about its file
+    return names[0] if 2 * len(names) > len(rows) - half else _instruction(candidate.detail)
 
 
 def _instruction(text: str) -> str:

@@ -294,9 +294,9 @@ voorkeuren, стиль общения, 喜欢, 不喜欢, 嫌い, 苦手, 싫어
         (
             "aspiration",
             """
-goal*, wish, wishes, dream*, vision, aspiration*, wishlist, bucket list, what i want, ziele,
-wünsche, metas, objetivos, sueños, sonhos, desejos, objectifs, rêves, souhaits, цели, мечты, 目标,
-愿望, 梦想, 目標, 夢, 목표, 꿈,
+goal*, wish, wishes, dreams, my dream*, our dream*, vision, aspiration*, wishlist, bucket list,
+what i want, ziele, wünsche, metas, objetivos, sueños, sonhos, desejos, objectifs, rêves,
+souhaits, цели, мечты, 目标, 愿望, 梦想, 目標, 夢, 목표, 꿈,
 träume, vorhaben, deseos, propósitos, buts, envies, propósitos, obiettivi, sogni, desideri,
 doelen, dromen, wensen, желания, 愿景, やりたいこと, 희망
 """,
@@ -316,6 +316,7 @@ completato, mijlpalen, afgerond, завершено, 已完成, 完了済み
             "commitment",
             """
 todo, todos, to do, to-do, tasks, next steps, next step, pending, action items, commitments,
+up next, next up, what's next,
 follow-up*, follow up*, objectives, deadlines, aufgaben, nächste schritte, offen, pendiente*,
 próximos pasos, tareas, pendente*, pendências, próximos passos, tarefas, à faire, en attente,
 prochaines étapes, tâches, задачи, дальнейшие шаги, 待办, 下一步, 任务, 次のステップ, 課題,

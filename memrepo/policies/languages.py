@@ -220,8 +220,24 @@ def language_asked(found: Iterable[str], text: str) -> str:
     return language_of(found, text, sure=1)
 
 
+def rivals_asked(found: Iterable[str], text: str) -> list[str]:
+    """Return the other languages for which a question says as much: `do` is Portuguese too."""
+    votes = _votes(found, text)
+    best, told = max(votes.values(), default=0), language_asked(found, text)
+    return [one for one in _order() if best and votes[one] == best and one != told]
+
+
 def language_of(found: Iterable[str], text: str, sure: int = _SURE) -> str:
     """Return the language of a text by its folded words; `text` is as written."""
+    votes = _votes(found, text)
+    best = max(votes.values(), default=0)
+    if best < sure or votes[ENGLISH] == best:
+        return ENGLISH
+    return next(language for language in _order() if votes[language] == best)
+
+
+def _votes(found: Iterable[str], text: str) -> Counter[str]:
+    """Return by language how many small words of it a text holds; rare letters count as two."""
     table = _by_word()
     votes = Counter(language for word in found for language in table.get(word, ()))
     if not text.isascii():
@@ -234,10 +250,7 @@ def language_of(found: Iterable[str], text: str, sure: int = _SURE) -> str:
                 votes[language] += _SURE
                 votes[ENGLISH] = 0
                 break
-    best = max(votes.values(), default=0)
-    if best < sure or votes[ENGLISH] == best:
-        return ENGLISH
-    return next(language for language in _order() if votes[language] == best)
+    return votes
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,7 @@ from memrepo.policies.cues import asks_several, matter_of, wanted
 from memrepo.policies.english import kinds
 from memrepo.policies.languages import COMPOUNDING, ENGLISH, language_asked
 from memrepo.policies.speakers import asks_assistant
-from memrepo.policies.terms import STOP_WORDS, asked_terms, query_terms, stems, words
+from memrepo.policies.terms import STOP_WORDS, asked_terms, joined_terms, query_terms, stems, words
 from memrepo.policies.timespans import ISO, Span, timespans, written_days
 
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
@@ -23,6 +23,14 @@ _MATTER = 2
 """Terms that must be left of a question for its frame to be left out."""
 _NEAREST = 2.0
 """How near the very day is."""
+_EVENTS = frozenset(
+    "happen happens happened happening change changes changed new passiert geschehen geschah"
+    " geandert verandert neu neues passe change nouveau ocurrio sucedio paso cambio cambiado nuevo"
+    " aconteceu mudou novo novidades successo cambiato nuovo gebeurd gebeurde veranderd nieuw"
+    " hant hande andrats nytt sket skjedd skjedde endret zmienilo zmieniło wydarzylo wydarzyło"
+    " nowego изменилось произошло случилось нового oldu degisti".split()
+)
+"""Words that ask for no more than what there was, beside the days of which it is asked."""
 _AWAY = 15
 """Days from which on a day in the same month is as good as none."""
 
@@ -40,6 +48,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """What a term may be in texts of another language, by term."""
     compounds: bool = False
     """Whether its language writes what belongs together as one word."""
+    joined: Mapping[str, frozenset[str]] = msgspec.field(default_factory=dict)
+    """The words of a name that a program joins, by its term: they stand in for it."""
     inflects: bool = False
     """Whether its words may have more forms than English ones: nothing says that it is English."""
     months: frozenset[int] = frozenset()
@@ -65,26 +75,33 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 def question_of(text: str, today: date | None = None) -> Question:
     """Return what a question says; `may` is a month only beside a day or a year, or after `in`."""
     found, asked = words(text), dict(_asked(text))
-    terms, language = tuple(asked), language_asked(found, text)
-    named = timespans(text, today)
+    language, named = language_asked(found, text), timespans(text, today)
     bare = ISO.sub(" ", text)
     years = frozenset(_YEAR.findall(bare))
     days = frozenset(int(n) for n in _DAY.findall(bare) if 1 <= int(n) <= 31)
     names = month_names()
     may = years or days or "in may" in " ".join(found)
     months = frozenset(names[w] for w in found if w in names and (w != "may" or may))
+    if months and days:
+        asked = _without(asked, _EVENTS) if len(_without(asked, _EVENTS)) >= _MATTER else asked
+    terms = tuple(asked)
+    told = {t for span in named for t in query_terms(span.told)}
+    said = (
+        frozenset[str]().union(*(span.said for span in named)) | _EVENTS if named else frozenset()
+    )
     return Question(
         terms=terms,
         words=tuple(found),
         forms=asked,
         compounds=language in COMPOUNDING,
+        joined=joined_terms(text),
         inflects=language != ENGLISH or STOP_WORDS.isdisjoint(found),
         months=months,
         years=years,
         days=days if months else frozenset(),
         spans=tuple(sorted({span.days for span in named})),
         written=tuple(sorted({(str(day), str(day)) for day in written_days(text)})),
-        timed=frozenset(t for span in named for t in query_terms(span.told)),
+        timed=frozenset(told | (asked.keys() - _without(asked, said))),
         latest=_latest(months, today) if today and not years else "",
         kinds={t: _kinds()[t] for t in terms if t in _kinds()},
         wanted=wanted(found),
@@ -99,6 +116,13 @@ def _asked(text: str) -> list[tuple[str, tuple[str, ...]]]:
     kept = {term for term, _ in asked_terms(matter)} if matter != text.lower() else set()
     left = [pair for pair in every if pair[0] in kept]
     return left if len(left) >= _MATTER else every
+
+
+def _without(
+    asked: Mapping[str, tuple[str, ...]], said: frozenset[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the terms of a question but those of some words."""
+    return {t: forms for t, forms in asked.items() if said.isdisjoint((t, *forms))}
 
 
 def nearness(question: Question, day: str) -> float:

@@ -18,9 +18,9 @@ import msgspec
 
 from memrepo.policies.cues import ASKS, RULE
 from memrepo.policies.documents import Corpus, Document, Likeness, Ranked, Reach, Row
-from memrepo.policies.merits import Moment, access, behind, importance, recency
 from memrepo.policies.questions import Question, nearness
-from memrepo.policies.rules import Merits, Weights
+from memrepo.policies.reordering import Moment, cutoff, in_order
+from memrepo.policies.rules import Weights
 from memrepo.policies.speakers import ASSISTANT, USER
 from memrepo.policies.terms import is_spaceless, stems, stop_stems
 
@@ -35,13 +35,10 @@ _NEARBY = (0.5, 0.35, 0.25, 0.15)
 """What a word counts that stands so many places away in a talk, beside one that stands here."""
 _LENDING = 2
 """So many places away a hit lends of its score."""
-_REPEATED, _SAME, _DEPTH = 3, 0.3, 30
-"""So many better hits make a repetition of a text; the cosine from which on two texts begin to say
-the same; so many first hits are held against each other."""
+_PART = 0.2
+"""What a word of a joined name (`getUserProfile`) counts where the name itself is held."""
 _EXCHANGES = 100
 """So many first hits are taken with what is said around them, to tell how much the words cover."""
-_LOWERING = 10
-"""So many better hits of its day lower a hit, and more of them no further."""
 
 
 def rank(
@@ -61,107 +58,7 @@ def rank(
         return []
     weights = weights or Weights()
     scored = _Turn(question, corpus, weights, Reach()).scored(like)
-    if moment:
-        scored = [_with_merits(one, weights.merits, moment) for one in scored]
-    best = _best_parts(scored)
-    if question.several:
-        best = _spread(best, weights.answers.spread)
-    return _in_order(_apart(best, weights.repeats), count)
-
-
-def _best_parts(scored: Iterable[Ranked]) -> list[Ranked]:
-    """Keep the best chunk of each memory, the first of equals."""
-    best: dict[str, Ranked] = {}
-    for one in scored:
-        had = best.setdefault(one.document.path, one)
-        if had is not one and (-one.score, one.document.part) < (-had.score, had.document.part):
-            best[one.document.path] = one
-    return list(best.values())
-
-
-def _best_first(scored: Iterable[Ranked]) -> list[Ranked]:
-    return sorted(scored, key=lambda one: (-one.score, one.document.path))
-
-
-def _least(scores: Collection[float], count: int) -> float:
-    """Return what the first so many of some scores have at least."""
-    return sorted(scores, reverse=True)[count - 1] if count < len(scores) else -math.inf
-
-
-def _apart(scored: Sequence[Ranked], share: float) -> list[Ranked]:
-    """Lower what several better hits say already, so that the first hits say more.
-
-    Of two texts that name no subject nothing tells whether they are of the same.
-    """
-    least, small = _least([one.score for one in scored], _DEPTH), stop_stems()
-    order = _best_first(one for one in scored if one.score >= least)
-    others = [one for one in scored if one.score < least]
-    said: list[tuple[frozenset[str], str]] = []
-    apart = []
-    for one in order[:_DEPTH]:
-        found, about = _held(one.document).terms - small, one.document.subject
-        near = sorted(_overlap(found, other) for other, of in said if about or of)
-        said.append((found, about))
-        again = near[-_REPEATED] - _SAME if len(near) >= _REPEATED else 0.0
-        lost = share * max(0.0, one.score) * max(0.0, again) / (1 - _SAME)
-        parts = {**one.parts, "repeats": -lost}
-        apart.append(Ranked(one.document, one.score - lost, parts) if lost else one)
-    return apart + order[_DEPTH:] + others
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the cosine of two sets of words."""
-    return len(one & other) / (math.sqrt(len(one) * len(other)) or 1.0)
-
-
-def _spread(scored: Sequence[Ranked], share: float) -> list[Ranked]:
-    """Lower each hit by the better ones of its day, so that a list is drawn from several days.
-
-    What has no date is counted by its source.
-    """
-    order = _best_first(scored)
-    step = share * max(0.0, order[0].score) if order else 0.0
-    before: Counter[str] = Counter()
-    spread = []
-    for one in order:
-        group = one.document.day or one.document.thread
-        lost = step * min(before[group], _LOWERING)
-        before[group] += bool(group)
-        parts = {**one.parts, "spread": -lost}
-        spread.append(Ranked(one.document, one.score - lost, parts) if lost else one)
-    return spread
-
-
-def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
-    """Add what speaks for a document whatever is asked; what has no date loses nothing by it."""
-    document, share = one.document, merits.recency if one.document.seen else 0.0
-    parts = {name: value * (1 - share) for name, value in one.parts.items()}
-    parts["recency"] = share * recency(document.seen, moment.now, merits.half_life)
-    parts["access"] = access(moment.retrievals(document.id), merits.access)
-    # A record is as long as its day: signs of importance that it holds anywhere say nothing of it.
-    if document.importance is not None and not document.is_record:
-        parts["importance"] = importance(document.importance, merits.importance)
-    if document.is_record:
-        parts["note"] = -merits.note * max(0.0, sum(parts.values()))
-    return Ranked(document, sum(parts.values()), parts)
-
-
-def _in_order(scored: Sequence[Ranked], count: int) -> list[Ranked]:
-    """Return the first by score, then by path; nothing stands above what superseded it."""
-    successors = {o.document.id: o.document.successors for o in scored if o.document.successors}
-    if not successors:
-        least = _least([one.score for one in scored], count)
-        return _best_first(one for one in scored if one.score >= least)[:count]
-    places = behind({o.document.id: o.score for o in scored}, successors)
-    lowered = [_lowered(one, places[one.document.id][0]) for one in scored]
-    order = sorted(lowered, key=lambda o: (-o.score, places[o.document.id][1], o.document.path))
-    return order[:count]
-
-
-def _lowered(one: Ranked, score: float) -> Ranked:
-    if score == one.score:
-        return one
-    return Ranked(one.document, score, {**one.parts, "status": score - one.score})
+    return in_order(scored, count, weights, moment, several=question.several)
 
 
 def spelled(
@@ -211,6 +108,9 @@ class _Turn:
         self.timely = corpus.dated(question.spans, reach.dated) if question.spans else []
         asked = [t for t in question.terms if not (self.timely and t in question.timed)]
         self.terms = {t: w for term in asked for t, w in self.spelled(term).items()}
+        for name, parts in question.joined.items():
+            if name in self.rarity:  # as rare as the name, they would count as often as there are
+                self.terms |= {t: _PART * self.terms[t] for t in parts if t in self.terms}
         if self.rarity.keys().isdisjoint(asked):  # characters alone say nothing
             self.terms = {t: w for t, w in self.terms.items() if not is_spaceless(t)}
         short, long = _LENGTHS
@@ -259,10 +159,17 @@ class _Turn:
         return scored
 
     def spelled(self, term: str) -> Mapping[str, float]:
-        """Return the terms by which a term of the question is looked for, by their weight."""
+        """Return the terms by which a term of the question is looked for, by their weight.
+
+        They are one word, which tells as much as the commonest of its forms.
+        """
         forms = (term, *self.question.forms.get(term, ()))
         held = [form for form in forms if form in self.rarities(forms)]
-        return spelled(self.question, self.corpus, term, held, self.weights.alike)
+        found = spelled(self.question, self.corpus, term, held, self.weights.alike)
+        if len(held) < 2:
+            return found
+        least = min(self.rarity[form] for form in held)
+        return {**found, **{form: least / self.rarity[form] for form in held}}
 
     def rarities(self, found: Iterable[str]) -> Mapping[str, float]:
         """Return the inverse document frequency of each term that occurs."""
@@ -370,7 +277,7 @@ class _Turn:
         return self.weights.k1 * (1 - b + b * (length / (self.corpus.average or 1.0)))
 
     def best(self, scores: Mapping[int, float], count: int) -> list[int]:
-        least, by_number = _least(scores.values(), count), self.documents
+        least, by_number = cutoff(scores.values(), count), self.documents
         found = enumerate((n, score) for n, score in scores.items() if score >= least)
         order = sorted([(-score, by_number[n].path, i, n) for i, (n, score) in found])
         return [n for _, _, _, n in order[:count]]
@@ -402,7 +309,7 @@ class _Turn:
         if len(named) != 1:
             return ""
         (subject,) = named
-        name = frozenset(stems(subject.split()))
+        name = frozenset((*subject.split(), *stems(subject.split())))
         rest = self.asked({t: w for t, w in self.terms.items() if t not in name})
         if not rest:
             return subject

@@ -24,6 +24,7 @@ from memrepo.policies.languages import (
     fold,
     language_asked,
     language_of,
+    rivals_asked,
     small_words,
 )
 
@@ -83,6 +84,15 @@ def index_terms(text: str) -> list[str]:
         return [*terms(text), *initials]
     runs = (run for run in _RUN.findall(fold(text)) if _IS_SPACELESS.match(run) and len(run) > 1)
     return [*terms(text), *initials, *(character for run in runs for character in run)]
+
+
+def joined_terms(text: str) -> dict[str, frozenset[str]]:
+    """Return by the term of a name that a program joins those of its words."""
+    names = [(run, _HUMP.findall(run)) for run in _CAMEL.findall(text)]
+    return {
+        stems([run.lower()])[0]: frozenset(stems([word.lower() for word in parts]))
+        for run, parts in names
+    }
 
 
 def _joined(text: str) -> list[str]:
@@ -158,8 +168,10 @@ def query_terms(text: str) -> tuple[str, ...]:
 def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
     """Return the terms of a question, each once, with what the same word may be in texts.
 
-    That is, an abbreviation or its words, and in other languages than English what the rules of
-    English make of a word, since a text that shows no language is stemmed by those.
+    That is, an abbreviation or its words; the word as it stands, since what the rules of one
+    language cut those of another keep (`Anne`); and what other rules make of it that the question
+    may follow: those of English, since a text that shows no language is stemmed by them, and those
+    of languages for which it says as much.
     """
     written = words(text)
     language = language_asked(written, text)
@@ -168,10 +180,12 @@ def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
     sure = language_of(words(text), text)  # one small word alone may be content elsewhere
     small = small_words().get(sure, STOP_WORDS)
     content = [word for word in written if bare(word) not in small] or written
+    rivals = [stems(content, rival) for rival in rivals_asked(words(text), text)]
     found: dict[str, tuple[str, ...]] = {}
-    for word, term in zip(content, stems(content, language), strict=True):
+    for n, (word, term) in enumerate(zip(content, stems(content, language), strict=True)):
         others = _abbreviated().get(term, ())
-        others += () if language == ENGLISH else (*stems([word]), bare(word))
+        others += () if language == ENGLISH else tuple(stems([word]))
+        others += (bare(word), *(rival[n] for rival in rivals))
         others += () if language not in _UMLAUTS else tuple(stems(_respelled(word), language))
         found.setdefault(term, tuple(dict.fromkeys(o for o in others if o and o != term)))
     for word in stems(_joined(text)):

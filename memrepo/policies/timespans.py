@@ -57,6 +57,7 @@ _DAYS_AGO = {
 _NAMED = regex(rf"\b({'|'.join(sorted(_DAYS_AGO, key=len, reverse=True))})\b")
 _AGO = regex(rf"\b{_COUNT} (day|week|month|year)s? ago\b")
 _PAST = regex(rf"\b(?:last|past|previous) {_COUNT} (day|week|month|year)s?\b(?! of\b)")
+_WORD = regex(r"[^\W\d_]+")
 _DAYNAME = "|".join(_WEEKDAYS)
 _WEEKDAY_OF = regex(rf"\b(?:on )?({_DAYNAME}) (?:of )?(this|last) week\b")
 _UNIT = regex(r"\b(this|last|past|previous) (week|weekend|month|year)\b")
@@ -170,6 +171,9 @@ class Timespan(NamedTuple):
 
     days: Span
     told: str = ""
+    """In English."""
+    said: frozenset[str] = frozenset()
+    """In another language: those of the text's words, without accents, that were put in English."""
 
 
 def timespans(text: str, today: date | None) -> list[Timespan]:
@@ -181,9 +185,13 @@ def timespans(text: str, today: date | None) -> list[Timespan]:
         except ValueError:
             continue
         found.append(((day, day), ""))
+    said: frozenset[str] = frozenset()
     if today:
-        found += _relative(_plain(text), today)
-    return [Timespan((a.isoformat(), b.isoformat()), told) for (a, b), told in found]
+        plain = _plain(text)
+        found += _relative(plain, today)
+        if found:
+            said = frozenset(_WORD.findall(bare(text.lower()))) - set(_WORD.findall(plain))
+    return [Timespan((a.isoformat(), b.isoformat()), told, said) for (a, b), told in found]
 
 
 def written_days(text: str) -> Iterator[date]:

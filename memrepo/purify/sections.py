@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 OPENING = 360
 """Characters of the paragraph that says what a section is about."""
-SECTION, FEW_LINES = 900, 400
+SECTION, FEW_LINES = 1200, 900
 """Characters of a part, and of sections that are one with the section they stand in."""
 MAX_LEVEL = 6
 _END = 10**9

@@ -93,9 +93,9 @@ DENY = (
 PERSONAL = ("CHRONICLES.md", "DREAMS.md")
 PROFILES = ("MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md")
 """Files that say of one person, agent or place a line each."""
-ESSAY_PARTS, ESSAY_DEEP, ESSAY_SHARE = 3, 4, 0.4
-"""Second-level headings of a file that is a design, an article or a report, deeper ones, and their
-share of all."""
+ESSAY_PARTS, ESSAY_DEEP, ESSAY_SHARE = 3, 4, 0.33
+"""Parts of a file that is a design, an article or a report, headings in them, and their share."""
+DEEPEST = 6
 WORDS = (".md", ".markdown", ".txt")
 """Ends of the names of files that people write in."""
 UNMATCHED = "matches no pattern of sources.claims or sources.notes"
@@ -204,12 +204,14 @@ def is_procedures(path: str) -> bool:
 def is_essay(path: str, levels: Sequence[int]) -> bool:
     """Tell by its headings whether a file is a design, an article or a report: parts in parts.
 
-    A profile and a day's log are none however they are cut.
+    Its parts are the headings of the highest level below the title that has several. A profile and
+    a day's log are none however they are cut.
     """
     if path.rsplit("/", 1)[-1] in PROFILES or date_of_path(path):
         return False
-    deep = sum(level > 2 for level in levels)
-    return levels.count(2) >= ESSAY_PARTS and deep >= max(ESSAY_DEEP, ESSAY_SHARE * len(levels))
+    top = next((n for n in range(2, DEEPEST) if levels.count(n) >= ESSAY_PARTS), DEEPEST)
+    deep = sum(level > top for level in levels)
+    return deep >= max(ESSAY_DEEP, ESSAY_SHARE * len(levels))
 
 
 def _fits(parts: list[str], pattern: list[str]) -> bool:

@@ -19,9 +19,9 @@ import msgspec
 from memrepo.core.memory import STATUSES
 from memrepo.policies.documents import Likeness, Ranked
 from memrepo.policies.floor import Held, answers, shares
-from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import rank
+from memrepo.policies.reordering import Moment
 from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import HELD, IndexCorpus, Limits

@@ -27,10 +27,11 @@ from typing import IO, TypeVar
 import msgspec
 
 from memrepo.core import codec
+from memrepo.core.access import seconds
 from memrepo.core.memory import Memory
+from memrepo.core.times import parse_time
 from memrepo.policies.chunking import ChunkRules, chunks
 from memrepo.policies.cues import cues_of
-from memrepo.policies.merits import seen
 from memrepo.policies.speakers import role_of
 from memrepo.policies.terms import date_words, index_terms, words
 from memrepo.store.tree import Snapshot
@@ -438,6 +439,19 @@ def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[R
             cues_of(text) + role,
             " ".join(terms),
         )
+
+
+def seen(memory: Memory) -> int:
+    """Return when a memory was last borne out, in seconds since 1970; 0 where nothing says when.
+
+    The newest evidence or confirmation; where it has neither, when it was made.
+    """
+    told = [stamp.at for stamp in memory.fields.get("verified", ()) if stamp.at]
+    for source in memory.sources:
+        with suppress(ValueError):  # undated, or no day of the calendar
+            told.append(parse_time(source.captured))
+    newest = max(told, default=memory.time("created"))
+    return max(1, seconds(newest)) if newest else 0
 
 
 def _around(memory: Memory) -> tuple[str, str]:

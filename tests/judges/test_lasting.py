@@ -70,6 +70,8 @@ def test_what_lasts_in_a_log_is_a_claim(line: str) -> None:
         "## O que aconteceu\n\n- Painel do moinho com defeito na correia",
         "## Site\n\n- Fixed the header of the price page because it contained a colon",
         "## Site\n\n- I can move these pages to `docs/old/` while keeping the index",
+        "## Work at 10:12\n\n- **Decision:** No new work, the belt dries",
+        "## Work at 10:12\n\n- **Decision:** No urgent repair work found, nothing to mend",
         "- Called the bank, nobody answered.",
         "- Ordered three belts, number 88213",
         "- Drei Briefe beantwortet, Mühle geputzt.",
@@ -96,6 +98,10 @@ def test_what_a_turn_of_a_transcript_answers_is_no_claim_and_a_log_of_the_same_w
         ("- _(what do they care about?)_", "in_brackets"),
         ("- **Symptoms of the fault:**", "unfilled"),
         ("- **Source**: a chat", "metadata"),
+        ("- Date added: 2026-03-14", "metadata"),
+        ("- **Дата добавления:** 2026-03-14", "metadata"),
+        ("- **Title:** “Why mills turn”", "title"),
+        ("- 帖子：「水车为什么转」", "title"),
         ("*Established: 2026-03-16*", "metadata"),
         ("- **作者:** 小海", "metadata"),
         ("## Entry\n\nWhat happened:\nWhat to do:", "unfilled"),
@@ -143,6 +149,34 @@ def test_every_sign_has_a_weight() -> None:
     }
     assert len(shown) > 5
     assert shown <= DAILY_WEIGHTS.keys()
+
+
+@pytest.mark.parametrize(
+    ("card", "verdict"),
+    [
+        ("**Author:** Bo\n**Parts:**\n- The wheel turns at night\n- Oats are dear", "promote"),
+        ("**Author:** Bo\n**Date:** 2026-02-07\n**Parts:**\n- **Time:** 10:00", "reject"),
+    ],
+)
+def test_who_wrote_a_section_says_nothing_of_what_it_holds(card: str, verdict: str) -> None:
+    parts = "".join(f"### Part {n}\n\nOats.\n\n" for n in range(4))
+    text = f"# Mill\n\n## Why\n\n## How\n\n{parts}## Wheel\n\n{card}\n"
+    assert verdicts(text, "memory/mill.md")[-1][0] == verdict
+
+
+def test_a_card_below_the_title_that_says_when_a_file_was_made_is_no_memory() -> None:
+    card = "# Of mills\n\n**Time:** 2026-02-07 22:25\n**Theme:** what millers say\n"
+    assert [v for v, _ in verdicts(card, "memory/mill.md")] == ["reject"]
+    assert [v for v, _ in verdicts(card.replace("Time", "Mill"), "memory/mill.md")] == ["promote"]
+
+
+@pytest.mark.parametrize(
+    ("title", "verdict"),
+    [("Mill report - 2026-02-07 16:20", "reject"), ("Mill at 16:20 and after", "promote")],
+)
+def test_a_report_of_an_hour_is_read_as_a_log(title: str, verdict: str) -> None:
+    text = f"# {title}\n\n## Wheel\n\n- Checked the belt of the big wheel and then the small one\n"
+    assert [v for v, _ in verdicts(text, "memory/mill.md")] == [verdict]
 
 
 @pytest.mark.parametrize(

@@ -82,3 +82,27 @@ def test_a_question_is_asked_by_its_matter_where_it_has_enough_of_it() -> None:
     framed = question_of("Can you give me a summary of how the boiler repair went in order?")
     assert framed.terms == ("boiler", "repair", "go")
     assert question_of("What did we discuss?").terms == ("discuss",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what changed last week",
+        "what happened last week?",
+        "was ist letzte Woche passiert",
+        "что изменилось на прошлой неделе",
+        "o que mudou na semana passada",
+    ],
+)
+def test_what_asks_for_no_more_than_its_days_is_asked_by_them_alone(text: str) -> None:
+    asked = question_of(text, SUNDAY)
+    assert asked.spans
+    assert set(asked.terms) <= asked.timed
+
+
+def test_beside_its_days_a_question_keeps_what_it_asks_for() -> None:
+    for text in ("what happened to the boiler last week", "что с котлом на прошлой неделе"):
+        asked = question_of(text, SUNDAY)
+        assert len(set(asked.terms) - asked.timed) == 1
+    assert question_of("what happened on 7 April", SUNDAY).terms == ("7", "april")
+    assert question_of("what changed in Ghent", SUNDAY).terms == ("chang", "ghent")

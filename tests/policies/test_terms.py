@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memrepo.policies.languages import fold
 from memrepo.policies.lexicon import tokens
-from memrepo.policies.terms import date_words, index_terms, query_terms, terms, words
+from memrepo.policies.terms import asked_terms, date_words, index_terms, query_terms, terms, words
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,21 @@ def test_a_question_is_asked_without_its_small_words_unless_it_has_no_others() -
     assert query_terms("What did the pump do?") == ("pump",)
     assert query_terms("who is the?") == ("who", "is", "the")
     assert query_terms("pump pump pumps") == ("pump",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Anne", "A Anne não usa a agenda, só o quadro"),
+        ("aniversário do Rui", "O aniversário do Rui é em janeiro, quem diria"),
+        ("principal", "Esta é a agenda principal da casa, mas não a única"),
+        ("Küche", "Die Küche ist von der Stadt und nicht vom Land"),
+    ],
+)
+def test_a_question_that_shows_no_language_meets_the_texts_of_one(asked: str, said: str) -> None:
+    held = set(terms(said))
+    for term, forms in asked_terms(asked):
+        assert held & {term, *forms}, term
 
 
 def test_a_single_character_finds_the_pair_that_holds_it() -> None:

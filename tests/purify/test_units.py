@@ -543,7 +543,7 @@ order --list
 
 
 def test_a_section_of_an_essay_is_one_unit() -> None:
-    text = ESSAY.format(long="\n\n".join(["A year of work. " * 30] * 3)) + "\n### End\n\nDone.\n"
+    text = ESSAY.format(long="\n\n".join(["A year of work. " * 50] * 3)) + "\n### End\n\nDone.\n"
     found = scan("memory/bees.md", text.encode()).units
     assert [(u.kind, u.headings[-1], u.lines) for u in found] == [
         ("paragraph", "Bees on the roof", (3, 3)),
@@ -559,6 +559,16 @@ def test_a_section_of_an_essay_is_one_unit() -> None:
         "**Who says so**\nThe beekeepers of the valley."
     )
     assert found[1].detail == found[1].text.partition("\n")[2]
+
+
+def test_an_essay_below_one_heading_is_read_by_its_sections() -> None:
+    inner = (
+        ESSAY.format(long="A year of work. " * 60).replace("\n#", "\n##") + "\n#### End\n\nDone.\n"
+    )
+    wrapped = inner.replace("\n### Why", "\n## All of it\n\n### Why")
+    found = [u for u in scan("memory/bees.md", wrapped.encode()).units if u.kind == "section"]
+    assert [u.headings[-1] for u in found] == ["Why", "What it costs", "How it goes on"]
+    assert {u.headings[:2] for u in found} == {("Bees on the roof", "All of it")}
 
 
 @pytest.mark.parametrize("resource", ["MEMORY.md", "memory/2026-05-02.md", "memory/short.md"])

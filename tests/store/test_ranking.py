@@ -16,9 +16,9 @@ from memrepo.core import codec
 from memrepo.core.memory import Importance, Memory, Source
 from memrepo.policies.chunking import ChunkRules
 from memrepo.policies.documents import Document
-from memrepo.policies.merits import Moment
 from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import rank
+from memrepo.policies.reordering import Moment
 from memrepo.policies.rules import Answers, Merits, Weights
 from memrepo.store import embedder as embedding
 from memrepo.store import index

@@ -21,7 +21,7 @@ from memrepo.policies.decay import is_over, is_stale, keeping
 from memrepo.policies.doubt import contesting, doubts, is_retired
 from memrepo.policies.evidence import newer_first
 from memrepo.policies.floor import sureness
-from memrepo.policies.merits import Moment, with_replaced
+from memrepo.policies.reordering import Moment, with_replaced
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.tiers import CONFIDENCE, effective
 from memrepo.store import embedder

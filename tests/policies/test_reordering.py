@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.access import seconds
-from memrepo.core.memory import Memory, Source, Stamp
-from memrepo.policies.merits import access, behind, importance, recency, seen, with_replaced
+from memrepo.policies.reordering import access, behind, importance, recency, with_replaced
 
 NOW = datetime(2026, 3, 8, tzinfo=UTC)
 WEEK = timedelta(days=7)
@@ -36,32 +35,6 @@ def test_retrievals_add_up_to_a_bound(count: int, wanted: float) -> None:
 @pytest.mark.parametrize(("score", "wanted"), [(0.4, 0), (1.0, 0.15), (0.1, -0.075)])
 def test_what_is_hardly_important_loses(score: float, wanted: float) -> None:
     assert importance(score, 0.25) == pytest.approx(wanted)
-
-
-@pytest.mark.parametrize(
-    ("captured", "verified", "created", "wanted"),
-    [
-        (("2026-01-05", "2026-02-01"), None, NOW, datetime(2026, 2, 1, tzinfo=UTC)),
-        (("2026-01-05",), NOW, None, NOW),
-        (("",), None, NOW - DAY, NOW - DAY),
-        ((), None, NOW, NOW),
-        ((), None, None, None),
-    ],
-)
-def test_a_memory_was_last_seen_at_its_newest_evidence_or_else_when_it_was_made(
-    captured: tuple[str, ...],
-    verified: datetime | None,
-    created: datetime | None,
-    wanted: datetime | None,
-) -> None:
-    fields: dict[str, object] = {
-        "sources": tuple(Source(resource="s", captured=c) for c in captured)
-    }
-    if verified:
-        fields["verified"] = (Stamp(by="human:a@b.c"), Stamp(by="human:a@b.c", at=verified))
-    if created:
-        fields["created"] = created
-    assert seen(Memory(path="m.md", fields=fields)) == (seconds(wanted) if wanted else 0)
 
 
 @given(

@@ -378,6 +378,14 @@ def test_search_says_why_nothing_was_found(small_repo: Path, argv: list[str], wh
     assert f"nothing found: {answer['why']}" in said
 
 
+def test_a_day_alone_answers_no_question_and_nothing_is_called_past_its_time(
+    small_repo: Path,
+) -> None:
+    done(small_repo, "add", "Wir öffnen auch samstags.")
+    answer = done(small_repo, "search", "Öffnungszeiten Samstag", "--no-touch")
+    assert answer["why"].startswith("1 memory holds some of these words")
+
+
 def test_an_expired_memory_is_no_hit_and_the_answer_says_so(small_repo: Path) -> None:
     done(small_repo, "add", "The zeppelin lands at noon.", "--class", "ephemeral")
     answer = done(small_repo, "search", "zeppelin", now="2026-03-09T09:00:00Z")

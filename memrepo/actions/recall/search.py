@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -23,6 +24,7 @@ from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.chunking import CHARS_PER_TOKEN, token_count
 from memrepo.policies.excerpts import excerpt
+from memrepo.policies.reordering import Moment
 from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms, terms
 from memrepo.policies.trust import trust_of
@@ -176,7 +178,7 @@ def do(work: Work, request: Request) -> Result:
         commit=commit,
         archived=_archived(index, request, only),
         left_out=len(every) - len(hits),
-        why="" if every else _why_nothing(index, request, only),
+        why="" if every else _why_nothing(index, request, only, there.call.now),
         heading=tuple(heading(there, request.at, request.valid_at)),
     )
 
@@ -277,7 +279,7 @@ def _archived(index: Index, request: Request, only: Filter) -> int:
     return index.count(request.words, replace(only, statuses=("archived",)))[0]
 
 
-def _why_nothing(index: Index, request: Request, only: Filter) -> str:
+def _why_nothing(index: Index, request: Request, only: Filter, now: datetime) -> str:
     """Say why nothing was found."""
     asked = " ".join(request.words)
     if not query_terms(asked):
@@ -290,7 +292,7 @@ def _why_nothing(index: Index, request: Request, only: Filter) -> str:
         Filter(statuses=STATUSES),
     )
     weak = replace(only, statuses=stored, limit=1)
-    if kept and not index.search(request.words, weak):
+    if kept and not index.search(request.words, weak, moment=Moment(now=now)):
         what = counted(kept, "memory holds", "memories hold")
         return f"{what} some of these words, and none enough of them to answer"
     if kept and request.valid_at:

@@ -417,6 +417,10 @@ _OF_A_DAY = regex(
     r"|^\W*(?:session|sitzung|séance|sesión|sessão|sessione|сессия|сеанс|会话|對話|对话|セッション"
     r"|세션)"
     r"\W*(?:\d[\d:.\s–-]*)?(?:[A-Z]{2,4})?\W*$"
+    # Notes and their day: "Notizen vom 15.11."
+    r"|^\W*(?:notizen|tagebuch|eintrag|protokoll|notas?|diario|diário|notes?|log|journal|appunti"
+    r"|notities|заметки|записи|дневник|メモ|日記|日记|笔记|일지|메모)"
+    r"(?:\s+(?:vom|zum|del?|do|du|di|van|за|от|for|from|of))?\W*\d{1,2}[./-]\d{1,2}\W*(?:\d{2,4}\W*)?$"
     r"|^\W*(?:heartbeat|session|memory)\s+(?:check|flush|continuation)\b.{0,40}$",
     re.IGNORECASE,
 )

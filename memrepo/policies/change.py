@@ -44,6 +44,10 @@ LONGEST = 400
 _MOST = 4
 """The most words that one exchanged value or one exception has."""
 _LOOSE = 0.6
+_BOTH, _PART = 2, 0.3
+"""Of a correction, how many words and which share of them the older statement holds."""
+_PLAIN = 12
+"""Of a plain statement of a change, the most words that matter."""
 _SAID = 3
 """The most sentences of a statement; more are a paragraph."""
 _LISTED = regex(r"\n|[;；].*[;；]")
@@ -128,9 +132,10 @@ def _between(old: Row, new: Row) -> Change | None:
     new = own.without("correction")
     found = next(filter(None, (rule(old, new) for rule in _RULES)), None)
     if corrected and found is None:
-        found = _put_right(old, new) or _taken_back(old, new)
+        found = _put_right(old, new) or _taken_back(old, new) or _touched(old, own)
     elif corrected and found is not None:
         found = structs.replace(found, strength="stated", reason=f"corrected: {found.reason}")
+    found = found or _left(old, new)
     if found is None:
         return None
     first = old.items[0].key if old.items else ""
@@ -332,6 +337,38 @@ def _taken_back(old: Row, new: Row) -> Change | None:
         return None
     cover = len(shared) / len(said)
     return Change(kind="taken back", strength="stated", reason="it was taken back", cover=cover)
+
+
+def _touched(old: Row, new: Row) -> Change | None:
+    """A correction, said first thing, of what the older one says among other things."""
+    opens = any(span[0] == 0 for span in new.spans("correction"))
+    said = {i.key for i in old.items if not i.is_mark}
+    mine = [i.key for i in new.without("correction", "negation").items if not i.is_mark]
+    shared = said & {*mine}
+    if not opens or len(shared) < _BOTH or len(shared) < _PART * len(mine):
+        return None
+    return Change(kind="touched", strength="doubt", reason="it corrects a part")
+
+
+def _left(old: Row, new: Row) -> Change | None:
+    """The newer one says what a thing moved from, and the older one has that thing there.
+
+    "from Riga to Oslo" alone is a way; two that tell of a change tell of the same one.
+    """
+    if len(new.items) > _PLAIN or not new.has("changed"):
+        return None
+    if is_negated(old) or old.has("changed", "instead", "was"):
+        return None
+    said = {i.key for i in old.items if not i.is_mark}
+    first = {i.key for i in old.items[:_SAID]}
+    for span in new.spans("instead"):
+        near = new.words[span[0] : span[-1] + _MOST]
+        moved = span[-1] - span[0] >= len(span) and new.words[span[0]].text != "→"
+        value = {w.stem for w in near if w.is_name or w.is_number} & said
+        matter = {i.key for i in new.items if not i.is_mark and i.words[0] not in near} & first
+        if moved and value and matter:
+            return Change(kind="left", strength="doubt", reason="it names the old value as left")
+    return None
 
 
 _RULES: tuple[Callable[[Row, Row], Change | None], ...] = (

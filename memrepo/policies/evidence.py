@@ -36,6 +36,11 @@ def newer_of(first: Iterable[Source], second: Iterable[Source]) -> tuple[Newer, 
     return "unknown", ""
 
 
+def is_dated(sources: Iterable[Source]) -> bool:
+    """Tell whether a text, a heading or a file name says of which day evidence is."""
+    return bool(_day(sources))
+
+
 def same_place(first: Iterable[Source], second: Iterable[Source]) -> bool:
     """Tell whether one place says both: what stands in one line was meant to hold together."""
     places = {(s.resource, s.blob, s.lines) for s in first if s.blob}

@@ -25,7 +25,7 @@ from memrepo.core.corrections import Correction, Side, contradiction_id
 from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, PriorClaim
 from memrepo.core.memory import CLAIM_TYPES, OWN_ACTOR, Link, Memory
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
-from memrepo.policies.evidence import Basis, newer_of, same_place
+from memrepo.policies.evidence import Basis, is_dated, newer_of, same_place
 from memrepo.policies.matching import (
     INACTIVE_STANDINGS,
     WordIndex,
@@ -47,7 +47,7 @@ _EXAMINED = 1000
 everywhere says little."""
 LOOKED = 24
 """With so many statements one is compared, those that share its rarest words first."""
-_SHARED = 1 / 3
+_SHARED = 0.3
 """The least share of the words of the shorter of two that both hold."""
 _SHARED_PAIRS = 1 / 8
 """The same where words are pairs of characters: one name makes few of them."""
@@ -89,16 +89,20 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
     if same_place(first.sources, second.sources):
         return None
     newer, basis = newer_of(first.sources, second.sources)
-    pairs: tuple[tuple[PriorClaim, PriorClaim, Newer], ...] = (
+    pairs: list[tuple[PriorClaim, PriorClaim, Newer]] = [
         (second, first, "first"),
         (first, second, "second"),
-    )
+    ]
+    if newer != "unknown":
+        pairs.sort(key=lambda pair: pair[2] != newer)
     for old, new, side in pairs:
-        if newer not in (side, "unknown"):
+        sure = newer in (side, "unknown")
+        # What is undated may have stood there long before it was seen.
+        if not sure and (basis == "dated" or is_dated(old.sources) or not is_dated(new.sources)):
             continue
         change = change_of(old.text, new.text)
         if change is not None and not _apart(change, old, new):
-            return Noticed(change=change, newer=newer, basis=basis)
+            return Noticed(change=change, newer=newer, basis=basis if sure else "")
     return None
 
 

@@ -93,7 +93,7 @@ DENY = (
 PERSONAL = ("CHRONICLES.md", "DREAMS.md")
 PROFILES = ("MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md")
 """Files that say of one person, agent or place a line each."""
-ESSAY_PARTS, ESSAY_DEEP, ESSAY_SHARE = 3, 4, 0.33
+ESSAY_PARTS, ESSAY_DEEP, ESSAY_SHARE = 3, 3, 0.33
 """Parts of a file that is a design, an article or a report, headings in them, and their share."""
 DEEPEST = 6
 WORDS = (".md", ".markdown", ".txt")

@@ -215,6 +215,8 @@ def test_a_name_is_read_and_a_placeholder_is_none(text: str, name: str) -> None:
         ("2026-02-20 (late) + 2026-02-21 — The new well", ["The new well"]),
         ("2026-02-20 to 2026-02-21 — The new well", ["The new well"]),
         ("assistant: ✅ the new well is dug", []),
+        ("Notizen vom 15.11.", []),
+        ("Notes of release 3.11", ["Notes of release 3.11"]),
     ],
 )
 def test_headings_lose_marks_and_moments_and_generic_ones_say_nothing(

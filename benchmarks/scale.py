@@ -16,6 +16,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import timedelta
@@ -24,7 +25,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.hoards import START, hoard, line
-from benchmarks.measure import Machine, medians_s, timed
+from benchmarks.measure import Machine, medians_s
 from benchmarks.recalling import bare_query, words_index
 from memrepo.store.index import Filter
 from memrepo.store.records import NAME
@@ -253,15 +254,22 @@ def _first_run(machine: Machine, where: Path) -> Cost:
 
 
 def _warm(repo: Path) -> float:
-    """Return how many times longer questions take than bare FTS5 queries of their words."""
+    """Return how many times the CPU of bare FTS5 queries of their words questions take."""
     with open_repository(repo) as store, closing(sqlite3.connect(store.folder / NAME)) as base:
         index = words_index(store)
         taken = medians_s(
             9,
-            recall=lambda: timed(lambda: [index.search([q], Filter()) for q in _QUESTIONS]),
-            fts5=lambda: sum(bare_query(base, q) for q in _QUESTIONS),
+            recall=lambda: _spent(lambda: [index.search([q], Filter()) for q in _QUESTIONS]),
+            fts5=lambda: _spent(lambda: [bare_query(base, q) for q in _QUESTIONS]),
         )
     return taken["recall"] / taken["fts5"]
+
+
+def _spent(do: Callable[[], object]) -> float:
+    """Return the seconds of CPU that a call takes: a busy machine changes these least."""
+    start = time.process_time()
+    do()
+    return time.process_time() - start
 
 
 def table(rows: Sequence[Row]) -> str:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from benchmarks.scale import Row
+
 KEPT = Path(__file__).with_name("kept.json")
 SCALE = Path(__file__).parents[1] / "scale.json"
 RATIOS = Path(__file__).parents[1] / "results.json"
@@ -72,27 +74,23 @@ def scaled(path: Path = SCALE) -> Table | None:
     """Return what `python -m benchmarks.scale` kept as a table, or nothing where it kept none."""
     if not path.exists():
         return None
-    rows = msgspec.json.decode(path.read_bytes(), type=list[_Step])
+    rows = msgspec.json.decode(path.read_bytes(), type=list[Row])
     sizes = sorted({size for row in rows for size in row.costs})
     cells = [
-        (row.name, *(row.costs[size].starts if size in row.costs else None for size in sizes))
+        (
+            row.name,
+            *(row.costs[size].starts if size in row.costs else None for size in sizes),
+            "" if row.exponent is None else f"{row.exponent:.2f}",
+            "" if row.bound is None else f"{row.bound:g}",
+        )
         for row in rows
     ]
     return Table(
-        head=("step", *(f"{size:,}" for size in sizes)),
+        head=("step", *(f"{size:,}" for size in sizes), "exponent", "bound"),
         rows=tuple(cells),
         command="python -m benchmarks.scale --large",
         noise="CPU, of each step the least of some turns; see the machine's noise",
     )
-
-
-class _Cost(msgspec.Struct, frozen=True, kw_only=True):
-    starts: float
-
-
-class _Step(msgspec.Struct, frozen=True, kw_only=True):
-    name: str
-    costs: Mapping[int, _Cost]
 
 
 def ratios(path: Path = RATIOS) -> Table:

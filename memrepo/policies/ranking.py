@@ -28,7 +28,7 @@ _BEST = 3
 """So many of a thread's best tell how good the thread is."""
 _LENGTHS = (40, 100)
 """Mean terms of a text up to which its length hardly counts, and from which it counts in full."""
-_FAR, _ENOUGH, _POWER = 16.0, 0.8, 4.0
+_FAR, _ENOUGH, _POWER = 20.0, 0.8, 4.0
 """How much more meaning weighs where no word is held; the share of the words from which on it is
 not needed; how fast it comes in below that."""
 _NEARBY = (0.5, 0.35, 0.25, 0.15)

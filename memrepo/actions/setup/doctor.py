@@ -115,9 +115,10 @@ def _taken_out(work: Work) -> list[str]:
 
     Git leaves that where two of it wrote the index at one time, and `git rm --cached` does.
     """
-    files, blobs = work.store.work, work.tree.blobs
-    staged = files.staged_since(work.tree.commit).items()
-    return [p for p, do in staged if do == "D" and p in blobs and files.is_at(p, blobs[p])]
+    files = work.store.work
+    out = [p for p, do in files.staged_since(work.tree.commit).items() if do == "D"]
+    blobs = work.tree.blobs if out else {}  # of every file: listed where it is needed alone
+    return [p for p in out if p in blobs and files.is_at(p, blobs[p])]
 
 
 def _identity(work: Work, fix: bool) -> Finding:

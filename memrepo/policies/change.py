@@ -364,7 +364,8 @@ def _left(old: Row, new: Row) -> Change | None:
     for span in new.spans("instead"):
         near = new.words[span[0] : span[-1] + _MOST]
         moved = span[-1] - span[0] >= len(span) and new.words[span[0]].text != "→"
-        value = {w.stem for w in near if w.is_name or w.is_number} & said
+        from_ = new.words[span[0] : span[-1]]
+        value = {w.stem for w in from_ if w.is_name or w.is_number} & said
         matter = {i.key for i in new.items if not i.is_mark and i.words[0] not in near} & first
         if moved and value and matter:
             return Change(kind="left", strength="doubt", reason="it names the old value as left")

@@ -19,7 +19,9 @@ from itertools import islice
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.changes import Step, Update
+from memrepo.core import corrections
+from memrepo.core.changes import Step, Update, Write
+from memrepo.core.corrections import Correction, Side
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.judge import (
     CanonicalClaim,
@@ -31,9 +33,9 @@ from memrepo.core.judge import (
     Suspicion,
     Why,
 )
-from memrepo.core.memory import Memory
+from memrepo.core.memory import OWN_ACTOR, Memory
 from memrepo.core.state import State
-from memrepo.policies.conflicts import contradicts
+from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import same_place
 from memrepo.policies.matching import (
     MOST,
@@ -44,7 +46,7 @@ from memrepo.policies.matching import (
 from memrepo.purify.answers import Kept
 from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.batches import Asked, Asking, ask_pairs
-from memrepo.purify.decisions import Near, decided_pair, is_compared
+from memrepo.purify.decisions import PENDING, Near, decided_pair, is_compared, noticed
 from memrepo.purify.holds import fingerprints
 from memrepo.purify.known import Former, Known, prior_of
 
@@ -119,6 +121,92 @@ def _believed(claim: CanonicalClaim, findings: Mapping[Pair, Finding]) -> Canoni
     calmed = claim.standing == "contested" and not kept
     standing = "resolved" if calmed else claim.standing
     return replace(claim, contradictions=kept, standing=standing)
+
+
+def calmed(state: State, steps: Sequence[Step], now: datetime) -> Iterator[Step]:
+    """End the doubt that rules had raised, where the steps of a run left nothing of it.
+
+    An edited line may no longer contradict the other, or one of the two left recall. What a person
+    looked at, or what still stands against another memory, goes on to wait.
+    """
+    updates = [c for step in steps for c in step.changes if isinstance(c, Update)]
+    changed = {update.id for update in updates}
+    flagged = {frozenset(step.memories) for step in steps if step.op == "flag"}
+    cases = [
+        case
+        for _, case in sorted(state.corrections.cases.items() if changed else ())
+        if case.kind == "contradiction" and (case.verdict, case.by) == ("flagged", OWN_ACTOR)
+        if not changed.isdisjoint(case.memories) and frozenset(case.memories) not in flagged
+    ]
+    now_are = {i: state.memories[i] for c in cases for i in c.memories if i in state.memories}
+    for update in updates:
+        if update.id in now_are:
+            now_are[update.id] = now_are[update.id].with_fields(update.fields, update.body)
+    for case in cases:
+        sides = [now_are[i] for i in case.memories if i in now_are]
+        active = [memory for memory in sides if memory.status == "active"]
+        if len(active) == len(case.sides) and noticed(*map(prior_of, active)) is None:
+            step = _closed(state, case, active, now)
+        elif len(active) == 1 and _is_calm(active[0], state, now_are):
+            step = _ended(active[0])
+        else:
+            continue
+        for update in (c for c in step.changes if isinstance(c, Update)):
+            now_are[update.id] = now_are[update.id].with_fields(update.fields)
+        yield step
+
+
+def _is_calm(memory: Memory, state: State, now_are: Mapping[str, Memory]) -> bool:
+    """Tell whether nothing that is active contradicts a contested memory any more."""
+
+    def active(id_: str) -> bool:
+        other = now_are.get(id_) or state.memories.get(id_)
+        return other is not None and other.status == "active"
+
+    return memory.standing == "contested" and not still_contested(memory, active, "")
+
+
+def _ended(memory: Memory) -> Step:
+    """Return the step after which a memory is contested no more: what stood against it is gone."""
+    return Step(
+        op="resolve",
+        what=memory.label,
+        reason="what contradicted it is active no more",
+        changes=(Update(id=memory.id, fields={"standing": None}),),
+    )
+
+
+def _closed(state: State, case: Correction, sides: Sequence[Memory], now: datetime) -> Step:
+    """Return the step after which two memories stand beside each other."""
+    updates = []
+    for memory, other in (sides, sides[::-1]):
+        links = tuple(
+            x for x in links_of(memory) if (x.type, x.target) != ("contradicts", other.id)
+        )
+        fields: dict[str, object] = {"links": links or None}
+        if memory.standing == "contested" and not any(x.type == "contradicts" for x in links):
+            fields["standing"] = None
+        updates.append(Update(id=memory.id, fields=fields))
+    first, second = sides
+    decided = replace(
+        case,
+        verdict="both",
+        sides=(Side(memory=first.id, text=first.body), Side(memory=second.id, text=second.body)),
+        decided=now,
+        run=PENDING,
+        reason=_EDITED,
+    )
+    path = state.corrections.place(state.layout, decided)
+    return Step(
+        op="resolve",
+        what=f"{first.label} against {second.label}",
+        reason=_EDITED,
+        changes=(*updates, Write(path=path, data=corrections.written(path, decided))),
+        memories=(first.id, second.id),
+    )
+
+
+_EDITED = "a line was edited, and the two no longer contradict each other"
 
 
 # -- asking --------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from memrepo.purify.candidates import Nominee, in_scope, nominations
 from memrepo.purify.capture import Captured, PlacedNote, capture
 from memrepo.purify.clusters import clusters as cluster
 from memrepo.purify.clusters import defer_dreams, divide
-from memrepo.purify.contradictions import verified
+from memrepo.purify.contradictions import calmed, verified
 from memrepo.purify.decisions import Near as Statements
 from memrepo.purify.gather import Gathered
 from memrepo.purify.intake import Cursor, Intake, Reader, SourceText, take_in
@@ -134,11 +134,11 @@ def purify(
         **_behind(gathered, groups, made.decisions, noted, intake.notes),
         **_behind_retired(state, retired, intake),
     }
+    steps = (*_steps(made, noted), *retired, *boxes)
     return Purified(
         steps=(
-            *_steps(made, noted),
-            *retired,
-            *boxes,
+            *steps,
+            *calmed(state, steps, setting.now),
             *nominations(setting.nominees, verdicts, groups, made.decisions),
         ),
         files=set_aside(state, gathered.candidates, verdicts, setting.now),

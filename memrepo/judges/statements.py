@@ -340,17 +340,37 @@ def _segments(candidate: Candidate, *, who: bool) -> list[str]:
         near = [segment for segment in path[-1:] if _topic(segment)]
         own = [candidate.about] if candidate.about and not near else []
         return [_short(segment, NEAREST_LENGTH) for segment in (*own, *near)]
-    about = candidate.about or (path.pop(0) if len(path) > 1 else "")
+    whose = "" if _said_by_heading(candidate, path) else candidate.about
+    about = whose or (path.pop(0) if len(path) > 1 else "")
     if not (about or path):
         about = title_of(candidate)
     inner = [_short(s) for s in path[-(MOST_SEGMENTS - bool(about)) : -1]]
     inner += [_short(s, NEAREST_LENGTH) for s in path[-1:]]
     while len(inner) > 1 and len(about) + sum(map(len, inner)) > LEAD_LENGTH:
-        if not about or candidate.about or len(inner) > 2 or len(tokens(inner[-1])) > 1:
+        if not about or whose or len(inner) > 2 or len(tokens(inner[-1])) > 1:
             inner = inner[1:]
         else:
             about = ""
     return [s for s in (_short(about), *inner) if s]
+
+
+def _said_by_heading(candidate: Candidate, path: Sequence[str]) -> bool:
+    """Tell whether a line of an agent's memory stands under a heading that names its subject.
+
+    Whose memory it is says nothing more of it: "Orchard: gate code lives in the shed".
+    """
+    files = {s.resource.rsplit("/", 1)[-1] for s in candidate.sources}
+    named = (one for one in path if _topic(one) and not _CLAUSE.match(one))
+    return files == {"MEMORY.md"} and next(named, None) is not None
+
+
+_CLAUSE = regex(
+    r"(?:what|how|when|where|why|who|which|o que|como|quando|onde|por que|qu[ée]|c[óo]mo|cu[áa]ndo"
+    r"|d[óo]nde|por qué|ce qu\w*|comment|quand|où|pourquoi|was|wie|wann|wo|warum|wer|cosa|come|che"
+    r"|dove|perché|wat|hoe|wanneer|waar|waarom|что|как|когда|где|почему)\b|什么|如何|怎么|何|どう|어떻게|무엇",
+    re.IGNORECASE,
+)
+"""A heading that asks or tells how, and names nothing: whose memory it is still has to be said."""
 
 
 def _short(segment: str, most: int = SEGMENT_LENGTH) -> str:

@@ -90,6 +90,29 @@ def test_what_a_line_hangs_on_stays_whole_but_for_which_change_or_day_that_was()
     assert said == f"Mill – {what}: at night as well"
 
 
+@pytest.mark.parametrize(
+    ("heading", "said"),
+    [
+        ("## Orchard", "Orchard: the gate code lives in the shed"),
+        (
+            "## Panadería\n\n### Proveedores",
+            "Panadería – Proveedores: the gate code lives in the shed",
+        ),
+        ("## 巣箱", "巣箱: the gate code lives in the shed"),
+        # A kind of things, or what to do, names nothing: whose memory it is says more.
+        ("## Rules", "Kestrel: the gate code lives in the shed"),
+        ("## Décisions", "Kestrel – Décisions: the gate code lives in the shed"),
+        ("## What to load first", "Kestrel – What to load first: the gate code lives in the shed"),
+        ("## O que levar", "Kestrel – O que levar: the gate code lives in the shed"),
+    ],
+)
+def test_an_agents_memory_says_whose_it_is_where_no_heading_names_a_thing(
+    heading: str, said: str
+) -> None:
+    text = f"# MEMORY.md\n\n{heading}\n\n- the gate code lives in the shed\n"
+    assert texts(text, "MEMORY.md", "Kestrel") == [said]
+
+
 def test_added_words_are_told_apart_from_the_evidence() -> None:
     [candidate] = candidates("# Atlas\n\n- restarts by itself after an hour\n")
     lead, text = whole(candidate)

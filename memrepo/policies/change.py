@@ -20,6 +20,7 @@ from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
 from memrepo.policies.rows import (
     SELF,
+    Item,
     Row,
     groups,
     has_date,
@@ -33,7 +34,7 @@ from memrepo.policies.rows import (
     tells_change,
 )
 from memrepo.policies.slots import bound_of, has_one, is_behind, other_value, slot_of
-from memrepo.policies.speech import Language, language_of, sentences
+from memrepo.policies.speech import Language, Word, language_of, sentences
 
 Strength = Literal["stated", "restated", "doubt"]
 """`stated`: the newer one says itself that the older one is over. `restated`: it gives another
@@ -135,7 +136,7 @@ def _between(old: Row, new: Row) -> Change | None:
         found = _put_right(old, new) or _taken_back(old, new) or _touched(old, own)
     elif corrected and found is not None:
         found = structs.replace(found, strength="stated", reason=f"corrected: {found.reason}")
-    found = found or _left(old, new)
+    found = found or _left(old, new) or _set_anew(old, new)
     if found is None:
         return None
     first = old.items[0].key if old.items else ""
@@ -145,7 +146,7 @@ def _between(old: Row, new: Row) -> Change | None:
 
 def _of_itself(old: Row, new: Row) -> Row | None:
     """Return what somebody says of themselves as their own statement; None for hearsay."""
-    if new.report is None:
+    if new.without("correction").report is None:  # "forget what I said" reports nothing
         return new
     speaker, own = new.report
     return own if speaker.keys and speaker.keys == old.keys[: len(speaker.keys)] else None
@@ -182,7 +183,7 @@ def _exchanged(old: Row, new: Row) -> Change | None:
     rest = new.without("instead", "changed")
     mine = {i.key for i in said}
     if len(said) < 2 or not mine <= {i.key for i in rest.items}:
-        return None
+        return _instead(old, new)
     named = groups(rest, lambda item: item.key not in mine)
     named = [g for g in named if not is_date(rest.language, g) or len(named) == 1]
     if len(named) != 1 or len(named[0]) > _MOST:
@@ -190,6 +191,21 @@ def _exchanged(old: Row, new: Row) -> Change | None:
     kind = kind_of(rest.language, named[0])
     if any(kind_of(rest.language, [item]) == kind for item in said[1:]):
         return Change(kind="exchanged", strength="stated", reason="the old value is named as left")
+    return None
+
+
+def _instead(old: Row, new: Row) -> Change | None:
+    """The newer one names the old value as the one that is given up: `markdown instead of PDF`."""
+    said = [i.key for i in old.items if not i.is_mark]
+    for span in new.spans("instead"):
+        given_up = [w.stem for w in new.words[span[-1] + 1 : span[-1] + 1 + _MOST]]
+        gone = next((key for key in given_up if key in said[1:]), "")
+        before = {w.stem for w in new.words[: span[0]]}
+        shared = [key for key in said if key in before and key != gone]
+        if gone and said[0] in shared and span[-1] - span[0] < len(span):
+            strength: Strength = "stated" if len(shared) > 1 else "doubt"
+            reason = "the old value is named as given up"
+            return Change(kind="exchanged", strength=strength, reason=reason)
     return None
 
 
@@ -218,6 +234,11 @@ def _over(old: Row, rest: Row, kind: str, reason: str) -> Change | None:
     said = old.keys
     left = [part for key in rest.keys for part in _parts(rest, key, said)]
     left = [key for key in left if key in said or not is_when(rest, key)]
+    if said[:1] == [SELF] and SELF not in left:  # "We use it", "It is no longer used"
+        done = {w.stem for i in old.items if i.is_mark for w in i.words}
+        said = [i.key for i in old.items if not i.is_mark]
+        left = [key for key in left if key in said or key not in done]
+        said.sort(key=lambda key: key not in left[:1])
     shared = [key for key in said if key in left]
     if not shared or not set(left) <= set(said) or shared[0] != said[0]:
         return None
@@ -287,11 +308,46 @@ def _opposed(old: Row, new: Row) -> Change | None:
     """The same statement with the opposite word."""
     if is_negated(old) != is_negated(new) or is_past_only(old, new):
         return None
-    keys = frozenset(old.keys), frozenset(new.without("again").keys)
+    keys = _turning(_bound_off(old)), _turning(_told_off(new))
     if keys[0] ^ keys[1] in old.language.opposites and len(keys[0] & keys[1]) > 0:
         reason = "the same statement with the opposite word"
         return Change(kind="opposed", strength=_told(old, new), reason=reason)
     return None
+
+
+def _turning(read: Row) -> frozenset[str]:
+    """Return the keys of a sentence, and the small words that turn one round: `on`, `off`."""
+    turns = frozenset().union(*read.language.opposites)
+    return frozenset((*read.keys, *(word.stem for word in read.words if word.stem in turns)))
+
+
+def _bound_off(old: Row) -> Row:
+    """Return an older statement without the time for which it held: `closed until April 3`."""
+    return _timeless(old.without("temporary")) if old.has("temporary") else old
+
+
+def _told_off(new: Row) -> Row:
+    """Return a newer statement without `again`, and without when it came about."""
+    told = new.without("again", "turned")
+    return _timeless(told) if new.has("turned") else told
+
+
+def _timeless(read: Row) -> Row:
+    """Return a sentence without its days, and the numbers beside them."""
+    kept = tuple(
+        item
+        for n, item in enumerate(read.items)
+        if item.is_mark
+        or not (
+            is_when(read, item.key)
+            or any(
+                is_date(read.language, [near])
+                for near in (*read.items[max(n - 1, 0) : n], *read.items[n + 1 : n + 2])
+            )
+            and kind_of(read.language, [item]) == "number"
+        )
+    )
+    return structs.replace(read, items=kept)
 
 
 def _restated(old: Row, new: Row) -> Change | None:
@@ -330,8 +386,12 @@ def _taken_back(old: Row, new: Row) -> Change | None:
     left = {key for key in rest.keys if key != SELF}
     said = set(old.keys)
     shared = left & said
-    if not left or len(shared) / len(left) < (_LOOSE if len(left) > 2 else 0.5):
+    if not left or not shared:
         return None
+    if len(shared) / len(left) < (_LOOSE if len(left) > 2 else 0.5):
+        opens = any(span[0] == 0 for span in new.spans("correction"))
+        if not opens or old.keys[0] not in left:
+            return None
     dropped = "drops_pronouns" in new.language.lists
     if not dropped and (SELF in rest.keys) != (SELF in said) and len(shared) < 2:
         return None
@@ -345,7 +405,8 @@ def _touched(old: Row, new: Row) -> Change | None:
     said = {i.key for i in old.items if not i.is_mark}
     mine = [i.key for i in new.without("correction", "negation").items if not i.is_mark]
     shared = said & {*mine}
-    if not opens or len(shared) < _BOTH or len(shared) < _PART * len(mine):
+    named = bool(mine) and [i.key for i in old.items[:1]] == mine[:1] and old.predicate > 0
+    if not opens or (not named and len(shared) < _BOTH) or len(shared) < _PART * len(mine):
         return None
     return Change(kind="touched", strength="doubt", reason="it corrects a part")
 
@@ -370,6 +431,42 @@ def _left(old: Row, new: Row) -> Change | None:
         if moved and value and matter:
             return Change(kind="left", strength="doubt", reason="it names the old value as left")
     return None
+
+
+def _set_anew(old: Row, new: Row) -> Change | None:
+    """A log says what was done to a thing: `Raised the limit to 50 MB`, `Moved the kiln to bay 2`.
+
+    What stands before the word for "to" is the matter, what stands behind it the value; of the
+    older one the matter is the subject, and its last words are a value of the same kind.
+    """
+    if len(new.items) > _PLAIN or is_negated(old) or is_negated(new):
+        return None
+    told, onto = new.spans("changed"), new.spans("onto")
+    if not told or not onto or new.predicate >= 0 or old.has("changed", "instead", "was", "plan"):
+        return None
+    at = onto[-1][0]
+    matter = [i.key for i in _items_of(new, new.words[:at])]
+    value = _items_of(new, new.words[onto[-1][-1] + 1 :])
+    said = [i for i in old.items if not i.is_mark]
+    keys = [i.key for i in said]
+    rest = [i for i in said if i.key not in matter]
+    if not (matter and rest and value) or len(value) > _MOST or not set(matter) <= set(keys):
+        return None
+    if keys[0] not in matter or set(i.key for i in value) <= set(keys):
+        return None
+    kinds = kind_of(old.language, value[:1]), kind_of(old.language, rest[-2:-1] or rest)
+    numbers = {kind_of(old.language, [i]) for i in rest}
+    if kinds[0] != "word" and kinds[0] not in numbers:
+        return None
+    same = kinds[0] != "word" or old.predicate >= 0
+    reason = "it tells to what it was changed"
+    return Change(kind="set anew", strength="stated" if same else "doubt", reason=reason)
+
+
+def _items_of(read: Row, words: tuple[Word, ...]) -> list[Item]:
+    """Return what matters of a part of a sentence, without the words that tell of a change."""
+    part = row_of(read.language, words).without("changed")
+    return [i for i in part.items if not i.is_mark and not is_when(part, i.key)]
 
 
 _RULES: tuple[Callable[[Row, Row], Change | None], ...] = (

@@ -66,7 +66,7 @@ def _fits(old: Row, new: Row, name: str) -> bool:
     """Tell whether the one value in which two statements differ is one that a predicate has."""
     slot = slot_of(old, new)
     if slot is None:
-        return name == IS and _reordered(old, new)
+        return name == IS and (_reordered(old, new) or _grown(old, new))
     if not is_behind(old, slot.start):
         return False
     kind = "copula" if name == IS else old.language.predicates[name[1:]].get("kind", "single")
@@ -175,6 +175,12 @@ def _reordered(old: Row, new: Row) -> bool:
     shared = (keys[0] & keys[1]) - {old.keys[0]}
     alike = old.keys[0] == new.keys[0] and len(keys[0] ^ keys[1]) == 2
     return bool(told and shared) and alike and len(keys[0]) == len(keys[1])
+
+
+def _grown(old: Row, new: Row) -> bool:
+    """Another role told as a change, that holds the old one: `a nurse`, `became head nurse`."""
+    added = set(new.keys) - set(old.keys)
+    return new.tells("is", "change") and set(old.keys) < set(new.keys) and len(added) < _SLOT
 
 
 def _promoted(old: Row, new: Row, slot: Slot) -> bool:

@@ -19,6 +19,8 @@ from msgspec import structs
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
 from memrepo.policies.rows import (
+    IS,
+    KEY,
     SELF,
     Item,
     Row,
@@ -136,7 +138,7 @@ def _between(old: Row, new: Row) -> Change | None:
         found = _put_right(old, new) or _taken_back(old, new) or _touched(old, own)
     elif corrected and found is not None:
         found = structs.replace(found, strength="stated", reason=f"corrected: {found.reason}")
-    found = found or _left(old, new) or _set_anew(old, new)
+    found = found or next(filter(None, (rule(old, new) for rule in _DOUBTS)), None)
     if found is None:
         return None
     first = old.items[0].key if old.items else ""
@@ -183,7 +185,7 @@ def _exchanged(old: Row, new: Row) -> Change | None:
     rest = new.without("instead", "changed")
     mine = {i.key for i in said}
     if len(said) < 2 or not mine <= {i.key for i in rest.items}:
-        return _instead(old, new)
+        return None
     named = groups(rest, lambda item: item.key not in mine)
     named = [g for g in named if not is_date(rest.language, g) or len(named) == 1]
     if len(named) != 1 or len(named[0]) > _MOST:
@@ -194,18 +196,25 @@ def _exchanged(old: Row, new: Row) -> Change | None:
     return None
 
 
-def _instead(old: Row, new: Row) -> Change | None:
-    """The newer one names the old value as the one that is given up: `markdown instead of PDF`."""
+def _given_up(old: Row, new: Row) -> Change | None:
+    """The newer one names the old value as given up: `markdown instead of PDF`, `not on Friday`."""
+    if is_negated(old):
+        return None
     said = [i.key for i in old.items if not i.is_mark]
-    for span in new.spans("instead"):
-        given_up = [w.stem for w in new.words[span[-1] + 1 : span[-1] + 1 + _MOST]]
-        gone = next((key for key in given_up if key in said[1:]), "")
-        before = {w.stem for w in new.words[: span[0]]}
-        shared = [key for key in said if key in before and key != gone]
-        if gone and said[0] in shared and span[-1] - span[0] < len(span):
-            strength: Strength = "stated" if len(shared) > 1 else "doubt"
-            reason = "the old value is named as given up"
-            return Change(kind="exchanged", strength=strength, reason=reason)
+    values = said[1:] or (said if old.predicate >= 0 else [])
+    for name in ("instead", "negation", "gives_up"):
+        for span in new.spans(name):
+            near = [w.stem for w in new.words[span[-1] + 1 : span[-1] + 1 + _MOST]]
+            gone = next((key for key in near if key in values), "")
+            apart = {w.stem for w in new.words} - {gone}
+            shared = [key for key in said if key in apart]
+            elsewhere = name == "gives_up" or new.words[span[0] - 1].text == ","
+            if not gone or span[-1] - span[0] >= len(span) or not (name == "instead" or elsewhere):
+                continue
+            if (said[0] in shared or said == [gone]) and (name == "gives_up" or len(new.keys) > len(said)):
+                strength: Strength = "stated" if len(shared) > 1 else "doubt"
+                reason = "the old value is named as given up"
+                return Change(kind="exchanged", strength=strength, reason=reason)
     return None
 
 
@@ -288,6 +297,9 @@ def _negated(old: Row, new: Row) -> Change | None:
         return None
     one, other = old.without("negation", "ended"), new.without("negation", "ended", "again")
     said, left = one.keys, other.keys
+    if is_negated(old) and new.has("permitted") and not one.has("permitted"):
+        said = [i.key for i in one.items if not i.is_mark]
+        left = other.without("permitted").keys
     if "letters" in old.language.lists and "".join(said) == "".join(left):
         left = said  # the same text, cut elsewhere
     if not left or not set(left) <= set(said) or left[0] != said[0]:
@@ -445,7 +457,7 @@ def _set_anew(old: Row, new: Row) -> Change | None:
     if not told or not onto or new.predicate >= 0 or old.has("changed", "instead", "was", "plan"):
         return None
     at = onto[-1][0]
-    matter = [i.key for i in _items_of(new, new.words[:at])]
+    matter = [i.key for i in _items_of(new, new.words[:at]) if not is_when(new, i.key)]
     value = _items_of(new, new.words[onto[-1][-1] + 1 :])
     said = [i for i in old.items if not i.is_mark]
     keys = [i.key for i in said]
@@ -459,20 +471,63 @@ def _set_anew(old: Row, new: Row) -> Change | None:
     if kinds[0] != "word" and kinds[0] not in numbers:
         return None
     same = kinds[0] != "word" or old.predicate >= 0
+    if kinds[0] == "word" and not _is_set_off(old, rest[-1]):
+        return None
     reason = "it tells to what it was changed"
     return Change(kind="set anew", strength="stated" if same else "doubt", reason=reason)
+
+
+def _is_set_off(old: Row, value: Item) -> bool:
+    """Tell whether a preposition or a listed predicate stands before a value."""
+    if old.predicate >= 0 and old.items[old.predicate].key not in (IS, KEY):
+        return True
+    if old.predicate >= 0 and value.words[0].is_name:
+        return True
+    at = next(n for n, word in enumerate(old.words) if word is value.words[0])
+    articles = {n for span in old.spans("articles") for n in span}
+    before = next((n for n in range(at - 1, -1, -1) if n not in articles), -1)
+    return any(before in span for span in old.spans("fill"))
+
+
+def _holds_now(old: Row, new: Row) -> Change | None:
+    """The newer one says what holds now, and differs in one place: `uses vite now`."""
+    if not new.has("now") or old.has("now", "was") or is_negated(old) != is_negated(new):
+        return None
+    colon = next((n for n, word in enumerate(new.words) if word.text == ":"), -1)
+    told = row_of(new.language, new.words[colon + 1 :]) if colon >= 0 > _colon(old) else new
+    slot = slot_of(old.without("every"), told.without("every"))
+    if slot is None or slot.start < 1 or new.has("temporary"):
+        return None
+    return Change(kind="restated", strength="doubt", reason="it says what holds now")
+
+
+def _colon(old: Row) -> int:
+    return next((n for n, word in enumerate(old.words) if word.text == ":"), -1)
+
+
+def _another_day(old: Row, new: Row) -> Change | None:
+    """What happens on one day of each week is said to happen on another one."""
+    slot = slot_of(old, new)
+    if slot is None or slot.start < 1 or slot.types != {"date"} or is_negated(old) != is_negated(new):
+        return None
+    weekly = all(
+        old.language.spans(i.words, "every") for side in (slot.mine, slot.theirs) for i in side
+    )
+    return Change(kind="restated", strength="doubt", reason="another day") if weekly else None
 
 
 def _items_of(read: Row, words: tuple[Word, ...]) -> list[Item]:
     """Return what matters of a part of a sentence, without the words that tell of a change."""
     part = row_of(read.language, words).without("changed")
-    return [i for i in part.items if not i.is_mark and not is_when(part, i.key)]
+    return [i for i in part.items if not i.is_mark]
 
 
+_DOUBTS = (_left, _set_anew, _holds_now, _another_day)
 _RULES: tuple[Callable[[Row, Row], Change | None], ...] = (
     _narrowed,
     _turned,
     _exchanged,
+    _given_up,
     _ended,
     _back,
     _negated,

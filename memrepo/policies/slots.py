@@ -230,7 +230,8 @@ def _copula(old: Row, slot: Slot) -> bool:
     """What something is: a date, a number, or the one thing that bears a title."""
     start, mine, theirs = slot.start, slot.mine, slot.theirs
     if slot.types == {"date"}:
-        return _adjacent(old, slot)
+        mixed = any(kind_of(old.language, [i]) == "word" for i in (*mine, *theirs))
+        return _adjacent(old, slot) and not (mixed and _is_set_apart(old.language, mine, theirs))
     if slot.types == {"number"}:
         return not is_index(old, start)
     if not _adjacent(old, slot) or all(i.after_article for i in (mine[0], theirs[0])):
@@ -241,6 +242,12 @@ def _copula(old: Row, slot: Slot) -> bool:
     definite = old.language.spans(old.words[:1], "articles") or len(subject) > 1
     named = all(any(w.is_name for w in i.words) for i in (mine[0], theirs[0]))
     return bool(definite) and (named or "letters" in old.language.lists)
+
+
+def _is_set_apart(language: Language, mine: Sequence[Item], theirs: Sequence[Item]) -> bool:
+    """Tell whether two values with a day in each turn on words that are opposites."""
+    keys = [{i.key for i in side} for side in (mine, theirs)]
+    return any(len(pair & keys[0]) == len(pair & keys[1]) == 1 for pair in language.opposites)
 
 
 _FITS: dict[str, Callable[[Row, Slot], bool]] = {

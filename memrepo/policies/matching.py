@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import lru_cache
+from sys import intern
 
 import msgspec
 
@@ -187,7 +188,8 @@ def tokens(text: str) -> frozenset[str]:
     found: set[str] = set()
     text = normalise(text)
     if not _holds_wide(text):
-        return frozenset(_NARROW_RUN.findall(text)) - _STOP_WORDS
+        # Statements share their words: one string each, however many hold it.
+        return frozenset(map(intern, _NARROW_RUN.findall(text))) - _STOP_WORDS
     for run in _RUN.findall(text):
         if _IS_WIDE.match(run) and len(run) > 1:
             found.update(run[at : at + 2] for at in range(len(run) - 1))

@@ -8,9 +8,10 @@ under "Other".
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import msgspec
 
@@ -315,10 +316,9 @@ def _split(state: State, view: View, claims: Sequence[Memory], folder: str) -> I
     parts = []
     for tag in sorted(groups):
         members = groups[tag]
-        for turn, at in enumerate(range(0, len(members), LIMIT), start=1):
+        for turn, part in enumerate(_cut_up(members), start=1):
             tail = f".{turn}" if len(members) > LIMIT else ""
             name = f"{view.name.removesuffix('.md')}-{tag}{tail}.md"
-            part = members[at : at + LIMIT]
             title = f"{view.title}: {tag}{f', part {turn}' if tail else ''}"
             parts.append({"name": name, "title": title, "count": len(part)})
             yield _page(state, view, title, part, folder + name)
@@ -328,6 +328,28 @@ def _split(state: State, view: View, claims: Sequence[Memory], folder: str) -> I
         of=digest([folder + view.name, shown]),
         render=lambda: _rendered("_parts.md.j2", **shown),
     )
+
+
+def _cut_up(claims: Sequence[Memory]) -> Iterator[Sequence[Memory]]:
+    """Yield the parts of what is too much for one page, in order.
+
+    A part is half full at least, and ends where an id says so: a new claim makes another page of
+    the part that it stands in, and not of all that follow.
+    """
+    if len(claims) <= LIMIT:
+        yield claims
+        return
+    first = 0
+    for at, claim in enumerate(claims, start=1):
+        size = at - first
+        if size == LIMIT or at == len(claims) or (size >= LIMIT // 2 and _ends_part(claim)):
+            yield claims[first:at]
+            first = at
+
+
+def _ends_part(claim: Memory) -> bool:
+    """Tell whether a part that is half full ends with a claim: one in some sixty, by its id."""
+    return crc32(claim.id.encode("utf-8", "surrogatepass")) % max(2, LIMIT // 8) == 0
 
 
 def _first_tag(memory: Memory) -> str:

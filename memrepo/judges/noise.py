@@ -98,7 +98,7 @@ _ROLE_LINES = regex(r"^[^\w\n]*(?:user|assistant|system|human|ai|tool)\W{0,3}:",
 _REDACTED = regex(r"\W*(?:[^:=\n]{0,60}[:=]\W*)?\[redacted:[a-z-]+\]\W*")
 # A value of a file format that stands alone says nothing: null, 0x1F, 1.10
 _LITERAL = regex(
-    r"\W*+(?:null|nil|none|true|false|nan|undefined|0x[0-9a-f]+|[\d_](?:[.,:/-]*[\d_])*+)\W*",
+    r"\W*+(?:null|nil|none|true|false|nan|undefined|0x[0-9a-f]+|[\d_](?:[.,:/-]*[\d_])*)\W*",
     re.I,
 )
 # Directives are asked for, never learned, and nothing in ingested text carries them out.

@@ -98,6 +98,11 @@ _FRAME = regex(
     r"|different (?:aspect|concept|idea|thing|way)s? of|(?:kind|type|sort)s? of)\b"
 )
 """What a question says of how it is to be answered, and of the talk in which it was said."""
+_FRAMED = (
+    "you,summary,overview,recap,order,mention,time,so far,brought,bring,discuss,talk,conversation"
+    ",chat,session,message,request,exchange,how,different,kind,type,sort"
+).split(",")
+"""What is said in each frame; where none is, the pattern needs no compiling."""
 
 
 def cues_of(text: str) -> str:
@@ -124,7 +129,8 @@ def wanted(words: Sequence[str]) -> str:
 
 def matter_of(text: str) -> str:
     """Return a question without what it says of the talk and of the form of the answer."""
-    return _FRAME.sub(" ", text.lower())
+    low = text.lower()
+    return _FRAME.sub(" ", low) if any(sign in low for sign in _FRAMED) else low
 
 
 def asks_several(words: Sequence[str]) -> bool:

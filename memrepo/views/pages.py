@@ -246,12 +246,8 @@ def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
     return any(mark in line for line in head for mark in _MARKS)
 
 
-def visible_claims(state: State) -> list[Memory]:
-    """Return the claims that views print: active, neither stale nor about to be retired."""
-    return [m for m in state.active if _is_shown(m)]
-
-
 def _is_shown(memory: Memory) -> bool:
+    """Tell whether views print an active memory: a claim, neither stale nor about to be retired."""
     return not memory.is_note and memory.standing not in _HIDDEN_STANDINGS
 
 

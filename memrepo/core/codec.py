@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import cast
 
 from memrepo.core import header as headers
 from memrepo.core import refusals
@@ -232,11 +231,15 @@ def encode(memory: Memory) -> bytes:
 def written(memory: Memory) -> tuple[bytes, Memory]:
     """Encode a memory and return what a reader makes of it beside the bytes.
 
-    A run does so at each of its stages: what was written once is known.
+    A run does so at each of its stages: what was written once is known. What reads as it was is
+    not held a second time.
     """
-    if (found := memory.__dict__.get("_written")) is None:
-        found = memory.__dict__["_written"] = _written(memory)
-    return cast("tuple[bytes, Memory]", found)
+    known: tuple[bytes, Memory | None] | None = memory.__dict__.get("_written")
+    if known is None:
+        data, read = _written(memory)
+        known = memory.__dict__["_written"] = data, None if read == memory else read
+    data, other = known
+    return data, memory if other is None else other
 
 
 def _written(memory: Memory) -> tuple[bytes, Memory]:

@@ -37,6 +37,7 @@ class Files(Mapping[str, bytes]):
     def __init__(self, base: Mapping[str, bytes], edits: Mapping[str, bytes | None]) -> None:
         self._base = base
         self._edits = dict(edits)
+        self._below: list[frozenset[str]] = []
 
     def __getitem__(self, path: str) -> bytes:
         if path in self._edits:
@@ -65,7 +66,21 @@ class Files(Mapping[str, bytes]):
 
     def edited(self, edits: Mapping[str, bytes | None]) -> Files:
         """Return the same files under further edits."""
-        return Files(self._base, {**self._edits, **edits})
+        made = Files(self._base, {**self._edits, **edits})
+        made._below = self._below
+        return made
+
+    @property
+    def folders(self) -> frozenset[str]:
+        """Return the folders that hold files; some may have emptied by an edit.
+
+        Those of the base are looked for once, whatever is edited on it.
+        """
+        if not self._below:
+            self._below.append(_all_folders(self._base))
+        return self._below[0] | _all_folders(
+            p for p, data in self._edits.items() if data is not None
+        )
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -275,22 +290,11 @@ class _Draft:
             if any(part in _NO_NAMES for part in path.casefold().split("/")):
                 raise ChangeRefused(path, "is not a path that a repository can hold")
         files = self.state.files.edited(self.edits)
-        folders = self.folders.union(*map(_folders, new))
+        folders = files.folders
         for path in new:
             inside = path in folders and any(f.startswith(f"{path}/") for f in files)
             if inside or any(folder in files for folder in _folders(path)):
                 raise ChangeRefused(path, "found a folder and a file of the same name")
-
-    @cached_property
-    def folders(self) -> frozenset[str]:
-        """Return the folders of the state before; some may have emptied since."""
-        found: set[str] = set()
-        for path in self.state.files:
-            folder = path.rpartition("/")[0]
-            while folder and folder not in found:
-                found.add(folder)
-                folder = folder.rpartition("/")[0]
-        return frozenset(found)
 
     def finish(self) -> State:
         self.check(self.edits)
@@ -305,6 +309,16 @@ class _Draft:
                 if p.path not in self.edits and not (p.rule == _SAME_ID and p.path in shown)
             ),
         )
+
+
+def _all_folders(paths: Iterable[str]) -> frozenset[str]:
+    found: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return frozenset(found)
 
 
 def _folders(path: str) -> Iterator[str]:

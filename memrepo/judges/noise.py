@@ -74,32 +74,35 @@ _TIMES = regex(
 )
 # People write "CRITICAL: never ..." too, so a bare level needs a time, brackets or a logger's name.
 _LOG = regex(
-    r"^\W*(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?Z?[\])]?\s*"
+    r"^[^\w\n]*(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?Z?[\])]?\s*"
     r"\[?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL)\b"
-    r"|^\W*\[(?:INFO|DEBUG|WARN|ERROR|TRACE)\]\s"
-    r"|^\W*(?:INFO|DEBUG|WARNING|ERROR|CRITICAL):[\w.]+:"
-    r"|^\W*\d{1,3}(?:\.\d{1,3}){3} - - \["
+    r"|^[^\w\n]*\[(?:INFO|DEBUG|WARN|ERROR|TRACE)\]\s"
+    r"|^[^\w\n]*(?:INFO|DEBUG|WARNING|ERROR|CRITICAL):[\w.]+:"
+    r"|^[^\w\n]*\d{1,3}(?:\.\d{1,3}){3} - - \["
     # What tools report: "npm WARN ...", "exit code 0", "tokens used: 812", "Build #7 passed in 3s"
-    r"|^\W*npm (?:WARN|ERR!|notice) \S|^\W*(?:yarn|pip|cargo|git) (?:error|warning):\s"
-    r"|^\W*(?i:exit|return|status)\s+code\W{1,2}\d+\W*$"
-    r"|^\W*(?i:tokens?|context|memory|cpu)\s+(?:used|usage|left)\W{1,3}\d[\d.,]*.{0,40}$"
-    r"|^\W*(?i:build|job|pipeline|deploy(?:ment)?)\s+#?\d+\s+"
+    r"|^[^\w\n]*npm (?:WARN|ERR!|notice) \S|^[^\w\n]*(?:yarn|pip|cargo|git) (?:error|warning):\s"
+    r"|^[^\w\n]*(?i:exit|return|status)\s+code\W{1,2}\d+\W*$"
+    r"|^[^\w\n]*(?i:tokens?|context|memory|cpu)\s+(?:used|usage|left)\W{1,3}\d[\d.,]*.{0,40}$"
+    r"|^[^\w\n]*(?i:build|job|pipeline|deploy(?:ment)?)\s+#?\d+\s+"
     r"(?:passed|failed|succeeded|started|finished|queued)(?:\s+(?:in|after|at)\s+\d\S*)?\W*$"
-    r"|^\W*(?:ERROR|WARN(?:ING)?|FATAL|INFO|DEBUG):\s.{0,80}\((?:attempt|retry)\s\d+\)\W*$",
+    r"|^[^\w\n]*(?:ERROR|WARN(?:ING)?|FATAL|INFO|DEBUG):\s.{0,80}\((?:attempt|retry)\s\d+\)\W*$",
     re.MULTILINE,
 )
 _TRACE = regex(
-    r"Traceback \(most recent call last\)|^\s*at \S+ ?\([^)\n]*:\d+(?::\d+)?\)"
-    r"|^\s*File \"[^\"\n]*\", line \d+",
+    r"Traceback \(most recent call last\)|^[^\S\n]*at \S+ ?\([^)\n]*:\d+(?::\d+)?\)"
+    r"|^[^\S\n]*File \"[^\"\n]*\", line \d+",
     re.MULTILINE,
 )
 _ERROR_LINE = regex(r"^\W*(?:[A-Za-z_.]+(?:Error|Exception)): ")
 _ROLE_DUMP = regex(r"^\W*(?:user|assistant|system|human|tool)\s*:(?!//)")
-_ROLE_LINES = regex(r"^\W*(?:user|assistant|system|human|ai|tool)\W{0,3}:", _FLAGS)
+_ROLE_LINES = regex(r"^[^\w\n]*(?:user|assistant|system|human|ai|tool)\W{0,3}:", _FLAGS)
 # What is left of a line whose whole point was a secret: "Password: [redacted:password]"
 _REDACTED = regex(r"\W*(?:[^:=\n]{0,60}[:=]\W*)?\[redacted:[a-z-]+\]\W*")
 # A value of a file format that stands alone says nothing: null, 0x1F, 1.10
-_LITERAL = regex(r"\W*(?:null|nil|none|true|false|nan|undefined|0x[0-9a-f]+|[\d.,:_/-]+)\W*", re.I)
+_LITERAL = regex(
+    r"\W*+(?:null|nil|none|true|false|nan|undefined|0x[0-9a-f]+|[\d_](?:[.,:/-]*[\d_])*)\W*",
+    re.I,
+)
 # Directives are asked for, never learned, and nothing in ingested text carries them out.
 _DIRECTIVES = regex(r"(?:\W*\[\[[a-z_]+(?:[: ][^\]\n]*)?\]\]\W*)+", re.I)
 _COMMENT = regex(r"^\s*<!--.*-->\s*$", re.DOTALL)
@@ -218,8 +221,8 @@ _ABOUT_FILE = regex(
     re.IGNORECASE,
 )
 _CHAT = regex(
-    r"^\W*\[?(?:telegram|whatsapp|discord|slack|signal|imessage)\b[^\]\n]{0,80}\d{1,2}:\d\d"
-    r"|\(untrusted metadata\)|^\W*\[message_id: ?\d+\]",
+    r"^[^\w\n]*\[?(?:telegram|whatsapp|discord|slack|signal|imessage)\b[^\]\n]{0,80}\d{1,2}:\d\d"
+    r"|\(untrusted metadata\)|^[^\w\n]*\[message_id: ?\d+\]",
     _FLAGS,
 )
 _TURN = regex(r"^(?:assistant|user|human|system|tool)\s*:\s+(?:\S+\s+){3}", _FLAGS)
@@ -353,7 +356,7 @@ _STATE_LINE = regex(
     re.IGNORECASE,
 )
 _SHARE_OF_DAY = regex(
-    r"\W*[^:\uff1a\n`\d]{1,40}[:\uff1a\s][\s*_]*[~≈约]?\d{1,3}(?:[.,]\d+)?\s?[%\uff05]\W*"
+    r"\W{0,20}[^:\uff1a\n`\d]{1,40}[:\uff1a\s][\s*_]{0,20}[~≈约]?\d{1,3}(?:[.,]\d+)?\s?[%\uff05]\W*"
 )
 
 

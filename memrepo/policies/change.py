@@ -52,7 +52,7 @@ _SAID = 3
 """The most sentences of a statement; more are a paragraph."""
 _LISTED = regex(r"\n|[;；].*[;；]")
 _QUOTED = regex(
-    r"[\"“„«「『](?:[^\"”“»」』\s]+\s+){2,}[^\"”“»」』]*[\"”“»」』]|[「『][^」』]{5,}[」』]"
+    r"[\"“„«「『](?:[^\"”“»」』\s]++\s++){2}[^\"”“»」』]*[\"”“»」』]|[「『][^」』]{5,}[」』]"
 )
 _ORDER: tuple[Strength, ...] = ("stated", "restated", "doubt")
 

@@ -18,7 +18,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from functools import partial
+from functools import lru_cache, partial
 from itertools import combinations
 from typing import Any
 
@@ -196,6 +196,10 @@ def _abbreviated(name: str, short: str) -> str:
     return " ".join(tail) if len(letters) > 1 and initials == letters else ""
 
 
+_fold = lru_cache(maxsize=1 << 15)(normalise)
+"""Of many memories many name the same, and each run gathers the names of all."""
+
+
 def catalogue(
     memories: Iterable[Memory], configured: Mapping[str, Sequence[str]] | None = None
 ) -> Catalogue:
@@ -214,16 +218,16 @@ def catalogue(
     for id_, (names, *_) in telling.items():
         spelled.update((*names, *confirmed[id_]))
     spelled.update(dict.fromkeys(main.spellings, 0))
-    known = {normalise(name) for name in spelled}
+    known = {_fold(name) for name in spelled}
     groups: dict[str, set[str]] = {}
     for name in spelled:
         groups.setdefault(main.of(name), set()).add(name)
     ids: dict[str, list[str]] = {}
     sure: dict[str, list[str]] = {}
     for id_, (names, maybe, _) in found.items():
-        if id_ not in telling and normalise(subjects[id_]) not in known:
+        if id_ not in telling and _fold(subjects[id_]) not in known:
             continue  # most texts name nothing
-        likely = (m for m in (*maybe, subjects[id_]) if normalise(m) in known)
+        likely = (m for m in (*maybe, subjects[id_]) if _fold(m) in known)
         all_ = (*names, *confirmed[id_], *likely)
         for key in dict.fromkeys(map(main.of, all_)):
             ids.setdefault(key, []).append(id_)
@@ -234,8 +238,8 @@ def catalogue(
         for key, names in groups.items()
         if key in ids
     ]
-    made.sort(key=lambda e: (-len(e.memories), normalise(e.name), e.name))
-    by_name = {normalise(n): e for e in reversed(made) for n in (e.name, *e.aliases)}
+    made.sort(key=lambda e: (-len(e.memories), _fold(e.name), e.name))
+    by_name = {_fold(n): e for e in reversed(made) for n in (e.name, *e.aliases)}
     return Catalogue(entities=tuple(made), by_name=by_name)
 
 
@@ -276,7 +280,7 @@ class _Main(msgspec.Struct, frozen=True, kw_only=True):
 
     def of(self, name: str) -> str:
         """Return the normalised main name of a name; a circle ends where it began."""
-        key, seen = normalise(name), set[str]()
+        key, seen = _fold(name), set[str]()
         while key in self.alias and key not in seen:
             seen.add(key)
             key = self.alias[key]

@@ -239,7 +239,8 @@ def language_of(found: Iterable[str], text: str, sure: int = _SURE) -> str:
 def _votes(found: Iterable[str], text: str) -> Counter[str]:
     """Return by language how many small words of it a text holds; rare letters count as two."""
     table = _by_word()
-    votes = Counter(language for word in found for language in table.get(word, ()))
+    small = [word for word in found if word in table]
+    votes = Counter([language for word in small for language in table[word]])
     if not text.isascii():
         low = frozenset(text.casefold())
         for language, letters in _LETTERS.items():

@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import lru_cache
+from sys import intern
 
 import msgspec
 
@@ -98,10 +99,11 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
 class PriorIndex:
     """Active priors under the three keys by which a duplicate can reach the threshold.
 
-    It grows while a run makes claims, so that these are compared with each other too.
+    It grows while a run makes claims, so that these are compared with each other too. Keys are made
+    of the priors of a subject that is asked for: of a large store these are few.
     """
 
-    __slots__ = ("_alike", "_by_key", "_by_object", "_by_tokens")
+    __slots__ = ("_alike", "_by_key", "_by_object", "_by_tokens", "_named", "_spelled", "_waiting")
 
     def __init__(self, priors: Iterable[PriorClaim] = ()) -> None:
         """Index priors; stale and retired ones are left out."""
@@ -109,11 +111,30 @@ class PriorIndex:
         self._by_object: dict[ReuseKey, list[PriorClaim]] = {}
         self._alike: dict[tuple[str, str], list[PriorClaim]] = {}
         self._by_tokens: dict[tuple[str, str], dict[frozenset[str], list[PriorClaim]]] = {}
+        self._waiting: dict[str, list[PriorClaim]] = {}
+        self._spelled: list[str] = []
+        self._named: dict[str, list[str]] = {}
         for prior in priors:
             self.add(prior)
 
     def add(self, prior: PriorClaim) -> None:
         """Add a prior, unless its standing is stale or retired or it has no subject or home."""
+        if (same := self._waiting.get(prior.subject)) is None:
+            same = self._waiting[prior.subject] = []
+            self._spelled.append(prior.subject)
+        same.append(prior)
+
+    def _meet(self, subject: str) -> None:
+        """Make the keys of the priors of a subject, however it is spelled, that wait for them."""
+        for spelled in self._spelled:
+            self._named.setdefault(normal_subject(spelled), []).append(spelled)
+        self._spelled.clear()
+        for spelled in self._named.get(subject, ()):
+            for prior in self._waiting[spelled]:
+                self._put(prior)
+            self._waiting[spelled].clear()
+
+    def _put(self, prior: PriorClaim) -> None:
         subject, home = normal_subject(prior.subject), prior.home.strip()
         if prior.standing in INACTIVE_STANDINGS or not (subject and home):
             return
@@ -128,7 +149,10 @@ class PriorIndex:
     def with_key(self, statement: Statement) -> tuple[PriorClaim, ...]:
         """Return the priors with the same reuse key: newest evidence first, then by id."""
         key = reuse_key(statement.subject, statement.predicate, statement.home)
-        found = sorted(self._by_key.get(key, ()) if key else (), key=lambda p: p.memory_id)
+        if key is None:
+            return ()
+        self._meet(key[0])
+        found = sorted(self._by_key.get(key, ()), key=lambda p: p.memory_id)
         return tuple(sorted(found, key=newest_capture, reverse=True))
 
     def near(self, statement: Statement) -> tuple[PriorClaim, ...]:
@@ -141,6 +165,7 @@ class PriorIndex:
         subject, home = normal_subject(statement.subject), statement.home.strip()
         if not (subject and home):
             return ()
+        self._meet(subject)
         found = [*self._with_tokens(subject, home).get(tokens(statement.text), ())]
         if object_ := normal_subject(statement.object):
             found += self._by_object.get((subject, home, object_), ())
@@ -187,7 +212,8 @@ def tokens(text: str) -> frozenset[str]:
     found: set[str] = set()
     text = normalise(text)
     if not _holds_wide(text):
-        return frozenset(_NARROW_RUN.findall(text)) - _STOP_WORDS
+        # Statements share their words: one string each, however many hold it.
+        return frozenset(map(intern, _NARROW_RUN.findall(text))) - _STOP_WORDS
     for run in _RUN.findall(text):
         if _IS_WIDE.match(run) and len(run) > 1:
             found.update(run[at : at + 2] for at in range(len(run) - 1))

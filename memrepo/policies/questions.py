@@ -103,7 +103,7 @@ def question_of(text: str, today: date | None = None) -> Question:
         written=tuple(sorted({(str(day), str(day)) for day in written_days(text)})),
         timed=frozenset(told | (asked.keys() - _without(asked, said))),
         latest=_latest(months, today) if today and not years else "",
-        kinds={t: _kinds()[t] for t in terms if t in _kinds()},
+        kinds={t: frozenset(stems(_kinds()[t])) for t in terms if t in _kinds()},
         wanted=wanted(found),
         several=asks_several(found),
         of_assistant=asks_assistant(found),
@@ -156,9 +156,10 @@ def _share(away: int) -> float:
 
 
 @lru_cache(maxsize=1)
-def _kinds() -> Mapping[str, frozenset[str]]:
-    """Return the terms of each kind by the term that names it."""
-    return {stems([name])[0]: frozenset(stems(found)) for name, found in kinds()}
+def _kinds() -> Mapping[str, list[str]]:
+    """Return the words of each kind by the term that names it."""
+    named = dict(kinds())
+    return dict(zip(stems(list(named)), named.values(), strict=True))
 
 
 def _latest(months: frozenset[int], today: date) -> str:

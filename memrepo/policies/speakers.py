@@ -37,6 +37,7 @@ _LONG = 400
 """Characters from which on markup under such an opening is an answer."""
 _LABELLED = 80
 """Characters of a text in whose first words it names what it is about."""
+_ADDRESSED = frozenset(("you", "your"))
 _ASKED_OF = regex(
     r"\b(?:did|do|had|have) you (?:\w+ )?(?:suggest|recommend|tell|told|advise|say|said|mention"
     r"|explain|give|given|list|propose|provide|offer|write|written|show)\w*\b"
@@ -66,4 +67,5 @@ def _names(text: str, name: str) -> bool:
 
 def asks_assistant(words: Sequence[str]) -> bool:
     """Tell whether a question, as folded words, asks for what an assistant said."""
-    return bool(_ASKED_OF.search(" ".join(words)))
+    # A pattern that is not needed is not compiled: that takes longer than to answer.
+    return not _ADDRESSED.isdisjoint(words) and bool(_ASKED_OF.search(" ".join(words)))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import cast
 
 from memrepo.core.ids import normalise
@@ -141,7 +142,8 @@ def stems(found: list[str], language: str = ENGLISH) -> list[str]:
     """Return the stem of each word by the rules of a language, without accents."""
     if language == ENGLISH:
         bases = _bases()
-        return [bases.get(stem, stem) for stem in _english([bare(word) or word for word in found])]
+        plain = [word if word.isascii() else bare(word) or word for word in found]
+        return [bases.get(stem, stem) for stem in _english(plain)]
     stem = _stemmer(language)
     return [bare(one) or one for one in (stem(found) if stem else found)]
 
@@ -211,7 +213,13 @@ def _respelled(word: str) -> list[str]:
 @lru_cache(maxsize=1)
 def _abbreviated() -> dict[str, tuple[str, ...]]:
     """Return by the term of an abbreviation the terms of what it stands for."""
-    return {stems([short])[0]: tuple(stems(long)) for short, long in abbreviations()}
+    found = list(abbreviations())
+    longs = iter(stems([word for _, long in found for word in long]))
+    shorts = stems([short for short, _ in found])
+    return {
+        short: tuple(islice(longs, len(long)))
+        for short, (_, long) in zip(shorts, found, strict=True)
+    }
 
 
 def telling_words(text: str) -> list[str]:

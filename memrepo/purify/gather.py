@@ -227,8 +227,8 @@ ON_PERSON = regex(
     r"|info))?\W*$"
     r"|^\W*(?:user|human|owner)(?:\s+(?:profile|preferences|info(?:rmation)?|facts|details"
     r"|context))?\W*$"
-    r"|^\W*(?:(?:sobre|acerca de|à propos de|über)\s+)?(?:el|la|o|a|l['’]|den|die|der|mon|mi|meu"
-    r"|minha)?\s*"
+    r"|^\W*(?:(?:sobre|acerca de|à propos de|über)\s+)?(?:(?:el|la|o|a|l['’]|den|die|der|mon|mi|meu"
+    r"|minha)\s*)?"
     r"(?:usuari[oa]|usuári[oa]|utilisateur|utilisatrice|(?:be)?nutzer(?:in)?|utente|gebruiker)\W*$"
     r"|^\W*(?:о\s+)?(?:пользователь|пользователе|пользователя)\W*$"
     r"|^\W*(?:关于)?(?:用户|使用者|主人)(?:信息|偏好|资料)?\W*$"
@@ -236,7 +236,7 @@ ON_PERSON = regex(
     re.IGNORECASE,
 )
 """A heading over what is said of the agent's person."""
-_QUOTED = regex(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|`[^`\n]*`")
+_QUOTED = regex(r"\"[^\"\n]*\"|“[^“”\n]*”|«[^«»\n]*»|「[^「」\n]*」|`[^`\n]*`")
 _SPEAKS = regex(
     r"\b(?:I|I['’](?:m|ve|ll|d)|[Mm]y|[Mm]yself|[Ii]ch|[Mm]eine?|[Yy]o|[Ee]u|[Mm]eu|[Mm]inha|[Jj]e"
     r"|[Jj]['’]\w+"

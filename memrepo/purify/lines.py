@@ -18,7 +18,7 @@ from memrepo.core.problems import Problem
 
 MAX_BYTES = 4 * 1024 * 1024
 
-_COMMENT = regex(r"[ \t]*<!--[ \t]*([^\s<>][^<>]*?)[ \t]*-->[ \t]*")
+_COMMENT = regex(r"[ \t]*<!--[ \t]*([^\s<>][^<>]*)-->[ \t]*")
 # `name:start` is what programs write. Looser forms are also people's comments ("quick-start
 # guide"), so they count in pairs only.
 _FIRM = regex(r"(?P<name>\S+?):(?P<word>start|begin|end|stop)(?:\s.*)?", re.IGNORECASE)
@@ -31,7 +31,7 @@ _LOOSE = (
 _HOT_TAG = regex(r"↑\d{4}-\d{2}-\d{2}\([^()\n]{0,100}\)←")
 _FENCE = regex(r"(?:[ \t]{0,80}(?:[-*+>]|\d{1,9}[.)])(?=[ \t])){0,64}[ \t]*(`{3,}|~{3,})(.*)")
 _HEADING = regex(r" {0,3}#{1,6}(?:[ \t]|$)")
-_KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|"[^"]*"|'[^']*')[ \t]*:(?:[ \t]|$)""")
+_KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|(?:"[^"]*"|'[^']*')[ \t]*):(?:[ \t]|$)""")
 
 
 class SourceLines(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import reduce
+from io import StringIO
 from operator import add
 from typing import Any
 
@@ -159,8 +160,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
             **({"decided": [r.as_json() for r in self.decided]} if self.decided else {}),
             **self.receipt.as_json(),
         }
-        text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
-        return text.encode() + b"\n"
+        # As one text would be spelled, but its thousand pieces a page are not held until the end.
+        text = StringIO()
+        json.dump(record, text, ensure_ascii=False, indent=1, sort_keys=True)
+        return text.getvalue().encode() + b"\n"
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):

@@ -243,6 +243,8 @@ class _Parser(BlockParser):
         line = ours.line_at(m.start())
         ours.item_line, ours.items = line, []
         end = super().parse_list(m, state)
+        for child in ours.items:
+            child.parent = None  # it has asked how deep it lies; a circle would outlive its file
         for token in state.tokens[known:]:
             if token["type"] == "list" and "items" not in token:
                 token["items"], token["line"] = ours.items, line

@@ -168,7 +168,8 @@ def _step(path: str, members: list[Memory], standing: TextHashes, run: str, now:
 
 REQUEST = "request-in-text"
 _KEEP = regex(
-    r"(?:(?:^|[.!?:;,(\n]\s*|\bplease )remember this|\b(?:don['’]?t|do not) forget)\b(?! about\b)",
+    r"(?:(?:^|[.!?:;,(\n][^\S\n]*|\bplease )remember this"
+    r"|\b(?:don['’]?t|do not) forget)\b(?! about\b)",
     re.I,
 )
 _DROP = regex(r"(?<!n't )(?<!n’t )(?<!not )\bforget about (?:the |our |my )?([\w' -]{3,60})", re.I)

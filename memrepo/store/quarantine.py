@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -469,11 +469,6 @@ def drop_objects(repo: Repo) -> None:
     call(repo, "prune", "--expire=now")
     repo.light.close()  # what stands holds packs that are gone
     repo.__dict__.pop("light", None)
-
-
-def left_of(repo: Repo, ids: Iterable[str]) -> list[str]:
-    """Return which of some objects are still here."""
-    return [found.id for found in repo.light.objects.each(ids) if found is not None]
 
 
 def done(repo: Repo) -> None:

@@ -35,6 +35,7 @@ from memrepo.store.lock import (
     refuse_unfit,
     uninterrupted,
 )
+from memrepo.store.objects import joined
 from memrepo.store.recovery import TX, Journal
 from memrepo.store.tree import Snapshot, Snapshots
 from memrepo.store.worktree import FilesInTheWay, Sides, WorkTree
@@ -398,7 +399,9 @@ class Repository:
             counts = dict(line.split(": ", 1) for line in said)
             if (loose := int(counts["count"])) >= LOOSE:
                 # The files of one run are alike, wherever they lie; so few of them take no time.
-                window = _WINDOW if loose <= _GIT_LOOSE else _GIT_WINDOW
+                packed = joined(Path(self.repo.common_dir) / "objects" / "pack")
+                few = loose <= _GIT_LOOSE and packed <= _SMALL
+                window = _WINDOW if few else _GIT_WINDOW
                 words = ["repack", "-d", "-l", "-q", "--geometric=2", f"--window={window}"]
                 if loose + int(counts["in-pack"]) <= _SMALL and int(counts["size-pack"]) <= _SMALL:
                     # What was packed apart has its bases in its own pack: look for better ones.

@@ -107,9 +107,6 @@ def _renewed(home: Path, name: str, data: bytes, folder: str, when: int) -> Path
     return copy
 
 
-ABSENT = ""
-
-
 class FilesInTheWay(MemrepoError):
     """Uncommitted work lies on paths that are to be written; it is left as it is."""
 

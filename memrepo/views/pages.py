@@ -8,9 +8,10 @@ under "Other".
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import msgspec
 
@@ -51,18 +52,25 @@ _HEAD_LINES = 8
 _HIDDEN_STANDINGS = ("stale", "retire_candidate")
 
 
+_fold = lru_cache(maxsize=1 << 14)(normalise)
+"""Of many claims few are of another subject, and each run places all of them."""
+
+
 def _by_place(memory: Memory) -> tuple[object, ...]:
     """Order by subject, and the parts of one text as they stand in it."""
-    return memory.made(_place)
-
-
-def _place(memory: Memory) -> tuple[object, ...]:
-    first = next(((s.resource, s.lines[0]) for s in memory.sources), ("", 0))
-    return (normalise(memory.text("subject")), _newest(memory), first, memory.path)
+    sources = memory.sources
+    first = (sources[0].resource, sources[0].lines[0]) if sources else ("", 0)
+    return (_fold(memory.text("subject")), _newest(memory), first, memory.path)
 
 
 def _newest(memory: Memory) -> int:
-    return -int(memory.captured[:10].replace("-", "") or 0)
+    return _day(memory.captured[:10])
+
+
+@lru_cache(maxsize=1 << 12)
+def _day(captured: str) -> int:
+    """Return a number for a day: a later one is smaller."""
+    return -int(captured.replace("-", "") or 0)
 
 
 def _by_newest(memory: Memory) -> tuple[object, ...]:
@@ -238,12 +246,8 @@ def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
     return any(mark in line for line in head for mark in _MARKS)
 
 
-def visible_claims(state: State) -> list[Memory]:
-    """Return the claims that views print: active, neither stale nor about to be retired."""
-    return [m for m in state.active if _is_shown(m)]
-
-
 def _is_shown(memory: Memory) -> bool:
+    """Tell whether views print an active memory: a claim, neither stale nor about to be retired."""
     return not memory.is_note and memory.standing not in _HIDDEN_STANDINGS
 
 
@@ -307,18 +311,17 @@ def _split(state: State, view: View, claims: Sequence[Memory], folder: str) -> I
     """
     groups: dict[str, list[Memory]] = {}
     tags = Counter(map(_first_tag, claims))
+    shared = {tag: slugify(tag) for tag, count in tags.items() if tag and count >= min(FEW, LIMIT)}
     for heading, members in _sections(view, claims):
+        rest = slugify(heading)
         for memory in members:
-            tag = _first_tag(memory)
-            group = tag if tags[tag] >= min(FEW, LIMIT) else ""
-            groups.setdefault(slugify(group or heading), []).append(memory)
+            groups.setdefault(shared.get(_first_tag(memory), rest), []).append(memory)
     parts = []
     for tag in sorted(groups):
         members = groups[tag]
-        for turn, at in enumerate(range(0, len(members), LIMIT), start=1):
+        for turn, part in enumerate(_cut_up(members), start=1):
             tail = f".{turn}" if len(members) > LIMIT else ""
             name = f"{view.name.removesuffix('.md')}-{tag}{tail}.md"
-            part = members[at : at + LIMIT]
             title = f"{view.title}: {tag}{f', part {turn}' if tail else ''}"
             parts.append({"name": name, "title": title, "count": len(part)})
             yield _page(state, view, title, part, folder + name)
@@ -330,8 +333,31 @@ def _split(state: State, view: View, claims: Sequence[Memory], folder: str) -> I
     )
 
 
+def _cut_up(claims: Sequence[Memory]) -> Iterator[Sequence[Memory]]:
+    """Yield the parts of what is too much for one page, in order.
+
+    A part is half full at least, and ends where an id says so: a new claim makes another page of
+    the part that it stands in, and not of all that follow.
+    """
+    if len(claims) <= LIMIT:
+        yield claims
+        return
+    first = 0
+    for at, claim in enumerate(claims, start=1):
+        size = at - first
+        if size == LIMIT or at == len(claims) or (size >= LIMIT // 2 and _ends_part(claim)):
+            yield claims[first:at]
+            first = at
+
+
+def _ends_part(claim: Memory) -> bool:
+    """Tell whether a part that is half full ends with a claim: one in some sixty, by its id."""
+    return crc32(claim.id.encode("utf-8", "surrogatepass")) % max(2, LIMIT // 8) == 0
+
+
 def _first_tag(memory: Memory) -> str:
-    return next((t for t in memory.texts("tags") if not t.endswith(".md")), "")
+    tags = memory.texts("tags")
+    return next((t for t in tags if not t.endswith(".md")), "") if tags else ""
 
 
 def _page(state: State, view: View, title: str, claims: Sequence[Memory], name: str) -> _Page:
@@ -430,6 +456,8 @@ def _short(memory: Memory) -> str:
 
 def _rivals(state: State, memory: Memory) -> list[Memory]:
     """Return the memories that contradict one, and that its page may show."""
+    if "links" not in memory.fields:  # as most, and runs ask for all
+        return []
     found = (
         state.memories.get(link.target)
         for link in memory.fields.get("links", ())

@@ -41,6 +41,23 @@ def test_a_text_tells_what_it_may_answer(text: str, found: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "said",
+    "always never|from now on|whenever I|when I ask|strictly|exclusively|preference|do not use"
+    "|don't wear|only eat|aversion|allergies|intolerant|phobia|fear of|fan of|vegan|vegetarian"
+    "|I'd rather|I would rather|cannot stand|can't have|no interest in|much interest in|not into"
+    "|i really like|I need to avoid|immer|niemals|bevorzugt|lieber|ungern|toujours|jamais|siempre"
+    "|nunca|prefiero|detesto|odio|sempre|altijd|nooit|liever|alltid|aldrig|zawsze|nigdy|7:05"
+    "|17:05|tonight|recently|next|ago|day|weeks|weekend|months|year|evening|midnight|thursday"
+    "|september|1:234|snake_day|weekends".split("|"),
+)
+def test_a_text_of_ascii_alone_is_told_by_its_words_what_patterns_tell_of_any_other(
+    said: str,
+) -> None:
+    for text in (said, f"so {said} it was", said.upper()):
+        assert cues_of(text) == cues_of(f"{text}\u00a0")
+
+
+@pytest.mark.parametrize(
     ("question", "kinds"),
     [
         ("When did it start?", "t"),

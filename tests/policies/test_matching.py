@@ -173,6 +173,10 @@ def test_an_index_grows():
     index = PriorIndex()
     index.add(prior("mem-1", "Anna", "likes", "tea"))
     assert [p.memory_id for p in index.with_key(said("Anna", "likes"))] == ["mem-1"]
+    index.add(prior("mem-2", "the ANNA", "like", "tea"))
+    index.add(prior("mem-3", "Anna", "likes", "milk"))
+    known = [p.memory_id for p in index.with_key(said("Anna", "likes"))]
+    assert known == ["mem-1", "mem-2", "mem-3"]
 
 
 def test_claims_and_priors_are_compared_by_the_same_parts():

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memrepo.core.changes import Delete, Write
 from memrepo.core.memory import Memory
@@ -114,3 +118,38 @@ def test_a_decision_tells_its_day_and_who_contests_it_stands_below() -> None:
     text = page_of(one, claim(2, "we ship on Friday"))
     assert "- we ship on Monday `000001` 2026-03-01\n" in text
     assert "  - contested by `000002`: we ship on Friday\n" in text
+
+
+def parts_of(claims: list[Memory]) -> dict[str, bytes]:
+    found = written(State(files=Files({}, {}), memories={m.id: m for m in claims}))
+    return {path: data for path, data in found.items() if "LTMEMORY-" in path}
+
+
+def day_of(number: int) -> Memory:
+    """Return a claim whose id is a hash, as ids are, in the order of its number."""
+    digits = sha256(str(number).encode()).hexdigest()[:16]
+    fields = {"id": f"mem-{digits}", "type": "fact", "home": "LTMEMORY.md"}
+    path = f"memories/knowledge/m-{number:06}-{digits[:6]}.md"
+    return Memory(path=path, body=f"fact {number}", fields=fields)
+
+
+def test_a_new_claim_in_front_leaves_the_parts_behind_it_as_they_are() -> None:
+    claims = [day_of(10 * n) for n in range(1, 6 * pages.LIMIT)]
+    before = parts_of(claims)
+    assert len(before) > 6
+    for new in (1, 10 * pages.LIMIT + 5, 50 * pages.LIMIT + 5):
+        after = parts_of([*claims, day_of(new)])
+        changed = [path for path in before if before[path] != after.get(path)]
+        assert len(changed) <= 2, new
+        assert after.keys() == before.keys()
+
+
+@given(st.lists(st.integers(0, 10**6), unique=True, max_size=80), st.integers(2, 24))
+def test_parts_are_whole_in_order_and_no_longer_than_a_page(numbers: list[int], limit: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "LIMIT", limit)
+        claims = [day_of(n) for n in numbers]
+        parts = [*pages._cut_up(claims)]
+    assert [claim for part in parts for claim in part] == claims
+    assert all(len(part) <= limit for part in parts)
+    assert all(len(part) >= limit // 2 for part in parts[:-1])

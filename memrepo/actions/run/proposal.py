@@ -147,6 +147,7 @@ def propose(
         done = (step for step in offered.steps if step.op != "link")  # which states nothing
         left = tuple(sorted({id_ for step in done for id_ in step.memory_ids}))
         offered, waits = _pressed(state, waits, offered, wish)
+    del statements  # their words are many, and nothing below compares any
     problems += (*life.problems, *offered.problems)
     beside = life.gists + offered
     purified = _with(purified, beside, judge)

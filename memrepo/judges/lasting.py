@@ -16,62 +16,25 @@ from collections.abc import Iterator
 from memrepo.core.ids import normalise
 from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex
-from memrepo.judges.wording import HAPPENED_HEADING, LASTING_HEADING, lead_of, plain, telling
+from memrepo.judges.happened import (
+    DONE,
+    DONE_ELSEWHERE,
+    HAPPENED,
+    IN_VAIN,
+    OFFERED,
+    REPORTED,
+    recounts,
+)
+from memrepo.judges.wording import (
+    HAPPENED_HEADING,
+    HEADING_TYPES,
+    LASTING_HEADING,
+    lead_of,
+    plain,
+    telling,
+)
 from memrepo.judges.wordlists import terms_of, words_of
 
-HAPPENED = regex(
-    # English: a line that opens with what was done
-    r"^\W*(?:(?:I|we|he|she|they)\s+)?(?:(?!need|indeed|speed|feed|seed|embed|limited|based|used to"
-    r"|required|supposed|expected)"
-    r"[a-z]{2,14}(?:ed|ied)|ran|sent|built|made|got|found|wrote|fixed|set|took|began|saw|met|did"
-    r"|read"
-    r"|went|came|gave|kept|left|put|shut)\b"
-    # who asked for it, and when they did
-    r"|^\W*[A-Z][\w-]+(?: [A-Z][\w-]+)?"
-    r" (?:asked|shared|posted|mentioned|reported|reviewed|checked|tested)\b"
-    # the thing first: "Page widened: ..."
-    r"|^\W*(?:[A-Z][\w/-]*\s+)(?:\w+\s+){0,2}"
-    r"(?!need|speed|feed|based|supposed|expected)[a-z]{3,12}ed:"
-    # done, in a later sentence
-    r"|\bfound (?:no|nothing)\b|\bno new [\w ]{1,30}\b(?:was|were) found\b"
-    r"|\breturned (?:[45]\d\d|an? error|nothing)\b"
-    r"|(?<=[.;\n])\s+(?:committed|pushed|merged|deployed|restarted|installed|updated|verified"
-    r"|tested)\b"
-    # done, and said of a thing
-    r"|\b(?:was|were|has been|have been|got|is now|are now|just)\s+(?:\w+ly\s+)?[a-z]{2,14}ed\b"
-    # What a line opens with in Romance languages: "Revisé", "Vérifié", "Criei", "Inviato"
-    r"|^\W*(?!caf|beb|béb|por qu|aqu)[a-zà-ÿ]{2,14}(?:é|ée|és|ées|ei)\b"
-    r"|^\W*[a-zà-ÿ]{2,14}(?:ad[oa]s?|at[oaie])\s+(?:o|a|os|as|el|la|los|las|il|lo|i|gli|le|un|una"
-    r"|um|uma)\b"
-    r"|^\W*(?:he|hemos|ho|abbiamo|j['’]ai|on a|nous avons)\s+\w+(?:ad|id|at|ut|it|é|i|u)[oaàs]?\b"
-    # and ends with in German and Dutch, without a helping verb: "Drei Anfragen beantwortet"
-    r"|^(?![^\n]*\b(?:ist|sind|hat|haben|wird|werden|is|zijn|heeft|hebben)\b)[^\n]*\s"
-    r"(?:be|er|ver|ent|zer|ge|\w{2,4}ge)[a-zäöüß]{3,12}(?:t|en)[.!]?$"
-    r"|\b(?:foi|foram|fue|fueron|a été|ont été|wurde|wurden)\s+\w+"
-    r"|^\W*(?:\w+\s+){1,4}(?:removid|atualizad|criad|enviad|corrigid|actualizad|cread"
-    r"|eliminad)[oa]s?\b"
-    r"|\b(?:обновлен|создан|удал[её]н|добавлен|исправлен|отправлен|проверен|установлен|настроен)\w*"
-    r"|\b(?:проверил|сделал|обновил|создал|добавил|исправил|отправил|удалил|настроил|запустил)\w*"
-    r"|已(?:更新|完成|发送|创建|恢复|修复|添加|删除|配置|推送)"
-    r"|^\W*(?:发送|生成|创建|完成|更新|追踪|推送|记录|检查|修复)"
-    r"|(?:しました|した|完了|済み)[。\s]*$|(?:했다|했음|완료|하였다)[.\s]*$",
-    re.IGNORECASE,
-)
-DONE = regex(
-    r"^\W*(?:I\s+)?(?!(?:need|indeed|speed|feed|seed|embed|limited|based|used|required|supposed"
-    r"|expected"
-    r"|preferred|allowed|recommended|protected|standardi[sz]ed|shared|fixed:)\b)[A-Z]?"
-    r"(?:[a-z]{2,14}ed|[Rr]an|[Ss]ent|[Bb]uilt|[Ff]ound|[Ww]rote)\b(?![^.\n]{0,40}[:\uff1a](?:\s"
-    r"|$))"
-)
-"""A line that opens with what was done, and is no key."""
-OFFERED = regex(
-    r"\b(?:let me|I can|I['’]ll|I['’]d|shall I|want me to|just say the word|soll ich|quieres que"
-    r"|quer que|veux-tu que|voulez-vous que|vuoi che|wil je dat|давай я)\b"
-    r"|要不要我|需要我|我可以帮|しましょうか|할까요|드릴까요",
-    re.IGNORECASE,
-)
-"""What one offers another to do next."""
 STANDING = words_of(""" is, are, uses, use, runs on, requires, require, must,
 should, never, always, cannot, can't, can not, depends, means, works, supports, lives, prefers,
 wants, likes, needs, has, have, contains, stored, located, only, instead of, because, by default,
@@ -130,7 +93,11 @@ remplace, remplace, reprend, geht in rente, ersetzt, übernimmt, se aposenta, su
 va in
 pensione, sostituisce, gaat met pensioen, vervangt, уходит на пенсию, заменяет, 教訓, 教训, 교훈,
 退職, 後任, 退休,
-接替,
+接替, change de, cambia de, muda de, wechselt zu, wechselt den, wechselt die, cambia in,
+on passe à, on passe au, on passe aux, passa a ser, trocou, cambió, a changé, ha cambiato,
+gewisselt, a confié, に変えた, を変えた, に替えた, に決めた, を決めた, 来年から, 来月から, 来週から,
+明年起, 下个月起, 换成, 换了, 바꿨, 바뀌었, 정했, 내년부터, 다음 달부터, from next, ab nächst*,
+a partir del, à partir du,
 퇴직, 후임, appointment, cita con, cita de, rendez-vous, termin, termine, consulta com, consulta de,
 appuntamento, afspraak, приём у, 予約, 预约, 예약
 """)
@@ -143,7 +110,9 @@ sagte, sagt, wollte, bestätigt, zugestimmt, erzählte, erwähnte, dijo que, me 
 mencionó, prefirió, confirmó, pidió que, a dit, m'a dit, a confirmé, a décidé, préfère,
 souhaite, disse que, contou, mencionou, confirmou, ha detto, ha deciso, ha chiesto, preferisce,
 vuole, conferma, zei, wilde, heeft besloten, mentioned, told me, 告诉我, 提到, と言って,
-伝えられ, 말했다
+伝えられ, 말했다, me cuenta, cuenta que, me dice, dice que, raconte que, dit que, me dit,
+m'explique, me conta, conta que, diz que, me diz, erzählt, mi dice, dice che, racconta, vertelt,
+zegt, рассказал*, говорит, によると, と言う, とのこと, 说要, 说他, 说她, 라고 한다, 라고 했
 """)
 DAY_KEY = terms_of("""
 status, state, context, action, actions, result, results, source, time, date, when, session,
@@ -163,6 +132,7 @@ LASTING_KEY = regex(
     r"|warning|gotcha|decisión|decisão|lección|lição|regla|regra|tática|leçon|décision|règle"
     r"|entscheidung|regel|lektion|решение|урок|правило|вывод|важно|决定|教训|规则|注意|原因"
     r"|決定|教訓|ルール|注意|原因|결정|교훈|규칙|주의|원인"
+    r"|^caus[ae]\b|^ursache|^oorzaak|^причина|원인$"
     r"|aprendido|aprendizaje|appris|à retenir|gelernt|merken|imparato|aprendemos|geleerd|学び"
     r"|学んだ",
     re.IGNORECASE,
@@ -200,17 +170,6 @@ SPOKEN = regex(
     r"|nós|je|j['’]ai|mon|ma|mes|nous|я|мой|моя|мы)\b|我|我们|私|僕|俺|나는|저는|우리",
     re.IGNORECASE,
 )
-IN_VAIN = regex(
-    r"\bfound (?:no|nothing|none)\b|\bnothing (?:new|to do|changed)\b|\bno (?:new|further) work\b"
-    r"|\bno (?:[\w-]+ ){0,3}(?:work|tasks?|changes|actions?) (?:found|needed|due|to do)\b"
-    r"|\bno (?:new |other )?[\w-]+(?: [\w-]+){0,3} (?:was|were) (?:found|due)\b"
-    r"|\battempts?\b[^.\n]{0,60}\b(?:failed|returned|timed out|hung)\b"
-    r"|\b(?:nada|nenhum[a]?|ningún|ninguna) (?:\w+ ){0,2}(?:encontrad|pendente|pendiente)"
-    r"|\brien (?:de neuf|à faire|trouvé)|\bnichts (?:neues|gefunden|zu tun)\b"
-    r"|ничего (?:нового|не найдено)|没有(?:新|发现|找到)|見つからな|なかった[。\s]*$|없었",
-    re.IGNORECASE,
-)
-"""What was looked for and not found, or tried and did not work out: of that day only."""
 _KEY_OF = regex(r"[:\uff1a]")
 ASKS = regex(r"[?\uff1f](?=\s|$)")
 ADDRESSED = regex(r"\b(?:you|your|you're|y'all|tu|você|usted|vous|ты|вы)\b", re.IGNORECASE)
@@ -272,6 +231,42 @@ DAILY_WEIGHTS = {
 """What each sign weighs in a daily log, as the logit of lasting."""
 
 
+_KINDS = tuple(
+    pattern
+    for kind, pattern in HEADING_TYPES
+    if kind in ("open_question", "constraint", "lesson", "decision", "preference")
+)
+_OPEN = next(pattern for kind, pattern in HEADING_TYPES if kind == "open_question")
+REGULAR = regex(
+    r"\bevery\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b"
+    r"|\blos (?:lunes|martes|miércoles|jueves|viernes|sábados|domingos)\b|\btodos? l[oa]s\b"
+    r"|\bles (?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)s?\b|\btou(?:s|tes) les\b"
+    r"|\b(?:le|il|el) (?:premier|deuxième|dernier|primo|ultimo|primer|último) \w+"
+    r" (?:du|de|di|del)\b"
+    r"|\b(?:às|aos) (?:segundas|terças|quartas|quintas|sextas|sábados|domingos)\b"
+    r"|\btod[oa]s? (?:[oa]s?\s)?(?:segunda|terça|quarta|quinta|sexta|sábado|domingo|dia|semana|mês)"
+    r"|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s\b|\bjede[nrms]?\b"
+    r"|\bogni\b|\belke\b|\bкажд\w+|\bпо (?:понедельник|вторник|сред|четверг|пятниц|суббот"
+    r"|воскресен)\w+"
+    r"|毎[日朝晩週月年]|每[天日周週月年次]|매[일주월년]",
+    re.IGNORECASE,
+)
+"""What comes again: a time beside it is no time of the day that the log is of."""
+
+
+def _lasts(heading: str) -> bool:
+    """Tell whether a heading says that what is below it lasts, by itself or by its kind."""
+    return LASTING_HEADING.search(heading) is not None or any(p.search(heading) for p in _KINDS)
+
+
+def _recounts(key: str, said: str) -> bool:
+    """Tell whether a text recounts work: not what a key says of somebody, nor what is settled."""
+    return not key and recounts(said) and not _SETTLED.search(said)
+
+
+_SETTLED = regex(r"\b(?:approved|agreed|decided|confirmed|settled)\b", re.IGNORECASE)
+
+
 def traits(candidate: Candidate) -> Iterator[str]:
     """Yield the names of the signs that a candidate shows, in a fixed order."""
     text = STAMP.sub("", plain(candidate.text))
@@ -279,7 +274,7 @@ def traits(candidate: Candidate) -> Iterator[str]:
     said = value or text
     heads = candidate.context
     near = heads[-2:]
-    if any(LASTING_HEADING.search(h) for h in near):
+    if any(_lasts(h) for h in near):
         yield "lasting_heading"
     if any(HAPPENED_HEADING.search(h) or _DONE_HEADING.search(h) for h in near):
         yield "happened_heading"
@@ -298,19 +293,19 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "day_key"
     elif LASTING_KEY.search(named):
         yield "lasting_key"
-    if HAPPENED.search(said):
+    if HAPPENED.search(said) or DONE_ELSEWHERE.search(said):
         yield "happened"
-    if DONE.search(said):
+    if any(p.search(said) for p in (DONE, DONE_ELSEWHERE, REPORTED)) or _recounts(key, said):
         yield "done"
     if IN_VAIN.search(said):
         yield "in_vain"
     if OFFERED.search(said):
         yield "offered"
-    if STANDING.search(said):
+    if STANDING.search(said) or REGULAR.search(said):
         yield "standing"
     if SAID_BY_PERSON.search(said):
         yield "said_by_person"
-    if CLOCK.search(candidate.text):
+    if CLOCK.search(candidate.text) and not REGULAR.search(said):
         yield "timed"
     if MOMENTARY.search(said):
         yield "momentary"
@@ -328,7 +323,7 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "code"
     if SPEAKER.match(text) and SPOKEN.search(text) and not LASTING_KEY.search(named):
         yield "turn"
-    if ASKS.search(said):
+    if ASKS.search(said) and not any(_OPEN.search(h) for h in near):
         yield "asks"
     if ADDRESSED.search(said):
         yield "addressed"

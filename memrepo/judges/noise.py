@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from memrepo.core.ids import strip_marker
 from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex, spelled
+from memrepo.judges import passing as words
 from memrepo.judges import wordlists
+from memrepo.judges.wording import HEADING_TYPES, plain, tidy
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
 _PREVIOUS = (
@@ -160,6 +162,8 @@ _UNFILLED = regex(
     r"|à (?:remplir|compléter)|por (?:rellenar|completar)|a preencher|da compilare|auszufüllen"
     r"|to be (?:added|defined|filled)|not (?:yet )?(?:available|set|known|defined)|todo"
     r"|unknown|empty|optional|nenhuma?(?:\s+conhecid[oa])?"
+    r"|pendiente|pendente|ausstehend|in sospeso|preencher|rellenar|remplir|ausfüllen|compilare"
+    r"|invullen|заполнить|填写|記入|입력"
     r"|ningun[oa]|aucune?|keine?r?|нет|无|暂无|なし|없음|(?:a|por) definir(?:\s+com\s+\w+)?"
     r"|definir com \w+|à définir|offen|未定|待定|未設定|미정)?[\W_]*+",
     re.IGNORECASE,
@@ -391,6 +395,30 @@ def is_listing(rows: Sequence[str]) -> bool:
     return authors > 1 and 2 * (authors + titles) > len(rows)
 
 
+def passing(candidate: Candidate) -> str:
+    """Return why a line is over by the next day or is another's, or an empty string.
+
+    What is said of today stays, as long as nobody owes it: it may hold tomorrow as well.
+    """
+    text = plain(tidy(candidate.text)).strip()
+    if candidate.detail or "\n" in text:
+        return ""
+    if words.APPLAUSE.fullmatch(text):
+        return "applause"
+    if words.POSTED.search(text):
+        return "posted"
+    if candidate.daily:
+        return ""
+    if words.PROGRESS.search(text):
+        return "progress"
+    if words.RELEASE.fullmatch(text):
+        return "release"
+    owed = candidate.task == "open" or any(_OWED.search(h) for h in candidate.context[-1:])
+    today = owed and words.TODAY.search(text) and not words.FROM_TODAY.search(text)
+    return "of_today" if today else ""
+
+
+_OWED = next(pattern for kind, pattern in HEADING_TYPES if kind == "commitment")
 _SECOND_PERSON = regex(r"\byou(?:r|'re|’re|rself)?\b", re.IGNORECASE)
 _THIS_FILE = regex(
     r"\b(?:this|the) (?:file|isn't|is not)\b|\bworkspace-relative\b"

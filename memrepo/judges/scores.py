@@ -38,7 +38,7 @@ from memrepo.core.times import parse_time
 from memrepo.judges import talk
 from memrepo.judges import wordlists as w
 from memrepo.judges.lasting import DAILY_WEIGHTS, traits
-from memrepo.judges.noise import is_count, is_listing, is_template, noise_class
+from memrepo.judges.noise import is_count, is_listing, is_template, noise_class, passing
 from memrepo.judges.sameness import content
 from memrepo.judges.successions import Said, Succession
 from memrepo.judges.wording import (
@@ -251,6 +251,9 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
         return
     if not document and is_template(candidate):
         yield Signal("template", *_values(_NOISE))
+        return
+    if not document and not candidate.changes and (over := passing(candidate)):
+        yield Signal(over, *_values(_NOISE))
         return
     # A document of an episode has a day too, and is written because that day is to be kept.
     daily = not document and (candidate.daily or _is_report(candidate))

@@ -233,7 +233,9 @@ por decidir, cuestiones abiertas, à décider, questions en suspens, a definir, 
 da decidere, open vragen, 未決, en duda, sin resolver, por resolver, en suspens, non résolu*,
 não resolvid*, em dúvida, a decidir, in sospeso, ungeklärt, ungelöst, nog open, нерешённ*,
 нерешенн*,
-под вопросом, 待解决, 待讨论, 待定, 疑问, 未定, 保留, 不明点, 要検討, 미결, 논의 필요, 미정
+под вопросом, 待解决, 待讨论, 待定, 疑问, 未定, 保留, 不明点, 要検討, 미결, 논의 필요, 미정,
+open points, points ouverts, en aberto, em aberto, pontos abertos, puntos abiertos, offene punkte,
+punti aperti, open punten, questions en cours, preguntas pendientes, 確認待ち, 要確認, 保留事项
 """,
         ),
         (
@@ -264,6 +266,7 @@ lesson*, learned, learnings, gotchas, pitfalls, mistakes, quirks, insights, real
 takeaways, retrospective, lektionen, erkenntnisse, lecciones, aprendizajes, errores,
 lições, aprendizados, erros, leçons, apprentissages, erreurs, уроки, выводы, ошибки, 教训, 经验,
 启发, 教訓, 学び, 学んだ, 気づき, 교훈, 배운,
+appris, aprendí, aprendimos, aprendi, aprendemos, aprendido, わかったこと, 分かったこと, 알게 된,
 fehler, gelernt, errori, lezioni, lezione, imparato, geleerd, lessen, ошибка, 踩坑, 复盘, 反省,
 失敗, 배움, 실수
 """,
@@ -272,9 +275,9 @@ fehler, gelernt, errori, lezioni, lezione, imparato, geleerd, lessen, ошибк
             "decision",
             """
 decision*, decided, rulings, entscheidung*, decisiones, decisión, decisões, decisão, décisions,
-принятые решения, ключевые решения, важные решения, решение, 决策, 决定, 決定, 결정,
-beschlüsse, acuerdos, acordado, combinados, decisioni, decisione, besluiten, beslissingen,
-結論, 合意, se decidió, decidido, se acordó, a été décidé, décidé, ce qui est convenu,
+принятые решения, ключевые решения, важные решения, решение, 决策, 决定, 決定, 결정, décision,
+beschluss, beschlüsse, acuerdos, acordado, combinados, decisioni, decisione, besluiten,
+beslissingen, 結論, 合意, se decidió, decidido, se acordó, a été décidé, décidé, ce qui est convenu,
 ficou decidido,
 foi decidido, beschlossen, entschieden, deciso, besloten, решено, 決まったこと, 決めたこと, 已决定,
 已定,

@@ -11,18 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Literal
 
-import msgspec
 from msgspec import structs
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
+from memrepo.policies.changes_told import (
+    Change,
+    Strength,
+    another_day,
+    given_up,
+    holds_now,
+    left,
+    set_anew,
+)
 from memrepo.policies.rows import (
-    IS,
-    KEY,
     SELF,
-    Item,
     Row,
     groups,
     has_date,
@@ -36,11 +40,7 @@ from memrepo.policies.rows import (
     tells_change,
 )
 from memrepo.policies.slots import bound_of, has_one, is_behind, other_value, slot_of
-from memrepo.policies.speech import Language, Word, language_of, sentences
-
-Strength = Literal["stated", "restated", "doubt"]
-"""`stated`: the newer one says itself that the older one is over. `restated`: it gives another
-value where there can be one. `doubt`: both may hold in part, and a person has to look."""
+from memrepo.policies.speech import Language, language_of, sentences
 
 LONGEST = 400
 """Characters of a statement that is compared; a longer one says too many things."""
@@ -49,8 +49,6 @@ _MOST = 4
 _LOOSE = 0.6
 _BOTH, _PART = 2, 0.3
 """Of a correction, how many words and which share of them the older statement holds."""
-_PLAIN = 12
-"""Of a plain statement of a change, the most words that matter."""
 _SAID = 3
 """The most sentences of a statement; more are a paragraph."""
 _LISTED = regex(r"\n|[;；].*[;；]")
@@ -58,21 +56,6 @@ _QUOTED = regex(
     r"[\"“„«「『](?:[^\"”“»」』\s]++\s++){2}[^\"”“»」』]*[\"”“»」』]|[「『][^」』]{5,}[」』]"
 )
 _ORDER: tuple[Strength, ...] = ("stated", "restated", "doubt")
-
-
-class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """What a statement does to an older one.
-
-    `cover` is the share of the older one's words that the newer one repeats: of several that a
-    cancellation may mean, it means the one that it covers best.
-    """
-
-    kind: str
-    strength: Strength
-    reason: str
-    cover: float = 1.0
-    bare: bool = False
-    """Whether the older one does not name its subject: what it is about stands elsewhere."""
 
 
 @lru_cache(maxsize=65_536)  # a run compares what is new, and what stands once more
@@ -148,9 +131,10 @@ def _between(old: Row, new: Row) -> Change | None:
 
 def _of_itself(old: Row, new: Row) -> Row | None:
     """Return what somebody says of themselves as their own statement; None for hearsay."""
-    if new.without("correction").report is None:  # "forget what I said" reports nothing
+    report = new.without("correction").report and new.report
+    if report is None:  # "forget what I said" reports nothing
         return new
-    speaker, own = new.report
+    speaker, own = report
     return own if speaker.keys and speaker.keys == old.keys[: len(speaker.keys)] else None
 
 
@@ -193,28 +177,6 @@ def _exchanged(old: Row, new: Row) -> Change | None:
     kind = kind_of(rest.language, named[0])
     if any(kind_of(rest.language, [item]) == kind for item in said[1:]):
         return Change(kind="exchanged", strength="stated", reason="the old value is named as left")
-    return None
-
-
-def _given_up(old: Row, new: Row) -> Change | None:
-    """The newer one names the old value as given up: `markdown instead of PDF`, `not on Friday`."""
-    if is_negated(old):
-        return None
-    said = [i.key for i in old.items if not i.is_mark]
-    values = said[1:] or (said if old.predicate >= 0 else [])
-    for name in ("instead", "negation", "gives_up"):
-        for span in new.spans(name):
-            near = [w.stem for w in new.words[span[-1] + 1 : span[-1] + 1 + _MOST]]
-            gone = next((key for key in near if key in values), "")
-            apart = {w.stem for w in new.words} - {gone}
-            shared = [key for key in said if key in apart]
-            elsewhere = name == "gives_up" or new.words[span[0] - 1].text == ","
-            if not gone or span[-1] - span[0] >= len(span) or not (name == "instead" or elsewhere):
-                continue
-            if (said[0] in shared or said == [gone]) and (name == "gives_up" or len(new.keys) > len(said)):
-                strength: Strength = "stated" if len(shared) > 1 else "doubt"
-                reason = "the old value is named as given up"
-                return Change(kind="exchanged", strength=strength, reason=reason)
     return None
 
 
@@ -346,18 +308,13 @@ def _told_off(new: Row) -> Row:
 
 def _timeless(read: Row) -> Row:
     """Return a sentence without its days, and the numbers beside them."""
+    dated = [is_date(read.language, [item]) for item in read.items]
+    beside = [any(dated[max(n - 1, 0) : n + 2]) for n in range(len(dated))]
     kept = tuple(
         item
-        for n, item in enumerate(read.items)
+        for item, near in zip(read.items, beside, strict=True)
         if item.is_mark
-        or not (
-            is_when(read, item.key)
-            or any(
-                is_date(read.language, [near])
-                for near in (*read.items[max(n - 1, 0) : n], *read.items[n + 1 : n + 2])
-            )
-            and kind_of(read.language, [item]) == "number"
-        )
+        or not (is_when(read, item.key) or (near and kind_of(read.language, [item]) == "number"))
     )
     return structs.replace(read, items=kept)
 
@@ -423,111 +380,12 @@ def _touched(old: Row, new: Row) -> Change | None:
     return Change(kind="touched", strength="doubt", reason="it corrects a part")
 
 
-def _left(old: Row, new: Row) -> Change | None:
-    """The newer one says what a thing moved from, and the older one has that thing there.
-
-    "from Riga to Oslo" alone is a way; two that tell of a change tell of the same one.
-    """
-    if len(new.items) > _PLAIN or not new.has("changed"):
-        return None
-    if is_negated(old) or old.has("changed", "instead", "was"):
-        return None
-    said = {i.key for i in old.items if not i.is_mark}
-    first = {i.key for i in old.items[:_SAID]}
-    for span in new.spans("instead"):
-        near = new.words[span[0] : span[-1] + _MOST]
-        moved = span[-1] - span[0] >= len(span) and new.words[span[0]].text != "→"
-        from_ = new.words[span[0] : span[-1]]
-        value = {w.stem for w in from_ if w.is_name or w.is_number} & said
-        matter = {i.key for i in new.items if not i.is_mark and i.words[0] not in near} & first
-        if moved and value and matter:
-            return Change(kind="left", strength="doubt", reason="it names the old value as left")
-    return None
-
-
-def _set_anew(old: Row, new: Row) -> Change | None:
-    """A log says what was done to a thing: `Raised the limit to 50 MB`, `Moved the kiln to bay 2`.
-
-    What stands before the word for "to" is the matter, what stands behind it the value; of the
-    older one the matter is the subject, and its last words are a value of the same kind.
-    """
-    if len(new.items) > _PLAIN or is_negated(old) or is_negated(new):
-        return None
-    told, onto = new.spans("changed"), new.spans("onto")
-    if not told or not onto or new.predicate >= 0 or old.has("changed", "instead", "was", "plan"):
-        return None
-    at = onto[-1][0]
-    matter = [i.key for i in _items_of(new, new.words[:at]) if not is_when(new, i.key)]
-    value = _items_of(new, new.words[onto[-1][-1] + 1 :])
-    said = [i for i in old.items if not i.is_mark]
-    keys = [i.key for i in said]
-    rest = [i for i in said if i.key not in matter]
-    if not (matter and rest and value) or len(value) > _MOST or not set(matter) <= set(keys):
-        return None
-    if keys[0] not in matter or set(i.key for i in value) <= set(keys):
-        return None
-    kinds = kind_of(old.language, value[:1]), kind_of(old.language, rest[-2:-1] or rest)
-    numbers = {kind_of(old.language, [i]) for i in rest}
-    if kinds[0] != "word" and kinds[0] not in numbers:
-        return None
-    same = kinds[0] != "word" or old.predicate >= 0
-    if kinds[0] == "word" and not _is_set_off(old, rest[-1]):
-        return None
-    reason = "it tells to what it was changed"
-    return Change(kind="set anew", strength="stated" if same else "doubt", reason=reason)
-
-
-def _is_set_off(old: Row, value: Item) -> bool:
-    """Tell whether a preposition or a listed predicate stands before a value."""
-    if old.predicate >= 0 and old.items[old.predicate].key not in (IS, KEY):
-        return True
-    if old.predicate >= 0 and value.words[0].is_name:
-        return True
-    at = next(n for n, word in enumerate(old.words) if word is value.words[0])
-    articles = {n for span in old.spans("articles") for n in span}
-    before = next((n for n in range(at - 1, -1, -1) if n not in articles), -1)
-    return any(before in span for span in old.spans("fill"))
-
-
-def _holds_now(old: Row, new: Row) -> Change | None:
-    """The newer one says what holds now, and differs in one place: `uses vite now`."""
-    if not new.has("now") or old.has("now", "was") or is_negated(old) != is_negated(new):
-        return None
-    colon = next((n for n, word in enumerate(new.words) if word.text == ":"), -1)
-    told = row_of(new.language, new.words[colon + 1 :]) if colon >= 0 > _colon(old) else new
-    slot = slot_of(old.without("every"), told.without("every"))
-    if slot is None or slot.start < 1 or new.has("temporary"):
-        return None
-    return Change(kind="restated", strength="doubt", reason="it says what holds now")
-
-
-def _colon(old: Row) -> int:
-    return next((n for n, word in enumerate(old.words) if word.text == ":"), -1)
-
-
-def _another_day(old: Row, new: Row) -> Change | None:
-    """What happens on one day of each week is said to happen on another one."""
-    slot = slot_of(old, new)
-    if slot is None or slot.start < 1 or slot.types != {"date"} or is_negated(old) != is_negated(new):
-        return None
-    weekly = all(
-        old.language.spans(i.words, "every") for side in (slot.mine, slot.theirs) for i in side
-    )
-    return Change(kind="restated", strength="doubt", reason="another day") if weekly else None
-
-
-def _items_of(read: Row, words: tuple[Word, ...]) -> list[Item]:
-    """Return what matters of a part of a sentence, without the words that tell of a change."""
-    part = row_of(read.language, words).without("changed")
-    return [i for i in part.items if not i.is_mark]
-
-
-_DOUBTS = (_left, _set_anew, _holds_now, _another_day)
+_DOUBTS: tuple[Callable[[Row, Row], Change | None], ...] = (left, set_anew, holds_now, another_day)
 _RULES: tuple[Callable[[Row, Row], Change | None], ...] = (
     _narrowed,
     _turned,
     _exchanged,
-    _given_up,
+    given_up,
     _ended,
     _back,
     _negated,

@@ -189,7 +189,9 @@ def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
         others += () if language == ENGLISH else tuple(stems([word]))
         others += (bare(word), *(rival[n] for rival in rivals))
         others += () if language not in _UMLAUTS else tuple(stems(_respelled(word), language))
-        found.setdefault(term, tuple(dict.fromkeys(o for o in others if o and o != term)))
+        found.setdefault(
+            term, tuple(dict.fromkeys(o for o in others if o and o != term and o not in STOP_WORDS))
+        )
     for word in stems(_joined(text)):
         found.setdefault(word, ())
     for short, long in _abbreviated().items():

@@ -38,7 +38,7 @@ from memrepo.policies.wording_marks import is_told
 from memrepo.purify.known import Known, Priors, by_person, prior_of
 
 if TYPE_CHECKING:
-    from memrepo.policies.change import Change
+    from memrepo.policies.changes_told import Change
     from memrepo.policies.kept_words import Postings
 
 SURE_CHANGE, UNSURE = 0.95, 0.5

@@ -19,6 +19,8 @@ _MOST = 4
 """The most words that a value has."""
 _PLAIN = 12
 """Of a plain statement of a change, the most words that matter."""
+_REST = 0.6
+"""Which share of the other words of a statement stands beside a value that is given up."""
 _FIRST = 3
 """So many words at the beginning of a statement name its matter."""
 
@@ -43,21 +45,27 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def given_up(old: Row, new: Row) -> Change | None:
-    """The newer one names the old value as given up: `markdown instead of PDF`, `not on Friday`."""
-    if is_negated(old):
-        return None
+    """The newer one names the old value as given up: `markdown instead of PDF`, `not on Friday`.
+
+    It has to stand right behind the word, and most of the rest of the older statement beside it.
+    """
     said = [i.key for i in old.items if not i.is_mark]
-    values = said[1:] or (said if old.predicate >= 0 else [])
+    if is_negated(old) or not said or len(new.items) > _PLAIN:
+        return None
+    held = {i.key for i in new.items}
     for name in ("instead", "negation", "gives_up"):
         for span in new.spans(name):
-            near = [w.stem for w in new.words[span[-1] + 1 : span[-1] + 1 + _MOST]]
-            gone = next((key for key in near if key in values), "")
-            shared = [key for key in said if key != gone and key in {w.stem for w in new.words}]
-            whole = span[-1] - span[0] < len(span)  # "from ... to" is a way
-            denied = name == "negation" and new.words[span[0] - 1].text != ","
-            if not gone or not whole or denied or not (said[0] in shared or said == [gone]):
+            if span[-1] - span[0] >= len(span) or new.words[span[0]].text == "→":
+                continue  # a way, or steps
+            if name == "negation" and (not span[0] or new.words[span[0] - 1].text != ","):
                 continue
-            if name == "gives_up" or len(new.keys) > len(said):
+            behind = _items_of(new, new.words[span[-1] + 1 :])
+            gone = behind[0].key if behind else ""
+            rest = [key for key in said if key != gone]
+            shared = [key for key in rest if key in held]
+            if gone not in (said[1:] or said) or len(shared) < _REST * len(rest):
+                continue
+            if said[0] in (*shared, gone) and (name == "gives_up" or len(new.keys) > len(said)):
                 strength: Strength = "stated" if len(shared) > 1 else "doubt"
                 reason = "the old value is named as given up"
                 return Change(kind="exchanged", strength=strength, reason=reason)

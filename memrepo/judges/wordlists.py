@@ -36,6 +36,14 @@ def terms_of(text: str) -> frozenset[str]:
     return frozenset(part.strip() for part in text.replace("\n", " ").split(","))
 
 
+ONESELF = words_of("""
+agent*, assistant*, asistente*, assistente*, ассистент*, агент*, persona*, core, basic*, role*,
+trait*, card, profile*, profil*, perfil*, summary, statement, notes, name*, voice, values, tone,
+style, self, your, mine, here, this, ours, role, rolle*, kern*, mein*, dein*, votre, notre,
+mia, propia, propio, própria, mío, soul, vibe, bot
+""")
+"""What a heading of who one is may say beside that word."""
+
 DURABLE = words_of("""
 always, never, prefers, prefer, policy, policies, decided, decision, born, lives, live in,
 usually, every day, every week, weekly, daily, monthly, permanent, permanently, standard,

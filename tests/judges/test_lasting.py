@@ -103,6 +103,7 @@ def test_what_a_turn_of_a_transcript_answers_is_no_claim_and_a_log_of_the_same_w
         ("- **Title:** “Why mills turn”", "title"),
         ("- 帖子：「水车为什么转」", "title"),
         ("*Established: 2026-03-16*", "metadata"),
+        ("*Agreed: 2026-03-16*\n*Made stricter: 2026-03-18 after the flood*", "metadata"),
         ("- **作者:** 小海", "metadata"),
         ("## Entry\n\nWhat happened:\nWhat to do:", "unfilled"),
         ("## 讨论\n\n- **时间：** 2026-02-07 20:00\n- **讨论者：** 小海", "metadata"),

@@ -38,6 +38,7 @@ from memrepo.core.memory import CLAIM_TYPES, Gist
 from memrepo.core.patterns import regex, spelled
 from memrepo.judges import sameness, wordlists
 from memrepo.judges import wordlists as w
+from memrepo.judges.lasting import WISHED
 from memrepo.judges.pointers import pointed
 from memrepo.judges.scores import is_hedged, measure, score
 from memrepo.judges.statements import parts_of, steps_of, whole
@@ -144,6 +145,7 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("constraint", w.CONSTRAINT),
     ("constraint", _MUST),
     ("preference", w.STANDING_WISH),
+    ("preference", WISHED),
     ("aspiration", w.ASPIRATION),
     ("lesson", w.LESSON),
     ("milestone", w.MILESTONE),

@@ -21,7 +21,7 @@ from memrepo.policies.hotcache import SEEDED, hot_of, is_exempt, matters, may_be
 from memrepo.policies.matching import tokens
 from memrepo.policies.rules import DecayRules
 
-ALWAYS = {"identity": 3, "relationship": 4, "preference": 4, "constraint": 4}
+ALWAYS = {"identity": 3, "relationship": 6, "preference": 4, "constraint": 4}
 """Types of which the surest are told, and how many: the agent, the person, the rules."""
 LATEST = {"decision": 3, "milestone": 2, "commitment": 4}
 """Types of which the newest are told: what is under way, and what was promised."""

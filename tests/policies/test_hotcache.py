@@ -227,7 +227,7 @@ def test_the_first_page_shows_what_a_session_begins_with_in_one_commit() -> None
     all_ = [told(n, type=kinds[n % len(kinds)]) for n in range(60)]
     (step,) = first(all_)
     chosen = {change.id for change in step.changes}
-    assert (step.what, step.reason, len(chosen)) == ("18 memories", "new layer", 18)
+    assert (step.what, step.reason, len(chosen)) == ("20 memories", "new layer", 20)
     types = {m.id: m.type for m in all_}
     assert {types[id_] for id_ in chosen} == set(kinds) - {"episode"}
 

@@ -55,6 +55,7 @@ _LISTED = regex(r"\n|[;；].*[;；]")
 _QUOTED = regex(
     r"[\"“„«「『](?:[^\"”“»」』\s]++\s++){2}[^\"”“»」』]*[\"”“»」』]|[「『][^」』]{5,}[」』]"
 )
+_SCHEME = regex(r"\bhttps?://(?=\S)")
 _ORDER: tuple[Strength, ...] = ("stated", "restated", "doubt")
 
 
@@ -63,6 +64,7 @@ def change_of(old: str, new: str) -> Change | None:
     """Return what a newer statement does to an older one; None where both may well hold."""
     if max(len(old), len(new)) > LONGEST or normalise(old) == normalise(new):
         return None
+    old, new = _SCHEME.sub("", old), _SCHEME.sub("", new)  # an address is one word
     if _is_long(old) or _is_long(new):
         return None
     language = language_of(old, new)

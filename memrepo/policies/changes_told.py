@@ -89,9 +89,19 @@ def left(old: Row, new: Row) -> Change | None:
         from_ = new.words[span[0] : span[-1]]
         value = {w.stem for w in from_ if w.is_name or w.is_number} & said
         matter = {i.key for i in new.items if not i.is_mark and i.words[0] not in near} & first
-        if moved and value and matter:
+        if moved and ((value and matter) or _is_value(old, from_[1:])):
             return Change(kind="left", strength="doubt", reason="it names the old value as left")
     return None
+
+
+def _is_value(old: Row, words: tuple[Word, ...]) -> bool:
+    """Tell whether the older one gives a name of several words as the value of its key."""
+    stems = [word.stem for word in words]
+    said = [word.stem for word in old.words]
+    if len(stems) < 2 or not all(w.is_name or w.is_number for w in words) or ":" not in said:
+        return False
+    at = said.index(":") + 1
+    return said[at : at + len(stems)] == stems
 
 
 def set_anew(old: Row, new: Row) -> Change | None:

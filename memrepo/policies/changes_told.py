@@ -102,7 +102,9 @@ def left(old: Row, new: Row) -> Change | None:
         from_ = new.words[span[0] : span[-1]]
         value = {w.stem for w in from_ if w.is_name or w.is_number} & said
         matter = {i.key for i in new.items if not i.is_mark and i.words[0] not in near} & first
-        if moved and ((value and matter) or _is_value(old, from_[1:])):
+        to = {w.stem for w in new.words[span[-1] + 1 : span[-1] + _MOST] if w.is_name}
+        named = not to <= {w.stem for w in old.words} and _is_value(old, from_[1:])
+        if moved and ((value and matter) or named):
             return Change(kind="left", strength="doubt", reason="it names the old value as left")
     return None
 

@@ -172,7 +172,7 @@ def kind_of(
         return "episode", "type_source"
     if hint in ("method", "procedure"):
         return ("procedure", "type_steps") if _has_steps(text) else ("method", "type_source")
-    named = w.KEY_TYPES.get(normalise(key or _plain_key(text)))
+    named = w.KEY_TYPES.get(_OF_WHOM.sub("", normalise(key or _plain_key(text))))
     if named is not None and not (named == "identity" and _names_thing(text)):
         return named, "type_key"
     if key and normalise(key).startswith(("favorite", "favourite", "lieblings")):
@@ -256,6 +256,8 @@ def _plain_key(text: str) -> str:
     return match[1].strip() if match else ""
 
 
+_OF_WHOM = regex(r"\s(?:from|by|von|de|da|di|от)\s.+")
+"""Who gave a rule, asked for a thing: `New rule from Ana: ...`."""
 _PLAIN_KEY = regex(r"\W{0,4}([^\W\d][^:\uff1a\n]{1,30})[:\uff1a]")
 HEADING_LENGTH, LIST_NAME = 80, 5
 """Characters of a heading that says what is below it, and words of the name of a list of tasks."""

@@ -896,3 +896,17 @@ def test_the_judge_has_a_name_and_takes_any_number():
 def test_the_identity_of_a_thing_is_not_who_one_is(heading: str, kind: str) -> None:
     (claim,) = claimed(candidate("The mark is a blue heron over two waves", heading=heading))
     assert claim.type == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("New rule from Vera: the kiln is fired by two people", "constraint"),
+        ("Neue Regel: der Ofen wird zu zweit angeheizt", "constraint"),
+        ("TODO: remind Vera to renew the permit of the kiln", "commitment"),
+        ("提醒：给 Vera 续签许可", "commitment"),
+    ],
+)
+def test_a_key_says_of_which_type_a_line_is_whoever_gave_it(text: str, kind: str) -> None:
+    (claim,) = claimed(candidate(text))
+    assert claim.type == kind

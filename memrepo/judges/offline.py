@@ -39,7 +39,7 @@ from memrepo.core.patterns import regex, spelled
 from memrepo.judges import sameness, wordlists
 from memrepo.judges import wordlists as w
 from memrepo.judges.lasting import WISHED
-from memrepo.judges.pointers import pointed
+from memrepo.judges.pointers import pointed, told_by
 from memrepo.judges.scores import is_hedged, measure, score
 from memrepo.judges.statements import parts_of, steps_of, whole
 from memrepo.judges.successions import (
@@ -346,7 +346,8 @@ class OfflineJudge(msgspec.Struct, frozen=True):
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
         """Answer Pass 2: a claim for each statement of a cluster, in the request's order."""
-        drafts = [d for cluster in request.clusters for d in _drafts(cluster, request.profile)]
+        told = map(told_by, request.clusters)
+        drafts = [d for cluster in told for d in _drafts(cluster, request.profile)]
         values = values_by_key((d.said for d in drafts), PriorIndex(request.priors))
         claims = [_claim(d, succession(d.said, values), request) for d in drafts]
         standing = sameness.Standing(request.priors, len(claims))

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from posixpath import dirname, join, normpath
 
-from memrepo.core.judge import Candidate, PriorClaim
+from msgspec.structs import replace
+
+from memrepo.core.judge import Candidate, Cluster, PriorClaim
 from memrepo.core.memory import Source
 from memrepo.judges.wording import POINTER
 from memrepo.policies.matching import tokens
+from memrepo.purify.clusters import hint_of
 
 SAID = 0.7
 """The share of a line's words that the file's memory holds where it says what the line says."""
@@ -34,6 +37,14 @@ def pointed(candidates: Sequence[Candidate], surviving: Collection[str]) -> dict
             if (memory := whole.get(file)) is not None and says(memory.text, by_id[key]):
                 found[key] = memory.candidate_id
     return found
+
+
+def told_by(cluster: Cluster) -> Cluster:
+    """Return what words a cluster: not the lines of an index that point to another member."""
+    rest = tuple(c for c in cluster.candidates if not files_of(c))
+    if not rest or len(rest) == len(cluster.candidates):
+        return cluster
+    return replace(cluster, candidates=rest, type_hint=hint_of(c.type_hint for c in rest))
 
 
 def by_file(priors: Iterable[PriorClaim]) -> Mapping[str, PriorClaim]:

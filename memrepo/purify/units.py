@@ -169,6 +169,10 @@ class _MemoryHeader(msgspec.Struct, frozen=True, kw_only=True):
     last: int
 
 
+_NO_NAMES = frozenset(
+    "about background bio context general info me misc notes preferences profile role user".split()
+)
+"""What a file of one memory is often called, and what says nothing of what it is about."""
 _HINTS = {"user": "identity", "feedback": "constraint", "project": "fact", "reference": "fact"}
 
 
@@ -215,7 +219,8 @@ class Walk(msgspec.Struct):
         """Take an agent's memory file whole; a long one is its description and several units."""
         from memrepo.purify.sections import body_of
 
-        self.about, self.hint = header.name, header.hint
+        self.about = "" if header.name.casefold() in _NO_NAMES else header.name
+        self.hint = header.hint
         count = document.source.count
         body = body_of(document.source)
         if len(body) <= DETAIL_LENGTH:

@@ -1,10 +1,11 @@
 """Lines of an index that point to a file of one memory, and what else they may say."""
 
 import pytest
+from msgspec.structs import replace
 
-from memrepo.core.judge import Candidate, PriorClaim
+from memrepo.core.judge import Candidate, Cluster, PriorClaim
 from memrepo.core.memory import Source
-from memrepo.judges.pointers import pointed
+from memrepo.judges.pointers import pointed, told_by
 from memrepo.judges.sameness import Standing
 
 TOLD = "Answer the harbour office in short sentences\n\nThey read on a phone, on deck, in the sun."
@@ -63,3 +64,18 @@ def test_a_line_of_an_index_joins_the_memory_of_its_file(
     )
     said = Standing((prior,), 1).says(one)
     assert (said == "mem-1") is joins
+
+
+def test_the_file_words_the_claim_and_gives_its_type() -> None:
+    whole = replace(memory(), type_hint="constraint")
+    both = Cluster(
+        cluster_id="c",
+        candidates=(line(SAME), whole),
+        strength=3.0,
+        type_hint="fact",
+        home_hint="LT",
+    )
+    told = told_by(both)
+    assert (told.candidates, told.type_hint) == ((whole,), "constraint")
+    alone = replace(both, candidates=(line(SAME),))
+    assert told_by(alone) == alone

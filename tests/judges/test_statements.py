@@ -278,6 +278,8 @@ def test_an_agents_memory_file_is_one_memory_with_its_body_as_detail() -> None:
     statement = candidate.text.removesuffix(candidate.detail).strip()
     assert statement == "Mails to customers have at most five lines"
     assert candidate.about == "short-mails"
+    [unnamed] = candidates(MEMORY_FILE.replace("short-mails", "notes"), "memory/feedback_notes.md")
+    assert unnamed.about == ""
 
 
 def test_numbered_steps_are_one_unit_and_other_numbered_lists_are_not() -> None:

@@ -196,6 +196,11 @@ _METADATA = regex(
     r"[*_]*[ \u00a0\u202f]?[:\uff1a](?!//)(?!.*(?:https?://|`/|\]\())[^\n]{0,48}",
     re.IGNORECASE,
 )
+_STAMPS = regex(
+    r"(?:[*_](?![*_\s])[^*_:\uff1a\n]{2,30}[:\uff1a][ \t]*\d{4}-\d\d-\d\d"
+    r"[^*_\n]{0,48}[*_][ \t]*(?:\n|$))+"
+)
+"""Lines in italics that date a section: `*Agreed: 2026-03-16*`."""
 _TITLE = regex(
     r"[\W_]*(?:title|headline|post|titel|titre|título|titolo|заголовок|пост|标题|题目|帖子|タイトル"
     r"|제목)"
@@ -242,6 +247,7 @@ _WHOLE: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("in_brackets", _IN_BRACKETS),
     ("long_link", _LONG_LINK),
     ("metadata", _METADATA),
+    ("metadata", _STAMPS),
     ("title", _TITLE),
     ("edges", _EDGES),
 )

@@ -131,10 +131,11 @@ def is_listed(following: Sequence[Block]) -> bool:
 def owner(text: str) -> str:
     """Return what a line says that owns the list or table below it, or an empty string.
 
-    Such a line ends in a colon, or it opens with a short bold lead: `**Acme** - notes`.
+    Such a line ends in a colon, or it opens with a short bold lead: `**Acme** - notes`. Of a long
+    one its last sentence owns it.
     """
     if text.endswith(COLONS):
-        return text
+        return text[before_list(text) :]
     match = _OWNING_LEAD.match(text)
     return match["key"] if match and "\n" not in text and len(text) <= INTRO_LENGTH else ""
 
@@ -142,6 +143,21 @@ def owner(text: str) -> str:
 _OWNING_LEAD = regex(
     r"(?:\*\*|__)(?P<key>[^*\n]{1,80}?)[:\uff1a]?(?:\*\*|__)[:\uff1a]?(?:[ \t(—–-]|$)"
 )
+
+
+def before_list(text: str) -> int:
+    """Return where the sentence begins that ends a long text and leads to a list; 0 if all does.
+
+    What is before it says something of its own: `It failed twice. Before every merge:`.
+    """
+    if len(text) <= INTRO_LENGTH or not text.endswith(COLONS):
+        return 0
+    starts = [match.end() for match in _NEXT_SENTENCE.finditer(text)]
+    last = starts[-1] if starts else 0
+    return 0 if refers_back(text[last:]) or len(text) - last > INTRO_LENGTH else last
+
+
+_NEXT_SENTENCE = regex(r"(?<=[^\s\d][.!?])[ \t\n]+(?=[^\W\d_a-zа-я]\w)|(?<=[。!?])\s*(?=\w)")
 
 
 def defined(blocks: Sequence[Block]) -> dict[int, str]:

@@ -49,6 +49,7 @@ from memrepo.purify.leads import (
     COLONS,
     DETAIL_LENGTH,
     SELF_NAMED,
+    before_list,
     below_title,
     bold_lead,
     days_of,
@@ -252,6 +253,8 @@ class Walk(msgspec.Struct):
                     if at and self._goes_on(blocks[at - 1], block):
                         self._add_to_last(block, headings)
                     elif not (under and only_introduces(block.text)):
+                        if under and (cut := before_list(block.text)):
+                            block = replace(block, text=block.text[:cut].rstrip())
                         self._add_paragraph(block, headings)
                 case "item" if block.list == told:
                     continue

@@ -706,3 +706,25 @@ def test_a_sentence_and_the_list_that_it_goes_on_with_are_one_unit(intro: str, c
     )
     assert len(units(text, "memory/2026-02-07.md")) == count
     assert len(units(text)) == 2
+
+
+def test_the_last_sentence_before_a_list_owns_it_and_the_rest_stands_alone() -> None:
+    failed = (
+        "**Important**: the pump failed twice, in March and in April, and the cellar was flooded."
+    )
+    wait = "wait for the hiss, look at the gauge and write down what it shows, " * 4
+    steps = "".join(f"{n}. Close valve {n}, {wait}then go on\n" for n in range(1, 4))
+    paragraph, list_ = units(
+        f"# Steps in the cellar\n\n{failed} Before every start of the season:\n{steps}"
+    )
+    assert (paragraph.text, paragraph.lines) == (failed, (3, 3))
+    assert list_.parents == ("Before every start of the season:",)
+    (short,) = units(f"# Steps in the cellar\n\nIt is old. Before every start:\n{steps}")
+    assert short.parents == ("It is old. Before every start:",)
+
+
+def test_what_was_struck_out_is_no_unit() -> None:
+    text = "# Doors\n\n- ~~The cellar opens with 4711~~\n- The yard opens with ~~1111~~ 2222\n"
+    (left,) = units(text)
+    assert (left.text, left.lines) == ("The yard opens with 2222", (4, 4))
+    assert left.text_hash == text_hash(left.text)

@@ -111,6 +111,17 @@ def only_introduces(text: str) -> bool:
 _BOLD_ONLY = regex(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
 
 
+def says_before(text: str) -> bool:
+    """Tell whether a sentence stands before the one that introduces: "The belt slips. Causes:"."""
+    return _SENTENCE.match(text) is not None
+
+
+_SENTENCE = regex(
+    r"[^\n]{12,}?(?:[a-z\d)\"'”»à-ÿа-я][.!?]\s+|[。\uff01\uff1f])(?=[^\s\d])|[^\n]{12,}\n",
+    re.IGNORECASE,
+)
+
+
 def is_listed(following: Sequence[Block]) -> bool:
     """Tell whether a list or a table follows; its header is a block without text."""
     kinds = [block.kind for block in following]
@@ -213,7 +224,23 @@ def leads_of(block: Block) -> list[tuple[str, tuple[int, int]]]:
     ]
 
 
-_DATED_ENTRY = regex(r"(?:[*_\[(]{0,3})\d{4}-\d{2}-\d{2}\b")
+_DATED_ENTRY = regex(r"(?:[*_\[(]{0,3})(?P<day>\d{4}-\d{2}-\d{2})\b")
+
+
+def days_of(
+    rows: Sequence[tuple[str, tuple[int, int]]],
+) -> Iterator[list[tuple[str, tuple[int, int]]]]:
+    """Yield the entries of a paragraph by their days; what opens with no date is by itself."""
+    last = ""
+    run: list[tuple[str, tuple[int, int]]] = []
+    for row in rows:
+        dated = _DATED_ENTRY.match(row[0])
+        if run and not (dated and dated["day"] == last):
+            yield run
+            run = []
+        run.append(row)
+        last = dated["day"] if dated else ""
+    yield run
 
 
 def below_title(text: str) -> str:

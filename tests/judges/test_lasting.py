@@ -179,10 +179,15 @@ def test_a_card_below_the_title_that_says_when_a_file_was_made_is_no_memory() ->
 
 @pytest.mark.parametrize(
     ("title", "verdict"),
-    [("Mill report - 2026-02-07 16:20", "reject"), ("Mill at 16:20 and after", "promote")],
+    [
+        ("Mill report - 2026-02-07 16:20", "reject"),
+        ("Mill at 16:20 and after", "promote"),
+        ("Mill\n\n## Night of 2026-02-07 06:17 UTC", "defer"),
+        ("Mill\n\n## Night at 06:17", "promote"),
+    ],
 )
 def test_a_report_of_an_hour_is_read_as_a_log(title: str, verdict: str) -> None:
-    text = f"# {title}\n\n## Wheel\n\n- Checked the belt of the big wheel and then the small one\n"
+    text = f"# {title}\n\n### Wheel\n\n- Checked the belt of the big wheel and then the small one\n"
     assert [v for v, _ in verdicts(text, "memory/mill.md")] == [verdict]
 
 

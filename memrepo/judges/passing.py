@@ -97,7 +97,8 @@ BYLINE = regex(
 )
 """Who posted what a section retells; an author with a name of their own wrote a book."""
 HEADS_POST = regex(
-    r"\W*[\w.@-]{2,30}\s?[:\uff1a]\s?[\"“«„「『][^\"”»“」』\n]{4,}[\"”»“」』]\W*", re.IGNORECASE
+    r"[\W\d]*[\w.@-]{2,30}[*_]*\s?[:\uff1a]\s?[\"“«„「『][^\"”»“」』\n]{4,}[\"”»“」』]\W*",
+    re.IGNORECASE,
 )
 OF_POSTS = regex(
     rf"\b(?:{_POST}|feed|findings|discover\w*|explor\w*|descubr\w*|hallazgos|découvert\w*"

@@ -172,6 +172,7 @@ The wheel turns. Water is dear. Nobody sells oak.
         ("読んだもの", "石について", "**投稿者：** mill_42", True),
         ("最近", "关于磨石", "**帖子：** “磨石的记忆”", True),
         ("Found posts", 'millerin: "Stones remember"', "She has ground for years.", True),
+        ("Trouvés (publications)", "**2. meunière** : « Les pierres »", "Elle moud.", True),
         ("探索发现", 'millerin: "磨石的记忆"', "她磨了很多年。", True),
         ("Rules", 'Motto: "Stones remember"', "It stands above the door.", False),
         ("Read", "Of stones", "**Author:** Olga Lund", False),

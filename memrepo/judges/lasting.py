@@ -170,6 +170,7 @@ SPOKEN = regex(
     r"|nós|je|j['’]ai|mon|ma|mes|nous|я|мой|моя|мы)\b|我|我们|私|僕|俺|나는|저는|우리",
     re.IGNORECASE,
 )
+_QUOTED = regex(r"[^:\uff1a\n]{1,40}[:\uff1a]\s*[\"“«„「][^\n]{1,300}[\"”»“」]\W*")
 _KEY_OF = regex(r"[:\uff1a]")
 ASKS = regex(r"[?\uff1f](?=\s|$)")
 ADDRESSED = regex(r"\b(?:you|your|you're|y'all|tu|você|usted|vous|ты|вы)\b", re.IGNORECASE)
@@ -254,6 +255,21 @@ REGULAR = regex(
 """What comes again: a time beside it is no time of the day that the log is of."""
 
 
+WISHED = regex(
+    r"\b(?:please (?:stop|don['’]t|do not|never|always|no)|stop (?:\w+ing|with)|from now on"
+    r"|never (?:again|\w+ me)|no more \w+|don['’]t (?:ever|\w+ me)"
+    r"|hör(?:t|en Sie)? (?:bitte )?auf|bitte (?:nie|nicht|kein|immer|ab jetzt|lass)"
+    r"|ab (?:jetzt|sofort)"
+    r"|nie wieder|keine? \w+ mehr"
+    r"|arrête|à partir de maintenant|plus jamais|deja de|a partir de ahora|nunca más|no me \w+ más"
+    r"|para de|a partir de agora|nunca mais|smetti|d['’]ora in poi|mai più"
+    r"|перестань|больше не|с этого момента|никогда больше)\b"
+    r"|不要再|别再|以后|从现在起|やめて|これからは|もう[^。]{0,12}ないで|그만|앞으로는|다시는",
+    re.IGNORECASE,
+)
+"""What somebody asks for from then on, in words of their own."""
+
+
 def _lasts(heading: str) -> bool:
     """Tell whether a heading says that what is below it lasts, by itself or by its kind."""
     return LASTING_HEADING.search(heading) is not None or any(p.search(heading) for p in _KINDS)
@@ -321,8 +337,9 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "open_task"
     if "`" in candidate.text or "://" in candidate.text:
         yield "code"
-    if SPEAKER.match(text) and SPOKEN.search(text) and not LASTING_KEY.search(named):
-        yield "turn"
+    speaks = SPOKEN.search(text) or _QUOTED.fullmatch(text)
+    if SPEAKER.match(text) and speaks and not LASTING_KEY.search(named):
+        yield "said_by_person" if WISHED.search(said) else "turn"
     if ASKS.search(said) and not any(_OPEN.search(h) for h in near):
         yield "asks"
     if ADDRESSED.search(said):

@@ -196,6 +196,11 @@ _METADATA = regex(
     r"[*_]*[ \u00a0\u202f]?[:\uff1a](?!//)(?!.*(?:https?://|`/|\]\())[^\n]{0,48}",
     re.IGNORECASE,
 )
+_STAMPS = regex(
+    r"(?:[*_](?![*_\s])[^*_:\uff1a\n]{2,30}[:\uff1a][ \t]*\d{4}-\d\d-\d\d"
+    r"[^*_\n]{0,48}[*_][ \t]*(?:\n|$))+"
+)
+"""Lines in italics that date a section: `*Agreed: 2026-03-16*`."""
 _TITLE = regex(
     r"[\W_]*(?:title|headline|post|titel|titre|título|titolo|заголовок|пост|标题|题目|帖子|タイトル"
     r"|제목)"
@@ -242,6 +247,7 @@ _WHOLE: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("in_brackets", _IN_BRACKETS),
     ("long_link", _LONG_LINK),
     ("metadata", _METADATA),
+    ("metadata", _STAMPS),
     ("title", _TITLE),
     ("edges", _EDGES),
 )
@@ -395,11 +401,35 @@ def is_listing(rows: Sequence[str]) -> bool:
     return authors > 1 and 2 * (authors + titles) > len(rows)
 
 
+_BYLINES = 4
+"""The first lines of a section, among which who posted it is named."""
+
+
+def is_post(candidate: Candidate) -> bool:
+    """Tell whether a section retells what somebody posted: under their name and its title.
+
+    What has an address can be looked up there, and stays.
+    """
+    if "://" in candidate.text:
+        return False
+    inner = candidate.context[1:]
+    if any(words.OF_POSTS.search(heading) for heading in candidate.context):
+        rows = candidate.text.split("\n", 1)[: bool(candidate.detail)]
+        if any(words.HEADS_POST.fullmatch(heading) for heading in (*inner, *rows)):
+            return True
+    if not (candidate.detail and inner):
+        return False
+    rows = [row for row in candidate.text.split("\n") if row.strip()][:_BYLINES]
+    return any(words.BYLINE.fullmatch(row) or _TITLE.fullmatch(row) for row in rows)
+
+
 def passing(candidate: Candidate) -> str:
     """Return why a line is over by the next day or is another's, or an empty string.
 
     What is said of today stays, as long as nobody owes it: it may hold tomorrow as well.
     """
+    if is_post(candidate):
+        return "posted"
     text = plain(tidy(candidate.text)).strip()
     if candidate.detail or "\n" in text:
         return ""

@@ -38,6 +38,8 @@ from memrepo.core.memory import CLAIM_TYPES, Gist
 from memrepo.core.patterns import regex, spelled
 from memrepo.judges import sameness, wordlists
 from memrepo.judges import wordlists as w
+from memrepo.judges.lasting import WISHED
+from memrepo.judges.pointers import pointed
 from memrepo.judges.scores import is_hedged, measure, score
 from memrepo.judges.statements import parts_of, steps_of, whole
 from memrepo.judges.successions import (
@@ -143,6 +145,7 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("constraint", w.CONSTRAINT),
     ("constraint", _MUST),
     ("preference", w.STANDING_WISH),
+    ("preference", WISHED),
     ("aspiration", w.ASPIRATION),
     ("lesson", w.LESSON),
     ("milestone", w.MILESTONE),
@@ -208,9 +211,29 @@ def _heading_kind(text: str, context: Sequence[str]) -> str | None:
         left_out = ("procedure",) * titled + ("commitment",) * long
         for kind, pattern in HEADING_TYPES:
             if pattern.search(named) and kind not in left_out:
+                if kind == "identity" and not _of_oneself(named, pattern):
+                    continue
                 rules = kind == "preference" and _rules(text)
                 return "constraint" if rules else kind
     return None
+
+
+def _of_oneself(heading: str, pattern: re.Pattern[str]) -> bool:
+    """Tell whether a heading is about who one is, not the identity of a thing: `Git identity`."""
+    for part in _PARTS.split(heading):
+        if (found := pattern.search(part)) is not None:
+            rest = f"{part[: found.start()]} {part[found.end() :]}"
+            if not found[0].isascii() and not _LATIN.search(rest):
+                return True
+            if all(len(word) <= SMALL or w.ONESELF.fullmatch(word) for word in rest.split()):
+                return True
+    return False
+
+
+_PARTS = regex(r"\.md\b|\w+['’]s\b|[-–—:\uff1a/|(),&.?!]|\s(?:and|und|et|y|e|ed|en|и)\s")
+_LATIN = regex(r"[A-Za-z]{4}")
+SMALL = 3
+"""A word of so many letters is no name of a thing."""
 
 
 def _rules(text: str) -> bool:
@@ -303,7 +326,8 @@ class OfflineJudge(msgspec.Struct, frozen=True):
             [c for c in request.candidates if words[c.candidate_id] != "reject"], words
         )
         promoted = {key for key, word in words.items() if word == "promote"}
-        for key, fuller in sameness.fuller_texts(request.candidates, promoted).items():
+        fuller_of = sameness.fuller_texts(request.candidates, promoted)
+        for key, fuller in (fuller_of | pointed(request.candidates, promoted)).items():
             merges[key] = tuple(sorted({*merges.get(key, ()), fuller}))
             merges[fuller] = tuple(sorted({*merges.get(fuller, ()), key}))
         surviving = promoted | merges.keys()

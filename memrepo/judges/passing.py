@@ -85,6 +85,26 @@ POSTED = regex(
     r"|@\w[\w.-]*[」”\"»\s]{0,2}(?:さん)?の(?:投稿|コメント)|@\w[\w.-]*\s?的(?:帖子|评论)",
     re.IGNORECASE,
 )
+_HANDLE = (
+    # a name that no person is baptised with: "oak_mill", "millerB7", "MoonMill", "@oak"
+    r"(?:@[\w.-]{2,40}|_?[a-z][\w-]{2,40}|[A-Z][\w-]*[A-Z\d_][\w-]*)(?:\s*[(\uff08][^()\uff08\uff09\n]{1,60}[)\uff09])?"
+    r"|[^\s:\uff1a]{2,40}\s*[(\uff08][^()\n]{0,40}\b(?:karma|followers?|upvotes?|likes|seguidores|abonnés"
+    r"|подписчик\w*)[^()\n]{0,40}[)\uff09]"
+)
+BYLINE = regex(
+    rf"\W*(?:(?i:author|posted by|by|autor[ea]?|auteur|автор)|作者|发帖人|投稿者|작성자)"
+    rf"[*_]*\s*[:\uff1a][*_\s]*(?:{_HANDLE})\W*"
+)
+"""Who posted what a section retells; an author with a name of their own wrote a book."""
+HEADS_POST = regex(
+    r"\W*[\w.@-]{2,30}\s?[:\uff1a]\s?[\"“«„「『][^\"”»“」』\n]{4,}[\"”»“」』]\W*", re.IGNORECASE
+)
+OF_POSTS = regex(
+    rf"\b(?:{_POST}|feed|findings|discover\w*|explor\w*|descubr\w*|hallazgos|découvert\w*"
+    r"|descobert\w*|entdeck\w*|fundstücke|scopert\w*|ontdek\w*|находк\w*|открыти\w*)\b"
+    r"|帖子|发现|探索|投稿|発見|게시글|발견",
+    re.IGNORECASE,
+)
 APPLAUSE = regex(
     r"\W*(?:\+?\d[\d.,]*\s*(?:new\s+)?(?:likes?|upvotes?|votes?|karma|followers?|comments?|replies"
     r"|views?|me gusta|votos?|seguidor\w*|comentarios?|comentários?|curtidas?|abonnés?|vues?"

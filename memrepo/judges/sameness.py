@@ -21,7 +21,7 @@ import msgspec
 from memrepo.core.ids import normalise
 from memrepo.core.judge import Candidate, PriorClaim, PromotionScores, VerdictWord
 from memrepo.core.patterns import regex
-from memrepo.judges import wordlists
+from memrepo.judges import pointers, wordlists
 from memrepo.judges.wording import bare_object, lead_of, read_triple, tidy
 from memrepo.judges.wordlists import terms_of
 from memrepo.policies.faithful import Evidence, unfaithful
@@ -446,12 +446,13 @@ class Standing:
     lines reads few of a hundred thousand memories.
     """
 
-    __slots__ = ("_low", "_priors")
+    __slots__ = ("_files", "_low", "_priors")
 
     def __init__(self, priors: Sequence[PriorClaim], asked: int) -> None:
         """Take the memories, and how many texts will be asked of them."""
         self._priors = priors if asked * len(priors) <= MOST_LOOKS else ()
         self._low: list[str] | None = None
+        self._files: Mapping[str, PriorClaim] | None = None
 
     def says(self, candidate: Candidate) -> str:
         """Return the id of a memory of other files that says the same, or an empty string.
@@ -459,6 +460,8 @@ class Standing:
         What has a key, a box or lines below it says it of what it stands under; what a memory
         rests on already says nothing new.
         """
+        if same := self._pointed(candidate):
+            return same
         if not self._priors or lead_of(candidate)[0] or candidate.task or candidate.detail:
             return ""
         text = bare_object(tidy(candidate.text))
@@ -480,6 +483,15 @@ class Standing:
                 if equal or (len(one.words) >= LONG and _covers(_spoken(candidate, said), one)):
                     found.append(prior.memory_id)
         return min(found, default="")
+
+    def _pointed(self, candidate: Candidate) -> str:
+        """Return the memory of the file that a line of an index points to and says again."""
+        if not (files := pointers.files_of(candidate)):
+            return ""
+        if self._files is None:
+            self._files = pointers.by_file(self._priors)
+        found = filter(None, map(self._files.get, files))
+        return next((p.memory_id for p in found if pointers.says(p.text, candidate)), "")
 
     def _holding(self, text: str) -> Iterator[PriorClaim]:
         """Yield the memories that hold the beginning of the longest word of a text."""

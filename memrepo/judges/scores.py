@@ -279,14 +279,16 @@ def signals(candidate: Candidate) -> Iterator[Signal]:
 
 
 def _is_report(candidate: Candidate) -> bool:
-    """Tell whether a file says it by whose name it is about one day, or by its title one hour."""
+    """Tell whether a file says it by whose name it is about one day, or a title one hour of one."""
     names = [s.resource.rsplit("/", 1)[-1] for s in candidate.sources]
     if not names or all(_DATED_NAME.search(name) for name in names):
         return bool(names)
-    return _OF_AN_HOUR.search(candidate.context[0]) is not None if candidate.context else False
+    title, part = (*candidate.context[:2], "", "")[:2]
+    of_hour = _OF_AN_HOUR.search(part) is not None and _DATED_NAME.search(part) is not None
+    return of_hour or _OF_AN_HOUR.search(title) is not None
 
 
-_OF_AN_HOUR = regex(r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d\W*$")
+_OF_AN_HOUR = regex(r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?:\s?(?:UTC|GMT|Z|[A-Z]{2,3}T))?\W*$")
 _DATED_NAME = regex(r"(?<!\d)20\d\d[-_.]?(?:0[1-9]|1[0-2])[-_.]?(?:0[1-9]|[12]\d|3[01])(?!\d)")
 
 

@@ -158,12 +158,17 @@ def _sentences(candidate: Candidate) -> list[Part]:
     if len(text) <= EXTRACT_LENGTH:
         return []
     key, value = lead_of(candidate)
+    if not key and (named := _NAMED.match(text)):  # each part is said of what the line names
+        key, value = named["key"], text[named.end() :]
     if key and value:
         room = EXTRACT_LENGTH - len(f"{key}: ")
         found = packed(value, sentence_ends(value), room) if room > len(key) else []
         return [_valued(candidate, key, part) for part in found]
     found = packed(text, sentence_ends(text))
     return [Part(replace(candidate, text=part, key="", value=""), part) for part in found]
+
+
+_NAMED = regex(r"(?P<key>[^\W\d_][^:\uff1a\n.!?;]{0,39})(?:: |\uff1a)(?=\S)")
 
 
 def _valued(candidate: Candidate, key: str, value: str) -> Part:

@@ -77,7 +77,7 @@ def plain(text: str) -> str:
 
     Code keeps its marks. A leading link to a file of notes is what the text is about.
     """
-    text = _STAMP.sub("", _POINTER.sub(_pointed, without_comments(text)))
+    text = _STAMP.sub("", POINTER.sub(_pointed, without_comments(text)))
     text = _LINK.sub(_unlinked, text)
     text = _BREAK.sub(" ", text)
     parts = _CODE.split(text)
@@ -111,10 +111,11 @@ _STAMP = regex(
     r"|^\W*\d{1,2}:\d\d\s*(?:[A-Z][\w/+-]{1,20})?\s*(?:[:\uff1a—–-]\s+|\]\s*(?:[:\uff1a—–-]\s+)?)"
 )
 """The moment at which an entry was written: what it says begins after it."""
-_POINTER = regex(
+POINTER = regex(
     r"^\s*\[(?P<name>[^\]\n]{1,200})\]\((?P<target>[^()\s]{0,200}\.md)\)\s*[—–:-]\s*(?P<said>\S.*)",
     re.DOTALL,
 )
+"""A line of an index: a link to a file of notes, and what that file says."""
 _OF_A_NOTE = regex(r"^(?:.*/)?(?:(?:user|feedback|project|reference)_)?|\.md$")
 _LINK = regex(r"!?\[(?P<said>[^\[\]\n]{0,300})\]\((?P<target>[^()\s]{1,500})\)")
 _BREAK = regex(r"<br\s*/?>|[ \t]*\\\n|[ \t]{2,}\n", re.IGNORECASE)
@@ -308,7 +309,8 @@ doelen, dromen, wensen, желания, 愿景, やりたいこと, 희망
             "milestone",
             """
 milestone*, achievement*, completed, accomplish*, done, shipped, key events, timeline, changelog,
-last session, progress, meilensteine, erledigt, hitos, logros, hecho, marcos, conquistas, feitos,
+last session, progress, action taken, actions taken, steps taken,
+meilensteine, erledigt, hitos, logros, hecho, marcos, conquistas, feitos,
 concluído, réalisations, fait, достижения, выполнено, вехи, 里程碑, 重要事件, 成就, 実績, 達成,
 完了, 마일스톤, 완료,
 erfolge, abgeschlossen, completado, terminé, terminés, concluídos, traguardi, fatto,

@@ -36,6 +36,14 @@ def terms_of(text: str) -> frozenset[str]:
     return frozenset(part.strip() for part in text.replace("\n", " ").split(","))
 
 
+ONESELF = words_of("""
+agent*, assistant*, asistente*, assistente*, ассистент*, агент*, persona*, core, basic*, role*,
+trait*, card, profile*, profil*, perfil*, summary, statement, notes, name*, voice, values, tone,
+style, self, your, mine, here, this, ours, role, rolle*, kern*, mein*, dein*, votre, notre,
+mia, propia, propio, própria, mío, soul, vibe, bot
+""")
+"""What a heading of who one is may say beside that word."""
+
 DURABLE = words_of("""
 always, never, prefers, prefer, policy, policies, decided, decision, born, lives, live in,
 usually, every day, every week, weekly, daily, monthly, permanent, permanently, standard,
@@ -551,6 +559,29 @@ KEY_TYPES = {
     "decision": "decision",
     "entscheidung": "decision",
     "decided": "decision",
+    "todo": "commitment",
+    "to do": "commitment",
+    "to-do": "commitment",
+    "reminder": "commitment",
+    "follow-up": "commitment",
+    "action item": "commitment",
+    "aufgabe": "commitment",
+    "erinnerung": "commitment",
+    "tarea": "commitment",
+    "recordatorio": "commitment",
+    "tâche": "commitment",
+    "rappel": "commitment",
+    "tarefa": "commitment",
+    "lembrete": "commitment",
+    "compito": "commitment",
+    "promemoria": "commitment",
+    "taak": "commitment",
+    "задача": "commitment",
+    "напоминание": "commitment",
+    "待办": "commitment",
+    "提醒": "commitment",
+    "タスク": "commitment",
+    "할 일": "commitment",
     "next step": "commitment",
     "next steps": "commitment",
     "próximo paso": "commitment",

@@ -21,10 +21,18 @@ from memrepo.policies.changes_told import (
     Change,
     Strength,
     another_day,
+    disproved,
     given_up,
+    handed_over,
     holds_now,
     left,
+    opening,
+    plan_off,
+    reshaped,
     set_anew,
+    set_otherwise,
+    upgraded,
+    value_over,
 )
 from memrepo.policies.rows import (
     SELF,
@@ -56,6 +64,7 @@ _LISTED = regex(r"\n|[;；].*[;；]")
 _QUOTED = regex(
     r"[\"“„«「『](?:[^\"”“»」』\s]++\s++){2}[^\"”“»」』]*[\"”“»」』]|[「『][^」』]{5,}[」』]"
 )
+_SCHEME = regex(r"\bhttps?://(?=\S)")
 _ORDER: tuple[Strength, ...] = ("stated", "restated", "doubt")
 
 
@@ -64,6 +73,7 @@ def change_of(old: str, new: str) -> Change | None:
     """Return what a newer statement does to an older one; None where both may well hold."""
     if max(len(old), len(new)) > LONGEST or normalise(old) == normalise(new):
         return None
+    old, new = _SCHEME.sub("", old), _SCHEME.sub("", new)  # an address is one word
     if _is_long(old) or _is_long(new):
         return None
     language = language_of(old, new)
@@ -116,8 +126,10 @@ def _supposes(read: Row) -> bool:
 
 def _between(old: Row, new: Row) -> Change | None:
     apart = "letters" not in old.language.lists and not set(old.keys) & set(new.keys)
-    if apart or _supposes(old):
+    if apart:
         return None
+    if _supposes(old):
+        return None if _supposes(new) or old.has("hypothesis") else plan_off(old, new)
     own = _of_itself(old, new)
     if own is None or _supposes(own.without("correction", "cancelled", "ended")):
         return None
@@ -129,6 +141,7 @@ def _between(old: Row, new: Row) -> Change | None:
     elif corrected and found is not None:
         found = structs.replace(found, strength="stated", reason=f"corrected: {found.reason}")
     found = found or next(filter(None, (rule(old, new) for rule in _DOUBTS)), None)
+    found = found or _first_said(old, new)
     if found is None:
         return None
     first = old.items[0].key if old.items else ""
@@ -387,7 +400,29 @@ def _touched(old: Row, new: Row) -> Change | None:
     return Change(kind="touched", strength="doubt", reason="it corrects a part")
 
 
-_DOUBTS: tuple[Callable[[Row, Row], Change | None], ...] = (left, set_anew, holds_now, another_day)
+def _first_said(old: Row, new: Row) -> Change | None:
+    """What both say first is a change, whatever they say of it then: a person has to look."""
+    before, after = opening(old), opening(new)
+    if before is old and after is new:
+        return None
+    rules = (_ended, given_up, _restated, set_anew, holds_now, upgraded, reshaped, handed_over)
+    found = next(filter(None, (rule(before, after) for rule in rules)), None)
+    return structs.replace(found, strength="doubt") if found else None
+
+
+_DOUBTS: tuple[Callable[[Row, Row], Change | None], ...] = (
+    left,
+    set_anew,
+    holds_now,
+    another_day,
+    value_over,
+    set_otherwise,
+    upgraded,
+    handed_over,
+    reshaped,
+    plan_off,
+    disproved,
+)
 _RULES: tuple[Callable[[Row, Row], Change | None], ...] = (
     _narrowed,
     _turned,

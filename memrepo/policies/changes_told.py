@@ -11,9 +11,22 @@ from typing import Literal
 
 import msgspec
 
-from memrepo.policies.rows import IS, KEY, Item, Row, is_negated, is_when, kind_of, row_of
+from memrepo.core.patterns import regex
+from memrepo.policies.rows import (
+    IS,
+    KEY,
+    SELF,
+    Item,
+    Row,
+    is_date,
+    is_negated,
+    is_when,
+    kind_of,
+    row_of,
+    tells_change,
+)
 from memrepo.policies.slots import slot_of
-from memrepo.policies.speech import Word
+from memrepo.policies.speech import Language, Word
 
 _MOST = 4
 """The most words that a value has."""
@@ -89,9 +102,21 @@ def left(old: Row, new: Row) -> Change | None:
         from_ = new.words[span[0] : span[-1]]
         value = {w.stem for w in from_ if w.is_name or w.is_number} & said
         matter = {i.key for i in new.items if not i.is_mark and i.words[0] not in near} & first
-        if moved and value and matter:
+        to = {w.stem for w in new.words[span[-1] + 1 : span[-1] + _MOST] if w.is_name}
+        named = not to <= {w.stem for w in old.words} and _is_value(old, from_[1:])
+        if moved and ((value and matter) or named):
             return Change(kind="left", strength="doubt", reason="it names the old value as left")
     return None
+
+
+def _is_value(old: Row, words: tuple[Word, ...]) -> bool:
+    """Tell whether the older one gives a name of several words as the value of its key."""
+    stems = [word.stem for word in words]
+    said = [word.stem for word in old.words]
+    if len(stems) < 2 or not all(w.is_name or w.is_number for w in words) or ":" not in said:
+        return False
+    at = said.index(":") + 1
+    return said[at : at + len(stems)] == stems
 
 
 def set_anew(old: Row, new: Row) -> Change | None:
@@ -168,3 +193,258 @@ def _items_of(read: Row, words: tuple[Word, ...]) -> list[Item]:
     """Return what matters of a part of a sentence, without the words that tell of a change."""
     part = row_of(read.language, words).without("changed")
     return [i for i in part.items if not i.is_mark]
+
+
+# -- several clauses -----------------------------------------------------------------------------
+
+
+def clauses(read: Row) -> list[Row]:
+    """Return the clauses of a sentence: it is cut at commas, and before a verb behind "and"."""
+    joins = {span[0] for span in read.spans("and")}
+    verbs = {id(item.words[0]) for item in read.items if item.key[0] == "§" and item.key != SELF}
+    verbs |= {id(read.words[s[0]]) for name in _VERBS for s in read.spans(name)}
+    cuts = [
+        n
+        for n, word in enumerate(read.words)
+        if word.text == ","
+        or (n in joins and any(id(w) in verbs for w in read.words[n + 1 : n + 2]))
+    ]
+    starts = [-1, *cuts]
+    parts = [read.words[a + 1 : b] for a, b in zip(starts, [*cuts, len(read.words)], strict=True)]
+    return [row_of(read.language, part) for part in parts if part]
+
+
+_VERBS = ("ended", "changed", "cancelled")
+
+
+def opening(read: Row) -> Row:
+    """Return what a sentence says first: without what announces it, and without later clauses.
+
+    It stays whole where what follows is a condition of it.
+    """
+    colon = _colon(read)
+    if 0 < colon <= _MOST and read.language.spans(read.words[:1], "preamble"):
+        read = row_of(read.language, read.words[colon + 1 :])
+    parts = clauses(read) if KEY not in read.marks else []
+    rest = parts[1:]
+    if not rest or len(parts[0].items) < 2 or any(_limits(r) for r in rest):
+        return read
+    return parts[0]
+
+
+def _limits(read: Row) -> bool:
+    """Tell whether a clause says when, or for whom, what stands before it holds."""
+    return read.has("except", "temporary", "hypothesis", "bounds") and not read.has("now")
+
+
+def value_over(old: Row, new: Row) -> Change | None:
+    """One clause is about the same matter, another says that the old value is over."""
+    parts = clauses(new)
+    if len(parts) < 2 or is_negated(old) or KEY in new.marks or len(old.items) > _PLAIN:
+        return None
+    first = next((i.key for i in old.items if not i.is_mark), "")
+    values = {i.key for i in old.items[1:] if not i.is_mark and any(map(_names, i.words))}
+    for part in parts:
+        if not part.has("ended", "cancelled"):
+            continue
+        keys = part.without("ended", "cancelled").keys
+        others = {key for one in parts if one is not part for key in one.keys[:_FIRST]}
+        gone = values & {*keys}
+        extra = [key for key in keys if key not in old.keys]
+        if gone and first in others and first not in gone and len(extra) <= 1:
+            return Change(kind="left", strength="doubt", reason="it says the old value is over")
+    return None
+
+
+def _names(word: Word) -> bool:
+    return word.is_name or word.is_number
+
+
+def set_otherwise(old: Row, new: Row) -> Change | None:
+    """The newer one says that the one such thing was changed, and then what holds now."""
+    parts = clauses(new)
+    if len(parts) < 2 or not parts[0].has("changed") or parts[0].spans("onto"):
+        return None
+    if is_negated(old) or is_negated(new) or not any(p.has("now") for p in parts[1:]):
+        return None
+    matter = [i.key for i in _items_of(new, parts[0].words) if not is_when(new, i.key)]
+    keys = [i.key for i in old.items if not i.is_mark]
+    plain = old.predicate > 0 and old.items[old.predicate].key in (IS, KEY)
+    if not (plain and matter and set(matter) <= set(keys) and keys[0] in matter):
+        return None
+    return Change(kind="set anew", strength="doubt", reason="it was changed to another")
+
+
+# -- one matter, told with other verbs -----------------------------------------------------------
+
+
+def reshaped(old: Row, new: Row) -> Change | None:
+    """The newer one tells of a change, and has another value of the same shape.
+
+    An address, a version, a quantity or days; the other words of the older one stand in it too.
+    """
+    if is_negated(old) or is_negated(new) or len(new.items) > _PLAIN or new.has("temporary"):
+        return None
+    if len(old.items) > _PLAIN or old.has("now", "was", "changed") or not tells_change(old, new):
+        return None
+    old = old.without("reason")
+    for shape in _SHAPES:
+        mine, theirs = _of_shape(old, shape), _of_shape(new, shape)
+        if not mine or not theirs or {i.key for i in mine} & {i.key for i in theirs}:
+            continue
+        if shape != "date" and max(len(mine), len(theirs)) > 1:
+            continue
+        if KEY in old.marks and old.items.index(mine[0]) != old.predicate + 1:
+            continue
+        if _is_of(old, new, mine, theirs):
+            return Change(kind="restated", strength="doubt", reason="another value of one kind")
+    return None
+
+
+_SHAPES = ("address", "version", "date", "quantity")
+_ADDRESS = regex(
+    r"(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|(?:[\w-]+\.)+[a-z]{2,}:\d+|(?:[\w-]+\.){2,}[a-z]{2,}"
+)
+_VERSION = regex(r"v?\d+(?:\.\d+){1,3}")
+_QUANTITY = regex(r"\d[\d.,]*[a-z%]{0,3}")
+
+
+def _shape(language: Language, item: Item) -> str:
+    text = item.words[0].text
+    if is_date(language, [item]):
+        return "date"
+    if item.is_mark or len(item.words) > 1:
+        return ""
+    if _ADDRESS.fullmatch(text):
+        return "address"
+    if _VERSION.fullmatch(text):
+        return "version"
+    return "quantity" if _QUANTITY.fullmatch(text) else ""
+
+
+def _of_shape(read: Row, shape: str) -> list[Item]:
+    return [i for i in read.items if _shape(read.language, i) == shape]
+
+
+def _is_of(old: Row, new: Row, mine: list[Item], theirs: list[Item]) -> bool:
+    """Tell whether two values are of one matter: no other word says of what else they are.
+
+    Either the older one's words stand in the newer one, or all that the newer one says before its
+    value stands in the older one.
+    """
+    keyed = old.predicate > 0 and old.items[old.predicate].key == KEY
+    named = old.items[: old.predicate] if keyed else old.items
+    matter = [i for i in named if not i.is_mark and i not in mine and not _shape(old.language, i)]
+    said = {i.key for i in new.items} | {w.stem for i in new.items if i.is_mark for w in i.words}
+    if not matter or matter[0].key not in said:
+        return False
+    at = next(n for n, word in enumerate(new.words) if word is theirs[0].words[0])
+    start = max((n for n in range(at) if new.words[n].text == ","), default=-1)
+    before = _items_of(new, new.words[start + 1 : at])
+    known = {*old.keys} | {w.stem for i in old.items if i.is_mark for w in i.words}
+    if any(i.key not in known and not is_when(new, i.key) for i in before):
+        return False
+    missing = [i for i in matter if i.key not in said]
+    opens = bool(before) and before[0].key == matter[0].key and start < 0
+    return (
+        opens or not missing or (len(missing) == 1 < len(matter) and not _is_scope(old, *missing))
+    )
+
+
+def _is_scope(read: Row, item: Item) -> bool:
+    """Tell whether a preposition stands before a word: it says of what, where or for whom."""
+    at = next(n for n, word in enumerate(read.words) if word is item.words[0])
+    articles = {n for span in read.spans("articles") for n in span}
+    before = next((n for n in range(at - 1, -1, -1) if n not in articles), -1)
+    return any(before in span for span in read.spans("fill"))
+
+
+def upgraded(old: Row, new: Row) -> Change | None:
+    """A log says to which kind a thing was changed, and the older one names it with another.
+
+    `Switched the blog to the free plan`, `The blog is on the team plan`: plan is what both end in.
+    """
+    told, onto = new.spans("changed"), new.spans("onto")
+    if not told or not onto or is_negated(old) or is_negated(new) or len(new.items) > _PLAIN:
+        return None
+    if old.has("changed", "instead", "was", "plan"):
+        return None
+    at = onto[0]
+    matter = [i.key for i in _items_of(new, new.words[: at[0]]) if not is_when(new, i.key)]
+    value = [i.key for i in _items_of(new, new.words[at[-1] + 1 :])]
+    keys = [i.key for i in old.items if not i.is_mark]
+    if not matter or not set(matter) <= set(keys) or not 1 < len(value) <= _MOST:
+        return None
+    if value[-1] not in keys or value[-1] in matter or set(value[:-1]) & set(keys):
+        return None
+    return Change(kind="set anew", strength="doubt", reason="it tells to what it was changed")
+
+
+def handed_over(old: Row, new: Row) -> Change | None:
+    """What one had another has now: `Uwe owns the press`, `The press was handed over to Vera`."""
+    if is_negated(old) or is_negated(new) or new.has("temporary") or old.has("was"):
+        return None
+    for name, group in new.language.predicates.items():
+        if group.get("kind") != "held":
+            continue
+        one, other = _held(old, name, group["passive"]), _held(new, name, group["passive"])
+        if not one or not other or not (one.active or other.active):
+            continue  # two in the passive differ in their value
+        if one.active and other.active and not tells_change(old, new):
+            continue  # both may have it
+        things = {*one.thing}, {*other.thing}
+        same = things[0] == things[1] or (min(map(len, things)) > 1 and things[1] < things[0])
+        if things[0] and same and not {*one.holder} & {*other.holder}:
+            return Change(kind="restated", strength="doubt", reason="another has it")
+    return None
+
+
+class _Held(msgspec.Struct, frozen=True):
+    """Who has what, as a sentence says, and whether it says so in the active voice."""
+
+    active: bool
+    holder: tuple[str, ...]
+    thing: tuple[str, ...]
+
+
+def _held(read: Row, name: str, passive: str) -> _Held | None:
+    at = next((n for n, i in enumerate(read.items) if i.key in (f"§{name}", f"§{passive}")), -1)
+    sides = [
+        tuple(i.key for i in side if i.key == SELF or not (i.is_mark or is_when(read, i.key)))
+        for side in (read.items[: max(at, 0)], read.items[at + 1 :])
+    ]
+    if at < 0 or not all(sides) or max(map(len, sides)) > _MOST:
+        return None
+    active = read.items[at].key == f"§{name}"
+    return _Held(active, *sides) if active else _Held(active, sides[1], sides[0])
+
+
+# -- what was planned, what was wrong ------------------------------------------------------------
+
+
+def plan_off(old: Row, new: Row) -> Change | None:
+    """A plan is called off by another word for it: `Flying to Riga`, `The Riga trip is off`."""
+    if not new.has("cancelled") or is_negated(old) or len(new.items) > _PLAIN:
+        return None
+    rest = opening(new).without("cancelled", "reason")
+    if len(rest.items) == len(opening(new).items):
+        return None
+    keys = [key for key in rest.keys if not is_when(rest, key)]
+    shared = [i for i in rest.items if i.key in old.keys and not is_when(rest, i.key)]
+    named = any(w.is_name for i in shared for w in i.words)
+    said = [key for key in old.keys if not is_when(old, key)]
+    apart = len(keys) - len(shared) > 1 or len(shared) < _REST * len(said)
+    if len(shared) < 2 or not named or apart:
+        return None
+    return Change(kind="cancelled", strength="doubt", reason="it was called off")
+
+
+def disproved(old: Row, new: Row) -> Change | None:
+    """The newer one says of the same matter that it turned out not to be so."""
+    if not new.has("disproved") or is_negated(old):
+        return None
+    said = [i.key for i in old.items if not i.is_mark]
+    shared = [key for key in said if key in new.keys]
+    if len(shared) < 2 or said[0] not in shared or len(shared) < _REST * len(said):
+        return None
+    return Change(kind="taken back", strength="doubt", reason="it turned out not to be so")

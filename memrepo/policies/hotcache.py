@@ -29,7 +29,7 @@ from memrepo.policies.tiers import moves
 _HIDDEN = ("stale", "retire_candidate", "probable_duplicate")
 COLD, STALE, RECENT = "cold", "stale", "recent"
 FEW = 10
-"""With fewer memories there is nothing to choose from: whoever wrote them knows them."""
+"""With fewer memories on the first page, and none that use chose, it takes in what is new too."""
 SEEDED = "new layer"
 """Why a memory is on the first page, which nobody's use chose."""
 
@@ -139,8 +139,9 @@ def hot_steps(
             memory, accesses, now, decay
         ):
             entries.append(_Entry(memory=memory, unused=0, since=now, reason=why, new=True))
-    if not entries and (first := _first(memories, accesses, now, decay)):
-        return [_first_step(first, now)], []
+    unchosen = len(entries) < FEW and all(e.reason == SEEDED for e in entries)
+    if unchosen and (first := _first(memories, accesses, now, decay)):
+        return [*steps, _first_step(first, now)], []
     kept, out, problems = _fitted(entries, rules)
     for entry in out:
         if not entry.new:
@@ -154,12 +155,12 @@ def _first(
     memories: Sequence[Memory], accesses: Accesses, now: datetime, decay: DecayRules
 ) -> list[Memory]:
     """Return what the first page shows, before any use could tell: what a session begins with."""
+    if any("hot" in memory.fields and hot_of(memory) is None for memory in memories):
+        return []  # one was taken off it: from then on use tells
     claims = [m for m in memories if may_be_hot(m, accesses, now, decay)]
-    if len(claims) < FEW or any("hot" in memory.fields for memory in memories):
-        return []
     from memrepo.policies.opening import opening  # it reads the page that is there later
 
-    return opening(claims, accesses, now, decay)
+    return [m for m in opening(claims, accesses, now, decay) if "hot" not in m.fields]
 
 
 def matters(memory: Memory) -> tuple[object, ...]:

@@ -17,11 +17,11 @@ from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.core.times import EARLIEST
-from memrepo.policies.hotcache import FEW, SEEDED, hot_of, is_exempt, matters, may_be_hot
+from memrepo.policies.hotcache import SEEDED, hot_of, is_exempt, matters, may_be_hot
 from memrepo.policies.matching import tokens
 from memrepo.policies.rules import DecayRules
 
-ALWAYS = {"identity": 3, "relationship": 4, "preference": 4, "constraint": 4}
+ALWAYS = {"identity": 3, "relationship": 6, "preference": 4, "constraint": 4}
 """Types of which the surest are told, and how many: the agent, the person, the rules."""
 LATEST = {"decision": 3, "milestone": 2, "commitment": 4}
 """Types of which the newest are told: what is under way, and what was promised."""
@@ -120,15 +120,14 @@ def opening(
     """
     claims = [m for m in memories if may_be_hot(m, accesses, now, decay)]
     hot = [m for m in claims if hot_of(m) is not None]
-    rest = claims if len(claims) >= FEW else []
     found = [m for m in hot if is_exempt(m)]
     lists, kept = _lists(claims), any(_standing(m) == KEPT for m in claims)
     hot = [m for m in hot if _in_use(m) or is_exempt(m) or not _is_idle(m, lists, kept)]
-    rest = [m for m in rest if not _is_idle(m, lists, kept)]
+    rest = [m for m in claims if not _is_idle(m, lists, kept)]
     for type_, most in {**ALWAYS, **LATEST}.items():
         mine = [m for m in hot if _is_of(m, type_)]
         used = [m for m in mine if _in_use(m)]
-        others = [m for m in (rest or mine) if not _in_use(m) and _is_of(m, type_)]
+        others = [m for m in rest if not _in_use(m) and _is_of(m, type_)]
         if type_ in ALWAYS:
             others.sort(key=matters)
             if few := FEW_OF_WHO.get(type_):

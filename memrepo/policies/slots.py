@@ -38,6 +38,7 @@ def other_value(old: Row, new: Row) -> tuple[str, str]:
         old = _with_copula(old, new)
     if old.predicate < 0 or new.predicate < 0:
         return "", ""
+    new = _with_topic(old, _without_noun(old, new))
     mine, name = old.items[old.predicate].key, new.items[new.predicate].key
     if mine == name == KEY:
         return ("keyed", "another value of the key") if _keyed(old, new) else ("", "")
@@ -62,6 +63,23 @@ def _with_copula(old: Row, new: Row) -> Row:
     return replace(old, items=(*old.items[:at], added, *old.items[at:]))
 
 
+def _without_noun(old: Row, new: Row) -> Row:
+    """Return a newer statement without the noun of the older one's verb: `the start moved to 9`."""
+    verb = {w.stem for w in old.items[old.predicate].words}
+    ahead, rest = new.items[: new.predicate], new.items[new.predicate :]
+    kept = tuple(i for i in ahead if i.is_mark or i.key not in verb)
+    return replace(new, items=(*kept, *rest)) if kept and len(kept) < len(ahead) else new
+
+
+def _with_topic(old: Row, new: Row) -> Row:
+    """Return a newer statement with the topic of the older one: a change has it as its object."""
+    topics = [[n for n, i in enumerate(r.items) if i.key == TOPIC] for r in (old, new)]
+    at = topics[0][0] if topics[0] else 0
+    if topics[1] or not at or [i.key for i in old.items[:at]] != [i.key for i in new.items[:at]]:
+        return new
+    return replace(new, items=(*new.items[:at], old.items[at], *new.items[at:]))
+
+
 def _fits(old: Row, new: Row, name: str) -> bool:
     """Tell whether the one value in which two statements differ is one that a predicate has."""
     slot = slot_of(old, new)
@@ -74,6 +92,8 @@ def _fits(old: Row, new: Row, name: str) -> bool:
         return True
     if len(slot.types) > 1 and kind != "single":
         return False
+    if kind == "use" and new.tells(name[1:], "change") and _adjacent(old, slot):
+        return all(any(w.is_name for w in side[0].words) for side in (slot.mine, slot.theirs))
     return _FITS[kind](old, slot)
 
 
@@ -250,6 +270,14 @@ def _is_set_apart(language: Language, mine: Sequence[Item], theirs: Sequence[Ite
     return any(len(pair & keys[0]) == len(pair & keys[1]) == 1 for pair in language.opposites)
 
 
+def _named(old: Row, slot: Slot) -> bool:
+    """The value is a name or an address: an errand or a pastime is one of many."""
+    values = slot.mine[0], slot.theirs[0]
+    names = all(any(w.is_name for w in i.words) for i in values)
+    definite = all(i.after_article for i in values) and slot.end < len(old.items)
+    return (names or definite) and _adjacent(old, slot)
+
+
 _FITS: dict[str, Callable[[Row, Slot], bool]] = {
     "copula": _copula,
     "single": _adjacent,
@@ -257,6 +285,8 @@ _FITS: dict[str, Callable[[Row, Slot], bool]] = {
     "use": _for_one_use,
     "choice": _of_one_kind,
     "many": _counted,
+    "named": _named,
+    "held": lambda _old, _slot: False,
 }
 
 

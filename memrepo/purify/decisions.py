@@ -580,6 +580,10 @@ def _supersede(
         and not still_contested(after, known.is_active, old)
     ):
         gains["standing"] = None
+    if after.text("duplicate_of") == old:
+        gains["duplicate_of"] = None  # what replaces a memory is no duplicate of it
+        if after.standing == "probable_duplicate":
+            gains["standing"] = None
     return Step(
         op="supersede",
         what=f"{before.label} by {after.label}",

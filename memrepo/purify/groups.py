@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
@@ -23,6 +23,8 @@ from memrepo.purify.leads import (
 
 if TYPE_CHECKING:
     from memrepo.purify.markdown import Block
+
+_T = TypeVar("_T")
 
 TERSE, TERSE_MOST = 30, 45
 """Characters of the middle and of the longest item of a list that is one line."""
@@ -126,6 +128,53 @@ def is_card(run: Sequence[Block]) -> bool:
 
 
 _LONG_LINK = regex(r"://\S{100}")
+
+
+def is_record(heading: str) -> bool:
+    """Tell whether a heading says that what is below it is done: one of its lines says little."""
+    return _RECORD.fullmatch(heading) is not None
+
+
+_RECORD = regex(
+    r"[\W\d_]*(?:(?:recently |already |work )?(?:completed|done|finished|shipped|released"
+    r"|implemented|fixed)"
+    r"(?: (?:tasks?|items?|work|so far))?|(?:recent |latest )(?:progress|changes|activity|work)"
+    r"|change ?log|timeline|accomplish(?:ed|ments)"
+    r"|what (?:was|we|i) (?:done|did|built|changed|shipped)"
+    r"|(?:fixes|changes) (?:applied|made)"
+    r"|(?:ya )?(?:hechos?|hecha|terminad[oa]s?|completad[oa]s?|resuelt[oa]s?)|registro de cambios"
+    r"|avances? recientes?|cronología"
+    r"|(?:já )?(?:feit[oa]s?|concluíd[oa]s?|finalizad[oa]s?|pront[oa]s?)"
+    r"|registro de mudanças|progresso recente|cronologia|linha do tempo|línea de tiempo"
+    r"|(?:déjà )?(?:faite?s?|terminée?s?|accomplie?s?|réalisée?s?)|journal des modifications"
+    r"|avancées? récentes?|chronologie|(?:bereits )?(?:erledigt(?:es)?|abgeschlossen(?:es)?|fertig)"
+    r"|änderungsprotokoll|verlauf|zeitleiste|(?:già )?(?:fatt[oi]|completat[oi]|conclus[oi])"
+    r"|registro delle modifiche|(?:al )?(?:gedaan|afgerond|voltooid)|tijdlijn|wijzigingen"
+    r"|(?:уже )?(?:сделано|готово|выполнено|завершено|реализовано)|история изменений|хронология"
+    r"|(?:已)?完成(?:的?(?:工作|任务|事项))?|更新日志|变更记录|时间线|完了(?:済み|したこと)?|済み?|変更履歴|年表"
+    r"|완료(?:됨|된 (?:일|작업))?|변경 이력|연표)[\W\d_]*(?:\([^()\n]{1,40}\)\W*)?",
+    re.IGNORECASE,
+)
+
+
+def records(run: Sequence[Block]) -> dict[int, tuple[Block, ...]]:
+    """Return by line the items of a list of what is done, in as few runs as hold them."""
+    packs = packed_runs(run, [width(row) for row in ("\n".join(bullets([b])) for b in run)])
+    return {block.lines[0]: pack for pack in packs if len(pack) > 1 for block in pack}
+
+
+def packed_runs(run: Sequence[_T], sizes: Sequence[int]) -> list[tuple[_T, ...]]:
+    """Part a run in as few as hold it, each of a length that can be read."""
+    packs: list[list[_T]] = []
+    length = 0
+    for one, size in zip(run, sizes, strict=True):
+        if packs and length + size <= BELOW_LENGTH:
+            packs[-1].append(one)
+            length += size
+        else:
+            packs.append([one])
+            length = size
+    return [tuple(pack) for pack in packs]
 
 
 def alike_runs(

@@ -111,6 +111,17 @@ def only_introduces(text: str) -> bool:
 _BOLD_ONLY = regex(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
 
 
+def says_before(text: str) -> bool:
+    """Tell whether a sentence stands before the one that introduces: "The belt slips. Causes:"."""
+    return _SENTENCE.match(text) is not None
+
+
+_SENTENCE = regex(
+    r"[^\n]{12,}?(?:[a-z\d)\"'”»à-ÿа-я][.!?]\s+|[。\uff01\uff1f])(?=[^\s\d])|[^\n]{12,}\n",
+    re.IGNORECASE,
+)
+
+
 def is_listed(following: Sequence[Block]) -> bool:
     """Tell whether a list or a table follows; its header is a block without text."""
     kinds = [block.kind for block in following]
@@ -120,10 +131,11 @@ def is_listed(following: Sequence[Block]) -> bool:
 def owner(text: str) -> str:
     """Return what a line says that owns the list or table below it, or an empty string.
 
-    Such a line ends in a colon, or it opens with a short bold lead: `**Acme** - notes`.
+    Such a line ends in a colon, or it opens with a short bold lead: `**Acme** - notes`. Of a long
+    one its last sentence owns it.
     """
     if text.endswith(COLONS):
-        return text
+        return text[before_list(text) :]
     match = _OWNING_LEAD.match(text)
     return match["key"] if match and "\n" not in text and len(text) <= INTRO_LENGTH else ""
 
@@ -131,6 +143,21 @@ def owner(text: str) -> str:
 _OWNING_LEAD = regex(
     r"(?:\*\*|__)(?P<key>[^*\n]{1,80}?)[:\uff1a]?(?:\*\*|__)[:\uff1a]?(?:[ \t(—–-]|$)"
 )
+
+
+def before_list(text: str) -> int:
+    """Return where the sentence begins that ends a long text and leads to a list; 0 if all does.
+
+    What is before it says something of its own: `It failed twice. Before every merge:`.
+    """
+    if len(text) <= INTRO_LENGTH or not text.endswith(COLONS):
+        return 0
+    starts = [match.end() for match in _NEXT_SENTENCE.finditer(text)]
+    last = starts[-1] if starts else 0
+    return 0 if refers_back(text[last:]) or len(text) - last > INTRO_LENGTH else last
+
+
+_NEXT_SENTENCE = regex(r"(?<=[^\s\d][.!?])[ \t\n]+(?=[^\W\d_a-zа-я]\w)|(?<=[。!?])\s*(?=\w)")
 
 
 def defined(blocks: Sequence[Block]) -> dict[int, str]:
@@ -197,7 +224,23 @@ def leads_of(block: Block) -> list[tuple[str, tuple[int, int]]]:
     ]
 
 
-_DATED_ENTRY = regex(r"(?:[*_\[(]{0,3})\d{4}-\d{2}-\d{2}\b")
+_DATED_ENTRY = regex(r"(?:[*_\[(]{0,3})(?P<day>\d{4}-\d{2}-\d{2})\b")
+
+
+def days_of(
+    rows: Sequence[tuple[str, tuple[int, int]]],
+) -> Iterator[list[tuple[str, tuple[int, int]]]]:
+    """Yield the entries of a paragraph by their days; what opens with no date is by itself."""
+    last = ""
+    run: list[tuple[str, tuple[int, int]]] = []
+    for row in rows:
+        dated = _DATED_ENTRY.match(row[0])
+        if run and not (dated and dated["day"] == last):
+            yield run
+            run = []
+        run.append(row)
+        last = dated["day"] if dated else ""
+    yield run
 
 
 def below_title(text: str) -> str:

@@ -31,7 +31,55 @@ _LOOSE = (
 _HOT_TAG = regex(r"↑\d{4}-\d{2}-\d{2}\([^()\n]{0,100}\)←")
 _FENCE = regex(r"(?:[ \t]{0,80}(?:[-*+>]|\d{1,9}[.)])(?=[ \t])){0,64}[ \t]*(`{3,}|~{3,})(.*)")
 _HEADING = regex(r" {0,3}#{1,6}(?:[ \t]|$)")
+_STRUCK = regex(r"`[^`\n]*`|~~(?=[^\s~])(?P<out>(?:[^~\n]|~(?!~)){1,500})(?<!\s)~~(?!~)")
+_REPLACED = regex(r"[ \t]*(?:→|⇒|➜|➡\ufe0f?|[-=]+>)[ \t]*")
+_ITEM_START = regex(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?")
+_CELL = regex(r"(?<!\\)\|")
+_KEY = regex(r"\W*[^\n:\uff1a]{1,60}[:\uff1a]\W*")
+_DAY_OR_TIME = regex(r"(?<!\d)(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})(?!\d)")
+_FIRST_WORD = regex(r"\W*(\w+)")
 _KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|(?:"[^"]*"|'[^']*')[ \t]*):(?:[ \t]|$)""")
+
+
+def without_struck(line: str) -> str:
+    """Return a line without what its author struck out (`~~port 8080~~`), as if it were deleted.
+
+    Of a heading only the marks go. What is struck at the beginning stays as it is written where a
+    remark on it follows (`~~Sync~~ dropped, the disk is gone`): without it the remark says nothing.
+    """
+    if "~~" not in line:
+        return line
+    if _HEADING.match(line):
+        return _STRUCK.sub(lambda m: m["out"] or m[0], line)
+    start = _ITEM_START.match(line)
+    at = start.end() if start else 0
+    return line[:at] + "|".join(_left(cell) for cell in _CELL.split(line[at:]))
+
+
+def _left(text: str) -> str:
+    """Return what is left of a text, or of a cell of a table."""
+    struck = [m for m in _STRUCK.finditer(text) if m["out"]]
+    if not struck:
+        return text
+    first, left = struck[0], _STRUCK.sub(lambda m: "" if m["out"] else m[0], text)
+    if _KEY.fullmatch(left) or not any(map(str.isalnum, _DAY_OR_TIME.sub("", left))):
+        return ""
+    before = text[: first.start()]
+    opens = _KEY.fullmatch(before) or not any(map(str.isalnum, before))
+    after = text[struck[-1].end() :]
+    if opens and not (_REPLACED.match(after) or _begin_alike(first["out"], after)):
+        return text
+    parts = [text[: first.start()].rstrip()]
+    for one, following in zip(struck, [*struck[1:], None], strict=True):
+        rest = text[one.end() : following.start() if following else len(text)]
+        parts.append(_REPLACED.sub("", rest, count=1) if _REPLACED.match(rest) else rest.strip())
+    return " ".join(filter(None, parts))
+
+
+def _begin_alike(one: str, other: str) -> bool:
+    """Tell whether two texts begin with the same word, or both with a number."""
+    words = [found[1].casefold() for text in (one, other) if (found := _FIRST_WORD.match(text))]
+    return len(words) == 2 and (words[0] == words[1] or all(w[0].isdigit() for w in words))
 
 
 class SourceLines(msgspec.Struct, frozen=True, kw_only=True):

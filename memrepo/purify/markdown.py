@@ -20,7 +20,7 @@ from mistune.core import BlockState
 from memrepo.core.lines import MAX_DEPTH
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.purify.lines import SourceLines, read_lines
+from memrepo.purify.lines import SourceLines, read_lines, without_struck
 
 Task = Literal["", "open", "done"]
 BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "rule", "other"]
@@ -93,7 +93,7 @@ def parse_document(resource: str, data: bytes) -> Document:
         if n in source.hidden
         else line
         if n in source.fenced
-        else _BULLET_SIGN.sub(_marker, line)
+        else _BULLET_SIGN.sub(_marker, without_struck(line))
         for n, line in enumerate(source.text, start=1)
     )
     parser = _Parser()

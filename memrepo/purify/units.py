@@ -34,20 +34,25 @@ from memrepo.purify.groups import (
     explained,
     is_brief,
     is_card,
+    is_record,
     is_technical,
     is_terse,
     last_line,
     lists_of,
     may_be_one,
     numbered,
+    packed_runs,
+    records,
     tables_of,
 )
 from memrepo.purify.leads import (
     COLONS,
     DETAIL_LENGTH,
     SELF_NAMED,
+    before_list,
     below_title,
     bold_lead,
+    days_of,
     defined,
     has_words,
     heading_path,
@@ -57,6 +62,7 @@ from memrepo.purify.leads import (
     only_introduces,
     owner,
     refers_back,
+    says_before,
     width,
     without_sign_offs,
 )
@@ -237,15 +243,18 @@ class Walk(msgspec.Struct):
                 case "paragraph":
                     own = owner(block.text) if is_listed(blocks[at + 1 : at + 3]) else ""
                     under = (own,) if own else ()
-                    if under and not only_introduces(block.text):
+                    if under and block.text.endswith(COLONS):
                         run = lists.get(blocks[at + 1].list, ())
-                        if block.text.endswith(COLONS) and self._is_one(run, headings, under):
+                        one = not only_introduces(block.text) and self._is_one(run, headings, under)
+                        if one or self._ends_in(block, run):
                             self._add_with_list(block, run, headings)
                             told = run[0].list
                             continue
                     if at and self._goes_on(blocks[at - 1], block):
                         self._add_to_last(block, headings)
                     elif not (under and only_introduces(block.text)):
+                        if under and (cut := before_list(block.text)):
+                            block = replace(block, text=block.text[:cut].rstrip())
                         self._add_paragraph(block, headings)
                 case "item" if block.list == told:
                     continue
@@ -291,8 +300,22 @@ class Walk(msgspec.Struct):
             text = "\n".join(f"- {strip_marker(row)}" for row, _ in rows)
             self.add("list", text, block.lines, headings, detail=text)
             return
-        for text, lines in rows:
-            self.add("paragraph", text, lines, headings, detail=below_title(text))
+        apart = self._is_profile() or self._is_log()
+        days = [[row] for row in rows] if apart else days_of(rows)
+        for run in (run for day in days for run in packed_runs(day, [width(t) for t, _ in day])):
+            (text, lines), last = run[0], run[-1][1][1]
+            if len(run) > 1:
+                text = "\n".join(f"- {strip_marker(row)}" for row, _ in run)
+                self.add("list", text, (lines[0], last), headings, detail=text)
+            else:
+                self.add("paragraph", text, lines, headings, detail=below_title(text))
+
+    def _ends_in(self, block: Block, run: Sequence[Block]) -> bool:
+        """Tell whether a paragraph says something by itself before it ends in a short list."""
+        if not run or self._is_profile() or not says_before(block.text):
+            return False
+        plain = not any(row.task or row.ordered for row in run)
+        return plain and sum(map(width, bullets(run))) <= BELOW_LENGTH
 
     def _goes_on(self, last: Block, block: Block) -> bool:
         """Tell whether a paragraph only refers to what is right before it, a unit to its end."""
@@ -388,7 +411,12 @@ class Walk(msgspec.Struct):
 
         In a profile only what is nothing but code joins: each of its lines may change by itself.
         """
-        return alike_runs(items, above[-LEADS:], code=self._is_profile())
+        apart = self._is_profile() or self._is_log()
+        named = [text for text in above if not is_time_heading(text)][-1:]
+        done = not apart and any(map(is_record, named)) and not any(b.task for b in items)
+        return (records(items) if done else {}) or alike_runs(
+            items, above[-LEADS:], code=self._is_profile()
+        )
 
     def _rows_alike(
         self,

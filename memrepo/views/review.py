@@ -58,6 +58,9 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     together: tuple[str, ...] = ()
 
 
+_WHERE = frozenset(("promote", "demote", "tier", "link"))
+
+
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """A source of a memory: whether it is new, gone or kept, and its lines as they were recorded.
 
@@ -95,6 +98,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     def why(self) -> str:
         """Return the reason of the last decision that gives one, or why a run gave it up."""
         given = [d.reason for d in self.decisions if d.reason]
+        if any(d.op not in _WHERE for d in self.decisions):  # why it is, not where it stands
+            given = [d.reason for d in self.decisions if d.reason and d.op not in _WHERE]
         retired = self.difference.memory.fields.get("retired", ())
         if self.difference.kind == "retired" and retired:
             return str(retired[-1].reason)

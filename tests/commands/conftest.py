@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, begin, copied, done, git
+from driving import LATER, begin, copied, done, git, memories
 
 from memrepo.actions.recall.usage import CURRENT
 from memrepo.store.ledger import BUFFER, REF
@@ -44,6 +44,15 @@ def _small_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small_repo(_small_base: Path, tmp_path: Path) -> Path:
     """Return a repository of the small workspace after one run; yours to change."""
     return copied(_small_base, tmp_path)
+
+
+@pytest.fixture
+def cold_repo(small_repo: Path) -> Path:
+    """Return that repository with nothing on its first page, as a person left it."""
+    for id_, memory in memories(small_repo).items():
+        if "hot" in memory.fields:
+            done(small_repo, "promote", id_, "--off")
+    return small_repo
 
 
 @pytest.fixture

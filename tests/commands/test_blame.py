@@ -81,7 +81,7 @@ def test_a_field_is_its_decisions_in_the_chain_never_the_merge(small_repo: Path)
 
 
 def test_elements_of_a_list_and_lines_of_a_body_have_their_own_authors(small_repo: Path) -> None:
-    memory = by_text(small_repo, "raised beds")
+    memory = by_text(small_repo, "prune the roses")
     id_, first = memory.id, memory.body.strip()
     done(small_repo, "edit", id_, "--set", "tags=garden", now=NEXT_DAY)
     done(small_repo, "edit", id_, "--set", "tags=garden,health", now=DAY3)
@@ -104,12 +104,12 @@ def test_elements_of_a_list_and_lines_of_a_body_have_their_own_authors(small_rep
 
 
 def test_blame_follows_the_file_to_other_layers_and_other_names(small_repo: Path) -> None:
-    memory = by_text(small_repo, "raised beds")
+    memory = by_text(small_repo, "prune the roses")
     first = git(small_repo, "log", "--format=%H", "--", memory.path).split()[-1]
     layer = f"memories/decisions/2026-03/{memory.slug}.md"
     moved = move(small_repo, memory.path, layer)
     named = move(small_repo, layer, "memories/decisions/any-name.md")
-    edited = write_by_hand(small_repo, "memories/decisions/any-name.md", "raised", "high", "reword")
+    edited = write_by_hand(small_repo, "memories/decisions/any-name.md", "roses", "ivy", "reword")
     found = blame(small_repo, memory.id)
     assert found["path"]["commit"] == named
     assert found["type"]["commit"] == first
@@ -162,7 +162,7 @@ def test_an_accepted_run_is_blamed_on_its_decision_and_names_its_merge(small_rep
     assert memrepo(small_repo, "run", now=DAY3).exit == 3
     done(small_repo, "accept", now=DAY4)
     merge = head(small_repo)
-    memory = by_text(small_repo, "raised beds")
+    memory = by_text(small_repo, "prune the roses")
     found = blame(small_repo, memory.id)["type"]
     assert found["accepted"] == merge
     assert found["commit"] in git(small_repo, "rev-list", f"{merge}^1..{merge}^2").split()
@@ -185,7 +185,7 @@ def merged(repo: Path, other: str, content: str = "", path: str = "") -> str:
 
 
 def test_over_a_criss_cross_each_value_is_its_own_sides(small_repo: Path) -> None:
-    memory = by_text(small_repo, "raised beds")
+    memory = by_text(small_repo, "prune the roses")
     path = memory.path
     git(small_repo, "checkout", "-q", "-b", "side")
     tagged = write_by_hand(small_repo, path, "created:", "tags: [side]\ncreated:", "tag")
@@ -195,10 +195,10 @@ def test_over_a_criss_cross_each_value_is_its_own_sides(small_repo: Path) -> Non
     merged(small_repo, "side", both, path)
     git(small_repo, "checkout", "-q", "side")
     merged(small_repo, titled, both, path)
-    here = write_by_hand(small_repo, path, "her back", "his back", "word")
+    here = write_by_hand(small_repo, path, "last frost", "first frost", "word")
     git(small_repo, "checkout", "-q", "main")
     there = write_by_hand(small_repo, path, "tags: [side]", "tags: [side, main]", "tag too")
-    last = last_replaced((small_repo / path).read_text(), "her back", "his back")
+    last = last_replaced((small_repo / path).read_text(), "last frost", "first frost")
     top = merged(small_repo, "side", last.replace("title: Beds", "title: Both"), path)
     found = blame(small_repo, memory.id)
     assert [e["commit"] for e in found["tags"]["elements"]] == [tagged, there]
@@ -212,11 +212,11 @@ def test_over_a_criss_cross_each_value_is_its_own_sides(small_repo: Path) -> Non
 def test_the_side_that_lost_a_merge_is_in_the_history_and_blamed_for_nothing(
     small_repo: Path,
 ) -> None:
-    memory = by_text(small_repo, "raised beds")
+    memory = by_text(small_repo, "prune the roses")
     git(small_repo, "checkout", "-q", "-b", "side")
-    lost = write_by_hand(small_repo, memory.path, "raised", "sunken", "side")
+    lost = write_by_hand(small_repo, memory.path, "roses", "ivy", "side")
     git(small_repo, "checkout", "-q", "main")
-    won = write_by_hand(small_repo, memory.path, "raised", "high", "main")
+    won = write_by_hand(small_repo, memory.path, "roses", "vines", "main")
     git(small_repo, "merge", "-q", "-s", "ours", "-m", "ours", "side")
     commits = [row["commit"] for row in done(small_repo, "history", memory.id)["entries"]]
     assert {lost, won} <= set(commits)
@@ -224,7 +224,7 @@ def test_the_side_that_lost_a_merge_is_in_the_history_and_blamed_for_nothing(
 
 
 def test_a_file_that_was_broken_and_mended_lost_no_author(small_repo: Path) -> None:
-    memory = by_text(small_repo, "raised beds")
+    memory = by_text(small_repo, "prune the roses")
     first = blame(small_repo, memory.id)["type"]["commit"]
     broken = write_by_hand(small_repo, memory.path, "created:", "created", "break")
     mended = write_by_hand(small_repo, memory.path, "created", "created:", "mend")
@@ -235,7 +235,7 @@ def test_a_file_that_was_broken_and_mended_lost_no_author(small_repo: Path) -> N
 
 
 def test_a_shallow_clone_says_that_it_ends(small_repo: Path, tmp_path: Path) -> None:
-    id_ = by_text(small_repo, "raised beds").id
+    id_ = by_text(small_repo, "prune the roses").id
     done(small_repo, "pin", id_, now=NEXT_DAY)
     git(tmp_path, "clone", "-q", "--depth", "2", f"file://{small_repo}", "shallow")
     found = blame(tmp_path / "shallow", id_)
@@ -248,7 +248,7 @@ def test_a_shallow_clone_says_that_it_ends(small_repo: Path, tmp_path: Path) -> 
 
 
 def test_history_tells_what_each_field_was_and_became(small_repo: Path) -> None:
-    id_ = by_text(small_repo, "raised beds").id
+    id_ = by_text(small_repo, "prune the roses").id
     done(small_repo, "edit", id_, "--set", "title=Beds", "--text", "High beds.", now=NEXT_DAY)
     row, birth = done(small_repo, "history", id_)["entries"]
     assert row["changes"]["title"][1] == "Beds"
@@ -257,7 +257,7 @@ def test_history_tells_what_each_field_was_and_became(small_repo: Path) -> None:
     assert (birth["change"], birth["changes"]) == ("created", {})
     text = memrepo(small_repo, "history", id_, "-n", "1", as_json=False).out
     assert "title: none -> Beds" in text
-    assert "because her back hurts. -> High beds." in text
+    assert "last frost in April. -> High beds." in text
     assert "created" not in text
     done(small_repo, "forget", id_, now=DAY3)
     assert done(small_repo, "history", id_)["entries"][0]["changes"] == {
@@ -266,7 +266,7 @@ def test_history_tells_what_each_field_was_and_became(small_repo: Path) -> None:
 
 
 def test_a_deleted_memory_keeps_its_history_by_any_of_its_names(small_repo: Path) -> None:
-    memory = by_text(small_repo, "raised beds")
+    memory = by_text(small_repo, "prune the roses")
     data = (small_repo / memory.path).read_bytes()
     git(small_repo, "rm", "-q", memory.path)
     git(small_repo, "commit", "-q", "-m", "away")
@@ -282,7 +282,7 @@ def test_a_deleted_memory_keeps_its_history_by_any_of_its_names(small_repo: Path
 
 
 def test_a_memory_whose_id_begins_alike_is_another(small_repo: Path) -> None:
-    memory = by_text(small_repo, "raised beds")
+    memory = by_text(small_repo, "prune the roses")
     twin = f"{memory.id[:10]}{'0' * 10}"
     path = small_repo / "memories" / "knowledge" / f"twin-{memory.id[4:10]}.md"
     path.write_text(f"---\nid: {twin}\ntype: fact\n---\n\nA twin by its name.\n")
@@ -316,7 +316,7 @@ def test_a_trailer_alone_makes_no_memory(small_repo: Path) -> None:
 
 
 def test_a_memory_that_cannot_be_read_says_since_when(small_repo: Path) -> None:
-    memory = by_text(small_repo, "raised beds")
+    memory = by_text(small_repo, "prune the roses")
     broken = write_by_hand(small_repo, memory.path, "created:", "created", "break")
     answer = memrepo(small_repo, "why", memory.id)
     assert answer.exit == 2
@@ -369,11 +369,11 @@ def test_log_refuses_what_it_cannot_mean(small_repo: Path, flags: tuple[str, ...
 
 
 def test_a_long_history_is_walked_in_a_time_near_that_of_git(small_repo: Path) -> None:
-    memory = by_text(small_repo, "raised beds")
+    memory = by_text(small_repo, "prune the roses")
     text = (small_repo / memory.path).read_text()
     stream = ["feature done\n"]
     for n in range(3000):
-        body = text.replace("her back", f"her back ({n})") if n % 100 == 0 else f"note {n}\n"
+        body = text.replace("last frost", f"last frost ({n})") if n % 100 == 0 else f"note {n}\n"
         path = memory.path if n % 100 == 0 else f"memories/context/2026-{n % 12:02d}/n-{n}.md"
         data = f"data {len(body.encode())}\n{body}\n"
         start = f"from {head(small_repo)}\n" if n == 0 else ""

@@ -143,7 +143,17 @@ def test_what_names_nothing_is_refused(repo: Path, words: list[str], said: str) 
     assert said in answer.error["message"]
 
 
-def test_the_hot_cache_is_measured_where_there_is_one(repo: Path) -> None:
+@pytest.fixture
+def cold(repo: Path) -> Path:
+    for id_, memory in memories(repo).items():
+        if "hot" in memory.fields:
+            done(repo, "promote", id_, "--off")
+    return repo
+
+
+def test_the_hot_cache_is_measured_where_there_is_one(cold: Path) -> None:
+    repo = cold
+    git(repo, "commit", "-qm", "nothing of it", "--allow-empty", "--no-verify")
     assert done(repo, "diff", "HEAD")["hot_tokens"] is None
     hot = "- Editor: vim ↑2026-03-01(critical)←memories/knowledge/editor.md\n"
     (repo / "MEMORY.md").write_text(hot, encoding="utf-8")
@@ -159,7 +169,8 @@ def test_the_hot_cache_is_measured_where_there_is_one(repo: Path) -> None:
     assert f"hot cache: 0 to {tokens} tokens (+{tokens})" in text(repo, "HEAD")
 
 
-def test_an_agents_own_memory_file_is_no_hot_cache(repo: Path) -> None:
+def test_an_agents_own_memory_file_is_no_hot_cache(cold: Path) -> None:
+    repo = cold
     (repo / "MEMORY.md").write_text("# Mine\n", encoding="utf-8")
     git(repo, "add", "MEMORY.md")
     git(repo, "commit", "-qm", "not hot", "--no-verify")

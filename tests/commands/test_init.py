@@ -94,7 +94,8 @@ def test_adopting_a_workspace_in_place_touches_no_foreign_file(
     areas = tuple(
         f"{prefix}{a}" for a in ("memories/", "sources/", "views/", "runs/", "candidates/")
     )
-    assert all(name.startswith(areas) or name == f"{prefix}memrepo.toml" for name in new)
+    own = {f"{prefix}memrepo.toml", f"{prefix}MEMORY.md" if taken else "HOT.md"}
+    assert all(name.startswith(areas) or name in own for name in new)
     tracked = set(git(workspace, "ls-files").split())
     assert tracked == new | ({"MEMORY.md"} if versioned else set())
     assert answer["ingest"]["added"]

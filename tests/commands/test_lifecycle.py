@@ -166,52 +166,53 @@ def test_a_prune_that_a_person_took_back_is_not_done_again(small_repo: Path) -> 
 
 
 def test_a_reconciliation_moves_nothing(small_repo: Path) -> None:
+    before = moves(small_repo)
     memrepo(small_repo, "run", "--mode", "reconciliation", now=after(days=40))
-    assert moves(small_repo) == []
+    assert moves(small_repo) == before
 
 
 # -- hot cache -----------------------------------------------------------------------------------
 
 
-def test_a_single_write_that_touches_a_hot_memory_carries_its_page(small_repo: Path) -> None:
-    id_ = added(small_repo, "The gate opens at six.")
-    assert not (small_repo / "MEMORY.md").exists()
-    done(small_repo, "promote", id_)
-    page = (small_repo / "MEMORY.md").read_text(encoding="utf-8")
+def test_a_single_write_that_touches_a_hot_memory_carries_its_page(cold_repo: Path) -> None:
+    id_ = added(cold_repo, "The gate opens at six.")
+    assert not (cold_repo / "MEMORY.md").exists()
+    done(cold_repo, "promote", id_)
+    page = (cold_repo / "MEMORY.md").read_text(encoding="utf-8")
     assert "The gate opens at six. ↑2026-03-01(user request)←memories/knowledge/" in page
-    assert "MEMORY.md" in git(small_repo, "show", "--stat", "--format=", "HEAD")
-    done(small_repo, "pin", id_)
-    assert "[pin]" in (small_repo / "MEMORY.md").read_text(encoding="utf-8")
-    done(small_repo, "demote", id_)
-    assert not (small_repo / "MEMORY.md").exists()
-    assert memories(small_repo)[id_].fields["hot"].until == parse_time(NOW)
-    assert_sound(small_repo)
+    assert "MEMORY.md" in git(cold_repo, "show", "--stat", "--format=", "HEAD")
+    done(cold_repo, "pin", id_)
+    assert "[pin]" in (cold_repo / "MEMORY.md").read_text(encoding="utf-8")
+    done(cold_repo, "demote", id_)
+    assert not (cold_repo / "MEMORY.md").exists()
+    assert memories(cold_repo)[id_].fields["hot"].until == parse_time(NOW)
+    assert_sound(cold_repo)
 
 
-def test_undoing_a_promotion_takes_the_page_along(small_repo: Path) -> None:
-    id_ = added(small_repo, "The gate opens at six.")
-    done(small_repo, "promote", id_)
-    done(small_repo, "revert", "HEAD")
-    assert not (small_repo / "MEMORY.md").exists()
-    assert "hot" not in memories(small_repo)[id_].fields
+def test_undoing_a_promotion_takes_the_page_along(cold_repo: Path) -> None:
+    id_ = added(cold_repo, "The gate opens at six.")
+    done(cold_repo, "promote", id_)
+    done(cold_repo, "revert", "HEAD")
+    assert not (cold_repo / "MEMORY.md").exists()
+    assert "hot" not in memories(cold_repo)[id_].fields
 
 
 @pytest.mark.parametrize("committed", [True, False])
-def test_a_foreign_memory_file_is_left_alone(small_repo: Path, committed: bool) -> None:
-    mine = small_repo / "MEMORY.md"
+def test_a_foreign_memory_file_is_left_alone(cold_repo: Path, committed: bool) -> None:
+    mine = cold_repo / "MEMORY.md"
     mine.write_text("# Mine\n", encoding="utf-8")
     if committed:
-        git(small_repo, "add", "MEMORY.md")
-        git(small_repo, "commit", "-q", "--no-verify", "-m", "mine")
-    done(small_repo, "promote", added(small_repo, "The gate opens at six."))
+        git(cold_repo, "add", "MEMORY.md")
+        git(cold_repo, "commit", "-q", "--no-verify", "-m", "mine")
+    done(cold_repo, "promote", added(cold_repo, "The gate opens at six."))
     assert mine.read_text(encoding="utf-8") == "# Mine\n"
-    assert "The gate" in (small_repo / "HOT.md").read_text(encoding="utf-8")
+    assert "The gate" in (cold_repo / "HOT.md").read_text(encoding="utf-8")
 
 
 def test_three_sessions_promote_and_three_more_demote(
-    small_repo: Path, monkeypatch: pytest.MonkeyPatch
+    cold_repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    repo, id_ = small_repo, claim(small_repo).id
+    repo, id_ = cold_repo, claim(cold_repo).id
     for number in range(3):
         done(repo, "session", "start", "--id", f"s{number}", now=after(hours=number))
         done(repo, "show", id_, now=after(hours=number, minutes=1))
@@ -252,20 +253,20 @@ def test_a_critical_memory_is_hot_after_the_next_run(small_repo: Path) -> None:
 # -- sessions ------------------------------------------------------------------------------------
 
 
-def test_a_session_starts_with_what_is_hot_in_a_fence(small_repo: Path) -> None:
-    id_ = added(small_repo, "Close the fence: ``` ```` now.")
-    done(small_repo, "promote", id_)
-    before = files(small_repo)
-    found = done(small_repo, "session", "start", "--id", "chat")
-    assert found["hot"] == [id_]
-    assert set(found["notes"]) == {n.id for n in notes(small_repo)}
+def test_a_session_starts_with_what_is_hot_in_a_fence(cold_repo: Path) -> None:
+    id_ = added(cold_repo, "Close the fence: ``` ```` now.")
+    done(cold_repo, "promote", id_)
+    before = files(cold_repo)
+    found = done(cold_repo, "session", "start", "--id", "chat")
+    assert id_ in found["hot"]
+    assert set(found["notes"]) == {n.id for n in notes(cold_repo)}
     lines = found["context"].splitlines()
     fence = lines[-1]
     assert set(fence) == {"`"}
     assert lines[1] == f"{fence}memories"
     assert found["context"].count(fence) == 2
-    assert files(small_repo) == before
-    shared = done(small_repo, "session", "start", "--audience", "shared")
+    assert files(cold_repo) == before
+    shared = done(cold_repo, "session", "start", "--audience", "shared")
     assert shared["hot"] == []
 
 
@@ -641,16 +642,16 @@ def test_a_forgotten_note_that_is_found_is_recovered(small_repo: Path) -> None:
     assert memories(small_repo)[id_].flag("user_marked")
 
 
-def test_health_is_the_snapshot_and_exits_one_when_something_waits(small_repo: Path) -> None:
-    assert done(small_repo, "health")["healthy"]
-    done(small_repo, "promote", claim(small_repo).id)
-    found = done(small_repo, "health")
-    assert (found["hot"], found["promotions"], found["priority"]["recent"]) == (1, 1, 1)
+def test_health_is_the_snapshot_and_exits_one_when_something_waits(cold_repo: Path) -> None:
+    assert done(cold_repo, "health")["healthy"]
+    done(cold_repo, "promote", claim(cold_repo).id)
+    found = done(cold_repo, "health")
+    assert (found["hot"], found["promotions"], found["priority"]["recent"]) == (1, 2, 1)
     assert found["stalest"][0]["sessions"] == 0
-    said = memrepo(small_repo, "health", as_json=False).out
+    said = memrepo(cold_repo, "health", as_json=False).out
     assert said.startswith("=== Memory Health ===\nL1: 1/30 bullets | 0 tagged [pin]\n")
-    done(small_repo, "archive", added(small_repo, "The zebra crossing is closed."))
-    late = memrepo(small_repo, "health", now=after(days=181))
+    done(cold_repo, "archive", added(cold_repo, "The zebra crossing is closed."))
+    late = memrepo(cold_repo, "health", now=after(days=181))
     assert late.exit == 1
     assert late.data["review"]
 

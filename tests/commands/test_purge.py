@@ -95,7 +95,7 @@ def test_all_else_is_what_it_was_line_by_line_and_commit_by_commit(repo: Path) -
         for (_, text), (_, now) in zip(old, new, strict=True):
             lines = list(zip(text.split("\n"), now.split("\n"), strict=True))
             for one, other in lines:
-                named = re.search(r"mem-|th-|un-|[0-9a-f]{40}|-[0-9a-f]{6}|memrepo:view", one)
+                named = re.search(r"mem-|th-|un-|[0-9a-f]{40}|-[0-9a-f]{6}|memrepo:view|:hot ", one)
                 assert one == other or named or find(one, needles_of([VALUE])), one
 
 

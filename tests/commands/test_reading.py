@@ -112,7 +112,7 @@ def test_log_filters_by_run_operation_memory_time_and_number(small_repo: Path) -
 
     assert ops() == ["run", "ingest", "run", "ingest", "init"]
     assert ops("-n", "2") == ["run", "ingest"]
-    assert ops("--run", run) == ["create", "create", "reword", "supersede", "run"]
+    assert ops("--run", run) == ["create", "create", "reword", "supersede", "promote", "run"]
     assert ops("--run", run[:10]) == ops("--run", run)
     assert set(ops("--op", "create")) == {"create"}
     assert ops("--since", "2026-03-01T10:00:00Z") == ["run", "ingest"]
@@ -235,17 +235,17 @@ def test_a_wrong_time_or_folder_is_a_usage_error(small_repo: Path) -> None:
     assert memrepo(small_repo / "nowhere", "status").exit == 2
 
 
-def test_status_says_what_is_left_of_budgets(small_repo: Path) -> None:
-    assert done(small_repo, "status")["budgets"]["month"]["max_usd"] is None
-    said = memrepo(small_repo, "status", as_json=False).out
+def test_status_says_what_is_left_of_budgets(cold_repo: Path) -> None:
+    assert done(cold_repo, "status")["budgets"]["month"]["max_usd"] is None
+    said = memrepo(cold_repo, "status", as_json=False).out
     assert "spent      nothing today, nothing this month\n" in said
-    ids = [i for i, m in memories(small_repo).items() if not m.is_note][:2]
+    ids = [i for i, m in memories(cold_repo).items() if not m.is_note][:2]
     for id_ in ids:
-        done(small_repo, "promote", id_)
-    (small_repo / "memrepo.toml").write_text(
+        done(cold_repo, "promote", id_)
+    (cold_repo / "memrepo.toml").write_text(
         "hot.budget = 1\nrun.max_usd_month = 2.5\nrun.max_tokens_month = 90000\n"
     )
-    found = done(small_repo, "status")["budgets"]
+    found = done(cold_repo, "status")["budgets"]
     assert found["hot"] == {"bullets": 2, "budget": 1}
     assert found["month"] == {
         "usd": 0.0,
@@ -255,7 +255,7 @@ def test_status_says_what_is_left_of_budgets(small_repo: Path) -> None:
         "today_usd": 0.0,
         "today_tokens": 0,
     }
-    said = memrepo(small_repo, "status", as_json=False).out
+    said = memrepo(cold_repo, "status", as_json=False).out
     assert "hot cache  2 of 1 bullets: more than its budget" in said
     limits = "of $2.50 and 90,000 tokens"
     assert f"spent      nothing today, nothing this month, {limits}\n" in said

@@ -178,7 +178,7 @@ def test_shallow_and_partial_clones_quote_what_they_can(
 
 
 def test_why_tells_the_run_its_verdict_and_the_commit_that_accepted_it(small_repo: Path) -> None:
-    found = done(small_repo, "why", by_text(small_repo, "raised beds").id)
+    found = done(small_repo, "why", by_text(small_repo, "prune the roses").id)
     merge = git(small_repo, "rev-parse", "HEAD").strip()
     (judged,) = found["judgements"]
     assert (judged["accepted"], judged["judge"]) == (merge, "offline/1")

@@ -35,6 +35,10 @@ def verdicts(text: str, name: str) -> list[tuple[str, str]]:
         "## 作業\n\n- ポンプの音が変わったら点検、という教訓",
         "## Notes\n\n- **Decision:** Build our own gauge instead of theirs, `gauge.sh`",
         "## Regras\n\n- Sempre fechar a válvula antes de desligar a bomba do poço",
+        '- Vera: "please stop sending me the price of rye, I never look at it"',
+        '- Vera: "from now on send the digest at 6:30"',
+        "- Vera: „bitte nie wieder vor acht anrufen“",
+        "- Vera：“以后不要再发早报了”",
         "- Decided: the mill grinds no more rye, it clogs the stones.",
         "- Beschlossen: wir mahlen keinen Roggen mehr.",
         "- 决定：周一不开门。",
@@ -72,6 +76,8 @@ def test_what_lasts_in_a_log_is_a_claim(line: str) -> None:
         "## Site\n\n- I can move these pages to `docs/old/` while keeping the index",
         "## Work at 10:12\n\n- **Decision:** No new work, the belt dries",
         "## Work at 10:12\n\n- **Decision:** No urgent repair work found, nothing to mend",
+        '- Vera: "thanks for the flour, it is lovely"',
+        '- Vera: "can you stop the wheel?"',
         "- Called the bank, nobody answered.",
         "- Ordered three belts, number 88213",
         "- Drei Briefe beantwortet, Mühle geputzt.",
@@ -103,6 +109,7 @@ def test_what_a_turn_of_a_transcript_answers_is_no_claim_and_a_log_of_the_same_w
         ("- **Title:** “Why mills turn”", "title"),
         ("- 帖子：「水车为什么转」", "title"),
         ("*Established: 2026-03-16*", "metadata"),
+        ("*Agreed: 2026-03-16*\n*Made stricter: 2026-03-18 after the flood*", "metadata"),
         ("- **作者:** 小海", "metadata"),
         ("## Entry\n\nWhat happened:\nWhat to do:", "unfilled"),
         ("## 讨论\n\n- **时间：** 2026-02-07 20:00\n- **讨论者：** 小海", "metadata"),
@@ -172,10 +179,15 @@ def test_a_card_below_the_title_that_says_when_a_file_was_made_is_no_memory() ->
 
 @pytest.mark.parametrize(
     ("title", "verdict"),
-    [("Mill report - 2026-02-07 16:20", "reject"), ("Mill at 16:20 and after", "promote")],
+    [
+        ("Mill report - 2026-02-07 16:20", "reject"),
+        ("Mill at 16:20 and after", "promote"),
+        ("Mill\n\n## Night of 2026-02-07 06:17 UTC", "defer"),
+        ("Mill\n\n## Night at 06:17", "promote"),
+    ],
 )
 def test_a_report_of_an_hour_is_read_as_a_log(title: str, verdict: str) -> None:
-    text = f"# {title}\n\n## Wheel\n\n- Checked the belt of the big wheel and then the small one\n"
+    text = f"# {title}\n\n### Wheel\n\n- Checked the belt of the big wheel and then the small one\n"
     assert [v for v, _ in verdicts(text, "memory/mill.md")] == [verdict]
 
 

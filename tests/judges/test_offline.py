@@ -875,3 +875,24 @@ def test_the_order_of_candidates_changes_no_verdict():
 def test_the_judge_has_a_name_and_takes_any_number():
     assert JUDGE.name == "offline/1"
     assert JUDGE.batch == (10**9, 10**9)
+
+
+@pytest.mark.parametrize(
+    ("heading", "kind"),
+    [
+        ("Identity", "identity"),
+        ("IDENTITY.md - Who am I?", "identity"),
+        ("Mira — Identity", "identity"),
+        ("Identity & Role", "identity"),
+        ("Mira's personality", "identity"),
+        ("Identität des Agenten", "identity"),
+        ("自己紹介", "identity"),
+        ("Git identity for the shop", "fact"),
+        ("Identity provider", "fact"),
+        ("Identidade visual da loja", "fact"),
+        ("Character encoding", "fact"),
+    ],
+)
+def test_the_identity_of_a_thing_is_not_who_one_is(heading: str, kind: str) -> None:
+    (claim,) = claimed(candidate("The mark is a blue heron over two waves", heading=heading))
+    assert claim.type == kind

@@ -131,3 +131,56 @@ def test_signs_of_what_lasts_in_other_languages(line: str, shown: str, hidden: s
 def test_a_form_that_nobody_filled_in_is_one_in_any_language(value: str) -> None:
     [candidate] = candidates(f"# IDENTITY.md\n\n- **Avatar:** {value}\n", "IDENTITY.md")
     assert "unfilled" in score(candidate)[1]
+
+
+POSTED = """# Mill forum, read
+
+## {over}
+
+### {heading}
+
+{rows}
+
+- Stones remember what they ground
+- A mill that stands still dreams of oats
+
+## Belts
+
+### Leather
+
+It slips. Grease it.
+
+### Hemp
+
+It burns. Wet it.
+
+## Wheels
+
+### Oak
+
+The wheel turns. Water is dear. Nobody sells oak.
+"""
+
+
+@pytest.mark.parametrize(
+    ("over", "heading", "rows", "posted"),
+    [
+        ("Read", "Of stones", "**Author:** moon_mill", True),
+        ("Leído", "De las piedras", "**Autor:** MillerB7 (240 karma)", True),
+        ("Gelesen", "Von Steinen", "**Autor:** @steinmetz", True),
+        ("Lu", "Des pierres", "**Auteur :** vieux_moulin", True),
+        ("読んだもの", "石について", "**投稿者：** mill_42", True),
+        ("最近", "关于磨石", "**帖子：** “磨石的记忆”", True),
+        ("Found posts", 'millerin: "Stones remember"', "She has ground for years.", True),
+        ("探索发现", 'millerin: "磨石的记忆"', "她磨了很多年。", True),
+        ("Rules", 'Motto: "Stones remember"', "It stands above the door.", False),
+        ("Read", "Of stones", "**Author:** Olga Lund", False),
+        ("Read", "Of stones", "**Author:** moon_mill\nhttps://mill.example/stones", False),
+    ],
+)
+def test_what_a_section_retells_of_a_post_is_no_memory(
+    over: str, heading: str, rows: str, posted: bool
+) -> None:
+    found = candidates(POSTED.format(over=over, heading=heading, rows=rows), "memory/read.md")
+    told = [c for c in found if "dreams of oats" in c.text]
+    assert ["posted" in score(c)[1] for c in told] == [posted]

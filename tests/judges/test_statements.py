@@ -8,7 +8,7 @@ import pytest
 
 from memrepo.core.judge import Candidate
 from memrepo.core.memory import Source, without_lead
-from memrepo.judges.statements import packed, whole
+from memrepo.judges.statements import packed, parts_of, whole
 from memrepo.judges.wording import telling
 from memrepo.purify.gather import Placed, gather, name_in, read_owners
 from memrepo.purify.units import scan
@@ -82,6 +82,15 @@ def test_a_sentence_that_is_too_long_is_cut_where_a_clause_ends() -> None:
     assert [part[:4] for part in listed] == ["(1) ", "(3) "]
     told = packed(f"{clause}, and {clause}, and {clause}", [])
     assert [part[:4] for part in told] == ["the ", "and "]
+
+
+@pytest.mark.parametrize("name", ["Vera Lind", "**Vera Lind**", "維拉"])
+def test_each_part_of_a_long_line_is_said_of_what_the_line_names(name: str) -> None:
+    told = "She keeps bees on the roof of the old mill and lends her van to whoever asks. "
+    (one,) = candidates(f"# People\n\n- {name}: a friend since 2019. {told * 6}Plays the cello.\n")
+    said = [whole(part.candidate)[1] for part in parts_of(one)]
+    assert len(said) > 1
+    assert all(name.strip("*") in text for text in said)
 
 
 def test_what_a_line_hangs_on_stays_whole_but_for_which_change_or_day_that_was() -> None:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold, seconds
 from memrepo.core.memory import Decay, Hot, Memory, Source
 from memrepo.policies.hotcache import (
+    SEEDED,
     demote,
     end_of,
     heat,
@@ -226,7 +227,7 @@ def test_the_first_page_shows_what_a_session_begins_with_in_one_commit() -> None
     all_ = [told(n, type=kinds[n % len(kinds)]) for n in range(60)]
     (step,) = first(all_)
     chosen = {change.id for change in step.changes}
-    assert (step.what, step.reason, len(chosen)) == ("18 memories", "new layer", 18)
+    assert (step.what, step.reason, len(chosen)) == ("20 memories", "new layer", 20)
     types = {m.id: m.type for m in all_}
     assert {types[id_] for id_ in chosen} == set(kinds) - {"episode"}
 
@@ -242,12 +243,22 @@ def test_of_a_kind_those_that_several_files_say_come_first() -> None:
 @pytest.mark.parametrize(
     "all_",
     [
-        [memory(n, type="preference") for n in range(9)],
         [memory(n, type="episode") for n in range(20)],
         [memory(n, type="preference", standing="stale") for n in range(20)],
         [memory(0, hot=Hot(until=T0)), *(memory(n, type="preference") for n in range(1, 20))],
     ],
-    ids=["a handful", "nothing of the kind", "nothing that holds", "it was there before"],
+    ids=["nothing of the kind", "nothing that holds", "it was there before"],
 )
 def test_no_first_page_where_there_is_nothing_to_choose(all_: list[Memory]) -> None:
     assert first(all_) == []
+
+
+def test_a_small_first_page_takes_in_what_is_new_until_use_tells() -> None:
+    seeded = [told(n, type="preference", hot=Hot(since=T0, reason=SEEDED)) for n in range(2)]
+    new = told(2, type="constraint")
+    (step,) = first([*seeded, new])
+    assert ([c.id for c in step.changes], step.reason) == ([new.id], "new layer")
+    used = told(3, type="preference", hot=Hot(since=T0, reason="3 sessions"))
+    assert first([*seeded, used, new]) == []
+    full = [told(n, type="preference", hot=Hot(since=T0, reason=SEEDED)) for n in range(10)]
+    assert first([*full, told(10, type="constraint")]) == []

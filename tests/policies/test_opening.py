@@ -10,7 +10,7 @@ import pytest
 
 from memrepo.core.access import Accesses
 from memrepo.core.memory import Hot, Memory, Source
-from memrepo.policies.hotcache import FEW, SEEDED
+from memrepo.policies.hotcache import SEEDED
 from memrepo.policies.opening import ALWAYS, LATEST, opening
 from memrepo.policies.rules import DecayRules
 
@@ -32,7 +32,7 @@ def at(line: int, said: str, source: str = "IDENTITY.md", **fields: Any) -> Memo
 
 
 def told(*memories: Memory) -> list[str]:
-    others = [memory(f"Filler {word}.") for word in "abcdefghijkl"[:FEW]]
+    others = [memory(f"Filler {word}.") for word in "abcdefghij"]
     return [m.body for m in opening([*memories, *others], Accesses(), T0, DecayRules())]
 
 
@@ -137,9 +137,9 @@ def test_what_says_nothing_new_is_not_told_twice() -> None:
     assert told(memory("Ana likes green tea.", "preference"), again) == ["Ana likes green tea."]
 
 
-def test_of_few_memories_only_the_hot_are_told() -> None:
+def test_a_session_is_told_what_there_is_however_few() -> None:
     few = [memory("Me.", "identity"), memory("You.", "relationship", hot=HOT)]
-    assert [m.body for m in opening(few, Accesses(), T0, DecayRules())] == ["You."]
+    assert [m.body for m in opening(few, Accesses(), T0, DecayRules())] == ["Me.", "You."]
 
 
 def part(said: str, subject: str, type_: str = "identity", lead: str = "Team") -> Memory:

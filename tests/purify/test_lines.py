@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.lines import MAX_DEPTH
-from memrepo.purify.lines import MAX_BYTES, read_lines
+from memrepo.purify.lines import MAX_BYTES, read_lines, without_struck
 
 
 def hidden(text: str) -> list[int]:
@@ -134,3 +134,41 @@ def test_line_numbers_are_those_of_the_bytes(text: str) -> None:
     lines = read_lines("a.md", data)
     assert lines.count == data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
     assert all(1 <= n <= lines.count for n in lines.hidden | lines.fenced)
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("- ~~The door code is 4711~~", "- "),
+        ("  3. ~~Call Vera~~", "  3. "),
+        ("- [x] ~~Water the plants~~ ✅ 2026-10-02", "- [x] "),
+        ("- **Door:** ~~4711~~", "- "),
+        ("Rent is ~~900~~ 950 EUR", "Rent is 950 EUR"),
+        ("- ~~02:00~~ 03:00", "- 03:00"),
+        ("- ~~Vera pays~~ Vera's office pays", "- Vera's office pays"),
+        ("- Shop: ~~own shelf~~ → the cellar", "- Shop: the cellar"),
+        ("- ~~own shelf~~ => the cellar", "- the cellar"),
+        ("We meet ~~Mondays~~ Tuesdays in ~~room 4~~ room 7.", "We meet Tuesdays in room 7."),
+        ("| Door | ~~4711~~ 4812 |", "| Door |4812|"),
+        ("## ~~Old garden~~ (sold)", "## Old garden (sold)"),
+        # What follows is a remark on what was struck: neither says anything without the other.
+        ("- ~~The tent~~ lent to Vera", "- ~~The tent~~ lent to Vera"),
+        ("- ~~Paint the fence~~ (next year)", "- ~~Paint the fence~~ (next year)"),
+        # No strike: code, a fence, "about", a single half.
+        ("Type `~~x~~` to strike x", "Type `~~x~~` to strike x"),
+        ("~~~ sh", "~~~ sh"),
+        ("about ~5 to ~7", "about ~5 to ~7"),
+        ("~~ a ~~", "~~ a ~~"),
+        ("half ~~ of it", "half ~~ of it"),
+    ],
+)
+def test_what_is_struck_out_is_as_if_deleted(line: str, left: str) -> None:
+    assert without_struck(line) == left
+    assert without_struck(left) == left
+
+
+@given(st.text(alphabet="ab1 ~~`|:-→#", max_size=80))
+def test_striking_only_takes_away(line: str) -> None:
+    left = without_struck(line)
+    rest = iter(line)
+    assert all(ch in rest for ch in left.replace(" ", ""))

@@ -635,3 +635,96 @@ def test_neighbours_that_differ_in_a_number_or_a_mark_are_one_unit(items: str, c
 )
 def test_words_in_italics_that_close_a_file_are_no_unit(text: str, kept: list[str]) -> None:
     assert [unit.text for unit in scan("memory/bees.md", text.encode()).units] == kept
+
+
+DONE = (
+    "- Built the barn beside the old mill\n- Rewrote the ledger of the grain. It has prices now.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("heading", "resource", "count"),
+    [
+        ("Completed", "memory/progress.md", 1),
+        ("✅ Done (2026)", "memory/progress.md", 1),
+        ("Recent progress\n\n### 2026-02-07", "memory/progress.md", 1),
+        ("Concluídos", "memory/progress.md", 1),
+        ("Hecho", "memory/progress.md", 1),
+        ("Erledigt", "memory/progress.md", 1),
+        ("Terminé", "memory/progress.md", 1),
+        ("Сделано", "memory/progress.md", 1),
+        ("已完成", "memory/progress.md", 1),
+        ("完了したこと", "memory/progress.md", 1),
+        ("Completed", "MEMORY.md", 2),
+        ("Completed", "memory/2026-02-07.md", 2),
+        ("What we learned of timelines", "memory/progress.md", 2),
+    ],
+)
+def test_a_list_of_what_is_done_is_one_unit(heading: str, resource: str, count: int) -> None:
+    found = units(f"# Mill\n\n## {heading}\n\n{DONE}", resource)
+    assert len(found) == count
+    many = "".join(f"- Oiled wheel {n} of the mill. {'It was dry. ' * 8}\n" for n in range(20))
+    if count == 1:
+        rows = units(f"# Mill\n\n## {heading}\n\n{many}", resource)
+        assert max(len(u.text) for u in rows) <= 1000
+        assert "".join(u.text for u in rows).count("Oiled") == 20
+
+
+@pytest.mark.parametrize(
+    ("resource", "lines"),
+    [
+        ("memory/timeline.md", [(3, 4), (5, 5)]),
+        ("MEMORY.md", [(3, 3), (4, 4), (5, 5)]),
+        ("memory/2026-02-08.md", [(3, 3), (4, 4), (5, 5)]),
+    ],
+)
+def test_the_entries_of_one_day_of_a_timeline_are_one_unit(
+    resource: str, lines: list[tuple[int, int]]
+) -> None:
+    text = (
+        "# Timeline of the mill\n\n"
+        f"**2026-02-07** — The wheel turns again, {'and again, ' * 12}on oak.\n"
+        "**2026-02-07** — The belt is greased with goose fat of the barn.\n"
+        "**2026-02-08** — The old stone is sold to the miller of Lund.\n"
+    )
+    assert [u.lines for u in units(text, resource)] == lines
+
+
+@pytest.mark.parametrize(
+    ("intro", "count"),
+    [
+        ("The belt slips when it rains. Two causes:", 1),
+        ("Der Riemen rutscht bei Regen. Zwei Ursachen:", 1),
+        ("雨の日はベルトが滑りやすくなる。原因:", 1),
+        ("Two causes of the slipping belt:", 2),
+    ],
+)
+def test_a_sentence_and_the_list_that_it_goes_on_with_are_one_unit(intro: str, count: int) -> None:
+    text = (
+        f"# Mill\n\n## Belt\n\n{intro}\n\n- The cover of the shed has had a hole since the storm"
+        " of the last winter, so water drips on it\n- Nobody greases it before the rain comes.\n"
+    )
+    assert len(units(text, "memory/2026-02-07.md")) == count
+    assert len(units(text)) == 2
+
+
+def test_the_last_sentence_before_a_list_owns_it_and_the_rest_stands_alone() -> None:
+    failed = (
+        "**Important**: the pump failed twice, in March and in April, and the cellar was flooded."
+    )
+    wait = "wait for the hiss, look at the gauge and write down what it shows, " * 4
+    steps = "".join(f"{n}. Close valve {n}, {wait}then go on\n" for n in range(1, 4))
+    paragraph, list_ = units(
+        f"# Steps in the cellar\n\n{failed} Before every start of the season:\n{steps}"
+    )
+    assert (paragraph.text, paragraph.lines) == (failed, (3, 3))
+    assert list_.parents == ("Before every start of the season:",)
+    (short,) = units(f"# Steps in the cellar\n\nIt is old. Before every start:\n{steps}")
+    assert short.parents == ("It is old. Before every start:",)
+
+
+def test_what_was_struck_out_is_no_unit() -> None:
+    text = "# Doors\n\n- ~~The cellar opens with 4711~~\n- The yard opens with ~~1111~~ 2222\n"
+    (left,) = units(text)
+    assert (left.text, left.lines) == ("The yard opens with 2222", (4, 4))
+    assert left.text_hash == text_hash(left.text)

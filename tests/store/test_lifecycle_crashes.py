@@ -11,6 +11,7 @@ import pytest
 from driving import done, git, memories
 
 from memrepo.core.codec import encode
+from memrepo.policies.hotcache import hot_of
 from memrepo.store import ledger as ledgers
 from memrepo.store.ledger import ledger_of
 from memrepo.store.repo import open_repository
@@ -40,6 +41,8 @@ def test_a_run_that_moves_notes_loses_nothing_wherever_it_dies(place: Path, tmp_
 
 def run(repo: Path) -> tuple[str, ...]:
     """Notes leave the tree, memories rest, one comes to the hot cache and one goes."""
+    for id_ in [i for i, m in memories(repo).items() if "hot" in m.fields]:
+        done(repo, "promote", id_, "--off")
     claims = sorted(i for i, m in memories(repo).items() if not m.is_note)
     done(repo, "promote", claims[0])
     done(repo, "run", now="2026-03-16T09:00:00Z")
@@ -74,7 +77,7 @@ def stand(repo: Path) -> dict[str, object]:
         accesses = ledger_of(store).accesses()
     counts = {id_: accesses.of(id_) for id_ in accesses.by_memory}
     left = {
-        id_: (m.path, m.body, m.status, m.text("tier"), m.time("tier_since"), "hot" in m.fields)
+        id_: (m.path, m.body, m.status, m.text("tier"), m.time("tier_since"), hot_of(m) is not None)
         for id_, m in memories(repo).items()
     }
     return {"memories": left, "retrievals": counts, "page": (repo / "MEMORY.md").exists()}

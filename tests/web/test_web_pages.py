@@ -135,7 +135,7 @@ def test_this_morning_shows_what_waits_with_both_wordings_and_evidence(client: T
         "Rui leads the payments team.",
         "13 - Rui leads the payments team.",
         "No run is scheduled",
-        "0 of 30 bullets",
+        "1 of 30 bullets",
     ):
         assert words in seen
 

@@ -115,7 +115,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
         return block
 
 
-class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One distinct text that runs may promote, with every place it stands.
 
     `text` has neither list marker nor checkbox. `context` is the heading path, outermost first,
@@ -150,7 +150,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         return max((s.captured for s in self.sources), default="")
 
 
-class PromotionScores(msgspec.Struct, frozen=True, kw_only=True):
+class PromotionScores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The six Pass 1 dimensions, each 0 to 1."""
 
     durability: float
@@ -167,7 +167,7 @@ class PromotionScores(msgspec.Struct, frozen=True, kw_only=True):
         return round(sum(values[:5]) - values[5], 4)
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Pass 1's answer for one candidate; `merge_with` and `compress_into` name candidate ids.
 
     `strength` is derived from the scores. `fault` says what was wrong with the shape of an answer
@@ -184,7 +184,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     fault: str = ""
 
 
-class Cluster(msgspec.Struct, frozen=True, kw_only=True):
+class Cluster(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Candidates that survive together; `strength` is its strongest member's.
 
     `tags` are homes of what else tells of it (`purify.clusters`). `part` counts from 1 the claims
@@ -201,7 +201,7 @@ class Cluster(msgspec.Struct, frozen=True, kw_only=True):
     part: int = 0
 
 
-class PriorClaim(msgspec.Struct, frozen=True, kw_only=True):
+class PriorClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An active memory shown to Pass 2 as context."""
 
     memory_id: str
@@ -219,7 +219,7 @@ class PriorClaim(msgspec.Struct, frozen=True, kw_only=True):
     """Words of the headings that it stands under."""
 
 
-class Contradiction(msgspec.Struct, frozen=True, kw_only=True):
+class Contradiction(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A prior claim that a new claim disagrees with."""
 
     memory_id: str
@@ -227,7 +227,7 @@ class Contradiction(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class Wording(msgspec.Struct, frozen=True, kw_only=True):
+class Wording(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The canonical form of a claim; subject, predicate and object may be empty.
 
     `lead` is the beginning of `text` that its evidence does not say itself: words of the headings
@@ -247,7 +247,7 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True):
         return without_lead(self.text, self.lead)
 
 
-class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True):
+class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Pass 2's answer for one cluster, or for one of several facts that it states.
 
     `quote` holds the words of the evidence that one of several rests on. `restates` names a prior

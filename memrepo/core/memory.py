@@ -88,7 +88,7 @@ HOME_OF_TYPE: Mapping[str, str] = MappingProxyType(
 )
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class Source(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Where a memory's text stands: path and blob of the source, one-based inclusive lines.
 
     `captured` is the ISO date of the evidence and `captured_from` what it was read from
@@ -104,7 +104,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     captured_from: str = ""
 
 
-class Stamp(msgspec.Struct, frozen=True, kw_only=True):
+class Stamp(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An actor and a time: `human:<id>`, `process:<id>` or `memrepo/<version>` (OKF 7)."""
 
     by: str

@@ -74,7 +74,7 @@ SCORES = (
 )
 
 
-class Scores(msgspec.Struct, frozen=True, kw_only=True):
+class Scores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The eight Pass 2 dimensions, 0 to 1 (memory-purifier, Pass 2)."""
 
     semantic_cluster_confidence: float = 0.0

@@ -16,6 +16,7 @@ from msgspec import structs
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
+from memrepo.policies import matching
 from memrepo.policies.changes_told import (
     Change,
     Strength,
@@ -90,6 +91,12 @@ def change_of(old: str, new: str) -> Change | None:
     best = min(found, key=lambda one: (_ORDER.index(one.strength), -one.cover))
     # What says several things is not replaced for one of them.
     return structs.replace(best, strength="doubt") if len(before) > 1 else best
+
+
+def forget() -> None:
+    """Hold no text that was read or compared any more: a large run has no room for them twice."""
+    for known in (change_of, _unsaid, read_row, sentences, matching.tokens):
+        known.cache_clear()
 
 
 def _is_long(text: str) -> bool:

@@ -78,7 +78,7 @@ _STOP_WORDS = frozenset(
 )
 
 
-class Statement(msgspec.Struct, frozen=True, kw_only=True):
+class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What is compared of a claim: its triple, text and home."""
 
     subject: str
@@ -213,7 +213,9 @@ def tokens(text: str) -> frozenset[str]:
     text = normalise(text)
     if not _holds_wide(text):
         # Statements share their words: one string each, however many hold it.
-        return frozenset(map(intern, _NARROW_RUN.findall(text))) - _STOP_WORDS
+        words = set(map(intern, _NARROW_RUN.findall(text)))
+        words -= _STOP_WORDS
+        return frozenset(words)  # a copy has no more room than it takes
     for run in _RUN.findall(text):
         if _IS_WIDE.match(run) and len(run) > 1:
             found.update(run[at : at + 2] for at in range(len(run) - 1))

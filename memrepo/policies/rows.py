@@ -15,7 +15,7 @@ IS, KEY, TOPIC, SELF = "§is", "§:", "§topic", "§i"
 """Keys of items that stand for the copula, the colon of a key, the topic and the speaker."""
 
 
-class Item(msgspec.Struct, frozen=True):
+class Item(msgspec.Struct, frozen=True, gc=False):
     """One word that matters, or a predicate in its place."""
 
     key: str

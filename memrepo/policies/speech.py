@@ -45,7 +45,7 @@ _PIECES = regex(
 _MARK = {"：": ":", "—": ":", "–": ":", "->": "→"}
 
 
-class Word(msgspec.Struct, frozen=True):
+class Word(msgspec.Struct, frozen=True, gc=False):
     """One word of a sentence: as it is written, folded, and its stem."""
 
     raw: str
@@ -157,7 +157,11 @@ class Language(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def cut(self, text: str) -> tuple[Word, ...]:
         """Return the words of a text, marks that stand for a predicate among them."""
-        return tuple(Word(*_spelled(self.code, raw)) for raw in self._raw(text))
+        words = tuple(_spelled(self.code, raw) for raw in self._raw(text))
+        if len(set(map(id, words))) == len(words):
+            return words
+        # A word that stands twice in a sentence is two: rules tell them apart by what they are.
+        return tuple(Word(one.raw, one.text, one.stem) for one in words)
 
     def _raw(self, text: str) -> Iterator[str]:
         plain = visible(text).replace("*", "").replace("`", "")
@@ -294,11 +298,11 @@ def _stemmer(code: str) -> Callable[[str], str] | None:
 
 
 @lru_cache(maxsize=50_000)
-def _spelled(code: str, raw: str) -> tuple[str, str, str]:
-    """Return a word as it is written, folded, and its stem; words share these strings."""
+def _spelled(code: str, raw: str) -> Word:
+    """Return a word as it is written, folded, and its stem; sentences share their words."""
     text = unicodedata.normalize("NFKC", raw).casefold()
     text = _MARK.get(raw.strip(), text).strip() or raw
-    return raw, text, language(code).stem(text)
+    return Word(raw, text, language(code).stem(text))
 
 
 @lru_cache(maxsize=50_000)

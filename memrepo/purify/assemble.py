@@ -27,7 +27,7 @@ from memrepo.purify.decisions import Findings, single_decisions
 from memrepo.purify.known import Former, Known, free_path, storable
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
+class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What became of one cluster: the memory that carries it now, and why."""
 
     cluster_id: str

@@ -31,7 +31,7 @@ SHORT = 25
 """Below this many characters a text means something else under another heading."""
 
 
-class Placed(msgspec.Struct, frozen=True, kw_only=True):
+class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A unit in scope and where it stands in the repository."""
 
     unit: Unit

@@ -351,9 +351,11 @@ def _returned(
     found: dict[str, frozenset[str]] = {}
     for decision in decisions:
         for candidate in members[decision.cluster_id].candidates:
+            hash_ = text_hash(candidate.text)
             for folder in ("deferred", "rejected"):
-                path = state.layout.candidate(folder, text_hash(candidate.text))
-                found[path] = found.get(path, frozenset()) | {decision.memory_id}
+                path = state.layout.candidate(folder, hash_)
+                if path in state.files:
+                    found[path] = found.get(path, frozenset()) | {decision.memory_id}
     return found
 
 

@@ -86,7 +86,7 @@ CATALOGUE = 8
 _PROMOTED = regex(r"\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\]$")
 
 
-class Unit(msgspec.Struct, frozen=True, kw_only=True):
+class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A piece of a source that may become a memory.
 
     `text` is verbatim without list marker and checkbox, continuation lines joined by a line feed.

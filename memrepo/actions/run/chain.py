@@ -226,8 +226,9 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
 
         `held` goes on record as waiting, `decided` as what the chain takes away after it waited.
         """
-        after = apply(self.state, (change for step in steps for change in step.changes))
-        pages = derived_files(self.work, after)
+        changes = (change for step in steps for change in step.changes)
+        # The state with all its files goes before they are written: a first run holds much.
+        pages = derived_files(self.work, apply(self.state, changes))
         if not (steps or pages or consumed or files or self.manifest):
             return None
         base = self.work.tree.commit

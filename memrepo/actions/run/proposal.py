@@ -148,6 +148,11 @@ def propose(
         left = tuple(sorted({id_ for step in done for id_ in step.memory_ids}))
         offered, waits = _pressed(state, waits, offered, wish)
     del statements  # their words are many, and nothing below compares any
+    many = sum(len(step.changes) for step in waits.stays) >= MANY
+    if many and not (parted.held or waits.steps):  # else all is computed once more
+        from memrepo.policies.change import forget
+
+        forget()
     problems += (*life.problems, *offered.problems)
     beside = life.gists + offered
     purified = _with(purified, beside, judge)

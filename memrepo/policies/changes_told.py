@@ -199,7 +199,16 @@ def _items_of(read: Row, words: tuple[Word, ...]) -> list[Item]:
 
 
 def clauses(read: Row) -> list[Row]:
-    """Return the clauses of a sentence: it is cut at commas, and before a verb behind "and"."""
+    """Return the clauses of a sentence: it is cut at commas, and before a verb behind "and".
+
+    A sentence is compared with many others, and cut once.
+    """
+    if "clauses" not in read.cut:
+        read.cut["clauses"] = _clauses(read)
+    return read.cut["clauses"]
+
+
+def _clauses(read: Row) -> list[Row]:
     joins = {span[0] for span in read.spans("and")}
     verbs = {id(item.words[0]) for item in read.items if item.key[0] == "§" and item.key != SELF}
     verbs |= {id(read.words[s[0]]) for name in _VERBS for s in read.spans(name)}
@@ -222,6 +231,12 @@ def opening(read: Row) -> Row:
 
     It stays whole where what follows is a condition of it.
     """
+    if "opening" not in read.cut:
+        read.cut["opening"] = [_opening(read)]
+    return read.cut["opening"][0]
+
+
+def _opening(read: Row) -> Row:
     colon = _colon(read)
     if 0 < colon <= _MOST and read.language.spans(read.words[:1], "preamble"):
         read = row_of(read.language, read.words[colon + 1 :])

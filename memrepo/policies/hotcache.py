@@ -114,10 +114,13 @@ def hot_steps(
     now: datetime,
     rules: HotRules,
     decay: DecayRules,
+    *,
+    news: bool = False,
 ) -> tuple[list[Step], list[Problem]]:
     """Return promotions and demotions, a commit each, and a finding where the budget is too small.
 
-    What would be evicted as soon as it comes does not come at all.
+    What would be evicted as soon as it comes does not come at all. A small first page takes in
+    more where there are `news`: never by time alone.
     """
     entries: list[_Entry] = []
     steps: list[Step] = []
@@ -140,7 +143,7 @@ def hot_steps(
         ):
             entries.append(_Entry(memory=memory, unused=0, since=now, reason=why, new=True))
     unchosen = len(entries) < FEW and all(e.reason == SEEDED for e in entries)
-    if unchosen and (first := _first(memories, accesses, now, decay)):
+    if unchosen and (first := _first(memories, accesses, now, decay, news)):
         return [*steps, _first_step(first, now)], []
     kept, out, problems = _fitted(entries, rules)
     for entry in out:
@@ -152,12 +155,14 @@ def hot_steps(
 
 
 def _first(
-    memories: Sequence[Memory], accesses: Accesses, now: datetime, decay: DecayRules
+    memories: Sequence[Memory], accesses: Accesses, now: datetime, decay: DecayRules, news: bool
 ) -> list[Memory]:
     """Return what the first page shows, before any use could tell: what a session begins with."""
     if any("hot" in memory.fields and hot_of(memory) is None for memory in memories):
         return []  # one was taken off it: from then on use tells
     claims = [m for m in memories if may_be_hot(m, accesses, now, decay)]
+    if not news and (len(claims) < FEW or any("hot" in memory.fields for memory in memories)):
+        return []
     from memrepo.policies.opening import opening  # it reads the page that is there later
 
     return [m for m in opening(claims, accesses, now, decay) if "hot" not in m.fields]

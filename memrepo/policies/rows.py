@@ -65,6 +65,11 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         return {}
 
     @cached_property
+    def cut(self) -> dict[str, list[Row]]:
+        """Return the parts that rules cut it into, by name, once they were asked for."""
+        return {}
+
+    @cached_property
     def keys(self) -> list[str]:
         """Return the keys of all items but the copula and other marks that say nothing alone."""
         return [i.key for i in self.items if i.key not in (IS, KEY, TOPIC)]

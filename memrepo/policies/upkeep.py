@@ -106,11 +106,13 @@ def upkeep(
     allowed: Allowed = lambda _: True,
     total: int = 0,
     play: Play | None = None,
+    news: bool = False,
 ) -> Upkeep:
     """Return everything that is owed at a moment.
 
     `spent` is how much of the pace earlier runs at this very moment used up; `total` counts all
     memories where the state holds but those that could move. `play` applies steps to a state.
+    `news` tells that memories were just made: they may come to a first page that is small.
     """
     play = play or _played
     moving = owed_tier_moves(state, accesses, now, rules)
@@ -120,7 +122,7 @@ def upkeep(
     owed = list(_leaving(after, accesses, now, rules, allowed))
     kept = owed[: max(0, pace)]
     after = play(after, kept)
-    hot, problems = hot_steps(after.active, accesses, now, rules.hot, rules.decay)
+    hot, problems = hot_steps(after.active, accesses, now, rules.hot, rules.decay, news=news)
     hot = [step for step in hot if allowed(step)]
     return Upkeep(
         steps=(*steps, *kept, *hot),

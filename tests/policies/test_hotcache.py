@@ -219,7 +219,7 @@ def told(number: int, **fields: Any) -> Memory:
 
 
 def first(memories: list[Memory], now: datetime = T0) -> list[Any]:
-    return hot_steps(memories, fold([]), now, HotRules(), DECAY)[0]
+    return hot_steps(memories, fold([]), now, HotRules(), DECAY, news=True)[0]
 
 
 def test_the_first_page_shows_what_a_session_begins_with_in_one_commit() -> None:

@@ -80,7 +80,9 @@ def owed(
     accesses, after = ledger.accesses(), played(state, kept)
     back, behind = corrected(work, after, accesses, now, lambda step: _is_allowed(step, never))
     after = played(after, back)
-    found = owed_upkeep(work, after, accesses, now, manifests, never)
+    made = (c.memory for step in kept for c in step.changes if isinstance(c, Create))
+    news = any(not memory.is_note for memory in made)
+    found = owed_upkeep(work, after, accesses, now, manifests, never, news=news)
     gists = Offered(steps=found.steps) if judge is None else gisted(after, found.steps, judge)
     return Owed(
         steps=(*back, *gists.steps),
@@ -124,6 +126,8 @@ def owed_upkeep(
     now: datetime,
     manifests: Iterable[Recorded],
     never: frozenset[str],
+    *,
+    news: bool = False,
 ) -> Upkeep:
     """Return the upkeep of a state by the there's rules."""
     counts = _counts(work, state, now, manifests)
@@ -135,6 +139,7 @@ def owed_upkeep(
         work.config.rules,
         spent=spent,
         allowed=lambda step: _is_allowed(step, never),
+        news=news,
     )
     # What is compressed together depends on all that is left: once a moment is enough.
     return replace(found, room=0) if any(c.get("summaries") for c in counts) else found

@@ -7,7 +7,7 @@ import pytest
 from memrepo.core.judge import Candidate
 from memrepo.judges import noise
 from memrepo.policies import change, figures
-from memrepo.purify import gather, lines, retire
+from memrepo.purify import gather, lines, replies, retire
 
 LONG = 16_000
 
@@ -35,6 +35,10 @@ def _daily(text: str) -> object:
         (lambda text: list(figures.literal_faults(text, ())), "a." * LONG + "!"),
         (change._QUOTED.search, "«a b c " + "a " * LONG),
         (retire._KEEP.search, "a" + "\n" * LONG),
+        (
+            lambda text: replies.elements(text, replies.VERDICTS_KEY),
+            "```\n" + " " * 5 * LONG + ".",
+        ),
     ],
 )
 def test_a_line_made_to_keep_a_pattern_busy_does_not(of, text: str) -> None:

@@ -116,12 +116,8 @@ def test_a_repository_that_holds_no_such_value_is_left_alone(repo: Path) -> None
     answer = given(repo, "Aurelio Santander", "purge")
     assert answer.exit == 1
     assert git(repo, "for-each-ref") == before
-    assert not quarantine.folder_of(_repo(repo)).exists()
-
-
-def _repo(path: Path) -> quarantine.Repo:
-    with opened(path) as found:
-        return found
+    with opened(repo) as found:
+        assert not quarantine.folder_of(found).exists()
 
 
 def test_a_dry_run_names_every_class_and_changes_nothing(repo: Path) -> None:
@@ -494,7 +490,8 @@ def test_two_clones_that_purge_one_value_each_for_itself_meet(
     hubs.converge(laptop, desk, now=LATER)
     collect(hub, COLLECT)
     assert [traces(place) for place in machines] == [[], [], []]
-    assert len(purges.receipts(_repo(laptop))) == 2
+    with opened(laptop) as found:
+        assert len(purges.receipts(found)) == 2
     assert given(laptop, "", "purge", "verify").data["verified"]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+
+import msgspec
 
 from memrepo.policies.order import AFTER, weighs
 from memrepo.policies.wording_lists import Words
@@ -132,90 +134,121 @@ def _says(
     return bool(stems) and (held >= _COVERED * len(stems) or held >= _MOSTLY * len(said) > 0)
 
 
+class _Marks(msgspec.Struct, frozen=True):
+    """The marks of a wording and of its evidence, and what is denied or turned round of them."""
+
+    ours: Set[str]
+    others: Set[str]
+    negative: bool
+    """Whether the evidence denies."""
+    denied: bool
+    """Whether the wording denies."""
+    turned: bool
+    """Whether one bounds from below what the other bounds from above."""
+
+
 def mark_faults(mine: Statement, theirs: Statement, beside: Statement) -> Iterator[str]:
     """Yield a bound, a duty, a leave, a condition or a doubt that was added or lost."""
-    ours, others = _found(mine), _found(theirs)
-    strong = _said_clauses(mine, theirs)
-    negative = bool(theirs.negated()) if not theirs.words.wide else _wide_marks(theirs, "not") > 0
-    denied = bool(mine.negated()) if not mine.words.wide else _wide_marks(mine, "not") > 0
-    turned = _turns_bound(mine, theirs) or _turns_bound(theirs, mine)
-    firm = {"must", "always", "only"} & others or negative or _orders_somebody(theirs)
-    for name in sorted(ours - others - {"when", "report", "ask"}):
-        if name == "must" and (firm and not {"may", "should", "maybe"} & others):
+    marks = _Marks(
+        ours=_found(mine),
+        others=_found(theirs),
+        negative=_denies(theirs),
+        denied=_denies(mine),
+        turned=_turns_bound(mine, theirs) or _turns_bound(theirs, mine),
+    )
+    bounded = _found(beside)
+    for name in sorted(marks.ours - marks.others - {"when", "report", "ask"}):
+        if name in BOUNDED and (name in bounded or marks.turned):
             continue
-        if name in ("may", "must") and negative and denied:
-            continue
-        if name == "may" and ("only" in ours & others or ("maybe" in others and _may(mine))):
-            continue
-        if name == "should" and ("plan" in others or _asks(theirs) or _orders_somebody(theirs)):
-            continue
-        if name == "always" and (negative or "if" in ours) and _is_any(mine):
-            continue
-        if name == "always" and ({"only", "must"} & others or negative) and _is_ever(mine):
-            continue
-        if name == "plan" and (
-            {"maybe", "if"} & ours & others or _is_dated(theirs) or _asks(theirs)
-        ):
-            continue
-        if name == "former" and negative and denied:
-            continue
-        if name == "if" and "when" in others:
-            continue
-        if name == "only" and ("except" in others and negative):
-            continue
-        if name == "except" and ({"only", "if"} & others):
-            continue
-        if name == "why" and (_is_then(theirs) or _is_joined(theirs)):
-            continue
-        if name in BOUNDED and mine.spelled(name) & {t.text for t in theirs.tokens}:
-            continue  # within an hour, within one hour
-        if name == "most" and "only" in others:
-            continue
-        if {name} == {"may", "most"} - others and {"may", "most"} & others:
-            continue
-        if name == "must" and _demands_twice(theirs, mine):
-            continue
-        if name in BOUNDED and (name in _found(beside) or turned):
-            continue
-        yield f"`{name}` was added: {_NAMES[name]}"
+        if not _may_be_added(name, marks, mine, theirs):
+            yield f"`{name}` was added: {_NAMES[name]}"
     if mine.count("except") > theirs.count("except") > 0:
         yield "`except` was added: a second exception"
-    for name in sorted((strong - ours) & {*_LOST, "about", "least", "most", "former", "report"}):
-        if name in ("may", "must") and negative and denied:
-            continue
-        if name == "maybe" and _may(mine):
-            continue
-        if name == "must" and _demands_twice(mine, theirs):
-            continue
-        if name == "may" and "most" in ours:
-            continue
-        if name == "plan" and ("should" in ours or _is_to_come(mine, theirs)):
-            continue
-        if name == "must" and ({"always", "only"} & ours or _orders_somebody(mine)):
-            continue
-        if name == "must" and ({"least", "most"} & ours & others or _is_to_do(mine)):
-            continue
-        if name == "should" and (_orders_somebody(mine) or _asks(mine)):
-            continue
-        if name == "if" and ({"when", "except", "only"} & ours) and _conditioned(mine, theirs):
-            continue
-        if name == "least" and _is_after(mine):
-            continue
-        if name == "except" and "always" in ours and any(t.text == "but" for t in mine.tokens):
-            continue
-        if name == "only" and "most" in ours:
-            continue
-        if name == "only" and ("except" in ours or (denied and not negative)):
-            continue
-        if name == "except" and ({"only", "if"} & ours or denied):
-            continue
-        if name in ("about", "least", "most") and not any(t.number for t in mine.tokens):
-            continue
-        if name in ("least", "most") and turned:
-            continue
-        if name == "report" and _of_itself(theirs):
-            continue
-        yield f"`{name}` was lost: {_NAMES[name]}"
+    lost = _said_clauses(mine, theirs) - marks.ours
+    for name in sorted(lost & {*_LOST, "about", "least", "most", "former", "report"}):
+        if not _may_be_lost(name, marks, mine, theirs):
+            yield f"`{name}` was lost: {_NAMES[name]}"
+
+
+def _denies(one: Statement) -> bool:
+    return _wide_marks(one, "not") > 0 if one.words.wide else bool(one.negated())
+
+
+def _may_be_added(name: str, marks: _Marks, mine: Statement, theirs: Statement) -> bool:
+    """Tell whether the evidence says in other words what a mark of the wording says."""
+    firm = {"must", "always", "only"} & marks.others or marks.negative or _orders_somebody(theirs)
+    if name == "must" and (firm and not {"may", "should", "maybe"} & marks.others):
+        return True
+    if name in ("may", "must") and marks.negative and marks.denied:
+        return True
+    if name == "may" and (
+        "only" in marks.ours & marks.others or ("maybe" in marks.others and _may(mine))
+    ):
+        return True
+    if name == "should" and ("plan" in marks.others or _asks(theirs) or _orders_somebody(theirs)):
+        return True
+    if name == "always" and (marks.negative or "if" in marks.ours) and _is_any(mine):
+        return True
+    if name == "always" and ({"only", "must"} & marks.others or marks.negative) and _is_ever(mine):
+        return True
+    if name == "plan" and (
+        {"maybe", "if"} & marks.ours & marks.others or _is_dated(theirs) or _asks(theirs)
+    ):
+        return True
+    if name == "former" and marks.negative and marks.denied:
+        return True
+    if name == "if" and "when" in marks.others:
+        return True
+    if name == "only" and ("except" in marks.others and marks.negative):
+        return True
+    if name == "except" and ({"only", "if"} & marks.others):
+        return True
+    if name == "why" and (_is_then(theirs) or _is_joined(theirs)):
+        return True
+    if name in BOUNDED and mine.spelled(name) & {t.text for t in theirs.tokens}:
+        return True  # within an hour, within one hour
+    if name == "most" and "only" in marks.others:
+        return True
+    if {name} == {"may", "most"} - marks.others and {"may", "most"} & marks.others:
+        return True
+    return name == "must" and _demands_twice(theirs, mine)
+
+
+def _may_be_lost(name: str, marks: _Marks, mine: Statement, theirs: Statement) -> bool:
+    """Tell whether a mark of the evidence is said by the wording in other words, or by nothing."""
+    if name in ("may", "must") and marks.negative and marks.denied:
+        return True
+    if name == "maybe" and _may(mine):
+        return True
+    if name == "must" and _demands_twice(mine, theirs):
+        return True
+    if name == "may" and "most" in marks.ours:
+        return True
+    if name == "plan" and ("should" in marks.ours or _is_to_come(mine, theirs)):
+        return True
+    if name == "must" and ({"always", "only"} & marks.ours or _orders_somebody(mine)):
+        return True
+    if name == "must" and ({"least", "most"} & marks.ours & marks.others or _is_to_do(mine)):
+        return True
+    if name == "should" and (_orders_somebody(mine) or _asks(mine)):
+        return True
+    if name == "if" and ({"when", "except", "only"} & marks.ours) and _conditioned(mine, theirs):
+        return True
+    if name == "least" and _is_after(mine):
+        return True
+    if name == "except" and "always" in marks.ours and any(t.text == "but" for t in mine.tokens):
+        return True
+    if name == "only" and "most" in marks.ours:
+        return True
+    if name == "only" and ("except" in marks.ours or (marks.denied and not marks.negative)):
+        return True
+    if name == "except" and ({"only", "if"} & marks.ours or marks.denied):
+        return True
+    if name in ("about", "least", "most") and not any(t.number for t in mine.tokens):
+        return True
+    if name in ("least", "most") and marks.turned:
+        return True
+    return name == "report" and _of_itself(theirs)
 
 
 def _conditioned(mine: Statement, theirs: Statement) -> bool:

@@ -22,7 +22,7 @@ _PREVIOUS = (
 )
 
 _INSTRUCTION = regex(
-    rf"(?:ignore|disregard|forget|override)\s+{_PREVIOUS}\s+\w*\s*"
+    rf"(?:ignore|disregard|forget|override)\s+{_PREVIOUS}\s+(?:\w+\s*)?"
     r"(?:instructions?|messages?|prompts?|rules?|directions?|context)"
     r"|</?\s*(?:system|assistant|instructions?)\s*>|<\|im_start\|>|\[/?INST\]"
     r"|you\s+are\s+now\s+(?:a|an|in)\s+\w+\s+(?:mode|assistant|ai|model|bot)"

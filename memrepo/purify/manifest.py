@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from io import StringIO
@@ -304,16 +304,6 @@ def read_manifests(
             case Problem() as problem:
                 problems.append(problem)
     return tuple(sorted(found, key=lambda m: m.run)), tuple(problems)
-
-
-def newest_first(files: Mapping[str, bytes], layout: Layout) -> Iterator[Recorded]:
-    """Yield the manifests of a tree that can be read, newest run first, each when asked for."""
-    area = layout.area("runs")
-    for path in sorted(
-        (p for p in files if p.startswith(area) and p.endswith(".json")), reverse=True
-    ):
-        if isinstance(found := read_manifest(path, files[path]), Recorded):
-            yield found
 
 
 def open_removals(manifests: Iterable[Recorded]) -> tuple[Removal, ...]:

@@ -25,6 +25,7 @@ def _passing(text: str) -> object:
     [
         (noise.noise_class, "(" + "." * LONG + "x)"),
         (noise.noise_class, "x" + ".\n" * LONG + "x"),
+        (noise.noise_class, "ignore previous" + "\t " * LONG + "x"),
         (_daily, "(" + " " * LONG + "x)"),
         (gather.ON_PERSON.search, "!" + "\t" * LONG + "x"),
         (

@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.purify.intake import Reader, SourceText, cursors, take_in
-from memrepo.purify.manifest import Consumed, Manifest, Recorded, newest_first, read_manifest
+from memrepo.purify.manifest import Consumed, Manifest, Recorded, read_manifest
 
 RUN = "20260301T090000Z-0123abcd"
 BLOB = "a" * 40
@@ -76,21 +75,3 @@ def test_a_version_that_is_not_there_counts_as_not_consumed(
     assert [p.rule for p in intake.problems] == ["manifest-blob-missing"]
     assert intake.placed or intake.notes
     assert [entry.from_ for entry in intake.consumed] == [""]
-
-
-def test_the_newest_that_can_be_read_comes_first_and_older_ones_are_not_read() -> None:
-    runs = [f"2026030{day}T090000Z-0123abcd" for day in range(1, 6)]
-    layout = Layout()
-    files = {layout.manifest(run): spelled(run) for run in runs}
-    files[layout.manifest(runs[-1])] = b"{"
-    read: list[str] = []
-
-    class Noted(dict[str, bytes]):
-        def __getitem__(self, path: str) -> bytes:
-            read.append(path)
-            return super().__getitem__(path)
-
-    assert next(newest_first(Noted(files), layout)).run == runs[-2]
-    assert read == [layout.manifest(run) for run in (runs[-1], runs[-2])]
-    assert [m.run for m in newest_first(files, layout)] == runs[-2::-1]
-    assert list(newest_first({}, layout)) == []

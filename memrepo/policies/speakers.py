@@ -32,7 +32,7 @@ _OPENS = regex(
     r"|当然|好的|もちろん|물론)",
     re.IGNORECASE,
 )
-_MARKUP = regex(r"(?m)^\s*(?:#{1,6} |\d{1,3}\. \*\*|[-*] \*\*|```)")
+_MARKUP = regex(r"(?m)^[^\S\n]*(?:#{1,6} |\d{1,3}\. \*\*|[-*] \*\*|```)")
 _LONG = 400
 """Characters from which on markup under such an opening is an answer."""
 _LABELLED = 80

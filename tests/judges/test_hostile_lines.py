@@ -6,7 +6,7 @@ import pytest
 
 from memrepo.core.judge import Candidate
 from memrepo.judges import noise, offline, wording
-from memrepo.policies import change, directives, figures, graph, link_targets
+from memrepo.policies import change, directives, figures, graph, link_targets, speakers
 from memrepo.purify import gather, leads, lines, replies, retire, units
 
 LONG = 16_000
@@ -56,6 +56,7 @@ def _passing(text: str) -> object:
         (lambda text: list(directives.find_directives(text)), "[[forget keyword:" + " " * LONG),
         (link_targets._WIKI.search, "[[" + " " * LONG + "x"),
         (graph._WIKILINK.search, "[[" + " " * LONG + "x"),
+        (speakers._MARKUP.search, "a" + "\n" * LONG + "x"),
     ],
 )
 def test_a_line_made_to_keep_a_pattern_busy_does_not(of, text: str) -> None:

@@ -17,7 +17,7 @@ from memrepo.judges import noise, wording
 from memrepo.merge import tombstones
 from memrepo.policies import chunking, cues, directives, entities, excerpts, gists, terms
 from memrepo.policies.questions import question_of
-from memrepo.purify import dates
+from memrepo.purify import dates, replies
 from memrepo.purify.capture import scan_notes
 from memrepo.purify.units import scan
 from memrepo.views import pages
@@ -65,6 +65,7 @@ PASSES: dict[str, Callable[[str], object]] = {
     "bodies": lambda text: codec.decode(PATH, f"{HEAD}{text}".encode()),
     "names of memories": lambda text: entities.catalogue([_memory(text)]),
     "pages": pages._quoted,
+    "replies": lambda text: replies.elements(text, replies.VERDICTS_KEY),
 }
 
 

@@ -8,6 +8,7 @@ from memrepo.checks.places import place
 from memrepo.checks.rules import Rule, Scene
 from memrepo.core import codec
 from memrepo.core.memory import Memory
+from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 
 BUDGET = Rule(
@@ -40,8 +41,8 @@ def find(scene: Scene) -> Iterator[Problem]:
         line, column = place(scene.files[memory.path], "hot")
         yield BUDGET.found(
             memory.path,
-            f"found {count} memories on the hot cache, {kept} of them pinned or"
-            f" critical, where hot.budget is {budget}",
+            f"found {counted(count, 'memory', 'memories')} on the hot cache, {kept} of them"
+            f" pinned or critical, where hot.budget is {budget}",
             line=line,
             column=column,
             key="hot",

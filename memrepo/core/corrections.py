@@ -20,7 +20,7 @@ from memrepo.core.fields import Choice, Kind, ListOf, Number, Text, Time, ValueM
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.lines import unix
-from memrepo.core.messages import fold
+from memrepo.core.messages import counted, fold
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import ACTOR
@@ -196,7 +196,8 @@ def _disagreement(correction: Correction, status: str, memories: tuple[str, ...]
     if set(correction.memories) != set(memories):
         return "found other memories in the header than in the body"
     if len(memories) != (1 if correction.kind == "wording" else 2):
-        return f"found {len(memories)} memories, expected 1 in a wording, 2 in a contradiction"
+        found = counted(len(memories), "memory", "memories")
+        return f"found {found}, expected 1 in a wording, 2 in a contradiction"
     if (correction.verdict == "superseded") != bool(correction.kept):
         return "found a memory that is kept without one that it replaced, or the reverse"
     if correction.kept and correction.kept not in memories:

@@ -59,6 +59,26 @@ def counted(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
+def counted_as(count: int, many: str) -> str:
+    """Spell a count with words that may begin with one of our nouns: `1 note`, `2 new`."""
+    noun, *more = many.split(" ", 1)
+    return " ".join([counted(count, _ONE.get(noun, noun), noun), *more])
+
+
+_ONE = {
+    "candidates": "candidate",
+    "claims": "claim",
+    "entries": "entry",
+    "files": "file",
+    "links": "link",
+    "memories": "memory",
+    "notes": "note",
+    "sources": "source",
+    "summaries": "summary",
+    "units": "unit",
+}
+
+
 def message(step: Step, context: Context) -> str:
     """Spell the commit message of a step."""
     from memrepo.core.changes import BULK_OPS, prints_of

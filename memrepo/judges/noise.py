@@ -439,6 +439,7 @@ def passing(candidate: Candidate) -> str:
         return "posted"
     if candidate.daily:
         return ""
+    text = " ".join(text.split())
     if words.PROGRESS.search(text):
         return "progress"
     if words.RELEASE.fullmatch(text):

@@ -264,7 +264,10 @@ HEADING_LENGTH, LIST_NAME = 80, 5
 _ASIDE = regex(r"[(\[][^()\[\]]*[)\]]|\W+(?=\s|$)")
 _TICKED = regex(r"(?:[^\w\n]*[✅☑✔][^\n]*(?:\n|$))+")
 _CODE = regex(
-    r"`[^`\n]*`|(?<!\w)\.[\w-]+/[\w./-]*|[\w./-]*[/_][\w./-]*\.\w{1,5}\b|\b\w+\.(?:md|py|js|ts|json|txt|sh)\b"
+    r"`[^`\n]*`|(?<!\w)\.[\w-]+/[\w./-]*"
+    # one start a run, up to its first separator: whatever is left decides
+    r"|(?<![\w./-])(?:[^\W_]|[.-])*[/_][\w./-]*\.\w{1,5}\b"
+    r"|\b\w+\.(?:md|py|js|ts|json|txt|sh)\b"
 )
 
 

@@ -34,7 +34,7 @@ _BOLD_LEAD = regex(
     r"^(?:\*\*(?P<star>[^*\n]{1,120}?)\*\*|__(?P<bar>[^\n]{1,119}?[:：])__)(?P<rest>.*)$", re.DOTALL
 )
 _COLON = regex(r"^\s*[:：]\s*")
-_HEADING = regex(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
+_HEADING = regex(r"^ {0,3}#{1,6}\s(?P<title>.*)$")
 _SENTENCE_END = regex(r"[.!?…](?=\s|$)|[。！？](?=.|$)|\n", re.DOTALL)
 # A full stop after one of these ends no sentence.
 _ABBREVIATION = regex(
@@ -42,7 +42,7 @@ _ABBREVIATION = regex(
     r"|[A-Z])\.$",
     re.IGNORECASE,
 )
-_TAG = regex(r"\s*[(\[][A-Za-z]{0,4}\d+[:#]\d[\w:#,;\s]*[)\]]\s*$")
+_TAG = regex(r"(?<!\s)\s*[(\[][A-Za-z]{0,4}\d+[:#]\d[\w:#,;\s]*[)\]]\s*$")
 
 
 def weight(text: str) -> int:
@@ -118,12 +118,12 @@ POINTER = regex(
 """A line of an index: a link to a file of notes, and what that file says."""
 _OF_A_NOTE = regex(r"^(?:.*/)?(?:(?:user|feedback|project|reference)_)?|\.md$")
 _LINK = regex(r"!?\[(?P<said>[^\[\]\n]{0,300})\]\((?P<target>[^()\s]{1,500})\)")
-_BREAK = regex(r"<br\s*/?>|[ \t]*\\\n|[ \t]{2,}\n", re.IGNORECASE)
+_BREAK = regex(r"<br\s*/?>|(?<![ \t])(?:[ \t]*\\\n|[ \t]{2,}\n)", re.IGNORECASE)
 _CODE = regex(r"(`[^`\n]*`)")
 # A mark of emphasis whose other half stands behind code or nowhere.
 _UNPAIRED = regex(r"(?<![\w/*])\*\*(?!\*)|\*\*(?![\w/*])")
 # A box that is half done, a tag that closes nothing.
-_CUT_OFF = regex(r"^\[[~/>!?-]\]\s+|\s*</[a-z][\w-]{0,30}>\s*$")
+_CUT_OFF = regex(r"^\[[~/>!?-]\]\s+|(?:(?<!\s)\s+)?</[a-z][\w-]{0,30}>\s*$")
 _EMPHASIS = (
     regex(r"\*\*\*?(?=\S)([^*\n]{1,500}?)\*\*\*?"),
     regex(r"(?<!\w)__(?=\S)([^_\n]{1,500}?)__(?!\w)"),
@@ -174,10 +174,15 @@ def split_title(text: str) -> tuple[str, str]:
     at = 0
     while at < len(lines) and (not lines[at].strip() or _HEADING.match(lines[at])):
         heading = _HEADING.match(lines[at])
-        title = title or (heading["title"] if heading else "")
+        title = title or (_unclosed(heading["title"]) if heading else "")
         at += 1
     body = "\n".join(lines[at:]).strip()
     return (title, body) if body else ("", text.strip())
+
+
+def _unclosed(title: str) -> str:
+    """Return a heading without the marks that close it."""
+    return title.strip().rstrip("#").rstrip()
 
 
 def bare_object(text: str) -> str:
@@ -385,7 +390,7 @@ _NUMBER = regex(
     r"|第[\d一二三四五六七八九十]{1,3}[章节節部]\s|제\d{1,2}[장절])\s*"
     r"|^\W*[(\uff08][\d一二三四五六七八九十]{1,3}[)\uff09]\s*"
 )
-_MARKS = regex(r"^[^\w\"'“«「『(\uff08\[@#/.~`]+|[\s:\uff1a]+$")
+_MARKS = regex(r"^[^\w\"'“«「『(\uff08\[@#/.~`]+|(?<![\s:\uff1a])[\s:\uff1a]+$")
 # "【重要】" and "（長期記憶）": brackets round what it opens with, or round all of it.
 _ROUND = regex(
     r"^\W{0,2}[【\uff3b〔](?P<said>[^【】\uff3b\uff3d〔〕\n]{1,60})[】\uff3d〕]"
@@ -405,8 +410,9 @@ _WHEN_FIRST = regex(
     re.IGNORECASE,
 )
 _WHEN_LAST = regex(
-    rf"\s*[\[(][^()\[\]]{{0,40}}{_MOMENT}[^()\[\]]{{0,40}}[\])]$"
-    rf"|[\s:,–—~-]*(?<![\[(]){_MOMENT}(?:\s*[–~/+-]+\s*{_MOMENT})*$",
+    rf"(?<!\s)\s*[\[(][^()\[\]]{{0,40}}{_MOMENT}[^()\[\]]{{0,40}}[\])]$"
+    # one start a run of marks, and no tilde that could stand on either side of a moment
+    rf"|(?<![\s:,–—~-])[\s:,–—~-]*(?<![\[(]){_MOMENT}(?:\s*[–~/+-]++\s*{_MOMENT})*$",
     re.IGNORECASE,
 )
 _PART = (
@@ -509,7 +515,7 @@ _KEPT_IN_MIND = regex(
 """What a memory is for: "What I must not forget" names nothing that is below it."""
 _MEMORY_WIDE = regex(
     r"(?:私の|わたしの|僕の|エージェントの?|本日の|今日の|長期|短期|永続|個人|日々の|我的|长期"
-    r"|短期|核心|持久|个人|每日|今日"
+    r"|核心|持久|个人|每日|今日"
     r"|工作|나의|내|장기|단기|영구|에이전트|오늘의?|일일|\s)*"
     r"(?:記憶|メモリー?|メモ|ノート|覚え書き|備忘録|日記|日誌|ログ|记忆库?|笔记|备忘录?|日记|日志"
     r"|기억|메모리?|노트|일지|일기)"

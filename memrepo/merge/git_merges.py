@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec
+from memrepo.core.messages import counted_as
 from memrepo.core.patterns import regex
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import Decoded, State, apply, read_state
@@ -67,7 +68,7 @@ class Settled(msgspec.Struct, frozen=True, kw_only=True):
             (self.joined, "joined field by field"),
             (self.files, "files joined"),
         )
-        return tuple(f"{len(ids)} {words}" for ids, words in parts if ids)
+        return tuple(counted_as(len(ids), words) for ids, words in parts if ids)
 
 
 def settle(made: Made) -> Settled:

@@ -252,8 +252,13 @@ class _Work:
         self.edits[self.held.pop(id_).path] = None
 
     def _removed(self, id_: str) -> None:
-        """The operation removed it: it comes back, unless it was made again."""
+        """The operation removed it: it comes back, unless it was made again.
+
+        What was made again and is gone by now was taken away once more, by later work.
+        """
         old = self.op.before.memories[id_]
+        if id_ not in self.held and self.op.later.get(id_, _UNTOUCHED).whole:
+            return
         if id_ in self.held:
             self._clash("edited-later", id_)
             if self.side != "theirs":

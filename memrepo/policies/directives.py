@@ -23,7 +23,7 @@ from memrepo.policies.hotcache import demote, hot_of, promote
 Verb = Literal["pin", "promote", "forget", "forget keyword", "restore", "memory_health"]
 _DIRECTIVE = regex(
     r"\[\[ *(?:(pin|promote|forget|restore) *: *([^\[\]:\s]{1,100}) *: *([^\[\]\s]{1,200})"
-    r"|(forget keyword) *: *([^\[\]\n]{1,200}?)|(memory_health)) *\]\]"
+    r"|(forget keyword) *: *+([^\[\]\n]{1,200}?)|(memory_health)) *\]\]"
 )
 _CODE = regex(
     r"^ {0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<waves>~{3,})[^\n]*)$"

@@ -19,7 +19,7 @@ from memrepo.core.ids import ID_PATTERN, slugify
 from memrepo.core.memory import LAYERS, Link, Memory
 from memrepo.core.patterns import regex
 
-_WIKILINK = regex(r"\[\[ *([^\[\]|#\n]{1,200}?) *(?:[|#][^\[\]\n]{0,200})?\]\]")
+_WIKILINK = regex(r"\[\[ *+([^\[\]|#\n]{1,200}?) *(?:[|#][^\[\]\n]{0,200})?\]\]")
 _MARKDOWN = regex(r"(?<!!)\[[^\[\]\n]{0,300}\]\( *<?([^()<>\s]{1,400}\.md)(?:#[^()\s]*)?>?[ )]")
 _CODE = regex(r"(?ms)^ *(?P<fence>`{3,}|~{3,}).*?(?:^ *(?P=fence)|\Z)|`[^`\n]+`")
 SUPERSEDES = "supersedes"

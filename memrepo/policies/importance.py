@@ -16,6 +16,7 @@ import msgspec
 
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Importance, Memory
+from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.policies.lexicon import Lexicon, tokens
 from memrepo.policies.terms import SPACELESS
@@ -157,7 +158,7 @@ def _nothing(text: str, cut: Sequence[str], lexicon: Lexicon) -> str:
         return ""
     width = sum(_SHORT // 2 if _NO_BLANKS.match(c) else 1 for c in text)
     if 1 <= width <= _SHORT and len(text.splitlines()) == 1:
-        return f"{len(text)} characters"
+        return counted(len(text), "character", "characters")
     return ""
 
 

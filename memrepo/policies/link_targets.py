@@ -18,7 +18,7 @@ from memrepo.core.patterns import regex
 from memrepo.policies.graph import Names, code_spans
 
 _WIKI = regex(
-    r"(?P<embed>!?)\[\[ *(?P<name>[^\[\]|#\n]{1,200}?)\\? *(?P<part>#[^\[\]|\n]{0,200})?"
+    r"(?P<embed>!?)\[\[ *+(?P<name>[^\[\]|#\n]{1,200}?)\\? *(?P<part>#[^\[\]|\n]{0,200})?"
     r"(?:\|(?P<shown>[^\[\]\n]{0,200}))?\]\]"
 )
 _MARKDOWN = regex(

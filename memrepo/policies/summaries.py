@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from memrepo.core.judge import Summary
 from memrepo.core.memory import Memory
+from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.entities import mentions
 from memrepo.policies.gists import clipped, sentences, telling, word_counts
@@ -43,7 +44,7 @@ def body_of(said: Summary, memories: Sequence[Memory]) -> str:
     if said.entities:
         parts += ["## Entities", ", ".join(said.entities)]
     span = f", from {days[0]} to {days[-1]}" if days else ""
-    parts += ["## Sources", f"{len(memories)} memories{span}."]
+    parts += ["## Sources", f"{counted(len(memories), 'memory', 'memories')}{span}."]
     return "\n\n".join(parts)
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory, Stamp
+from memrepo.core.messages import counted
 from memrepo.policies.archive import archivable, for_review
 from memrepo.policies.decay import decays, is_over, keeping
 from memrepo.policies.doubt import is_retired
@@ -40,11 +41,17 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
         """Return what is not well, in words."""
         found = []
         if self.hot > self.budget:
-            found.append(f"{self.hot} memories are hot, the budget is {self.budget}")
+            found.append(
+                f"{counted(self.hot, 'memory is', 'memories are')} hot, the budget is {self.budget}"
+            )
         if self.over:
-            found.append(f"{self.over} memories are past their time and not pruned yet")
+            past = counted(self.over, "memory is past its", "memories are past their")
+            found.append(f"{past} time and not pruned yet")
         if self.review:
-            found.append(f"{len(self.review)} archived memories wait for a person's decision")
+            found.append(
+                f"{counted(len(self.review), 'archived memory waits', 'archived memories wait')}"
+                " for a person's decision"
+            )
         return tuple(found)
 
 

@@ -36,6 +36,7 @@ from msgspec.structs import replace
 from memrepo.core.ids import digest
 from memrepo.core.judge import Candidate, CanonicalClaim, Cluster, Verdict
 from memrepo.core.memory import HOME_OF_TYPE, Source
+from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.policies.matching import tokens
 from memrepo.purify.sources import default_type
@@ -138,7 +139,8 @@ def part_fault(claims: Sequence[CanonicalClaim], cluster: Cluster) -> str:
     texts = [c.text for c in cluster.candidates]
     for claim in claims:
         if not claim.quote.strip():
-            return f"answered {len(claims)} times, and not every answer has a quote"
+            times = counted(len(claims), "time", "times")
+            return f"answered {times}, and not every answer has a quote"
         if not any(find_quote(text, claim.quote) for text in texts):
             return "a quote does not stand in the cluster's candidates"
     said = [" ".join(claim.wording.text.casefold().split()) for claim in claims]

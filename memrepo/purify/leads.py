@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 DETAIL_LENGTH = 2000
 """Characters of the detail that stays with its statement; a longer body is several units."""
 INTRO_LENGTH = 120
+HEADING_READ = 1000
+"""Characters of a heading that are read: every line below it is judged by them."""
 COLONS = (":", "\uff1a", ":**", "\uff1a**", "**:", "**\uff1a", ":__")
 
 
@@ -33,7 +35,7 @@ def heading_path(
                 deep = 0
             while path and path[-1][0] >= block.level + deep:
                 path.pop()
-            path.append((block.level + deep, block.text))
+            path.append((block.level + deep, block.text[:HEADING_READ]))
         elif talks and not deep and _is_transcript(block, path):
             deep = path[-1][0]
         yield block, tuple(text for _, text in path)

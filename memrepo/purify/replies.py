@@ -34,7 +34,7 @@ T = TypeVar("T")
 _ID_LIMIT = 120
 _TRIES = 400  # brace scans: a hostile reply of a million braces must not cost a million parses
 _STARTS = 20
-_FENCE = regex(r"```[a-zA-Z0-9_-]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+_FENCE = regex(r"```[a-zA-Z0-9_-]*[ \t]*\n(.*?)```", re.DOTALL)
 _BETWEEN = regex(r"[\s,]*")
 # Found, set or computed by code: a model is neither told of these nor believed.
 _OURS = frozenset(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memrepo.core.changes import Create, Remove, Step, Update, Write
 from memrepo.core.memory import Memory
-from memrepo.core.messages import REASON_LENGTH, SUBJECT_LENGTH, Context, fold, message
+from memrepo.core.messages import REASON_LENGTH, SUBJECT_LENGTH, Context, counted_as, fold, message
 
 ID, OTHER = "mem-" + "a" * 16, "mem-" + "b" * 16
 CONTEXT = Context(actor="human:a@b.org")
@@ -88,3 +88,17 @@ def test_the_shape_of_a_message_is_always_the_same(what: str, reason: str, actor
         *(["Memrepo-Reason"] if reason else []),
     ]
     assert all(len(line) <= REASON_LENGTH + len("Memrepo-Reason: ") for line in trailers)
+
+
+@pytest.mark.parametrize(
+    ("count", "words", "said"),
+    [
+        (1, "notes", "1 note"),
+        (2, "notes", "2 notes"),
+        (1, "memories new", "1 memory new"),
+        (0, "memories new", "0 memories new"),
+        (1, "made hot", "1 made hot"),
+    ],
+)
+def test_a_count_of_one_names_one(count: int, words: str, said: str) -> None:
+    assert counted_as(count, words) == said

@@ -5,15 +5,19 @@ import time
 import pytest
 
 from memrepo.core.judge import Candidate
-from memrepo.judges import noise
-from memrepo.policies import change, figures
-from memrepo.purify import gather, lines, retire
+from memrepo.judges import noise, offline, wording
+from memrepo.policies import change, directives, figures, graph, link_targets
+from memrepo.purify import gather, leads, lines, replies, retire, units
 
 LONG = 16_000
 
 
 def _daily(text: str) -> object:
     return noise.is_count(Candidate(candidate_id="cand-1", text=text, daily=True))
+
+
+def _passing(text: str) -> object:
+    return noise.passing(Candidate(candidate_id="cand-1", text=text))
 
 
 @pytest.mark.parametrize(
@@ -35,6 +39,22 @@ def _daily(text: str) -> object:
         (lambda text: list(figures.literal_faults(text, ())), "a." * LONG + "!"),
         (change._QUOTED.search, "«a b c " + "a " * LONG),
         (retire._KEEP.search, "a" + "\n" * LONG),
+        (
+            lambda text: replies.elements(text, replies.VERDICTS_KEY),
+            "```\n" + " " * 5 * LONG + ".",
+        ),
+        (wording._MEMORY_WIDE.fullmatch, "오늘의短期" * LONG + "x"),
+        (wording.clean, "Notes " + "~~2:21:22 AM ZAT " * 50 + "x"),
+        (_passing, "A v21.1" + " " * LONG + "!"),
+        (_passing, "Voortgang:" + " \t" * LONG + "!"),
+        (wording.plain, "Anna uses [[" + " " * LONG + "x"),
+        (wording.bare_object, "Anna uses [[" + " " * LONG + "x"),
+        (wording.clean, "Notes" + " " * LONG + "x"),
+        (wording.split_title, "## a" + "\t" * LONG + "x!\n\nb"),
+        (lambda text: offline._CODE.sub("", text), "1/" + "_" * LONG + "!"),
+        (lambda text: list(directives.find_directives(text)), "[[forget keyword:" + " " * LONG),
+        (link_targets._WIKI.search, "[[" + " " * LONG + "x"),
+        (graph._WIKILINK.search, "[[" + " " * LONG + "x"),
     ],
 )
 def test_a_line_made_to_keep_a_pattern_busy_does_not(of, text: str) -> None:
@@ -66,3 +86,8 @@ def test_a_heading_over_the_person_may_have_an_article() -> None:
     for heading in ("El usuario", "Sobre a usuária", "L'utilisateur", "usuario", "Über den Nutzer"):
         assert gather.ON_PERSON.search(heading), heading
     assert not gather.ON_PERSON.search("Elusuarios")
+
+
+def test_no_more_of_a_heading_is_read_than_names_what_is_below_it() -> None:
+    found = units.scan("a.md", f"# Mill {'x' * LONG}\n\n- Keep the corn dry.\n".encode()).units
+    assert [len(one.headings[0]) for one in found] == [leads.HEADING_READ]

@@ -249,6 +249,6 @@ def test_everything_that_is_set_right_is_told_the_gravest_first() -> None:
         "1 brought back",
         "1 taken out",
         "2 joined field by field",
-        "1 files joined",
+        "1 file joined",
     )
     assert found.memories == tuple(sorted((A, B)))

@@ -174,6 +174,15 @@ def test_what_it_removed_and_was_made_again(side: Any, body: str) -> None:
     assert len(found.state.files) == 1
 
 
+@pytest.mark.parametrize("body", ["one", "made again"])
+@pytest.mark.parametrize("side", ["", "ours", "theirs"])
+def test_what_it_removed_and_was_made_again_and_removed_again_stays_away(
+    side: Any, body: str
+) -> None:
+    found = back(state(fact()), state(), state(fact(body=body)), state(), side=side)
+    assert (found.clashes, found.effect.files) == ((), {})
+
+
 @pytest.mark.parametrize(("side", "there"), [("", True), ("ours", True), ("theirs", False)])
 def test_what_it_made_and_somebody_edited(side: Any, there: bool) -> None:
     found = back(state(), state(fact()), state(fact(title="mine")), side=side)

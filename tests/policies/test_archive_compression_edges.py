@@ -140,7 +140,7 @@ def test_a_summary_carries_the_scope_and_names_its_sources() -> None:
     ("facts", "entities", "days", "expected"),
     [
         (("f",), ("Ana", "Bo"), True, ["t", "## Key facts", "- f", "## Entities", "Ana, Bo"]),
-        ((), (), False, ["t", "## Sources", "1 memories."]),
+        ((), (), False, ["t", "## Sources", "1 memory."]),
     ],
 )
 def test_a_body_has_a_part_for_what_there_is(

@@ -251,7 +251,7 @@ def bring_in(
     found = import_artifacts(work.tree.state(), offer)
     trip = Trip(
         judge=PURIFIER,
-        what=f"{found.counts.get(_NEW, 0)} claims of {PURIFIER}",
+        what=f"{counted(found.counts.get(_NEW, 0), 'claim', 'claims')} of {PURIFIER}",
         dry_run=dry_run,
         reason=reason or "what the purifier had published before",
     )

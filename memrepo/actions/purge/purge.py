@@ -27,6 +27,7 @@ from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import visible
+from memrepo.core.messages import counted
 from memrepo.core.needles import Keyed, Needle, keyed, known_again, mac, needles_of
 from memrepo.core.times import format_time
 from memrepo.merge.purged_ids import File, with_ids
@@ -113,7 +114,8 @@ class StillThere(MemrepoError):
 
     def __init__(self, hits: int) -> None:
         super().__init__(
-            f"the value would still stand in {hits} places of the new history: nothing was changed",
+            f"the value would still stand in {counted(hits, 'place', 'places')} of the new history:"
+            " nothing was changed",
             fix="please report this; docs/purge.md says what else can be done",
         )
 

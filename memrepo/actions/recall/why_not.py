@@ -390,7 +390,8 @@ def _placed(answer: Searched, missing: Sequence[str]) -> str:
     if not answer.hits:
         return f"not found by {asked!r}: no memory holds enough of these words{lacks}"
     if not place:
-        return f"not found by {asked!r}: {answer.hits} others answer better{lacks}"
+        better = counted(answer.hits, "other answers", "others answer")
+        return f"not found by {asked!r}: {better} better{lacks}"
     more = f", with `--status {answer.status}`" if answer.status != "active" else ""
     more += f"; {SHOWN} are shown unless `-k` asks for more" if place > SHOWN else ""
     return f"found by {asked!r} as hit {place} of {answer.hits}{more}{lacks}"

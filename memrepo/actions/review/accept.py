@@ -37,7 +37,7 @@ from memrepo.actions.takeback.revert import Wanted, revert
 from memrepo.actions.work import MACHINE, Work
 from memrepo.core.changes import BULK_OPS, Plan, Step
 from memrepo.core.errors import Exit
-from memrepo.core.messages import Context, counted, message
+from memrepo.core.messages import Context, counted_as, message
 from memrepo.core.state import State, play
 from memrepo.merge.states import Facts, MergeResult, merge_states
 from memrepo.merge.takeback import together
@@ -401,11 +401,7 @@ def _what(entry: history.Entry, count: int) -> str:
     first, _, rest = what.partition(" ")
     if entry.op not in BULK_OPS or not first.isdigit() or int(first) == count:
         return what
-    noun, _, more = rest.partition(" ")
-    return f"{counted(count, _ONE.get(noun, noun), noun)} {more}".rstrip()
-
-
-_ONE = {"memories": "memory", "links": "link", "notes": "note"}
+    return counted_as(count, rest)
 
 
 def _without(base: State, theirs: State, ids: Sequence[str]) -> State:

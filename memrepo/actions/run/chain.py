@@ -20,7 +20,7 @@ from memrepo.core import corrections
 from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.judge import Judge, Usage
-from memrepo.core.messages import counted
+from memrepo.core.messages import counted, counted_as
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.purify.holds import Parted, on_record
@@ -134,7 +134,7 @@ def count_parts(state: State, parts: Sequence[Part]) -> dict[str, int]:
 
 def in_words(counts: Mapping[str, int]) -> list[str]:
     """Return counts in words, those of nothing left out."""
-    return [f"{counts[key]} {word}" for key, word in SAID if counts.get(key)]
+    return [counted_as(counts[key], word) for key, word in SAID if counts.get(key)]
 
 
 def headline(run: str, counts: Mapping[str, int]) -> str:
@@ -237,7 +237,8 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
         manifest = replace(
             self._manifest(run, purified, consumed, steps), held=held, decided=decided
         )
-        said = f"{len(consumed)} sources taken in, judged by {self.judge.name}"
+        taken = counted(len(consumed), "source", "sources")
+        said = f"{taken} taken in, judged by {self.judge.name}"
         path = self.work.tree.layout.manifest(run)
         made.append(record((*files, Write(path=path, data=manifest.to_bytes())), pages, said))
         return Proposal(

@@ -105,7 +105,8 @@ def roughly(work: Work, choice: Choice) -> str:
     used = by_lines(lines, price_of(work, choice))
     cost = "price unknown" if used.cost_usd is None else f"{used.cost_usd:.2f} USD"
     return (
-        f"the next run reads {len(lines)} new lines: very roughly {used.calls} questions, "
+        f"the next run reads {len(lines)} new lines: very roughly"
+        f" {counted(used.calls, 'question', 'questions')}, "
         f"{used.total} tokens, {cost} (`memrepo run --estimate` computes it)"
     )
 

@@ -165,7 +165,9 @@ def _manifests(work: Work, fix: bool) -> Finding:
     found, damaged = read_manifests(work.tree.files, work.tree.layout)
     if damaged:
         return Finding(name="manifests", ok=False, message=str(damaged[0]))
-    return Finding(name="manifests", ok=True, message=f"{len(found)} runs on record")
+    return Finding(
+        name="manifests", ok=True, message=f"{counted(len(found), 'run', 'runs')} on record"
+    )
 
 
 def _index(work: Work, fix: bool) -> Finding:

@@ -41,12 +41,13 @@ def _history(work: Work, fix: bool) -> Finding:
     ]
     problems = history_problems(facts)
     ours = sum(bool(f.op) for f in facts)
-    message = f"{len(facts)} commits, {ours} of them memrepo's, are what they say"
+    said = counted(len(facts), "commit is what it says", "commits are what they say")
+    message = f"{said}, {ours} of them memrepo's"
     if problems:
         first = problems[0]
         message = (
-            f"{len(problems)} findings; the first bad commit is {first.path[:10]}:"
-            f" {first.rule} {first.message}"
+            f"{counted(len(problems), 'finding', 'findings')}; the first bad commit is"
+            f" {first.path[:10]}: {first.rule} {first.message}"
         )
     return Finding(name="history", ok=not problems, message=message, problems=problems)
 
@@ -109,7 +110,8 @@ def _since(
         name=name,
         ok=False,
         problems=problems,
-        message=f"{len(problems)} findings, first {first}; since commit {commit[:10]}",
+        message=f"{counted(len(problems), 'finding', 'findings')}, first {first};"
+        f" since commit {commit[:10]}",
     )
 
 
@@ -152,7 +154,8 @@ def _signatures(work: Work, fix: bool) -> Finding:
     found = stream.verdicts(repo, newest)
     bad = [commit for commit, letter in found.items() if letter in stream.BAD]
     open_ = sum(letter in stream.UNCHECKED for letter in found.values())
-    message = f"{len(found) - open_ - len(bad)} merges of runs verified" if found else "none"
+    verified = counted(len(found) - open_ - len(bad), "merge of a run", "merges of runs")
+    message = f"{verified} verified" if found else "none"
     if open_:
         message += f", {open_} cannot be checked here (no key, or no program)"
     if bad:

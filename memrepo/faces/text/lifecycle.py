@@ -56,7 +56,7 @@ def health(request: object, result: wellness.Result, *, colour: bool) -> str:
         "Top L1 entries by sessionsSinceAccess:",
     ]
     for n, one in enumerate(result.stalest, 1):
-        lines.append(f"  {n}. {one.key} — {one.sessions} sessions stale")
+        lines.append(f"  {n}. {one.key} — {counted(one.sessions, 'session', 'sessions')} stale")
     if result.ailments:
         lines += ["===", *(f"not well: {one}" for one in result.ailments)]
     return "\n".join(lines)
@@ -83,7 +83,8 @@ def tiers(request: object, result: tiering.Result, *, colour: bool) -> str:
     for owed in moving[:10]:
         first = owed[0]
         path = " → ".join([first.from_, *(move.to for move in owed)])
-        lines.append(f"  {first.label}  {path}  ({first.retrievals} retrievals)")
+        uses = counted(first.retrievals, "retrieval", "retrievals")
+        lines.append(f"  {first.label}  {path}  ({uses})")
     if len(moving) > 10:
         lines.append(f"  and {len(moving) - 10} more")
     return "\n".join(lines)

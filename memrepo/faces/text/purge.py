@@ -28,7 +28,9 @@ def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> 
             f"{counted(result.commits, 'commit', 'commits')} written anew; tried before: "
             f"{', '.join(result.tried)}"
         )
-    lines += [f"left to you: {kind}, {hits} hits" for kind, hits in result.left.items()]
+    lines += [
+        f"left to you: {kind}, {counted(hits, 'hit', 'hits')}" for kind, hits in result.left.items()
+    ]
     lines += [f"waits for clone {c.clone}" for c in result.clones if not c.acknowledged]
     if result.collect:
         lines.append(

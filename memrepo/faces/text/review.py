@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memrepo.actions.recall.quotes import evidence_lines
 from memrepo.core.ids import visible
-from memrepo.core.messages import counted, cut
+from memrepo.core.messages import counted, counted_as, cut
 from memrepo.faces.text.takeback import revert
 from memrepo.faces.text.write import written
 
@@ -55,7 +55,7 @@ def accept(
 def discard(request: discarding.Request, result: discarding.Result, *, colour: bool) -> str:
     """Say how many decisions were refused."""
     del colour
-    said = f"{len(result.refused)} decisions will not be proposed again"
+    said = f"{counted(len(result.refused), 'decision', 'decisions')} will not be proposed again"
     return f"{'dry run: ' if request.dry_run else ''}discarded {result.run}: {said}"
 
 
@@ -68,7 +68,7 @@ def runs(request: object, result: running.Result, *, colour: bool) -> str:
 
 
 def _counts(counts: Mapping[str, int] | None) -> str:
-    told = [f"{n} {key.replace('_', ' ')}" for key, n in sorted((counts or {}).items()) if n]
+    told = [counted_as(n, key.replace("_", " ")) for key, n in sorted((counts or {}).items()) if n]
     return ", ".join(told) or "nothing kept"
 
 

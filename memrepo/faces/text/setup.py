@@ -91,7 +91,8 @@ def init(request: object, result: init_.Result, *, colour: bool) -> str:
     lines = [f"{result.path} {first}{' (git init)' if result.made else ''}"]
     if result.import_.commit:
         lines.append(
-            f"imported from memory-purifier, which wrote this workspace: {result.imported} memories"
+            "imported from memory-purifier, which wrote this workspace: "
+            + counted(result.imported, "memory", "memories")
         )
     if result.ingest.commit:
         lines.append(f"sources taken in: {result.ingest.summary}")
@@ -284,7 +285,8 @@ def status(request: object, result: standing.Result, *, colour: bool) -> str:
         )
     if notes:
         lines.append("notes      " + ", ".join(f"{n} {name}" for name, n in result.tiers.items()))
-    lines.append(f"sources    {result.sources} files, {len(result.unread)} not yet taken in")
+    files = counted(result.sources, "file", "files")
+    lines.append(f"sources    {files}, {len(result.unread)} not yet taken in")
     last = result.last_run
     lines.append(
         f"last run   {_run(last, result) if last else 'none yet: `memrepo run` makes one'}"

@@ -36,7 +36,8 @@ def sync(request: syncing.Request, result: syncing.Result, *, colour: bool) -> s
     lines += [f"  gave way, {would}kept in {path}" for path in result.kept]
     if result.ledger.pulled or result.ledger.pushed:
         lines.append(
-            f"  access ledger: {result.ledger.pulled} segments in, {result.ledger.pushed} out"
+            f"  access ledger: {counted(result.ledger.pulled, 'segment', 'segments')} in,"
+            f" {result.ledger.pushed} out"
         )
     if request.dry_run:
         lines.append("dry run: nothing was changed")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from memrepo.actions.takeback.reject import LiftedAlready, Rejections
 from memrepo.core.ids import visible
+from memrepo.core.messages import counted
 from memrepo.faces.text.write import written
 
 if TYPE_CHECKING:
@@ -25,9 +26,11 @@ def revert(request: object, result: reverting.Result, *, colour: bool) -> str:
         return _clashing(result)
     if not result.commits:
         said = "would touch" if result.files else "changes nothing: later work stands in all of its"
-        return f"reverting {name} {said} {result.files} files"
-    what = "as they were before" if result.latest else "changed, later work kept"
-    lines = [f"reverted {name} in {result.commits[0][:10]}: {result.files} files {what}"]
+        return f"reverting {name} {said} {counted(result.files, 'file', 'files')}"
+    before = ("file as it was before", "files as they were before")
+    later = ("file changed, later work kept", "files changed, later work kept")
+    files = counted(result.files, *(before if result.latest else later))
+    lines = [f"reverted {name} in {result.commits[0][:10]}: {files}"]
     if result.together:
         lines.append(f"with it, since they were decided together: {', '.join(result.together)}")
     lines += [f"taken back with it, since it depended on it: {s}" for s in result.also_subjects]

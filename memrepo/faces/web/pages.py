@@ -25,7 +25,7 @@ from memrepo.actions.verbs import perform
 from memrepo.actions.work import Work
 from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.memory import TYPES, Memory
-from memrepo.core.messages import fold
+from memrepo.core.messages import counted, fold
 from memrepo.core.times import extent
 from memrepo.faces.web.pictures import Neighbour, bars, curve, neighbourhood
 from memrepo.views.report import from_json, one_line
@@ -82,7 +82,8 @@ def _todo(found: status.Result, waiting: Sequence[object]) -> Iterable[str]:
     if not found.schedule.by:
         yield "No run is scheduled: `memrepo schedule install`."
     if found.unread:
-        yield f"{len(found.unread)} sources are not taken in yet: `memrepo run`."
+        unread = counted(len(found.unread), "source is", "sources are")
+        yield f"{unread} not taken in yet: `memrepo run`."
     if found.unmatched.count:
         yield f"Not read: {found.unmatched.said} (`memrepo config explain sources.claims`)."
     if found.hooks:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from memrepo.core.messages import fold
+from memrepo.core.messages import counted, fold
 from memrepo.core.secrets import without_secrets
 from memrepo.views.markup import shown
 
@@ -39,7 +39,7 @@ def curve(title: str, lines: Mapping[str, Sequence[int]]) -> Markup:
         parts.append(f'<polyline class="line" points="{points}"/>')
         if values:
             x = _LEFT + step * (len(values) - 1)
-            label = f"{values[-1]} after {len(values) - 1} days"
+            label = f"{values[-1]} after {counted(len(values) - 1, 'day', 'days')}"
             y = max(_y(values[-1], top) - 6, 12)
             parts.append(f'<text class="end" x="{x:.1f}" y="{y:.1f}">{escape(label)}</text>')
     said = "; ".join(f"{v[0]} to {v[-1]}" for v in lines.values() if v)
@@ -107,7 +107,11 @@ def neighbourhood(label: str, neighbours: Sequence[Neighbour]) -> Markup:
         f'<circle class="node here" cx="{middle_x}" cy="{middle_y}" r="9"/>'
         f'<text x="{middle_x}" y="{middle_y + 24}">{_named(label)}</text>'
     )
-    return _svg(f"{len(near)} neighbours; the list below names them", "".join(parts), height)
+    return _svg(
+        f"{counted(len(near), 'neighbour', 'neighbours')}; the list below names them",
+        "".join(parts),
+        height,
+    )
 
 
 def _named(label: str) -> Markup:

@@ -390,6 +390,20 @@ def test_what_does_not_fit_is_refused_in_few_words(
 
 
 @pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"text": "x" * 8001}, "text: found 8001 characters, expected at most 8000"),
+        ({"text": "x", "type": "chunk"}, "type: expected one of note, fact, lesson, "),
+        ({"memories": [{"text": "x"}] * 999}, "memories: found 999 entries, expected at most "),
+    ],
+)
+def test_what_does_not_fit_is_told_with_what_would(
+    repo: Path, arguments: dict[str, Any], said: str
+) -> None:
+    assert f"memory_store: {said}" in call(repo, "memory_store", **arguments, reason="r").text
+
+
+@pytest.mark.parametrize(
     "query",
     ['"', "NEAR(a b)", "a* OR b", "text:x", "'; DROP TABLE x; --", "日本語", "()", "- ^"],
 )

@@ -24,7 +24,7 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import Gist
 from memrepo.judges.budget import OUTPUT, Price
-from memrepo.judges.model import BATCH
+from memrepo.judges.model import BATCH, OfModel
 from memrepo.judges.offline import OfflineJudge
 from memrepo.judges.prompting import (
     PassName,
@@ -34,7 +34,6 @@ from memrepo.judges.prompting import (
     gist_prompt,
     instructions,
     promotion_prompt,
-    prompt_hash,
     summary_prompt,
 )
 
@@ -42,7 +41,7 @@ BYTES = 3.5
 """Bytes of a token, of JSON with plain text in it."""
 
 
-class Estimating:
+class Estimating(OfModel):
     """Answer by rules and count what a model of this name would be asked; `core.judge.Judge`.
 
     It batches as a model does, and answers kept for the model are found under its name.
@@ -59,21 +58,6 @@ class Estimating:
     def name(self) -> str:
         """Return the name of the model."""
         return self._name
-
-    @property
-    def batch(self) -> tuple[int, int]:
-        """Return the batch sizes of a model."""
-        return BATCH
-
-    @property
-    def usage(self) -> Usage:
-        """Return what the questions so far would cost."""
-        return self._usage
-
-    @property
-    def prompt_hash(self) -> str:
-        """Return the hash of the prompts that would go out."""
-        return prompt_hash()
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Answer Pass 1, and count it."""

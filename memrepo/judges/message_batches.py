@@ -28,6 +28,7 @@ from memrepo.core.judge import (
     PromotionRequest,
     Summary,
     SummaryRequest,
+    Through,
     Usage,
     Verdict,
 )
@@ -144,7 +145,7 @@ class BatchRunning(BudgetReached):
         super().__init__(f"{said}; the next run goes on with it", fix="run again later")
 
 
-class Batched:
+class Batched(Through):
     """Judge by batches; implements `core.judge.Judge` and `purify.batches.Ahead`.
 
     `wait_s` is how long a run waits for a batch, `nap_s` how long at first between two looks.
@@ -161,29 +162,14 @@ class Batched:
         nap_s: float = 2.0,
         tick: Callable[[str], object] = str,
     ) -> None:
-        self._live, self._service, self._journal, self._budget = live, service, journal, budget
+        self.judge, self._service, self._journal, self._budget = live, service, journal, budget
         self._wait_s, self._nap_s, self._tick = wait_s, nap_s, tick
         self._usage = Usage()
 
     @property
-    def name(self) -> str:
-        """Return the name of the model."""
-        return self._live.name
-
-    @property
-    def batch(self) -> tuple[int, int]:
-        """Return how many candidates and clusters one question holds."""
-        return self._live.batch
-
-    @property
     def usage(self) -> Usage:
         """Return what all answers so far have cost."""
-        return self._live.usage + self._usage
-
-    @property
-    def prompt_hash(self) -> str:
-        """Return the hash of the instructions and schemas."""
-        return self._live.prompt_hash
+        return self.judge.usage + self._usage
 
     def ahead(self, requests: Sequence[Asked]) -> None:
         """Send what these requests ask and no batch answered yet; raises BatchRunning."""
@@ -202,27 +188,27 @@ class Batched:
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Answer Pass 1 from a batch, or live."""
         found = self._found(request, Verdict)
-        return self._live.promote(request) if found is None else summed(found)
+        return self.judge.promote(request) if found is None else summed(found)
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
         """Answer Pass 2 from a batch, or live."""
         found = self._found(request, CanonicalClaim)
         if found is None:
-            return self._live.canonicalise(request)
+            return self.judge.canonicalise(request)
         return measured_claims(found, request)
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
         """Answer about pairs from a batch, or live."""
         found = self._found(request, Finding)
-        return self._live.compare(request) if found is None else found
+        return self.judge.compare(request) if found is None else found
 
     def gist(self, request: GistRequest) -> Gist:
         """Return the gist of a note, asked live: each is a question of its own."""
-        return self._live.gist(request)
+        return self.judge.gist(request)
 
     def summarise(self, request: SummaryRequest) -> Summary:
         """Return a summary, asked live."""
-        return self._live.summarise(request)
+        return self.judge.summarise(request)
 
     # -- items -----------------------------------------------------------------------------------
 

@@ -71,22 +71,10 @@ class Backend(Protocol):
         """Ask once."""
 
 
-class ModelJudge:
-    """Judge by asking a backend; implements `core.judge.Judge`.
+class OfModel:
+    """What any judge that puts a model's questions says of itself."""
 
-    A question that was answered in this run is not asked again: a run that is computed anew,
-    because a person committed meanwhile, pays once.
-    """
-
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
-        self._usage = Usage()
-        self._answered: dict[str, Reply] = {}
-
-    @property
-    def name(self) -> str:
-        """Return the backend's name."""
-        return self._backend.name
+    _usage: Usage
 
     @property
     def batch(self) -> tuple[int, int]:
@@ -102,6 +90,24 @@ class ModelJudge:
     def prompt_hash(self) -> str:
         """Return the hash of the instructions and schemas."""
         return prompt_hash()
+
+
+class ModelJudge(OfModel):
+    """Judge by asking a backend; implements `core.judge.Judge`.
+
+    A question that was answered in this run is not asked again: a run that is computed anew,
+    because a person committed meanwhile, pays once.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._usage = Usage()
+        self._answered: dict[str, Reply] = {}
+
+    @property
+    def name(self) -> str:
+        """Return the backend's name."""
+        return self._backend.name
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Answer Pass 1 with whatever verdicts the reply holds."""

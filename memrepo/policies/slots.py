@@ -192,8 +192,8 @@ def _reordered(old: Row, new: Row) -> bool:
     """Another role told as a change, in another order: `Koch bei X`, `wurde bei X zum Chef`."""
     told = new.tells("is", "change")
     keys = set(old.keys), set(new.keys)
-    shared = (keys[0] & keys[1]) - {old.keys[0]}
-    alike = old.keys[0] == new.keys[0] and len(keys[0] ^ keys[1]) == 2
+    shared = (keys[0] & keys[1]) - {*old.keys[:1]}
+    alike = old.keys[:1] == new.keys[:1] and len(keys[0] ^ keys[1]) == 2
     return bool(told and shared) and alike and len(keys[0]) == len(keys[1])
 
 

@@ -129,6 +129,8 @@ def test_what_is_wrong_with_a_word_is_said(repo: Path) -> None:
     assert memrepo(repo, "unreject", "ts-0123").exit == 2
     assert memrepo(repo, "unreject", by_word(repo, "beta")).exit == 2
     assert memrepo(repo, "reject", "mem-ffffffffffffffff", "--reason", "x").exit == 2
+    unknown = memrepo(repo, "reject", "mem-ffffffffffffffff")
+    assert (unknown.exit, "no memory is called" in unknown.err) == (2, True)
     assert memrepo(repo, "reject", by_word(repo, "beta")).exit == 2, "a reason is asked for"
 
 

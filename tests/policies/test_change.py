@@ -140,6 +140,10 @@ def test_any_two_texts_are_compared_without_a_fault(one: str, other: str) -> Non
     change_of(one, other)
 
 
+def test_texts_of_marks_and_words_of_change_alone_are_compared() -> None:
+    assert change_of("升任, 忘掉那个, . :", "升任, 忘掉那个, . /") is None
+
+
 @pytest.mark.parametrize(
     "text", ["not " * 100, "a, " * 130, "不" * 399, "the " * 99 + "- x", '"a ' * 130]
 )

@@ -137,7 +137,9 @@ def _one(work: Work, request: Request, folder: Path, spent: float, used: int) ->
     )
     try:
         if not folder.is_dir():
-            raise UsageError(f"{folder}: found no such folder")
+            raise UsageError(
+                f"{folder}: found no such folder", fix="name the folder of a memrepo repository"
+            )
         with Work(replace(work.call, where=folder)) as there:
             done = cast("RunResult", perform(there, "run", asked))
     except (MemrepoError, OSError) as error:

@@ -29,6 +29,7 @@ from memrepo.core.judge import (
     PromotionRequest,
     Summary,
     SummaryRequest,
+    Through,
     Usage,
     Verdict,
 )
@@ -265,7 +266,7 @@ def deadline(work: Work) -> Callable[[], None]:
 def _endless() -> None: ...
 
 
-class WatchedJudge(msgspec.Struct, frozen=True):
+class WatchedJudge(Through, msgspec.Struct, frozen=True):
     """A judge whose requests are counted; it answers what the judge answers.
 
     `in_time` is asked before each request, and raises BudgetReached where none may follow.
@@ -274,26 +275,6 @@ class WatchedJudge(msgspec.Struct, frozen=True):
     judge: Judge
     tick: Tick
     in_time: Callable[[], None] = _endless
-
-    @property
-    def name(self) -> str:
-        """Return the judge's name."""
-        return self.judge.name
-
-    @property
-    def batch(self) -> tuple[int, int]:
-        """Return the judge's batch sizes."""
-        return self.judge.batch
-
-    @property
-    def usage(self) -> Usage:
-        """Return the judge's usage."""
-        return self.judge.usage
-
-    @property
-    def prompt_hash(self) -> str:
-        """Return the judge's prompt hash."""
-        return self.judge.prompt_hash
 
     def ahead(
         self, requests: Sequence[PromotionRequest | CanonicalRequest | ComparisonRequest]

@@ -115,6 +115,7 @@ def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
     if request.undo:
         return _lifted(work, request)
     if not request.reason:
+        _there_or_waiting(work, work.tree.state(), request.id)  # that it is unknown is said first
         raise UsageError(
             "reject: why was not said", fix="say it with --reason; leave the value itself out"
         )

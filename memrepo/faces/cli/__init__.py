@@ -120,7 +120,10 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
             fix="`cd` to a folder that is there",
         ) from None
     if not call.where.is_dir():
-        raise UsageError(f"memrepo: -C {options.folder}: found no such folder")
+        raise UsageError(
+            f"memrepo: -C {options.folder}: found no such folder",
+            fix="name a folder that is there, or leave -C out and `cd` to it",
+        )
     with Work(call) as work:
         request = request_of(request_name, options, call.read)
         answer = run_command(work, name, request)

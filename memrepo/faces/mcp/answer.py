@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -14,6 +15,9 @@ from memrepo.core.secrets import concealed, harmless, harmless_data
 from memrepo.faces.mcp.calls import ToolCall, acting, nothing
 from memrepo.faces.mcp.replies import Reply, one_side, refusal
 from memrepo.faces.mcp.tools import Tool
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
 
 _LOG = logging.getLogger("memrepo")
 
@@ -63,11 +67,23 @@ def _refuse_unfit(tool: Tool, arguments: Mapping[str, object]) -> None:
     wrong = next(Draft202012Validator(tool.input_schema()).iter_errors(dict(arguments)), None)
     if wrong is not None:
         where = "".join(f"{part}: " for part in wrong.absolute_path)
-        rule = f"expected {wrong.validator} {wrong.validator_value}"
-        raise Unfit(tool, where, fold(wrong.message if len(wrong.message) < 120 else rule, 200))
+        raise Unfit(tool, where, fold(_in_words(wrong), 300))
     for name, value in arguments.items():
         if not all(map(_is_text, _texts(value))):
             raise Unfit(tool, f"{name}: ", "found a NUL or half of a character: no file holds it")
+
+
+def _in_words(wrong: ValidationError) -> str:
+    """Say which rule of a schema a value breaks: the value may be long, and may be a secret."""
+    most = wrong.validator_value
+    match wrong.validator:
+        case "enum":
+            return f"expected one of {', '.join(map(str, most))}"
+        case "maxLength" | "maxItems":
+            what = "characters" if wrong.validator == "maxLength" else "entries"
+            return f"found {len(wrong.instance)} {what}, expected at most {most}"
+        case rule:
+            return wrong.message if len(wrong.message) < 120 else f"expected {rule} {most}"
 
 
 def _texts(value: object) -> Iterator[str]:

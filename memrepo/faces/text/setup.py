@@ -289,7 +289,7 @@ def status(request: object, result: standing.Result, *, colour: bool) -> str:
     lines.append(f"sources    {files}, {len(result.unread)} not yet taken in")
     last = result.last_run
     lines.append(
-        f"last run   {_run(last, result) if last else 'none yet: `memrepo run` makes one'}"
+        f"last run   {_run(last, result) if last else 'none in effect: `memrepo run` makes one'}"
     )
     if result.contradictions:
         said = counted(result.contradictions, "contradiction is", "contradictions are")

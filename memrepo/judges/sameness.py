@@ -22,6 +22,7 @@ from memrepo.core.ids import normalise
 from memrepo.core.judge import Candidate, PriorClaim, PromotionScores, VerdictWord
 from memrepo.core.patterns import regex
 from memrepo.judges import pointers, wordlists
+from memrepo.judges.statements import lead_words
 from memrepo.judges.wording import bare_object, lead_of, read_triple, tidy
 from memrepo.judges.wordlists import terms_of
 from memrepo.policies.faithful import Evidence, unfaithful
@@ -230,7 +231,7 @@ _FOLD_FILLERS = frozenset(
 )
 _FOLD_EDGES = "\"'`*_.,;:!()[]{}<>«»„“”‘’。、，！；：「」『』（）【】…-–—"
 
-_Key = tuple[str, str, tuple[str, ...]]
+_Key = tuple[str, tuple[str, ...]]
 
 
 def equal_groups(
@@ -242,18 +243,38 @@ def equal_groups(
     (`judges.sameness`). They merge only under one subject and in one task state, and only where
     at least one of them is promoted by itself. Negation, questions, numbers and direction count.
     """
-    groups: dict[_Key, list[str]] = {}
+    groups: dict[_Key, dict[str, list[Candidate]]] = {}
     for candidate in candidates:
         text = bare_object(tidy(candidate.text))
         if said := sense(text) or content(text):
-            key = (_unsaid_subject(candidate, text), candidate.task, said)
-            groups.setdefault(key, []).append(candidate.candidate_id)
-    return {
-        key: tuple(sorted(set(group) - {key}))
-        for group in groups.values()
-        if len(group) > 1 and any(words[key] == "promote" for key in group)
-        for key in group
-    }
+            same = groups.setdefault((candidate.task, said), {})
+            same.setdefault(_unsaid_subject(candidate, text), []).append(candidate)
+    found: dict[str, tuple[str, ...]] = {}
+    for said_alike in groups.values():
+        for one in _under_one(said_alike):
+            ids = {c.candidate_id for c in one}
+            if len(ids) > 1 and any(words[key] == "promote" for key in ids):
+                found |= {key: tuple(sorted(ids - {key})) for key in ids}
+    return found
+
+
+def _under_one(said_alike: Mapping[str, list[Candidate]]) -> Iterator[list[Candidate]]:
+    """Yield those that say the same of one subject, or under what reads the same before them.
+
+    A log that names no subject says it of the one that there is.
+    """
+    if len(said_alike) == 1:
+        yield from said_alike.values()
+        return
+    shown: dict[str, list[Candidate]] = {}
+    for subject, same in said_alike.items():
+        leads = {normalise(lead_words(c)) for c in same}
+        shown.setdefault(leads.pop() if len(leads) == 1 else f"§{subject}", []).extend(same)
+    bare = shown.get("", [])
+    if len(shown) == 2 and bare and all(c.daily for c in bare):
+        yield [c for same in shown.values() for c in same]
+        return
+    yield from shown.values()
 
 
 def _unsaid_subject(candidate: Candidate, text: str) -> str:

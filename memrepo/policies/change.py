@@ -17,6 +17,7 @@ from msgspec import structs
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
 from memrepo.policies import matching
+from memrepo.policies.changes_retold import come_about, ended_for_some, handed_on, retold
 from memrepo.policies.changes_told import (
     Change,
     Strength,
@@ -64,6 +65,8 @@ _LISTED = regex(r"\n|[;；].*[;；]")
 _QUOTED = regex(
     r"[\"“„«「『](?:[^\"”“»」』\s]++\s++){2}[^\"”“»」』]*[\"”“»」』]|[「『][^」』]{5,}[」』]"
 )
+_JOIN = " – "
+_LEAD = regex(r"([^\n:–]{1,120}?)(?: – |: )(?=\S)")
 _SCHEME = regex(r"\bhttps?://(?=\S)")
 _ORDER: tuple[Strength, ...] = ("stated", "restated", "doubt")
 
@@ -74,23 +77,39 @@ def change_of(old: str, new: str) -> Change | None:
     if max(len(old), len(new)) > LONGEST or normalise(old) == normalise(new):
         return None
     old, new = _SCHEME.sub("", old), _SCHEME.sub("", new)  # an address is one word
+    bare = _without_lead(old, new)
+    if bare and (_JOIN in old[: -len(bare[0])] or _JOIN in new[: -len(bare[1])]):
+        old, new = bare
     if _is_long(old) or _is_long(new):
         return None
     language = language_of(old, new)
-    before, after = sentences(old), sentences(new)
     if _unsaid(language, new) or _unsaid(language, old):
         return None
-    found = [
-        change
-        for one in after
-        for other in before
-        if (change := _between(read_row(language, other), read_row(language, one)))
-    ]
+    found = _found(language, old, new, _between)
+    if not found and bare and bare != (old, new):
+        found = _found(language, *bare, _told_anew)
     if not found:
         return None
     best = min(found, key=lambda one: (_ORDER.index(one.strength), -one.cover))
     # What says several things is not replaced for one of them.
-    return structs.replace(best, strength="doubt") if len(before) > 1 else best
+    return structs.replace(best, strength="doubt") if len(sentences(old)) > 1 else best
+
+
+def _found(
+    language: Language, old: str, new: str, rule: Callable[[Row, Row], Change | None]
+) -> list[Change]:
+    """Return what each sentence of one text does to each of the other."""
+    pairs = ((other, one) for one in sentences(new) for other in sentences(old))
+    found = (rule(read_row(language, other), read_row(language, one)) for other, one in pairs)
+    return [change for change in found if change]
+
+
+def _without_lead(old: str, new: str) -> tuple[str, str] | None:
+    """Return two statements without what both stand under; None where that is not the same."""
+    lead, other = _LEAD.match(old), _LEAD.match(new)
+    if lead is None or other is None or lead[1] != other[1]:
+        return None
+    return old[lead.end() :], new[other.end() :]
 
 
 def forget() -> None:
@@ -149,8 +168,20 @@ def _between(old: Row, new: Row) -> Change | None:
     return structs.replace(found, bare=bare)
 
 
+def _told_anew(old: Row, new: Row) -> Change | None:
+    """Return what is told of the same matter in another frame."""
+    own = None if _supposes(old) else _of_itself(old, new)
+    if own is None or _supposes(own.without("cancelled", "ended")):
+        return None
+    return next(filter(None, (rule(old, own) for rule in _ANEW)), None)
+
+
 def _of_itself(old: Row, new: Row) -> Row | None:
-    """Return what somebody says of themselves as their own statement; None for hearsay."""
+    """Return what somebody says of themselves as their own statement; None for hearsay.
+
+    What somebody asks for is no hearsay.
+    """
+    new = new.without("asked")
     report = new.without("correction").report and new.report
     if report is None:  # "forget what I said" reports nothing
         return new
@@ -311,8 +342,8 @@ def _opposed(old: Row, new: Row) -> Change | None:
 
 def _turning(read: Row) -> frozenset[str]:
     """Return the keys of a sentence, and the small words that turn one round: `on`, `off`."""
-    turns = frozenset().union(*read.language.opposites)
-    return frozenset((*read.keys, *(word.stem for word in read.words if word.stem in turns)))
+    turns = (word.stem for word in read.words if word.stem in read.language.turning)
+    return frozenset((*read.keys, *turns))
 
 
 def _bound_off(old: Row) -> Row:
@@ -405,11 +436,15 @@ def _first_said(old: Row, new: Row) -> Change | None:
     before, after = opening(old), opening(new)
     if before is old and after is new:
         return None
-    rules = (_ended, given_up, _restated, set_anew, holds_now, upgraded, reshaped, handed_over)
+    rules = (
+        *(_ended, given_up, _opposed, _restated, set_anew, holds_now, upgraded, reshaped),
+        *(handed_over, *_ANEW),
+    )
     found = next(filter(None, (rule(before, after) for rule in rules)), None)
     return structs.replace(found, strength="doubt") if found else None
 
 
+_ANEW: tuple[Callable[[Row, Row], Change | None], ...] = (retold, come_about, handed_on)
 _DOUBTS: tuple[Callable[[Row, Row], Change | None], ...] = (
     left,
     set_anew,
@@ -422,6 +457,8 @@ _DOUBTS: tuple[Callable[[Row, Row], Change | None], ...] = (
     reshaped,
     plan_off,
     disproved,
+    ended_for_some,
+    *_ANEW,
 )
 _RULES: tuple[Callable[[Row, Row], Change | None], ...] = (
     _narrowed,

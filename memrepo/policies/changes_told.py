@@ -90,13 +90,13 @@ def left(old: Row, new: Row) -> Change | None:
 
     "from Riga to Oslo" alone is a way; two that tell of a change tell of the same one.
     """
-    if len(new.items) > _PLAIN or not new.has("changed"):
+    if len(new.items) > _PLAIN or not new.has("changed", "exchanged"):
         return None
     if is_negated(old) or old.has("changed", "instead", "was"):
         return None
     said = {i.key for i in old.items if not i.is_mark}
     first = {i.key for i in old.items[:_FIRST]}
-    for span in new.spans("instead"):
+    for span in (*new.spans("instead"), *new.spans("exchanged")):
         near = new.words[span[0] : span[-1] + _MOST]
         moved = span[-1] - span[0] >= len(span) and new.words[span[0]].text != "→"
         from_ = new.words[span[0] : span[-1]]
@@ -171,6 +171,11 @@ def holds_now(old: Row, new: Row) -> Change | None:
     slot = slot_of(old.without("every"), told.without("every"))
     if slot is None or slot.start < 1 or new.has("temporary"):
         return None
+    if is_date(old.language, slot.mine) and not is_date(old.language, slot.theirs):
+        return None  # something that was done on a day, and is done today
+    often = [{r.words[n].stem for s in r.spans("every") for n in s} for r in (old, told)]
+    if all(often) and not often[0] & often[1]:
+        return None  # another thing on another day
     return Change(kind="restated", strength="doubt", reason="it says what holds now")
 
 

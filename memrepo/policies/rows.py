@@ -230,13 +230,14 @@ def _is_number(language: Language, item: Item) -> bool:
 
 
 _YEAR = regex(r"(?:19|20)\d\d")
-_CLOCK = regex(r"\d{1,2}[:.h]\d{2}(?:am|pm)?|\d{1,2}(?:am|pm)|\d{4}-\d\d-\d\d")
+CLOCK = regex(r"\d{1,2}[:.h]\d{2}(?:am|pm)?|\d{1,2}(?:am|pm)|\d{4}-\d\d-\d\d")
+"""A time of day as it is written, or a whole date."""
 
 
 def is_date(language: Language, items: Sequence[Item]) -> bool:
     """Tell whether items name a day, a month or a time of day."""
     return any(
-        bool(_YEAR.fullmatch(word.text) or _CLOCK.fullmatch(word.text))
+        bool(_YEAR.fullmatch(word.text) or CLOCK.fullmatch(word.text))
         or bool(language.spans((word,), "dates"))
         for item in items
         for word in item.words

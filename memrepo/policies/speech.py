@@ -29,7 +29,12 @@ _GAP = 6
 _WORD = regex(
     r"(?P<word>[^\W_]+(?:[-._/:@+#][^\W_]+)*%?)|(?P<mark>[:：—–→]|->|\s-\s)|(?P<list>[,、，])"
 )
-_SENTENCES = regex(r"(?<!\b\d\.)(?<!\b\d\d\.)(?<=[.!?…;])\s+|(?<=[。！？；])|\n+")
+_SENTENCES = regex(
+    r"(?<!\b\d\.)(?<!\b\d\d\.)"
+    r"(?<!\b[DMSJ]r\.)(?<!\b[MD]s\.)(?<!\bMrs\.)(?<!\bSt\.)(?<!\bProf\.)(?<!\b[NH][or]\.)"
+    r"(?<!\bTel\.)(?<!\b[DS]ra\.)(?<!\b[Dd]ott\.)(?<!\bStr\.)(?<!\bca\.)(?<!\bvs\.)(?<!\binkl\.)(?<!\bapprox\.)"
+    r"(?<=[.!?…;])\s+|(?<=[。！？；])|\n+"
+)
 _SHORT_NOT = regex(r"(?<=\w)n['’]t\b", re.IGNORECASE)
 _CANNOT = regex(r"\b(can|won|shan)['’]t\b|\bcannot\b", re.IGNORECASE)
 _KANA, _HAN, _HANGUL = "\u3040-\u30ff", "\u3400-\u9fff\uf900-\ufaff々", "\uac00-\ud7af"
@@ -150,6 +155,11 @@ class Language(msgspec.Struct, frozen=True, eq=False, dict=True):
         return frozenset(
             frozenset(self.cut(word)[0].stem for word in pair) for pair in pairs if len(pair) == 2
         )
+
+    @cached_property
+    def turning(self) -> frozenset[str]:
+        """Return the stems of all words that turn a statement round."""
+        return frozenset().union(*self.opposites)
 
     def stem(self, text: str) -> str:
         """Return the stem of a folded word; it stays as it is in languages without a stemmer."""

@@ -114,12 +114,23 @@ def _apart(change: Change, old: PriorClaim, new: PriorClaim) -> bool:
     subjects = normal_subject(old.subject), normal_subject(new.subject)
     if change.bare and subjects[0] != subjects[1]:
         return True
+    if change.kind == "retold" and _under_others(old, new):
+        return True
     if change.kind != "keyed":
         return False
     if change.strength != "doubt":
         return not (old.under.endswith(new.under) or new.under.endswith(old.under))
     files = ({source.resource for source in side.sources} for side in (old, new))
     return old.under != new.under or bool(set.intersection(*files))
+
+
+def _under_others(old: PriorClaim, new: PriorClaim) -> bool:
+    """Tell whether what is told in other words stands under other headings than the older one."""
+    if old.under and new.under:
+        return not (old.under.endswith(new.under) or new.under.endswith(old.under))
+    shown, text = (old.under, new.text) if old.under else (new.under, old.text)
+    words = tokens(shown)
+    return len(words) > 1 and words.isdisjoint(tokens(text))
 
 
 class KeptWords(msgspec.Struct, frozen=True, kw_only=True):

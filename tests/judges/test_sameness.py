@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.judges.sameness import sense
+from memrepo.core.judge import Candidate
+from memrepo.core.memory import Source
+from memrepo.judges.sameness import equal_groups, sense
 
 
 @pytest.mark.parametrize(
@@ -68,3 +70,42 @@ def test_a_rotation_has_the_sense_of_the_whole(words):
 def test_any_text_has_one_sense(text):
     assert sense(text) == sense(text)
     assert all(isinstance(word, str) for word in sense(text))
+
+
+def stands(name: str, text: str, *context: str, daily: bool = False) -> Candidate:
+    """Return a candidate that is promoted, under some headings."""
+    return Candidate(
+        candidate_id=name,
+        text=text,
+        context=context,
+        sources=(Source(resource=f"sources/{name}.md", lines=(3, 3)),),
+        daily=daily,
+    )
+
+
+SAID = "Host: the grey server in the cellar, user vera"
+
+
+@pytest.mark.parametrize(
+    ("other", "joined"),
+    [
+        (stands("b", SAID.replace(", user", " (user") + ")", "Setup", "Workbench"), True),
+        (stands("b", SAID, "Kiln"), False),  # under another subject
+        (stands("b", SAID, daily=True), True),  # a log that names no subject
+        (stands("b", SAID), False),  # no log: its subject is not known
+        (stands("b", SAID.replace("vera", "uwe"), "Workbench"), False),
+    ],
+)
+def test_one_statement_under_what_reads_the_same_is_one(other: Candidate, joined: bool) -> None:
+    one = stands("a", SAID, "Workbench")
+    found = equal_groups([one, other], {"a": "promote", "b": "promote"})
+    assert found == ({"a": ("b",), "b": ("a",)} if joined else {})
+
+
+def test_a_log_does_not_choose_between_two_subjects() -> None:
+    all_ = [
+        stands("a", SAID, "Workbench"),
+        stands("b", SAID, "Kiln"),
+        stands("c", SAID, daily=True),
+    ]
+    assert equal_groups(all_, dict.fromkeys("abc", "promote")) == {}

@@ -12,10 +12,9 @@ from typing import Literal
 
 import msgspec
 
-from memrepo.actions.local import Setting, outside
 from memrepo.actions.pending import Waiting
 from memrepo.actions.run.timetable import Timetable
-from memrepo.actions.work import Work
+from memrepo.actions.work import Setting, Work, outside
 from memrepo.core.ids import digest
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem

@@ -6,7 +6,7 @@ configuration) is imported where it is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -235,3 +235,33 @@ def _configuration(store: Repository, tree: Snapshot) -> Config:
             0, "", f"found a byte that is not UTF-8 at offset {error.start}"
         ) from error
     return parse_config(text)
+
+
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting that no repository may carry, and where it comes from."""
+
+    value: Any
+    origin: str
+
+
+def outside(work: Work) -> Mapping[str, Setting]:
+    """Return programs, hosts and folders that this clone sets, then those that the person sets."""
+    from memrepo.config import OUTSIDE, ConfigError, git_name, parse_outside
+    from memrepo.store import settings
+    from memrepo.store.gitenv import user_config
+
+    found: dict[str, Setting] = {}
+    path = user_config()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        text = ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(0, "", f"cannot be read: {error}", place=str(path)) from error
+    for name, value in parse_outside(text, str(path)).items():
+        found[name] = Setting(value=value, origin=str(path))
+    here = settings.some(work.store.repo, [f"memrepo.{git_name(name)}" for name in OUTSIDE])
+    for name in OUTSIDE:
+        if value := here.get(f"memrepo.{git_name(name)}"):
+            found[name] = Setting(value=value, origin=".git/config")
+    return found

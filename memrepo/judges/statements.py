@@ -39,6 +39,7 @@ from memrepo.judges.wording import (
     clean,
     extract,
     is_date,
+    is_wrapped,
     lead_of,
     plain,
     read_triple,
@@ -218,7 +219,7 @@ _COLON = regex(r":\s|\uff1a")
 def _joined(text: str) -> str:
     """Return a list of a few words an item on one line; a line that was wrapped is no list."""
     rows = [row.strip() for row in text.split("\n")]
-    if rows[0][:1].isupper() and any(row[:1].islower() for row in rows[1:]):
+    if is_wrapped(rows):
         return " ".join(rows)
     terse = len(rows) > 1 and all(row and len(row) <= TERSE_MOST for row in rows)
     if not terse:

@@ -158,6 +158,11 @@ def extract(text: str, limit: int = EXTRACT_LENGTH) -> str:
     return cap(text[: limit * 2], limit)
 
 
+def is_wrapped(rows: Sequence[str]) -> bool:
+    """Tell whether the lines of a text are one paragraph that was broken, and no list."""
+    return rows[0][:1].isupper() and any(row[:1].islower() for row in rows[1:])
+
+
 def sentence_ends(text: str) -> list[int]:
     """Return where the sentences of a text end; the stop of an abbreviation ends none."""
     ends = (m.end() for m in _SENTENCE_END.finditer(text))
@@ -329,7 +334,8 @@ todo, todos, to do, to-do, tasks, next steps, next step, pending, action items, 
 up next, next up, what's next,
 follow-up*, follow up*, objectives, deadlines, aufgaben, nächste schritte, offen, pendiente*,
 próximos pasos, tareas, pendente*, pendências, próximos passos, tarefas, à faire, en attente,
-prochaines étapes, tâches, задачи, дальнейшие шаги, 待办, 下一步, 任务, 次のステップ, 課題,
+prochaines étapes, tâches, задачи, дальнейшие шаги, следующие шаги,
+待办, 下一步, 后续步骤, 任务, 次のステップ, 課題,
 タスク, 할 일, 후속, 과제,
 zu erledigen, termine, fristen, por hacer, compromisos, plazos, échéances, à rendre, a fazer,
 prazos, da fare, scadenze, impegni, prossimi passi, te doen, taken, openstaand, к выполнению,
@@ -339,8 +345,9 @@ prazos, da fare, scadenze, impegni, prossimi passi, te doen, taken, openstaand, 
         (
             "procedure",
             """
-workflow*, how to, how-to, steps, procedure*, process, protocol*, checklist, runbook, usage,
-routine, ablauf, anleitung, schritte, procedimiento*, pasos, flujo, procedimento*, passos, fluxo,
+workflow*, how to, how-to, steps, procedure*, process, protocol*, checklist, runbook,
+usage notes, usage guide, routine, ablauf, anleitung, schritte, procedimiento*, pasos, flujo,
+procedimento*, passos, fluxo,
 procédure*, étapes, порядок, инструкци*, шаги, 步骤, 流程, 协议, 手順, 流れ, 절차, 방법, 워크플로,
 abläufe, anleitungen, vorgehen, cómo, guía, mode d'emploi, comment faire, marche à suivre,
 como fazer, guia, procedura, procedure, come fare, passaggi, werkwijze, stappen, инструкция,

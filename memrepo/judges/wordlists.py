@@ -226,7 +226,7 @@ vermijd, alleen, nigdy, zawsze, только, избегай*, 请勿, 严禁, �
 )
 PREFERENCE = words_of("""
 prefers, prefer, preferred, likes, like to, i like, loves, i love, hates, i hate, dislikes,
-favorite, favourite, favorites, favourites, enjoys, i enjoy, rather than, bevorzugt,
+favorite, favourite, favorites, favourites, enjoys, i enjoy, bevorzugt,
 bevorzuge, mag, hasst, liebt, am liebsten, lieblings*, prefiere, le gusta, préfère, aime,
 любит, люблю, предпочита*, любим*, нравится, 喜欢, 偏好, 讨厌, 最爱, 好き, 嫌い, 好む, 좋아,
 싫어, 선호,

@@ -258,3 +258,21 @@ SELF_NAMED = regex(
     r"|Je m['’]appelle|Я|Меня зовут|我是|我叫|私は)\s?(?:\*\*)?(?P<name>[^\W\d_][\w-]{1,30})"
     r"(?=\*|[,.。\uff0c]| [-–—]|です|$)"
 )
+
+
+def answer_of(text: str) -> str | None:
+    """Return the answer that a text below a question gives, up to a blank line; None for none."""
+    match = _ANSWER.match(text)
+    return match and match["answer"].split("\n\n")[0].strip()
+
+
+def asks(text: str) -> bool:
+    """Tell whether a text ends as a question does."""
+    return text.rstrip(" *_)\"'”»」").endswith(("?", "\uff1f"))
+
+
+_ANSWER = regex(
+    r"\W*(?:answers?|a|r|respuesta|resposta|réponse|antwort|risposta|antwoord|ответ|回答|答案?|答え"
+    r"|답변?)\W{0,4}[:\uff1a]\W*(?P<answer>\S.*)",
+    re.I | re.S,
+)

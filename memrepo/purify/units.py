@@ -49,6 +49,8 @@ from memrepo.purify.leads import (
     COLONS,
     DETAIL_LENGTH,
     SELF_NAMED,
+    answer_of,
+    asks,
     before_list,
     below_title,
     bold_lead,
@@ -323,8 +325,9 @@ class Walk(msgspec.Struct):
         return plain and sum(map(width, bullets(run))) <= BELOW_LENGTH
 
     def _goes_on(self, last: Block, block: Block) -> bool:
-        """Tell whether a paragraph only refers to what is right before it, a unit to its end."""
-        if last.kind not in ("paragraph", "item") or not refers_back(block.text):
+        """Tell whether a paragraph only refers to or answers the unit that ends right before it."""
+        answers = asks(last.text) and answer_of(block.text)
+        if last.kind not in ("paragraph", "item") or not (answers or refers_back(block.text)):
             return False
         whole = bool(self.units) and self.units[-1].lines[1] == last.lines[1]
         return whole and width(self.units[-1].text) + width(block.text) <= DETAIL_LENGTH // 2
@@ -334,7 +337,8 @@ class Walk(msgspec.Struct):
         last = self.units.pop()
         lines = (last.lines[0], block.lines[1])
         text = f"{last.text}\n{block.text}"
-        detail = f"{last.detail}\n{block.text}" if last.detail else ""
+        explains = last.detail or answer_of(block.text)
+        detail = f"{last.detail}\n{block.text}".strip() if explains else ""
         self.add(last.kind, text, lines, headings, last.parents, task=last.task, detail=detail)
 
     def _add_with_list(self, block: Block, run: Sequence[Block], headings: tuple[str, ...]) -> None:

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from memrepo.core.judge import Candidate
-from memrepo.judges import noise, offline, wording
+from memrepo.judges import kinds, noise, wording
 from memrepo.policies import change, directives, figures, graph, link_targets, speakers
 from memrepo.purify import gather, leads, lines, replies, retire, units
 
@@ -52,7 +52,7 @@ def _passing(text: str) -> object:
         (wording.bare_object, "Anna uses [[" + " " * LONG + "x"),
         (wording.clean, "Notes" + " " * LONG + "x"),
         (wording.split_title, "## a" + "\t" * LONG + "x!\n\nb"),
-        (lambda text: offline._CODE.sub("", text), "1/" + "_" * LONG + "!"),
+        (lambda text: kinds._CODE.sub("", text), "1/" + "_" * LONG + "!"),
         (lambda text: list(directives.find_directives(text)), "[[forget keyword:" + " " * LONG),
         (link_targets._WIKI.search, "[[" + " " * LONG + "x"),
         (graph._WIKILINK.search, "[[" + " " * LONG + "x"),

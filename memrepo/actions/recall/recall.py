@@ -231,7 +231,7 @@ def _model(work: Work) -> Embedder | None:
 
 def model_folder(work: Work) -> str:
     """Return the folder of the model that this clone or the person chose, or an empty text."""
-    from memrepo.actions.local import outside
+    from memrepo.actions.work import outside
 
     setting = outside(work).get("dense.model")
     return str(work.store.root / Path(str(setting.value)).expanduser()) if setting else ""

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memrepo.actions.local import outside
-from memrepo.actions.work import Work
+from memrepo.actions.work import Work, outside
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import (
     BudgetReached,

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions import result
-from memrepo.actions.local import Setting, outside
 from memrepo.actions.pending import PREFIX
 from memrepo.actions.run.chain import Proposal
 from memrepo.actions.run.gate import UpgradeRequired
@@ -31,7 +30,7 @@ from memrepo.actions.run.timetable import (
     record_of,
     stamp,
 )
-from memrepo.actions.work import Work
+from memrepo.actions.work import Setting, Work, outside
 from memrepo.config import ConfigError
 from memrepo.core.changes import BULK_OPS, Create, Step, Update
 from memrepo.core.errors import Exit, MemrepoError

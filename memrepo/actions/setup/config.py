@@ -13,11 +13,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from memrepo.actions import result
-from memrepo.actions.local import outside
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.setup.toml_edits import with_value, without
-from memrepo.actions.work import Work
+from memrepo.actions.work import Work, outside
 from memrepo.config import BY_NAME, KEYS, OUTSIDE, Config, git_name, line_of, parse_config
 from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError

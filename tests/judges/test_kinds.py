@@ -1,0 +1,92 @@
+"""The type of a memory as a run gives it: a list by its lead or most of its lines."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+import pytest
+
+from memrepo.core.judge import CanonicalRequest, PromotionRequest
+from memrepo.judges.offline import OfflineJudge
+from memrepo.purify.clusters import clusters
+from memrepo.purify.gather import Placed, gather
+from memrepo.purify.passes import check_claims, check_verdicts
+from memrepo.purify.units import scan
+
+LONG = "- the kiln takes two hours\n- the glaze is bought in June\n- the shelf holds forty bowls\n"
+
+
+def kinds(text: str, name: str = "memory/mill.md") -> set[str]:
+    """Return the types of what a run promotes out of a source."""
+    placed = [
+        Placed(unit=u, resource=f"sources/{name}", blob="0" * 40, committed="", about="")
+        for u in scan(PurePosixPath(name).name, text.encode()).units
+    ]
+    found, judge = gather(placed).candidates, OfflineJudge()
+    asked = {"run": "r", "profile": "personal", "now": "2026-05-04T08:00:00Z"}
+    first = PromotionRequest(candidates=found, **asked)
+    verdicts = check_verdicts(first, judge.promote(first)).verdicts
+    second = CanonicalRequest(clusters=clusters(found, verdicts), priors=(), **asked)
+    return {claim.type for claim in check_claims(second, judge.canonicalise(second)).claims}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("# Mill\n\n## Glaze\n\n" + LONG, "fact"),
+        # One line of many says nothing of the whole.
+        ("# Mill\n\n## Glaze\n\n" + LONG + "- may the shelf stand outside?\n", "fact"),
+        ("# Mill\n\n## Glaze\n\n" + LONG + "- Vera prefers the blue one\n", "fact"),
+        ("# Mill\n\n## Glaze\n\n" + LONG + "- never open the door while it is hot\n", "fact"),
+        # Most of the lines do, and so does the line before them.
+        (
+            "# Mill\n\n## Glaze\n\n- Vera prefers blue\n- Vera likes matt bowls\n- Ana hates red\n",
+            "preference",
+        ),
+        (
+            "# Mill\n\nAsk the seller:\n\n- is the clay dry?\n- who brings it?\n- is it paid?\n",
+            "open_question",
+        ),
+    ],
+)
+def test_a_list_is_what_its_lead_or_most_of_its_lines_are(text: str, kind: str) -> None:
+    assert kinds(text) == {kind}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("**Question:** which clay do we buy?\n\n**Answer:** the white one from Faro.\n", "fact"),
+        ("**Frage:** welcher Ton?\n\n**Antwort:** wir haben den weißen beschlossen.\n", "decision"),
+        ("**Pergunta:** qual argila?\n\n**Resposta:** é proibido usar a vermelha.\n", "constraint"),
+        ("**Question:** which clay do we buy?\n", "open_question"),
+    ],
+)
+def test_a_question_that_is_answered_below_is_open_no_more(text: str, kind: str) -> None:
+    assert kinds(f"# Mill\n\n## Clay\n\n{text}") == {kind}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("## Next steps\n\n1. glaze the bowls\n2. fire them\n3. sell them\n", "commitment"),
+        ("## Следующие шаги\n\n- покрыть чаши\n- обжечь чаши\n- продать чаши\n", "commitment"),
+        ("## Steps of a firing\n\n1. glaze the bowls\n2. fire them\n3. sell them\n", "procedure"),
+        ("## Token usage\n\n- the nightly summary takes most of it\n", "fact"),
+        ("## Counting\n\n- bowls are weighed rather than counted\n", "fact"),
+        ("## Counting\n\n- use the scale rather than the list\n", "preference"),
+    ],
+)
+def test_what_a_heading_and_a_turn_of_words_tell(text: str, kind: str) -> None:
+    assert kinds(f"# Mill\n\n{text}") == {kind}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("- the board stands at https://mill.example\n", "fact"),
+        ("- keeps the books of a small pottery\n", "identity"),
+    ],
+)
+def test_an_address_in_a_profile_describes_nobody(text: str, kind: str) -> None:
+    assert kinds(f"# Heron\n\n## Work\n\n{text}", "IDENTITY.md") == {kind}

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+import msgspec
 from msgspec import structs
 
 from memrepo.core.ids import normalise
@@ -36,6 +37,7 @@ from memrepo.policies.changes_told import (
     value_over,
 )
 from memrepo.policies.rows import (
+    KEY,
     SELF,
     Row,
     groups,
@@ -43,7 +45,6 @@ from memrepo.policies.rows import (
     is_date,
     is_negated,
     is_past_only,
-    is_when,
     kind_of,
     read_row,
     row_of,
@@ -59,6 +60,8 @@ _MOST = 4
 _LOOSE = 0.6
 _BOTH, _PART = 2, 0.3
 """Of a correction, how many words and which share of them the older statement holds."""
+_HEADS = 2
+"""With one of so many words a statement begins that another of its frame begins with."""
 _SAID = 3
 """The most sentences of a statement; more are a paragraph."""
 _LISTED = regex(r"\n|[;；].*[;；]")
@@ -74,7 +77,9 @@ _ORDER: tuple[Strength, ...] = ("stated", "restated", "doubt")
 @lru_cache(maxsize=65_536)  # a run compares what is new, and what stands once more
 def change_of(old: str, new: str) -> Change | None:
     """Return what a newer statement does to an older one; None where both may well hold."""
-    if max(len(old), len(new)) > LONGEST or normalise(old) == normalise(new):
+    if max(len(old), len(new)) > LONGEST or are_apart(old, new):
+        return None
+    if normalise(old) == normalise(new):
         return None
     old, new = _SCHEME.sub("", old), _SCHEME.sub("", new)  # an address is one word
     bare = _without_lead(old, new)
@@ -112,9 +117,58 @@ def _without_lead(old: str, new: str) -> tuple[str, str] | None:
     return old[lead.end() :], new[other.end() :]
 
 
+class _Outline(msgspec.Struct, frozen=True, gc=False):
+    """What is kept of a statement to tell at once that another does not change it."""
+
+    language: str
+    heads: frozenset[str]
+    """With what its sentences begin, also without what they stand under."""
+    is_plain: bool
+    is_held: bool
+
+
+@lru_cache(maxsize=262_144)  # of a large store each is compared with dozens of others
+def _outline(text: str) -> _Outline:
+    """Return the outline of a statement."""
+    text = _SCHEME.sub("", text)
+    language, lead = language_of(text), _LEAD.match(text)
+    texts = (text, text[lead.end() :]) if lead else (text,)
+    rows = [read_row(language, part) for one in texts for part in sentences(one)]
+    held = {f"§{n}" for n, group in language.predicates.items() if group.get("kind") == "held"}
+    held |= {f"§{group['passive']}" for group in language.predicates.values() if "passive" in group}
+    return _Outline(
+        language=language.code if not {"letters", "order"} & {*language.lists} else "",
+        heads=frozenset(head for row in rows for head in _heads(row)),
+        is_plain=all(row.is_plain for row in rows),
+        is_held=any(not held.isdisjoint(row.marks) for row in rows),
+    )
+
+
+def _heads(row: Row) -> list[str]:
+    """Return the first words that matter of a sentence, and of what a colon announces."""
+    keys = [item.key for item in row.items]
+    told = keys.index(KEY) + 1 if KEY in keys else 0
+    return ["§" if key[0] == "§" else key for key in (*keys[:_HEADS], *keys[told : told + _HEADS])]
+
+
+def are_apart(one: str, other: str) -> bool:
+    """Tell whether two statements say nothing of a change, and begin with other words.
+
+    Without a word that tells of a change they have to have one frame, and its value is not first.
+    This costs next to nothing where `change_of` would find nothing.
+    """
+    if max(len(one), len(other)) > LONGEST:
+        return False
+    old, new = _outline(one), _outline(other)
+    if not (old.is_plain and new.is_plain) or (old.is_held and new.is_held):
+        return False
+    same = old.language == new.language != ""
+    return same and old.heads.isdisjoint(new.heads)
+
+
 def forget() -> None:
     """Hold no text that was read or compared any more: a large run has no room for them twice."""
-    for known in (change_of, _unsaid, read_row, sentences, matching.tokens):
+    for known in (change_of, _outline, _unsaid, read_row, sentences, matching.tokens):
         known.cache_clear()
 
 
@@ -154,12 +208,15 @@ def _between(old: Row, new: Row) -> Change | None:
         return None
     corrected = own.has("correction")
     new = own.without("correction")
-    found = next(filter(None, (rule(old, new) for rule in _RULES)), None)
+    plain = old.is_plain and own.is_plain
+    rules = _FRAMES if plain else _RULES
+    found = next(filter(None, (rule(old, new) for rule in rules)), None)
     if corrected and found is None:
         found = _put_right(old, new) or _taken_back(old, new) or _touched(old, own)
     elif corrected and found is not None:
         found = structs.replace(found, strength="stated", reason=f"corrected: {found.reason}")
-    found = found or next(filter(None, (rule(old, new) for rule in _DOUBTS)), None)
+    doubts = _FRAMED_DOUBTS if plain else _DOUBTS
+    found = found or next(filter(None, (rule(old, new) for rule in doubts)), None)
     found = found or _first_said(old, new)
     if found is None:
         return None
@@ -255,7 +312,7 @@ _ENDS = (("cancelled", "it was called off"), ("ended", "it is said to be over"))
 def _over(old: Row, rest: Row, kind: str, reason: str) -> Change | None:
     said = old.keys
     left = [part for key in rest.keys for part in _parts(rest, key, said)]
-    left = [key for key in left if key in said or not is_when(rest, key)]
+    left = [key for key in left if key in said or key not in rest.times]
     if said[:1] == [SELF] and SELF not in left:  # "We use it", "It is no longer used"
         done = {w.stem for i in old.items if i.is_mark for w in i.words}
         said = [i.key for i in old.items if not i.is_mark]
@@ -297,7 +354,7 @@ def _back(old: Row, new: Row) -> Change | None:
     if found is not None:
         return structs.replace(found, strength="stated")
     left = new.without("back", "away", "reason").keys
-    left = [key for key in left if not is_when(new, key)]
+    left = [key for key in left if key not in new.times]
     if left and left == old.keys[: len(left)]:
         cover = len(left) / len(old.keys)
         return Change(kind="back", strength="stated", reason="what was away is back", cover=cover)
@@ -365,7 +422,7 @@ def _timeless(read: Row) -> Row:
         item
         for item, near in zip(read.items, beside, strict=True)
         if item.is_mark
-        or not (is_when(read, item.key) or (near and kind_of(read.language, [item]) == "number"))
+        or not (item.key in read.times or (near and kind_of(read.language, [item]) == "number"))
     )
     return structs.replace(read, items=kept)
 
@@ -436,10 +493,8 @@ def _first_said(old: Row, new: Row) -> Change | None:
     before, after = opening(old), opening(new)
     if before is old and after is new:
         return None
-    rules = (
-        *(_ended, given_up, _opposed, _restated, set_anew, holds_now, upgraded, reshaped),
-        *(handed_over, *_ANEW),
-    )
+    plain = before.is_plain and after.is_plain
+    rules = (_restated, handed_over) if plain else _OPENINGS
     found = next(filter(None, (rule(before, after) for rule in rules)), None)
     return structs.replace(found, strength="doubt") if found else None
 
@@ -470,4 +525,10 @@ _RULES: tuple[Callable[[Row, Row], Change | None], ...] = (
     _negated,
     _opposed,
     _restated,
+)
+_FRAMES, _FRAMED_DOUBTS = (_turned, _restated), (another_day, handed_over)
+"""The rules for two sentences of which no word tells of a change: most pairs are such."""
+_OPENINGS: tuple[Callable[[Row, Row], Change | None], ...] = (
+    *(_ended, given_up, _opposed, _restated, set_anew, holds_now, upgraded, reshaped),
+    *(handed_over, *_ANEW),
 )

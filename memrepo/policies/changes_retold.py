@@ -22,7 +22,6 @@ from memrepo.policies.rows import (
     Row,
     is_date,
     is_negated,
-    is_when,
     row_of,
 )
 
@@ -204,7 +203,7 @@ def _matter(old: Row) -> _Matter | None:
     at = keyed if keyed > 0 else next(iter(marks), -1)
     held = {n for s in old.spans("temporary") for n in s}
     timed = {id(old.words[n]) for n in held}
-    named = [i for i in items[: max(at, 0)] if not (is_when(old, i.key) or id(i.words[0]) in timed)]
+    named = [i for i in items[: max(at, 0)] if not (i.key in old.times or id(i.words[0]) in timed)]
     if len(named) > _MATTER:
         return None
     rest = [i for i in items[at + 1 :] if not i.is_mark]
@@ -342,7 +341,7 @@ def _of_another(
         word, here = item.words[0], at[id(item.words[0])]
         if id(item) in values or item.is_mark or item.key in known or id(word) in told:
             continue
-        if is_when(new, item.key) or _kind(new, item) in ("number", "clock"):
+        if item.key in new.times or _kind(new, item) in ("number", "clock"):
             continue
         if here and new.words[here - 1].is_number:
             continue  # a unit
@@ -362,7 +361,7 @@ def come_about(old: Row, new: Row) -> Change | None:
     days = [{i.key for i in r.items if is_date(r.language, [i])} for r in (old, new)]
     if old.has("unfinished") and not is_negated(new) and days[0] <= days[1]:
         left = old.without("unfinished", "negation")
-        keys = [i.key for i in left.items if not i.is_mark and not is_when(left, i.key)]
+        keys = [i.key for i in left.items if not i.is_mark and i.key not in left.times]
         if len(keys) > 1 and {*keys} <= _said(new) and not new.has("hypothesis", "plan"):
             return Change(kind="retold", strength="doubt", reason="it is said to be done")
     if not old.has("pending") or not new.has("done") or old.has("done") or is_negated(new):
@@ -374,8 +373,8 @@ def come_about(old: Row, new: Row) -> Change | None:
     rest = new.without("done", "now", "turned", "reason")
     matter = _matter(old)
     items = matter.named if matter and matter.is_keyed else before.items
-    named = [i for i in items if not i.is_mark and not is_when(before, i.key)]
-    keys = [i.key for i in rest.items if not i.is_mark and not is_when(rest, i.key)]
+    named = [i for i in items if not i.is_mark and i.key not in before.times]
+    keys = [i.key for i in rest.items if not i.is_mark and i.key not in rest.times]
     said = _said(old)
     shared = [key for key in keys if key in {i.key for i in named}]
     days = [{i.key for i in r.items if is_date(r.language, [i])} for r in (before, new)]
@@ -395,7 +394,7 @@ def come_about(old: Row, new: Row) -> Change | None:
         if i.key not in said and not i.is_mark and (i.words[0].is_name or i.words[0].is_number)
     ]
     capitals = new.language.code != "de"
-    if capitals and any(not is_when(rest, i.key) for i in foreign):
+    if capitals and any(i.key not in rest.times for i in foreign):
         return None
     return Change(kind="retold", strength="doubt", reason="what was open is said to be done")
 

@@ -20,7 +20,6 @@ from memrepo.policies.rows import (
     Row,
     is_date,
     is_negated,
-    is_when,
     kind_of,
     row_of,
     tells_change,
@@ -131,7 +130,7 @@ def set_anew(old: Row, new: Row) -> Change | None:
     if not told or not onto or new.predicate >= 0 or old.has("changed", "instead", "was", "plan"):
         return None
     at = onto[-1][0]
-    matter = [i.key for i in _items_of(new, new.words[:at]) if not is_when(new, i.key)]
+    matter = [i.key for i in _items_of(new, new.words[:at]) if i.key not in new.times]
     value = _items_of(new, new.words[onto[-1][-1] + 1 :])
     said = [i for i in old.items if not i.is_mark]
     keys = [i.key for i in said]
@@ -287,7 +286,7 @@ def set_otherwise(old: Row, new: Row) -> Change | None:
         return None
     if is_negated(old) or is_negated(new) or not any(p.has("now") for p in parts[1:]):
         return None
-    matter = [i.key for i in _items_of(new, parts[0].words) if not is_when(new, i.key)]
+    matter = [i.key for i in _items_of(new, parts[0].words) if i.key not in new.times]
     keys = [i.key for i in old.items if not i.is_mark]
     plain = old.predicate > 0 and old.items[old.predicate].key in (IS, KEY)
     if not (plain and matter and set(matter) <= set(keys) and keys[0] in matter):
@@ -362,7 +361,7 @@ def _is_of(old: Row, new: Row, mine: list[Item], theirs: list[Item]) -> bool:
     start = max((n for n in range(at) if new.words[n].text == ","), default=-1)
     before = _items_of(new, new.words[start + 1 : at])
     known = {*old.keys} | {w.stem for i in old.items if i.is_mark for w in i.words}
-    if any(i.key not in known and not is_when(new, i.key) for i in before):
+    if any(i.key not in known and i.key not in new.times for i in before):
         return False
     missing = [i for i in matter if i.key not in said]
     opens = bool(before) and before[0].key == matter[0].key and start < 0
@@ -390,7 +389,7 @@ def upgraded(old: Row, new: Row) -> Change | None:
     if old.has("changed", "instead", "was", "plan"):
         return None
     at = onto[0]
-    matter = [i.key for i in _items_of(new, new.words[: at[0]]) if not is_when(new, i.key)]
+    matter = [i.key for i in _items_of(new, new.words[: at[0]]) if i.key not in new.times]
     value = [i.key for i in _items_of(new, new.words[at[-1] + 1 :])]
     keys = [i.key for i in old.items if not i.is_mark]
     if not matter or not set(matter) <= set(keys) or not 1 < len(value) <= _MOST:
@@ -429,11 +428,13 @@ class _Held(msgspec.Struct, frozen=True):
 
 def _held(read: Row, name: str, passive: str) -> _Held | None:
     at = next((n for n, i in enumerate(read.items) if i.key in (f"§{name}", f"§{passive}")), -1)
+    if at < 0:
+        return None
     sides = [
-        tuple(i.key for i in side if i.key == SELF or not (i.is_mark or is_when(read, i.key)))
-        for side in (read.items[: max(at, 0)], read.items[at + 1 :])
+        tuple(i.key for i in side if i.key == SELF or not (i.is_mark or i.key in read.times))
+        for side in (read.items[:at], read.items[at + 1 :])
     ]
-    if at < 0 or not all(sides) or max(map(len, sides)) > _MOST:
+    if not all(sides) or max(map(len, sides)) > _MOST:
         return None
     active = read.items[at].key == f"§{name}"
     return _Held(active, *sides) if active else _Held(active, sides[1], sides[0])
@@ -449,10 +450,10 @@ def plan_off(old: Row, new: Row) -> Change | None:
     rest = opening(new).without("cancelled", "reason")
     if len(rest.items) == len(opening(new).items):
         return None
-    keys = [key for key in rest.keys if not is_when(rest, key)]
-    shared = [i for i in rest.items if i.key in old.keys and not is_when(rest, i.key)]
+    keys = [key for key in rest.keys if key not in rest.times]
+    shared = [i for i in rest.items if i.key in old.keys and i.key not in rest.times]
     named = any(w.is_name for i in shared for w in i.words)
-    said = [key for key in old.keys if not is_when(old, key)]
+    said = [key for key in old.keys if key not in old.times]
     apart = len(keys) - len(shared) > 1 or len(shared) < _REST * len(said)
     if len(shared) < 2 or not named or apart:
         return None

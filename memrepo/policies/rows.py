@@ -15,6 +15,14 @@ IS, KEY, TOPIC, SELF = "§is", "§:", "§topic", "§i"
 """Keys of items that stand for the copula, the colon of a key, the topic and the speaker."""
 
 
+_SIGNS = (
+    *("again", "back", "cancelled", "changed", "correction", "disproved", "done", "ended"),
+    *("except", "exchanged", "fresh", "gives_up", "hands_on", "instead", "negation", "now"),
+    *("permitted", "turned", "unfinished", "wrong"),
+)
+"""The lists of which a word says that something else held, or that something does not."""
+
+
 class Item(msgspec.Struct, frozen=True, gc=False):
     """One word that matters, or a predicate in its place."""
 
@@ -57,6 +65,16 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         return bool(self._spans[key])
 
     @cached_property
+    def is_plain(self) -> bool:
+        """Tell whether no word of it says that something is otherwise than before.
+
+        Such a sentence changes another only where both have one frame.
+        """
+        turns = any(word.stem in self.language.turning for word in self.words)
+        moves = self.language.found(self.words, self.language.moving)
+        return not (turns or moves or self.has(*_SIGNS))
+
+    @cached_property
     def _listed(self) -> frozenset[str]:
         return self.language.listed(self.words)
 
@@ -73,6 +91,15 @@ class Row(msgspec.Struct, frozen=True, dict=True):
     def keys(self) -> list[str]:
         """Return the keys of all items but the copula and other marks that say nothing alone."""
         return [i.key for i in self.items if i.key not in (IS, KEY, TOPIC)]
+
+    @cached_property
+    def times(self) -> frozenset[str]:
+        """Return the keys of items that only say when: a day, a year, or a word like "last"."""
+        return frozenset(
+            item.key
+            for item in self.items
+            if is_date(self.language, (item,)) or self.language.spans(item.words, "when")
+        )
 
     @cached_property
     def marks(self) -> frozenset[str]:
@@ -236,18 +263,13 @@ CLOCK = regex(r"\d{1,2}[:.h]\d{2}(?:am|pm)?|\d{1,2}(?:am|pm)|\d{4}-\d\d-\d\d")
 
 def is_date(language: Language, items: Sequence[Item]) -> bool:
     """Tell whether items name a day, a month or a time of day."""
-    return any(
-        bool(_YEAR.fullmatch(word.text) or CLOCK.fullmatch(word.text))
-        or bool(language.spans((word,), "dates"))
-        for item in items
-        for word in item.words
-    )
+    return any(_is_dated(language, word) for item in items for word in item.words)
 
 
-def is_when(read: Row, key: str) -> bool:
-    """Tell whether an item only says when: a day, a year, or a word like "last"."""
-    items = [i for i in read.items if i.key == key]
-    return is_date(read.language, items) or any(read.language.spans(i.words, "when") for i in items)
+@lru_cache(maxsize=32_768)
+def _is_dated(language: Language, word: Word) -> bool:
+    written = _YEAR.fullmatch(word.text) or CLOCK.fullmatch(word.text)
+    return bool(written or language.spans((word,), "dates"))
 
 
 def has_date(read: Row) -> bool:

@@ -12,6 +12,7 @@ import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
@@ -129,6 +130,15 @@ class Language(msgspec.Struct, frozen=True, eq=False, dict=True):
         if key not in self._phrases:
             self._phrases[key] = self._by_first(str(self.predicates[name].get(part, "")))
         return self._phrases[key]
+
+    @cached_property
+    def moving(self) -> Mapping[str, tuple[Phrase, ...]]:
+        """Return all phrases by which a predicate tells of a change or an end."""
+        found: dict[str, tuple[Phrase, ...]] = {}
+        for name, part in product(self.predicates, ("change", "end")):
+            for first, phrases in self.group(name, part).items():
+                found[first] = (*found.get(first, ()), *phrases)
+        return found
 
     @property
     def predicates(self) -> Mapping[str, Mapping[str, str]]:

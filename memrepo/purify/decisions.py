@@ -84,9 +84,9 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
 
     Where nothing says which is newer, either may be: then the first that is found counts.
     """
-    from memrepo.policies.change import change_of
+    from memrepo.policies.change import are_apart, change_of
 
-    if same_place(first.sources, second.sources):
+    if are_apart(first.text, second.text) or same_place(first.sources, second.sources):
         return None
     newer, basis = newer_of(first.sources, second.sources)
     pairs: list[tuple[PriorClaim, PriorClaim, Newer]] = [
@@ -165,7 +165,7 @@ class Near:
     def follow(self, memories: Mapping[str, Memory]) -> None:
         """Hold these statements and no others: those of one run are mostly those of its next step.
 
-        What was found stays known as long as every statement is as it was.
+        What was found stays known as long as every statement says what it said, where it was.
         """
         if self._kept is not None and memories:
             kept, self._kept = self._kept(), None
@@ -180,7 +180,8 @@ class Near:
         )
         if not (news or gone):
             return
-        self._changed.clear()
+        if gone or not all(m.id in had and prior_of(had[m.id]) == prior_of(m) for m in news):
+            self._changed.clear()
         for id_ in gone:
             self._forget(id_)
         for memory in news:
@@ -259,7 +260,7 @@ class Near:
 
     def _near(self, claim: PriorClaim) -> list[str]:
         words, of = tokens(claim.text), self.index.words
-        least = _least(words)
+        least, size = _least(words), len(words)
         looked = {claim.memory_id}
         near: list[str] = []
         for ids in self.index.sharing(words, least):
@@ -268,9 +269,12 @@ class Near:
                     continue
                 looked.add(id_)
                 other = of[id_]
-                if len(words & other) >= least * min(len(words), len(other)):
+                shorter = len(other) if len(other) < size else size
+                if len(words & other) >= least * shorter:
                     near.append(id_)
-                if len(near) == LOOKED or len(looked) > _EXAMINED:
+                    if len(near) == LOOKED:
+                        return near
+                if len(looked) > _EXAMINED:
                     return near
         return near
 

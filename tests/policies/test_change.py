@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.policies.change import change_of
+from memrepo.policies import change
+from memrepo.policies.change import are_apart, change_of, forget
+from memrepo.policies.rows import Row
 from memrepo.policies.speech import LANGUAGES, language, language_of, sentences
 
 FOLDER = Path(__file__).parent / "changes"
@@ -52,6 +54,23 @@ def test_a_change_is_noticed_and_a_look_alike_is_not(mark: str, old: str, new: s
 )
 def test_a_list_a_record_a_paragraph_and_a_way_change_nothing(one: str, other: str) -> None:
     assert (change_of(one, other), change_of(other, one)) == (None, None)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_short_way_to_no_change_is_never_wrong(
+    code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = list(dict.fromkeys(text for _, *pair in cases(code) for text in pair))
+    pairs = [(one, other) for n in (1, 2, 7) for one, other in zip(texts, texts[n:], strict=False)]
+    forget()
+    short = [change_of(*pair) for pair in pairs]
+    skipped = sum(are_apart(*pair) for pair in pairs)
+    forget()
+    monkeypatch.setattr(change, "are_apart", lambda _one, _other: False)
+    monkeypatch.setattr(Row, "is_plain", False)
+    assert [change_of(*pair) for pair in pairs] == short
+    forget()
+    assert skipped or "letters" in language(code).lists or "order" in language(code).lists
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

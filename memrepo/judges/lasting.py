@@ -11,7 +11,7 @@ lower as far as no durable line was lost by it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from memrepo.core.ids import normalise
 from memrepo.core.judge import Candidate
@@ -283,12 +283,8 @@ def _recounts(key: str, said: str) -> bool:
 _SETTLED = regex(r"\b(?:approved|agreed|decided|confirmed|settled)\b", re.IGNORECASE)
 
 
-def traits(candidate: Candidate) -> Iterator[str]:
-    """Yield the names of the signs that a candidate shows, in a fixed order."""
-    text = STAMP.sub("", plain(candidate.text))
-    key, value = lead_of(candidate)
-    said = value or text
-    heads = candidate.context
+def _traits_above(heads: Sequence[str]) -> Iterator[str]:
+    """Yield the signs that the headings over a candidate show."""
     near = heads[-2:]
     if any(_lasts(h) for h in near):
         yield "lasting_heading"
@@ -304,6 +300,14 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "talk"
     if any(TRANSCRIPT.search(h) for h in heads):
         yield "transcript"
+
+
+def traits(candidate: Candidate) -> Iterator[str]:
+    """Yield the names of the signs that a candidate shows, in a fixed order."""
+    text = STAMP.sub("", plain(candidate.text))
+    key, value = lead_of(candidate)
+    said = value or text
+    yield from _traits_above(candidate.context)
     named = normalise(key or (_KEY_OF.split(text, 1)[0] if _KEY_OF.search(text[:40]) else ""))
     if named in DAY_KEY:
         yield "day_key"
@@ -340,7 +344,7 @@ def traits(candidate: Candidate) -> Iterator[str]:
     speaks = SPOKEN.search(text) or _QUOTED.fullmatch(text)
     if SPEAKER.match(text) and speaks and not LASTING_KEY.search(named):
         yield "said_by_person" if WISHED.search(said) else "turn"
-    if ASKS.search(said) and not any(_OPEN.search(h) for h in near):
+    if ASKS.search(said) and not any(_OPEN.search(h) for h in candidate.context[-2:]):
         yield "asks"
     if ADDRESSED.search(said):
         yield "addressed"

@@ -160,8 +160,8 @@ def heading_kind(text: str, context: Sequence[str]) -> str | None:
         left_out = ("procedure",) * titled + ("commitment",) * long
         for kind, pattern in HEADING_TYPES:
             if pattern.search(named) and kind not in left_out:
-                if kind == "identity" and not _of_oneself(named, pattern):
-                    continue
+                if kind == "identity" and (above > 1 or not _of_oneself(named, pattern)):
+                    continue  # deep in a document it is about how to make one
                 rules = kind == "preference" and _rules(text)
                 return "constraint" if rules else kind
     return None

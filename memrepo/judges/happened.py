@@ -14,7 +14,7 @@ from memrepo.core.patterns import regex, spelled
 HAPPENED = regex(
     # English: a line that opens with what was done
     r"^\W*(?:(?:I|we|he|she|they)\s+)?(?:(?!need|indeed|speed|feed|seed|embed|limited|based|used to"
-    r"|required|supposed|expected)"
+    r"|required|supposed|expected|decided|agreed|learned|realized|realised)"
     r"[a-z]{2,14}(?:ed|ied)|ran|sent|built|made|got|found|wrote|fixed|set|took|began|saw|met|did"
     r"|read"
     r"|went|came|gave|kept|left|put|shut)\b"
@@ -99,7 +99,7 @@ def _elsewhere() -> str:
                 r"|aos?|uma?s?)\b|\sl['’])"
             ),
             (
-                rf"^\W*{_CHANGES}[a-zà-ÿ]{{2,14}}(?:ad[oa]s?|at[oaie])\s+"
+                rf"^\W*{_CHANGES}[a-zà-ÿ]{{2,14}}(?:[ai]d[oa]s?|[aiu]t[oaie])\s+"
                 r"(?:o|a|os|as|el|la|los|las|il|lo|i|gli|le|un|una|um|uma)\b"
             ),
             (
@@ -107,6 +107,10 @@ def _elsewhere() -> str:
                 r"\w+(?:ad|id|at|ut|it|é|i|u)[oaàs]?\b"
             ),
             rf"\b(?:a|ont)\s+{_CHANGES}[a-zà-ÿ]{{3,14}}é\b",
+            (
+                r"^\W*(?:(?:me|te|se|le|les|l[oa]s?|nos)\s+)?(?:propuse|hice|puse|dije|fui|tuve|traje"
+                r"|pude|fiz|fizemos|pus|trouxe|tive|hicimos|pusimos|fuimos)\b"
+            ),
             # the noun of it: "Vérification des sauvegardes"
             (
                 r"^\W*(?:vérification|mise à jour|envoi|création|relance|correction|suppression"

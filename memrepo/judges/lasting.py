@@ -33,7 +33,7 @@ from memrepo.judges.wording import (
     plain,
     telling,
 )
-from memrepo.judges.wordlists import terms_of, words_of
+from memrepo.judges.wordlists import DECISION, terms_of, words_of
 
 STANDING = words_of(""" is, are, uses, use, runs on, requires, require, must,
 should, never, always, cannot, can't, can not, depends, means, works, supports, lives, prefers,
@@ -171,6 +171,14 @@ SPOKEN = regex(
     re.IGNORECASE,
 )
 _QUOTED = regex(r"[^:\uff1a\n]{1,40}[:\uff1a]\s*[\"“«„「][^\n]{1,300}[\"”»“」]\W*")
+_FROM_THEN = regex(
+    r"\b(?:from|as of|starting|desde|a partir d[eo]l?|ab(?: dem)?|à partir d[eu]|dès|dal?|vanaf|с)"
+    r"\s(?:\w+\s)?(?:\d|jan|feb|fev|fév|mar|mär|ene|gen|apr|abr|avr|may|mai|mag|jun|juin|giu|jul"
+    r"|juil|lug|aug|ago|août|sep|set|oct|okt|out|ott|nov|dec|dez|dic|déc|янв|фев|мар|апр|ма[йя]"
+    r"|июн|июл|авг|сен|окт|ноя|дек)",
+    re.IGNORECASE,
+)
+"""From when on something holds."""
 _KEY_OF = regex(r"[:\uff1a]")
 ASKS = regex(r"[?\uff1f](?=\s|$)")
 ADDRESSED = regex(r"\b(?:you|your|you're|y'all|tu|você|usted|vous|ты|вы)\b", re.IGNORECASE)
@@ -323,7 +331,8 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "offered"
     if STANDING.search(said) or REGULAR.search(said):
         yield "standing"
-    if SAID_BY_PERSON.search(said):
+    decided = DECISION.search(said) is not None
+    if decided or SAID_BY_PERSON.search(said):
         yield "said_by_person"
     if CLOCK.search(candidate.text) and not REGULAR.search(said):
         yield "timed"
@@ -343,7 +352,8 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "code"
     speaks = SPOKEN.search(text) or _QUOTED.fullmatch(text)
     if SPEAKER.match(text) and speaks and not LASTING_KEY.search(named):
-        yield "said_by_person" if WISHED.search(said) else "turn"
+        held = WISHED.search(said) or _FROM_THEN.search(said)
+        yield "said_by_person" if held else "turn"
     if ASKS.search(said) and not any(_OPEN.search(h) for h in candidate.context[-2:]):
         yield "asks"
     if ADDRESSED.search(said):
@@ -351,7 +361,7 @@ def traits(candidate: Candidate) -> Iterator[str]:
     if EXCLAIMS.search(said):
         yield "exclaims"
     length = sum(2 if ord(ch) > 0x2E80 else 1 for ch in said)
-    if length < 35 and not LASTING_KEY.search(named):
+    if length < 35 and not (decided or LASTING_KEY.search(named)):
         yield "short"
     elif length > 110:
         yield "long"

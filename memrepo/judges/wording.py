@@ -320,7 +320,7 @@ doelen, dromen, wensen, желания, 愿景, やりたいこと, 희망
             """
 milestone*, achievement*, completed, accomplish*, done, shipped, key events, timeline, changelog,
 last session, progress, action taken, actions taken, steps taken,
-meilensteine, erledigt, hitos, logros, hecho, marcos, conquistas, feitos,
+meilensteine, erledigt, hitos, logros, hecho, marcos do *, marcos importantes, conquistas, feitos,
 concluído, réalisations, fait, достижения, выполнено, вехи, 里程碑, 重要事件, 成就, 実績, 達成,
 完了, 마일스톤, 완료,
 erfolge, abgeschlossen, completado, terminé, terminés, concluídos, traguardi, fatto,

@@ -41,6 +41,8 @@ _ASKED = regex(r"[?\uff1f][ *_)\"'”»」]*$")
 _QUOTED, _QUOTED_END = regex(r"[\W_]*?[\"'“«„「]"), regex(r"[\"'”»」][ *_)]*$")
 _WIDE_RELATION = regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0400-\u04ff]")
 
+# What somebody prefers is a preference, with "at most" in it too.
+_PREFERS = spelled(lambda: rf"^\W*(?:[^\W\d_]\w+\s+)?(?:{w.PREFERENCE.pattern})", re.IGNORECASE)
 # What is weighed "rather than" counted is told of; what one should use rather than another is not.
 _RATHER = regex(
     r"^\W*(?:please\s+)?(?:use|write|keep|put|pick|take|go|ask|call|send|do|make|give|show|answer"
@@ -54,6 +56,7 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("method", _COMMAND),
     ("decision", w.DECISION),
     ("preference", w.DISLIKE),
+    ("preference", _PREFERS),
     ("constraint", w.RULE_START),
     ("constraint", w.CONSTRAINT),
     ("constraint", _MUST),

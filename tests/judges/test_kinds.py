@@ -75,6 +75,7 @@ def test_a_question_that_is_answered_below_is_open_no_more(text: str, kind: str)
         ("## Token usage\n\n- the nightly summary takes most of it\n", "fact"),
         ("## Sobre Marcos\n\n- vive en la calle del molino\n", "fact"),
         ("## Marcos do projeto\n\n- a roda gira desde março\n", "milestone"),
+        ("## Ana\n\n- Prefiere cartas de tres líneas como mucho\n", "preference"),
         ("## Glaze\n\n- Learned: the glaze must be sieved twice\n", "lesson"),
         ("## Counting\n\n- bowls are weighed rather than counted\n", "fact"),
         ("## Counting\n\n- use the scale rather than the list\n", "preference"),

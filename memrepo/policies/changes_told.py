@@ -236,8 +236,10 @@ def opening(read: Row) -> Row:
     It stays whole where what follows is a condition of it.
     """
     if "opening" not in read.cut:
-        read.cut["opening"] = [_opening(read)]
-    return read.cut["opening"][0]
+        found = _opening(read)
+        # What held itself would never be let go of: a run collects no circles.
+        read.cut["opening"] = [] if found is read else [found]
+    return next(iter(read.cut["opening"]), read)
 
 
 def _opening(read: Row) -> Row:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from pathlib import Path
 
@@ -71,6 +72,23 @@ def test_the_short_way_to_no_change_is_never_wrong(
     assert [change_of(*pair) for pair in pairs] == short
     forget()
     assert skipped or "letters" in language(code).lists or "order" in language(code).lists
+
+
+def test_what_was_read_is_let_go_of_without_the_collector() -> None:
+    """A run collects no circles: a sentence in one would stay to its end."""
+    for code in LANGUAGES:
+        language(code)  # what is read once stays
+    forget()
+    gc.collect()
+    gc.disable()
+    try:
+        for code in LANGUAGES:
+            for _, old, new in cases(code):
+                change_of(old, new)
+        forget()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

@@ -128,8 +128,10 @@ class _Outline(msgspec.Struct, frozen=True, gc=False):
     """What is kept of a statement to tell at once that another does not change it."""
 
     language: str
+    firsts: frozenset[str]
+    """The first word that matters of its sentences, also without what they stand under."""
     heads: frozenset[str]
-    """With what its sentences begin, also without what they stand under."""
+    """The first such words: of two that differ in a verb, one may say its noun before."""
     is_plain: bool
     is_held: bool
 
@@ -145,17 +147,18 @@ def _outline(text: str) -> _Outline:
     held |= {f"§{group['passive']}" for group in language.predicates.values() if "passive" in group}
     return _Outline(
         language=language.code if not {"letters", "order"} & {*language.lists} else "",
-        heads=frozenset(head for row in rows for head in _heads(row)),
+        firsts=frozenset(head for row in rows for head in _heads(row, 1)),
+        heads=frozenset(head for row in rows for head in _heads(row, _HEADS)),
         is_plain=all(row.is_plain for row in rows),
         is_held=any(not held.isdisjoint(row.marks) for row in rows),
     )
 
 
-def _heads(row: Row) -> list[str]:
+def _heads(row: Row, most: int) -> list[str]:
     """Return the first words that matter of a sentence, and of what a colon announces."""
     keys = [item.key for item in row.items]
     told = keys.index(KEY) + 1 if KEY in keys else 0
-    return ["§" if key[0] == "§" else key for key in (*keys[:_HEADS], *keys[told : told + _HEADS])]
+    return ["§" if key[0] == "§" else key for key in (*keys[:most], *keys[told : told + most])]
 
 
 def are_apart(one: str, other: str) -> bool:
@@ -170,7 +173,7 @@ def are_apart(one: str, other: str) -> bool:
     if not (old.is_plain and new.is_plain) or (old.is_held and new.is_held):
         return False
     same = old.language == new.language != ""
-    return same and old.heads.isdisjoint(new.heads)
+    return same and old.firsts.isdisjoint(new.heads) and new.firsts.isdisjoint(old.heads)
 
 
 def forget() -> None:

@@ -15,6 +15,7 @@ from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.patterns import regex, spelled
 from memrepo.judges import wordlists as w
 from memrepo.judges.lasting import WISHED
+from memrepo.judges.owed import OWED
 from memrepo.judges.wording import HEADING_TYPES, is_wrapped
 
 _STEPS = regex(r"^\s*\d{1,3}[.)]\s|^\W*(?:step|schritt)\s+\d", re.I | re.M)
@@ -65,9 +66,11 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("aspiration", w.ASPIRATION),
     ("lesson", w.LESSON),
     ("milestone", w.MILESTONE),
+    ("milestone", w.FIRSTS),
     ("commitment", w.COMMITMENT),
     ("commitment", _PLEDGED),
     ("commitment", _WILL),
+    ("commitment", OWED),
     ("preference", w.PREFERENCE),
     ("preference", _RATHER),
     ("identity", w.WHO_AM_I),
@@ -152,7 +155,8 @@ def heading_kind(text: str, context: Sequence[str]) -> str | None:
 
     A sentence that introduces a list is no heading, and neither is the name of a file. A rule stays
     one among preferences; not all that a manual's sections say is a step, and a heading of many
-    words that has "tasks" among them names no list of them.
+    words that has "tasks" among them names no list of them. A family relates who stands right
+    below it, not what is said of each, nor of the house.
     """
     for above, heading in reversed(tuple(enumerate(context))):
         named = _CODE.sub("", heading)
@@ -165,6 +169,8 @@ def heading_kind(text: str, context: Sequence[str]) -> str | None:
             if pattern.search(named) and kind not in left_out:
                 if kind == "identity" and (above > 1 or not _of_oneself(named, pattern)):
                     continue  # deep in a document it is about how to make one
+                if kind == "relationship" and above + 1 < len(context):
+                    continue  # the part of one of the family says what they are like
                 rules = kind == "preference" and _rules(text)
                 return "constraint" if rules else kind
     return None

@@ -44,6 +44,19 @@ _WIDE_RELATION = regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0400-\u04ff]")
 
 # What somebody prefers is a preference, with "at most" in it too.
 _PREFERS = spelled(lambda: rf"^\W*(?:[^\W\d_]\w+\s+)?(?:{w.PREFERENCE.pattern})", re.IGNORECASE)
+# Who wants a thing so says how they like it; who wants to do it has an aim.
+_WANTS = regex(
+    r"^\W*(?:(?-i:[A-ZÀ-Ý][\w'’-]*\s+){1,2})?(?:wants\s+(?!to\b)"
+    r"|quiere\s+(?:el|l[ao]s?|un[ao]?s?|sus?|que|todo)\b|veut\s+(?:l[ae]s?|un|une|des?|que|tout)\b"
+    r"|quer\s+(?:[oa]s?|uma?|que|tudo)\b|vuole\s+(?:il|l[aeo]|i|gli|un|una|che|tutto)\b"
+    r"|(?-i:Will)\s+(?:ein\w*|kein\w*|d[aei][rsen]\w*|immer|nur|morgens|abends)\b)",
+    re.IGNORECASE,
+)
+_MARRIED = regex(
+    r"\b(?:married to|verheiratet mit|casad[oa] con|casad[oa] com|mariée? (?:à|avec)"
+    r"|sposat[oa] con|getrouwd met)\b|^\W*(?:замужем|женат)\b",
+    re.IGNORECASE,
+)
 # What is weighed "rather than" counted is told of; what one should use rather than another is not.
 _RATHER = regex(
     r"^\W*(?:please\s+)?(?:use|write|keep|put|pick|take|go|ask|call|send|do|make|give|show|answer"
@@ -58,6 +71,8 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("decision", w.DECISION),
     ("preference", w.DISLIKE),
     ("preference", _PREFERS),
+    ("preference", _WANTS),
+    ("relationship", _MARRIED),
     ("constraint", w.RULE_START),
     ("constraint", w.CONSTRAINT),
     ("constraint", _MUST),

@@ -131,6 +131,12 @@ def test_a_family_relates_who_stands_right_below_it(text: str, kind: str) -> Non
         ("Resulta que el esmalte corre sobre el barro blanco", "lesson"),
         ("Ruth and Jens agreed: two firings a week", "decision"),
         ("Die Schalen lagen zum ersten Mal im Museum", "milestone"),
+        ("Root cause: the glaze was sieved once", "lesson"),
+        # How somebody wants a thing, and what they want to do.
+        ("Berta wants every bowl signed", "preference"),
+        ("Berta wants to build a second kiln", "aspiration"),
+        ("Berta quiere las tazas sin asa", "preference"),
+        ("Jens is married to Ruth since 2011", "relationship"),
     ],
 )
 def test_what_is_owed_found_out_agreed_or_reached_is_told_by_its_words(

@@ -14,8 +14,8 @@ from memrepo.core.ids import normalise
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.patterns import regex, spelled
 from memrepo.judges import wordlists as w
+from memrepo.judges.happened import OWED
 from memrepo.judges.lasting import WISHED
-from memrepo.judges.owed import OWED
 from memrepo.judges.wording import HEADING_TYPES, is_wrapped
 
 _STEPS = regex(r"^\s*\d{1,3}[.)]\s|^\W*(?:step|schritt)\s+\d", re.I | re.M)

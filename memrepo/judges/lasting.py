@@ -22,10 +22,10 @@ from memrepo.judges.happened import (
     HAPPENED,
     IN_VAIN,
     OFFERED,
+    OWED,
     REPORTED,
     recounts,
 )
-from memrepo.judges.owed import OWED
 from memrepo.judges.wording import (
     HAPPENED_HEADING,
     HEADING_TYPES,

@@ -14,6 +14,7 @@ from memrepo.core.ids import normalise
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.patterns import regex, spelled
 from memrepo.judges import wordlists as w
+from memrepo.judges.happened import OWED
 from memrepo.judges.lasting import WISHED
 from memrepo.judges.wording import HEADING_TYPES, is_wrapped
 
@@ -43,6 +44,19 @@ _WIDE_RELATION = regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0400-\u04ff]")
 
 # What somebody prefers is a preference, with "at most" in it too.
 _PREFERS = spelled(lambda: rf"^\W*(?:[^\W\d_]\w+\s+)?(?:{w.PREFERENCE.pattern})", re.IGNORECASE)
+# Who wants a thing so says how they like it; who wants to do it has an aim.
+_WANTS = regex(
+    r"^\W*(?:(?-i:[A-ZÀ-Ý][\w'’-]*\s+){1,2})?(?:wants\s+(?!to\b)"
+    r"|quiere\s+(?:el|l[ao]s?|un[ao]?s?|sus?|que|todo)\b|veut\s+(?:l[ae]s?|un|une|des?|que|tout)\b"
+    r"|quer\s+(?:[oa]s?|uma?|que|tudo)\b|vuole\s+(?:il|l[aeo]|i|gli|un|una|che|tutto)\b"
+    r"|(?-i:Will)\s+(?:ein\w*|kein\w*|d[aei][rsen]\w*|immer|nur|morgens|abends)\b)",
+    re.IGNORECASE,
+)
+_MARRIED = regex(
+    r"\b(?:married to|verheiratet mit|casad[oa] con|casad[oa] com|mariée? (?:à|avec)"
+    r"|sposat[oa] con|getrouwd met)\b|^\W*(?:замужем|женат)\b",
+    re.IGNORECASE,
+)
 # What is weighed "rather than" counted is told of; what one should use rather than another is not.
 _RATHER = regex(
     r"^\W*(?:please\s+)?(?:use|write|keep|put|pick|take|go|ask|call|send|do|make|give|show|answer"
@@ -57,6 +71,8 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("decision", w.DECISION),
     ("preference", w.DISLIKE),
     ("preference", _PREFERS),
+    ("preference", _WANTS),
+    ("relationship", _MARRIED),
     ("constraint", w.RULE_START),
     ("constraint", w.CONSTRAINT),
     ("constraint", _MUST),
@@ -65,9 +81,11 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("aspiration", w.ASPIRATION),
     ("lesson", w.LESSON),
     ("milestone", w.MILESTONE),
+    ("milestone", w.FIRSTS),
     ("commitment", w.COMMITMENT),
     ("commitment", _PLEDGED),
     ("commitment", _WILL),
+    ("commitment", OWED),
     ("preference", w.PREFERENCE),
     ("preference", _RATHER),
     ("identity", w.WHO_AM_I),
@@ -152,7 +170,8 @@ def heading_kind(text: str, context: Sequence[str]) -> str | None:
 
     A sentence that introduces a list is no heading, and neither is the name of a file. A rule stays
     one among preferences; not all that a manual's sections say is a step, and a heading of many
-    words that has "tasks" among them names no list of them.
+    words that has "tasks" among them names no list of them. A family relates who stands right
+    below it, not what is said of each, nor of the house.
     """
     for above, heading in reversed(tuple(enumerate(context))):
         named = _CODE.sub("", heading)
@@ -165,6 +184,8 @@ def heading_kind(text: str, context: Sequence[str]) -> str | None:
             if pattern.search(named) and kind not in left_out:
                 if kind == "identity" and (above > 1 or not _of_oneself(named, pattern)):
                     continue  # deep in a document it is about how to make one
+                if kind == "relationship" and above + 1 < len(context):
+                    continue  # the part of one of the family says what they are like
                 rules = kind == "preference" and _rules(text)
                 return "constraint" if rules else kind
     return None

@@ -22,6 +22,7 @@ from memrepo.judges.happened import (
     HAPPENED,
     IN_VAIN,
     OFFERED,
+    OWED,
     REPORTED,
     recounts,
 )
@@ -33,7 +34,7 @@ from memrepo.judges.wording import (
     plain,
     telling,
 )
-from memrepo.judges.wordlists import DECISION, terms_of, words_of
+from memrepo.judges.wordlists import DECISION, FIRSTS, terms_of, words_of
 
 STANDING = words_of(""" is, are, uses, use, runs on, requires, require, must,
 should, never, always, cannot, can't, can not, depends, means, works, supports, lives, prefers,
@@ -137,6 +138,12 @@ LASTING_KEY = regex(
     r"|学んだ",
     re.IGNORECASE,
 )
+OPEN_KEY = regex(
+    r"(?:still )?open(?: question)?|(?:noch )?offen(?:e frage)?|pregunta(?: abierta)?|por decidir"
+    r"|question ouverte|à décider|em aberto|da decidere|nog open|открытый вопрос|未定|未決|미정",
+    re.IGNORECASE,
+)
+"""A key that leaves what it says to be answered: no question of a talk."""
 CLOCK = regex(r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?![\d:])")
 REFERENCE = regex(
     r"\b(?:PR|MR|issue|commit|pull request|build|run|task)s?\s*#?\d+|#\d{2,}\b"
@@ -272,6 +279,9 @@ WISHED = regex(
     r"|arrête|à partir de maintenant|plus jamais|deja de|a partir de ahora|nunca más|no me \w+ más"
     r"|para de|a partir de agora|nunca mais|smetti|d['’]ora in poi|mai più"
     r"|перестань|больше не|с этого момента|никогда больше)\b"
+    # told not to, in the form that only asks: "no me llames", "ne me parle pas", "não me ligues"
+    r"|(?:^|[:\uff1a\"“«„])\W*(?:no (?:me|nos) \w+(?:[ae]s|[ae]n)|ne (?:me|nous) \w+ (?:pas|plus)"
+    r"|n[ãa]o (?:me|nos) \w+(?:[ae]s?|[ae]m)|non (?:mi|ci) \w+(?:are|ere|ire|ate|ete|ite))\b"
     r"|不要再|别再|以后|从现在起|やめて|これからは|もう[^。]{0,12}ないで|그만|앞으로는|다시는",
     re.IGNORECASE,
 )
@@ -319,7 +329,7 @@ def traits(candidate: Candidate) -> Iterator[str]:
     named = normalise(key or (_KEY_OF.split(text, 1)[0] if _KEY_OF.search(text[:40]) else ""))
     if named in DAY_KEY:
         yield "day_key"
-    elif LASTING_KEY.search(named):
+    elif LASTING_KEY.search(named) or OPEN_KEY.fullmatch(named):
         yield "lasting_key"
     if HAPPENED.search(said) or DONE_ELSEWHERE.search(said):
         yield "happened"
@@ -329,10 +339,10 @@ def traits(candidate: Candidate) -> Iterator[str]:
         yield "in_vain"
     if OFFERED.search(said):
         yield "offered"
-    if STANDING.search(said) or REGULAR.search(said):
+    if any(p.search(said) for p in (STANDING, REGULAR, FIRSTS)):
         yield "standing"
     decided = DECISION.search(said) is not None
-    if decided or SAID_BY_PERSON.search(said):
+    if decided or SAID_BY_PERSON.search(said) or OWED.search(text):
         yield "said_by_person"
     if CLOCK.search(candidate.text) and not REGULAR.search(said):
         yield "timed"
@@ -354,7 +364,8 @@ def traits(candidate: Candidate) -> Iterator[str]:
     if SPEAKER.match(text) and speaks and not LASTING_KEY.search(named):
         held = WISHED.search(said) or _FROM_THEN.search(said)
         yield "said_by_person" if held else "turn"
-    if ASKS.search(said) and not any(_OPEN.search(h) for h in candidate.context[-2:]):
+    left_open = OPEN_KEY.fullmatch(named) or any(_OPEN.search(h) for h in candidate.context[-2:])
+    if ASKS.search(said) and not left_open:
         yield "asks"
     if ADDRESSED.search(said):
         yield "addressed"

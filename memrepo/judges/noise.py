@@ -161,11 +161,23 @@ _UNFILLED = regex(
     r"|hier (?:ergänzen|eintragen)|ここに(?:追記|記入|書く)|在此(?:填写|补充)|여기에 (?:추가|작성)"
     r"|à (?:remplir|compléter)|por (?:rellenar|completar)|a preencher|da compilare|auszufüllen"
     r"|to be (?:added|defined|filled)|not (?:yet )?(?:available|set|known|defined)|todo"
-    r"|unknown|empty|optional|nenhuma?(?:\s+conhecid[oa])?"
+    r"|unknown|(?:still )?empty|optional|(?:noch )?leer|vací[oa]|vide|vazi[oa]|vuot[oa]"
+    r"|nenhuma?(?:\s+conhecid[oa])?"
     r"|pendiente|pendente|ausstehend|in sospeso|preencher|rellenar|remplir|ausfüllen|compilare"
     r"|invullen|заполнить|填写|記入|입력"
     r"|ningun[oa]|aucune?|keine?r?|нет|无|暂无|なし|없음|(?:a|por) definir(?:\s+com\s+\w+)?"
     r"|definir com \w+|à définir|offen|未定|待定|未設定|미정)?[\W_]*+",
+    re.IGNORECASE,
+)
+# What says that something goes on, stands elsewhere or comes later: "etc.", "see above"
+_PLACEHOLDER = regex(
+    r"[\W_]*(?:tbd|tba|wip|n/?a|et cetera|etc|and so (?:on|forth)|(?:and )?more to come|coming soon"
+    r"|as above|see (?:above|below)|nothing (?:else|more|yet|new)|usw|und so weiter|s\.\s?[ou]"
+    r"|siehe (?:oben|unten)|sonst nichts|nichts weiter|mehr folgt|folgt (?:noch|später)|y así"
+    r"|(?:ver|véase) (?:arriba|abajo|más (?:arriba|abajo))|nada (?:más|mais)|por completar"
+    r"|voir (?:plus haut|plus bas|ci-(?:dessus|dessous))|rien (?:d['’]autre|de plus)|à suivre"
+    r"|ver (?:acima|abaixo)|vedi (?:sopra|sotto)|nient['’]altro|ecc|zie (?:boven|onder)|enz"
+    r"|и так далее|и т\.\s?д|см\. выше|等等|同上|以下同|など|上記参照|등등)[\W_]*",
     re.IGNORECASE,
 )
 _BRACKETED = regex(r"\[[^\[\]\n]{1,60}\](?!\()|<[^<>\n/]{1,40}>|\{[^{}\n]{1,40}\}|\bYYYY-MM-DD\b")
@@ -182,7 +194,8 @@ _METADATA = regex(
     r"|recalls|message.?id|researche[dr](?: by)?|requeste(?:d by|r)|requestor|prepared by"
     r"|participants|attendees|participantes|参与者|讨论者|参加者|autor|data|fecha|hora|fuente"
     r"|fonte|atualizado|actualizado"
-    r"|last (?:update|revision|reviewed)|(?:última|ultima) (?:atualização|actualización"
+    r"|last[ _-]?(?:sync(?:ed)?|seen|run|checked)|last (?:update|revision|reviewed)"
+    r"|(?:última|ultima) (?:atualização|actualización"
     r"|modificación"
     r"|modificação|revisão|revisión)|dernière (?:mise à jour|révision|modification)"
     r"|letzte (?:aktualisierung|änderung|überarbeitung)|zuletzt (?:aktualisiert|geändert)"
@@ -244,6 +257,7 @@ _WHOLE: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("literal_only", _LITERAL),
     ("directive_only", _DIRECTIVES),
     ("unfilled", _UNFILLED),
+    ("unfilled", _PLACEHOLDER),
     ("in_brackets", _IN_BRACKETS),
     ("long_link", _LONG_LINK),
     ("metadata", _METADATA),

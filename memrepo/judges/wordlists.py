@@ -177,7 +177,8 @@ pergunta em aberto, da decidere, da definire, domanda aperta, non è chiaro, nog
 onduidelijk
 """)
 DECISION = words_of("""
-decided, chose, chosen, we use, we agreed, agreed to, agreed on, switched to, settled on,
+decided, chose, chosen, we use, we agreed, agreed to, agreed on, agreed:, agreed that, decidido:,
+acordado:, combinado:, vereinbart:, convenu:, concordato:, afgesproken:, switched to, settled on,
 going with, entschieden, beschlossen, wir nutzen, wir verwenden, decidió, decidimos, décidé,
 решили, решено, 决定, 決めた, 決定, 결정, decision:, entscheidung:,
 se decidió, decidieron, acordamos, acordaron, elegimos, optamos por, usamos, decisión:,
@@ -289,6 +290,12 @@ afgestudeerd, getrouwd, lanzada en, lanzado en, lançada em, lançado em, lancé
 mise en ligne en, mis en ligne en, veröffentlicht am, veröffentlicht im, lanciata nel,
 lanciato nel, 正式上线, をリリース, リリース済み, 公開済み, 출시
 """)
+FIRSTS = words_of("""
+went live, goes live on, for the first time, first time ever, zum ersten mal, ging live,
+ist live seit, por primera vez, pour la première fois, pela primeira vez, per la prima volta,
+voor het eerst, впервые, 初めて, 第一次, 처음으로
+""")
+"""What has come about and had not before: no work of a day, in a day's log too."""
 ASPIRATION = words_of("""
 wants to, dreams of, hopes, hope to, would love to, someday, bucket list, aspires, möchte,
 träumt, hofft, wünscht, quiere, rêve, мечтает, хочет, надеется, 想要, 梦想, 夢, 싶다, 싶어,
@@ -313,7 +320,11 @@ takeaway, realized, realised, lektion, erkenntnis, понял*, урок, 教训
 lessons learned, lesson:, lesson is, the lesson, a lesson, realized that, gelernt dass,
 gelernt, dass,
 aprendí, aprendimos, lección, aprendido que, leçon, appris que, avons appris, aprendi,
-aprendemos, lição, imparato, lezione, geleerd, выучил, усвоил*
+aprendemos, lição, imparato, lezione, geleerd, выучил, усвоил*,
+turns out, turned out that, it turned out, stellt sich heraus, stellte sich heraus,
+hat sich herausgestellt, resulta que, resultó que, il s'avère que, il s'est avéré que,
+descobriu-se que, viu-se que, si è scoperto che, è emerso che, blijkt dat, bleek dat,
+оказалось, выяснилось, と判明, 原来是, 알고 보니
 """)
 
 VERBS = """
@@ -627,6 +638,14 @@ KEY_TYPES = {
     "preference": "preference",
     "preferences": "preference",
     "vorliebe": "preference",
+    "root cause": "lesson",
+    "ursache": "lesson",
+    "causa": "lesson",
+    "cause": "lesson",
+    "oorzaak": "lesson",
+    "причина": "lesson",
+    "原因": "lesson",
+    "원인": "lesson",
     "lesson": "lesson",
     "lesson learned": "lesson",
     "lessons learned": "lesson",

@@ -226,6 +226,20 @@ def leads_of(block: Block) -> list[tuple[str, tuple[int, int]]]:
     ]
 
 
+def sentences_of(block: Block) -> list[tuple[str, tuple[int, int]]]:
+    """Split a paragraph in which each line is a sentence or more; one that is wrapped stays whole.
+
+    A line in italics that follows them is one of its own too, whatever it ends in.
+    """
+    rows = block.text.split("\n")
+    first, last = block.lines
+    whole = all(_SENTENCE_LINE.match(row) or _ITALIC.match(row) for row in rows)
+    if len(rows) < 2 or not whole or len(rows) != last - first + 1:
+        return [(block.text, block.lines)]
+    return [(row.strip(), (first + at, first + at)) for at, row in enumerate(rows)]
+
+
+_SENTENCE_LINE = regex(r"\W*(?:[^\W\d_a-zß-öø-ÿ]|\d)[^\n]*[.!?。\uff01\uff1f][)\]\"'”»*_ ]*$")
 _DATED_ENTRY = regex(r"(?:[*_\[(]{0,3})(?P<day>\d{4}-\d{2}-\d{2})\b")
 
 

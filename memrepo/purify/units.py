@@ -65,6 +65,7 @@ from memrepo.purify.leads import (
     owner,
     refers_back,
     says_before,
+    sentences_of,
     width,
     without_sign_offs,
 )
@@ -301,6 +302,8 @@ class Walk(msgspec.Struct):
         if not self.named and (named := SELF_NAMED.match(block.text)):
             self.about = self.about or named["name"]
         rows = leads_of(block)
+        if len(rows) == 1 and self._is_profile():
+            rows = sentences_of(block)
         lengths = [width(text) for text, _ in rows]
         card = max(lengths) <= BRIEF_MOST and sum(lengths) <= BELOW_LENGTH
         if card and len(rows) > 1 and headings and not self._is_profile():

@@ -94,3 +94,52 @@ def test_what_a_heading_and_a_turn_of_words_tell(text: str, kind: str) -> None:
 )
 def test_an_address_in_a_profile_describes_nobody(text: str, kind: str) -> None:
     assert kinds(f"# Heron\n\n## Work\n\n{text}", "IDENTITY.md") == {kind}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("# Family notes\n\n## Kitchen\n\n- the grey kettle leaks\n", "fact"),
+        ("# Notes\n\n## Family\n\n### Ruth\n\n- sings in the town choir\n", "fact"),
+        ("# Notes\n\n## Familie\n\n### Jens\n\n- mag keine Oliven\n", "preference"),
+        ("# Notes\n\n## Family\n\n- Ruth and Jens, twins\n", "relationship"),
+    ],
+)
+def test_a_family_relates_who_stands_right_below_it(text: str, kind: str) -> None:
+    assert kinds(text) == {kind}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Ruth sends the clay to Faro by 3 March", "commitment"),
+        ("Return the borrowed wheel before the end of May", "commitment"),
+        ("Jens said he'd repair the kiln", "commitment"),
+        ("Frau Ohl liefert den Ton bis Freitag", "commitment"),
+        ("Dem Museum bis Ende März drei Schalen schicken", "commitment"),
+        ("Drei Schalen an das Museum schicken, bis 4.3.", "commitment"),
+        ("Berta traerá las tazas del museo", "commitment"),
+        ("Enviar las tazas al museo antes del 4 de marzo", "commitment"),
+        ("Envoyer les bols au musée avant le 4 mars", "commitment"),
+        ("Enviar as taças ao museu até 4 de março", "commitment"),
+        # Until when something is so is owed by nobody.
+        ("The mill shop is open until 5 May", "fact"),
+        ("Die Werkstatt ist bis Ende März geschlossen", "fact"),
+        ("Ruth runs the kiln by herself", "fact"),
+        # What one finds out, agrees on, or reaches.
+        ("It turned out that the glaze runs on white clay", "lesson"),
+        ("Resulta que el esmalte corre sobre el barro blanco", "lesson"),
+        ("Ruth and Jens agreed: two firings a week", "decision"),
+        ("Die Schalen lagen zum ersten Mal im Museum", "milestone"),
+        ("Root cause: the glaze was sieved once", "lesson"),
+        # How somebody wants a thing, and what they want to do.
+        ("Berta wants every bowl signed", "preference"),
+        ("Berta wants to build a second kiln", "aspiration"),
+        ("Berta quiere las tazas sin asa", "preference"),
+        ("Jens is married to Ruth since 2011", "relationship"),
+    ],
+)
+def test_what_is_owed_found_out_agreed_or_reached_is_told_by_its_words(
+    text: str, kind: str
+) -> None:
+    assert kinds(f"# Mill\n\n## Bowls\n\n- {text}\n") == {kind}

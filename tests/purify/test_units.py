@@ -728,3 +728,25 @@ def test_what_was_struck_out_is_no_unit() -> None:
     (left,) = units(text)
     assert (left.text, left.lines) == ("The yard opens with 2222", (4, 4))
     assert left.text_hash == text_hash(left.text)
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "texts"),
+    [
+        (
+            "Likes tea at noon. No sugar.\nSings on Mondays!\n_(what else?)_",
+            ["Likes tea at noon. No sugar.", "Sings on Mondays!", "_(what else?)_"],
+        ),
+        ("Mag Tee.\nÜbt montags.", ["Mag Tee.", "Übt montags."]),
+        # What is wrapped goes on in the next line.
+        (
+            "Likes tea at noon, and\nSings on Mondays.",
+            ["Likes tea at noon, and\nSings on Mondays."],
+        ),
+        ("Likes tea at noon.\nand coffee at six.", ["Likes tea at noon.\nand coffee at six."]),
+    ],
+)
+def test_a_profile_says_a_sentence_a_line(paragraph: str, texts: list[str]) -> None:
+    found = units(f"# Ruth\n\n## Habits\n\n{paragraph}\n", "USER.md")
+    assert [u.text for u in found] == texts
+    assert found[-1].lines == (4 + len(texts[:-1]) + 1, 5 + paragraph.count("\n"))

@@ -184,8 +184,8 @@ _DAYS_FR = r"(?:\d|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|(?:la )?f
 _DAYS_PT = r"(?:\d|segunda|terça|quarta|quinta|sexta|sábado|domingo|(?:o )?fi[nm]\w*\b)"
 
 
-def _owed() -> str:
-    return "|".join(
+OWED = regex(
+    "|".join(
         (
             rf"^\W*(?:{_WHO})?{_DEEDS_EN}\b{_TO_WHOM}\b(?:by|before|no later than)\s{_DAYS_EN}",
             r"\bsaid (?:s?he|they)(?:['’](?:d|ll)|\s(?:will|would))\b",
@@ -212,10 +212,9 @@ def _owed() -> str:
             ),
             rf"^\W*\w+[aei]r(?:-\w+)?\s{_TO_WHOM}\b(?:até(?: a| ao?)?|antes d[eoa])\s{_DAYS_PT}",
         )
-    )
-
-
-OWED = spelled(_owed, re.IGNORECASE)
+    ),
+    re.IGNORECASE,
+)
 """Who will do something, or what is to be done by a day."""
 
 _ACTS = regex(

@@ -18,7 +18,14 @@ from msgspec import structs
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
 from memrepo.policies import matching
-from memrepo.policies.changes_retold import come_about, ended_for_some, handed_on, retold
+from memrepo.policies.changes_retold import (
+    come_about,
+    ended_for_some,
+    gone,
+    handed_on,
+    kept_after_all,
+    retold,
+)
 from memrepo.policies.changes_told import (
     Change,
     Strength,
@@ -499,7 +506,13 @@ def _first_said(old: Row, new: Row) -> Change | None:
     return structs.replace(found, strength="doubt") if found else None
 
 
-_ANEW: tuple[Callable[[Row, Row], Change | None], ...] = (retold, come_about, handed_on)
+_ANEW: tuple[Callable[[Row, Row], Change | None], ...] = (
+    retold,
+    come_about,
+    handed_on,
+    gone,
+    kept_after_all,
+)
 _DOUBTS: tuple[Callable[[Row, Row], Change | None], ...] = (
     left,
     set_anew,

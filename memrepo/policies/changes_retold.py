@@ -436,3 +436,44 @@ def handed_on(old: Row, new: Row) -> Change | None:
     if not (before and thing and behind) or not before | thing <= said or behind & said:
         return None
     return Change(kind="restated", strength="doubt", reason="another has it")
+
+
+def gone(old: Row, new: Row) -> Change | None:
+    """What the older one is about was given out of the house: `We sold the kiln`."""
+    if not new.has("gone") or is_negated(old) or new.has("negation") or len(new.items) > _SHORT:
+        return None
+    matter, rest = _matter(old), new.without("gone", "ended", "now", "reason")
+    if old.has("gone", "was") or matter is None:
+        return None
+    thing = [i.key for i in rest.items if not i.is_mark and i.key not in rest.times]
+    of = matter.named if matter.is_keyed or old.predicate > 0 else old.items[:1]
+    said, named = _said(old), {i.key for i in of}
+    if thing and thing[0] not in said and rest.items[0].words[0].is_name:
+        thing = thing[1:]  # who did it
+    if not thing or not named <= {*thing} <= said:
+        return None
+    if any(i.words[0].text.endswith("s") for i in of if old.language.code == "en"):
+        return None  # some of many
+    return Change(kind="retold", strength="doubt", reason="it is said to be gone")
+
+
+def kept_after_all(old: Row, new: Row) -> Change | None:
+    """What was to change is said to stay: `The fee goes up in May`, `The fee stays at 25`."""
+    spans = new.spans("stays")
+    if not spans or is_negated(old) or is_negated(new) or old.has("stays"):
+        return None
+    moves = {old.language.stem(word) for word in str(old.language.lists["changed"]).split(", ")}
+    told = any(word.stem in moves for word in old.words)
+    if not (told or old.has("changed", "plan", "planned") or old.is_moved):
+        return None
+    matter = {i.key for i in row_of(new.language, new.words[: spans[0][0]]).items if not i.is_mark}
+    value = _items_behind(new, spans[0][-1])
+    said = _said(old)
+    if not matter or not matter <= said or not value or {i.key for i in value} <= said:
+        return None
+    return Change(kind="retold", strength="doubt", reason="it is said to stay as it was")
+
+
+def _items_behind(new: Row, at: int) -> list[Item]:
+    rest = row_of(new.language, new.words[at + 1 :]).without("again")
+    return [i for i in rest.items if not i.is_mark][:1]

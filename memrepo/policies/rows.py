@@ -17,8 +17,8 @@ IS, KEY, TOPIC, SELF = "§is", "§:", "§topic", "§i"
 
 _SIGNS = (
     *("again", "back", "cancelled", "changed", "correction", "disproved", "done", "ended"),
-    *("except", "exchanged", "fresh", "gives_up", "hands_on", "instead", "negation", "now"),
-    *("permitted", "turned", "unfinished", "wrong"),
+    *("except", "exchanged", "fresh", "gives_up", "gone", "hands_on", "instead", "negation", "now"),
+    *("permitted", "stays", "turned", "unfinished", "wrong"),
 )
 """The lists of which a word says that something else held, or that something does not."""
 
@@ -71,8 +71,12 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         Such a sentence changes another only where both have one frame.
         """
         turns = any(word.stem in self.language.turning for word in self.words)
-        moves = self.language.found(self.words, self.language.moving)
-        return not (turns or moves or self.has(*_SIGNS))
+        return not (turns or self.is_moved or self.has(*_SIGNS))
+
+    @cached_property
+    def is_moved(self) -> bool:
+        """Tell whether a phrase by which a predicate tells of a change or an end stands in it."""
+        return bool(self.language.found(self.words, self.language.moving))
 
     @cached_property
     def _listed(self) -> frozenset[str]:

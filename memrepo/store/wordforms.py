@@ -22,6 +22,8 @@ _LETTERS = 5
 """Letters that a part of a compound has at least."""
 _LONG = 8
 """Letters of a word from which on two slips are likely."""
+_SHORT = 4
+"""Letters of a word up to which another letter in it makes another word: golf, gold."""
 _ENDING = 3
 """Letters that an ending has at most by which two words are forms of one."""
 _VOWELS = frozenset("aeiouy")
@@ -57,7 +59,10 @@ def alike(base: sqlite3.Connection, term: str, *, inflects: bool) -> Mapping[str
         other: _likeness(wanted, written[1:-1])
         for written, other in rows
         if other != term
-        and (not (term + other).isascii() or _is_near(wanted, written[1:-1], inflects=inflects))
+        and (
+            term.isascii() != other.isascii()  # letters of another script are their own proof
+            or _is_near(wanted, written[1:-1], inflects=inflects or not term.isascii())
+        )
     }
     best = max(found.values(), default=0.0)
     near = sorted((-value, other) for other, value in found.items() if value >= LEAST)
@@ -65,8 +70,17 @@ def alike(base: sqlite3.Connection, term: str, *, inflects: bool) -> Mapping[str
 
 
 def _is_near(one: str, other: str, *, inflects: bool) -> bool:
-    """Tell whether two words in Latin letters may be one: by a slip, or by their endings."""
-    return _is_slip(one, other) or (inflects and not _share_a_head_alone(one, other))
+    """Tell whether two words in Latin letters may be one: by a slip, or by their endings.
+
+    A part of a compound is a word of its own; what is shorter is the end of many.
+    """
+    if _is_slip(one, other):
+        return True
+    short, long = sorted((one, other), key=len)
+    is_part = long.startswith(short) or long.endswith(short)
+    if is_part and len(short) < _LETTERS and len(long) - len(short) > _ENDING:
+        return False
+    return inflects and not _share_a_head_alone(one, other)
 
 
 def _share_a_head_alone(one: str, other: str) -> bool:
@@ -75,8 +89,10 @@ def _share_a_head_alone(one: str, other: str) -> bool:
     Endings are short and hold a vowel: those of one word may differ altogether.
     """
     at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
-    if not at:
-        return False  # one begins with the other, or they begin apart
+    if at is None:
+        return False  # one begins with the other
+    if not at:  # a syllable before, as of a participle, or other words with the same end
+        return not (one.endswith(other) or other.endswith(one))
     rest, others = one[at:], other[at:]
     endings = all(len(tail) <= _ENDING and not _VOWELS.isdisjoint(tail) for tail in (rest, others))
     return not endings and _ends(rest).isdisjoint(_ends(others))
@@ -91,8 +107,11 @@ def _ends(tail: str) -> frozenset[str]:
 def _is_slip(one: str, other: str) -> bool:
     """Tell whether two words are a letter apart: left out, added, another, or two in turn.
 
-    Of long words two such slips are one too. The first letter is seldom wrong.
+    Of long words two such slips are one too. The first letter is seldom wrong, and of a short word
+    another letter makes another word.
     """
+    if len(one) == len(other) <= _SHORT and sorted(one) != sorted(other):
+        return False
     slips = 1 + (min(len(one), len(other)) >= _LONG)
     if abs(len(one) - len(other)) > slips or one[:1] not in other[:2]:
         return False

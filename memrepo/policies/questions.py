@@ -14,7 +14,15 @@ from memrepo.policies.cues import asks_several, matter_of, wanted
 from memrepo.policies.english import kinds
 from memrepo.policies.languages import COMPOUNDING, ENGLISH, language_asked
 from memrepo.policies.speakers import asks_assistant
-from memrepo.policies.terms import STOP_WORDS, asked_terms, joined_terms, query_terms, stems, words
+from memrepo.policies.terms import (
+    STOP_WORDS,
+    asked_terms,
+    faint_pairs,
+    joined_terms,
+    query_terms,
+    stems,
+    words,
+)
 from memrepo.policies.timespans import ISO, Span, timespans, written_days
 
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
@@ -46,6 +54,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     words: tuple[str, ...] = ()
     forms: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     """What a term may be in texts of another language, by term."""
+    faint: frozenset[str] = frozenset()
+    """Its terms that are a pair of characters of which one only joins, asks or points."""
     compounds: bool = False
     """Whether its language writes what belongs together as one word."""
     joined: Mapping[str, frozenset[str]] = msgspec.field(default_factory=dict)
@@ -93,6 +103,7 @@ def question_of(text: str, today: date | None = None) -> Question:
         terms=terms,
         words=tuple(found),
         forms=asked,
+        faint=faint_pairs(found),
         compounds=language in COMPOUNDING,
         joined=joined_terms(text),
         inflects=language != ENGLISH or STOP_WORDS.isdisjoint(found),

@@ -37,6 +37,8 @@ _LENDING = 2
 """So many places away a hit lends of its score."""
 _PART = 0.2
 """What a word of a joined name (`getUserProfile`) counts where the name itself is held."""
+_FAINT = 0.2
+"""What a pair of characters counts of which one only joins, as Chinese small words do."""
 _EXCHANGES = 100
 """So many first hits are taken with what is said around them, to tell how much the words cover."""
 
@@ -71,7 +73,7 @@ def spelled(
     compounds, they always stand beside.
     """
     found = dict.fromkeys(held, 1.0)
-    if not found or question.compounds:
+    if not found or question.compounds or is_spaceless(term):
         for form in (term, *question.forms.get(term, ())):  # a stem may be too short to tell
             alike = corpus.alike(form, inflects=question.inflects)
             found |= {t: share * w for t, w in alike.items() if t not in found}
@@ -107,7 +109,10 @@ class _Turn:
         self.talks: list[Row] = []
         self.timely = corpus.dated(question.spans, reach.dated) if question.spans else []
         asked = [t for t in question.terms if not (self.timely and t in question.timed)]
-        self.terms = {t: w for term in asked for t, w in self.spelled(term).items()}
+        self.terms: dict[str, float] = {}
+        for term in asked:
+            for form, weight in self.spelled(term).items():
+                self.terms[form] = max(weight, self.terms.get(form, 0.0))
         for name, parts in question.joined.items():
             if name in self.rarity:  # as rare as the name, they would count as often as there are
                 self.terms |= {t: _PART * self.terms[t] for t in parts if t in self.terms}
@@ -166,6 +171,8 @@ class _Turn:
         forms = (term, *self.question.forms.get(term, ()))
         held = [form for form in forms if form in self.rarities(forms)]
         found = spelled(self.question, self.corpus, term, held, self.weights.alike)
+        if term in self.question.faint:
+            return {form: _FAINT * weight for form, weight in found.items()}
         if len(held) < 2:
             return found
         least = min(self.rarity[form] for form in held)

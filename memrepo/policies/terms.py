@@ -10,7 +10,7 @@ words, are cut into overlapping pairs.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import cast
@@ -48,6 +48,11 @@ _CAMEL = regex(r"\b[A-Za-z]?[a-z0-9]+(?:[A-Z][a-z0-9]+)+\b")
 _HUMP = regex(r"[A-Z]?[a-z0-9]+")
 _POSSESSIVE = regex(r"(?<=\w)['\u2019]s\b")
 _APOSTROPHE = regex(r"(?<=\w)['\u2019](?=\w)")
+_KANA = regex("[\u3040-\u30ff]")
+_PARTICLES = frozenset(
+    "的了着著是在有和与與吗嗎呢吧啊呀哦嘛啦哎诶嗯我你妳您他她它们們咱这這那哪谁誰什么麼怎个個些"
+)
+"""Characters of Chinese that join, ask and point: its small words."""
 LONGEST = 64
 """Characters of a word that count; what is longer is a key, a hash or an attack."""
 STOP_WORDS = small_words()[ENGLISH]
@@ -114,6 +119,18 @@ def _cut(text: str) -> Iterator[str]:
 def is_spaceless(term: str) -> bool:
     """Tell whether a term is a character, or two, of a script without blanks."""
     return not term.isascii() and bool(_IS_SPACELESS.match(term))
+
+
+def faint_pairs(found: Sequence[str]) -> frozenset[str]:
+    """Return those pairs of characters of a question that tell little, by its cut words.
+
+    One of the two joins, asks or points, so the pair says how a thing is put and not what it is.
+    Japanese, which shows by its kana, writes the same characters in words of their own.
+    """
+    if any(_KANA.search(word) for word in found):
+        return frozenset()
+    pairs = (word for word in found if is_spaceless(word) and len(word) > 1)
+    return frozenset(pair for pair in pairs if not _PARTICLES.isdisjoint(pair))
 
 
 @lru_cache(maxsize=8)

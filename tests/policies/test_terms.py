@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from memrepo.policies.languages import fold
 from memrepo.policies.lexicon import tokens
-from memrepo.policies.terms import asked_terms, date_words, index_terms, query_terms, terms, words
+from memrepo.policies.terms import (
+    asked_terms,
+    date_words,
+    faint_pairs,
+    index_terms,
+    query_terms,
+    terms,
+    words,
+)
 
 
 @pytest.mark.parametrize(
@@ -125,3 +133,19 @@ def test_what_is_asked_as_it_was_written_is_found(text: str) -> None:
 def test_a_text_of_ascii_is_cut_as_beside_another_script(text: str) -> None:
     assert [*words(text), "北"] == words(f"{text} 北")
     assert [*tokens(text), "北"] == tokens(f"{text} 北")
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("水泵的压力", {"泵的", "的压"}),
+        ("谁修水泵吗", {"谁修", "泵吗"}),
+        ("目的は何ですか", set()),  # Japanese: the character is part of a word
+        ("水泵压力", set()),
+        ("的", set()),
+    ],
+)
+def test_a_pair_with_a_character_that_joins_or_asks_tells_little(
+    question: str, wanted: set[str]
+) -> None:
+    assert faint_pairs(words(question)) == wanted

@@ -330,6 +330,16 @@ def test_no_query_of_any_text_raises(fuzzed: Path, words: list[str]) -> None:
     wanted.count(words, ALL)
 
 
+def test_of_chinese_what_a_thing_is_counts_for_more_than_how_it_is_put() -> None:
+    tree = tree_of(texts("我的水泵是蓝的", "水泵压力八十", "我的阀门是红的", "我的雨伞是绿的"))
+    assert found(tree, "我的水泵的压力")[:2] == [1, 0]
+
+
+def test_a_pair_is_looked_for_by_its_characters_too() -> None:
+    tree = tree_of(texts("阀门在门口", "关门", "花园"))
+    assert found(tree, "阀门") == [0, 1]
+
+
 def test_stop_words_alone_are_searched_for(small: Path) -> None:
     assert len(hits(small, "is", "the")) == 1
     assert hits(small, "is", "the", "zzz") == []

@@ -408,7 +408,7 @@ def prunable(
     """Return what is due for pruning, oldest first; `soft` leaves the expired alone."""
     found = []
     for memory in filter(decays, memories):
-        if _stays(memory, accesses.of(memory.id), now, rules):
+        if stays(memory, accesses.of(memory.id), now, rules):
             continue
         kept = keeping(memory, accesses.of(memory.id), now, rules)
         if is_over(memory, kept) and not (soft and kept.expired):
@@ -416,7 +416,7 @@ def prunable(
     return sorted(found, key=lambda pair: (pair[1].due, pair[0].id))
 
 
-def _stays(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
+def stays(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
     """Tell cheaply that a memory is not over: most are not, and no text need be searched for it.
 
     It is young, or time alone does not take it out of recall: only an end that somebody stated, or

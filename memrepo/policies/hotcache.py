@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from operator import attrgetter
 
 import msgspec
 
@@ -22,7 +23,7 @@ from memrepo.core.memory import Hot, Memory
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time
-from memrepo.policies.decay import is_over, keeping
+from memrepo.policies.decay import is_over, keeping, stays
 from memrepo.policies.rules import DecayRules, HotRules, TierRules
 from memrepo.policies.tiers import moves
 
@@ -90,7 +91,10 @@ def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRule
     until = memory.text("valid_until")
     if until and end_of(until) <= now:
         return f"it was true until {until}"
-    if is_over(memory, keeping(memory, accesses.of(memory.id), now, decay)):
+    access = accesses.of(memory.id)
+    if not stays(memory, access, now, decay) and is_over(
+        memory, keeping(memory, access, now, decay)
+    ):
         return "its time is over"
     return ""
 
@@ -124,8 +128,11 @@ def hot_steps(
     """
     entries: list[_Entry] = []
     steps: list[Step] = []
-    memories = sorted(memories, key=lambda m: m.path)
+    memories = sorted(memories, key=attrgetter("path"))
+    used = accesses.by_memory
     for memory in memories:
+        if not ("hot" in memory.fields or memory.id in used or memory.flag("critical")):
+            continue  # as most, and runs ask for all
         hot = hot_of(memory)
         count = unused(memory, accesses, now) if hot else 0
         if hot is not None and hot.since is not None:
@@ -158,14 +165,17 @@ def _first(
     memories: Sequence[Memory], accesses: Accesses, now: datetime, decay: DecayRules, news: bool
 ) -> list[Memory]:
     """Return what the first page shows, before any use could tell: what a session begins with."""
-    if any("hot" in memory.fields and hot_of(memory) is None for memory in memories):
+    seen = [memory for memory in memories if "hot" in memory.fields]
+    if any(hot_of(memory) is None for memory in seen):
         return []  # one was taken off it: from then on use tells
-    claims = [m for m in memories if may_be_hot(m, accesses, now, decay)]
-    if not news and (len(claims) < FEW or any("hot" in memory.fields for memory in memories)):
+    if not news and seen:
         return []
-    from memrepo.policies.opening import opening  # it reads the page that is there later
+    claims = [m for m in memories if may_be_hot(m, accesses, now, decay)]
+    if not news and len(claims) < FEW:
+        return []
+    from memrepo.policies.opening import opening_of  # it reads the page that is there later
 
-    return [m for m in opening(claims, accesses, now, decay) if "hot" not in m.fields]
+    return [m for m in opening_of(claims) if "hot" not in m.fields]
 
 
 def matters(memory: Memory) -> tuple[object, ...]:

@@ -25,6 +25,7 @@ ALWAYS = {"identity": 3, "relationship": 6, "preference": 4, "constraint": 4}
 """Types of which the surest are told, and how many: the agent, the person, the rules."""
 LATEST = {"decision": 3, "milestone": 2, "commitment": 4}
 """Types of which the newest are told: what is under way, and what was promised."""
+_TOLD = frozenset((*ALWAYS, *LATEST))
 PROFILES = {"identity.md": "identity", "persona.md": "identity"}
 PROFILES |= {"user.md": "relationship", "human.md": "relationship"}
 """Files that are about the agent, or about the person, from the name on."""
@@ -118,16 +119,23 @@ def opening(
 
     What a person marked critical or pinned stands before all, what is hot of other kinds behind.
     """
-    claims = [m for m in memories if may_be_hot(m, accesses, now, decay)]
+    return opening_of([m for m in memories if may_be_hot(m, accesses, now, decay)])
+
+
+def opening_of(claims: Sequence[Memory]) -> list[Memory]:
+    """Return what a session is told of memories that hold and are not over, as `opening` does."""
     hot = [m for m in claims if hot_of(m) is not None]
     found = [m for m in hot if is_exempt(m)]
     lists, kept = _lists(claims), any(_standing(m) == KEPT for m in claims)
     hot = [m for m in hot if _in_use(m) or is_exempt(m) or not _is_idle(m, lists, kept)]
-    rest = [m for m in claims if not _is_idle(m, lists, kept)]
+    kinds: dict[str, list[Memory]] = defaultdict(list)
+    for memory in claims:
+        if (kind := _kinds(memory)) and not (_in_use(memory) or _is_idle(memory, lists, kept)):
+            for type_ in kind:
+                kinds[type_].append(memory)
     for type_, most in {**ALWAYS, **LATEST}.items():
-        mine = [m for m in hot if _is_of(m, type_)]
-        used = [m for m in mine if _in_use(m)]
-        others = [m for m in rest if not _in_use(m) and _is_of(m, type_)]
+        used = [m for m in hot if type_ in _kinds(m) and _in_use(m)]
+        others = kinds[type_]
         if type_ in ALWAYS:
             others.sort(key=matters)
             if few := FEW_OF_WHO.get(type_):
@@ -141,28 +149,30 @@ def opening(
     return [*found, *(m for m in hot if m not in found and (_in_use(m) or is_exempt(m)))]
 
 
-def _lists(memories: Iterable[Memory]) -> set[tuple[str, str]]:
+def _lists(memories: Collection[Memory]) -> set[tuple[str, str]]:
     """Return the parts of pages that are a list of others: people of a team, servers of a site.
 
     Part of a page is what stands under the same headings; each line there has its own subject. A
     folder whose pages are each named as they are titled (`people/ana.md`) is such a list too, where
     somebody is spoken of elsewhere.
     """
-    subjects: dict[tuple[str, str], set[str]] = defaultdict(set)
     folders: dict[str, set[str]] = defaultdict(set)
-    parts = set[tuple[str, str]]()
+    subjects: dict[tuple[str, str], set[str]] = {}
+    for part in (_part(m) for m in memories if m.type in _WHO):
+        subjects[part] = set()
+        page, lead = part
+        folder, _, name = page.rpartition("/")
+        if _plain(lead.split(_PAGE, 1)[0]) == _plain(name.removesuffix(".md")):
+            folders[folder].add(page)
+    if not subjects:  # nothing else is asked for
+        return set()
     for memory in memories:
-        page, lead = part = _part(memory)
-        subjects[part].add(memory.text("subject"))
-        if memory.type in _WHO:
-            parts.add(part)
-            folder, _, name = page.rpartition("/")
-            if _plain(lead.split(_PAGE, 1)[0]) == _plain(name.removesuffix(".md")):
-                folders[folder].add(page)
+        if (others := subjects.get(_part(memory))) is not None:
+            others.add(memory.text("subject"))
     pages = {page for found in folders.values() if len(found) >= LISTED for page in found}
     lists = {part for part, found in subjects.items() if part[1] and len(found) >= LISTED}
-    of_others = {part for part in parts if part[0] in pages}
-    return lists | of_others if parts - of_others else lists
+    of_others = {part for part in subjects if part[0] in pages}
+    return lists | of_others if subjects.keys() - of_others else lists
 
 
 def _plain(name: str) -> str:
@@ -200,7 +210,7 @@ def _is_idle(memory: Memory, lists: Collection[tuple[str, str]], kept: bool) -> 
 
 
 def _in_profile(memory: Memory) -> bool:
-    return memory.type in _ABOUT and any(_name(source) in PROFILES for source in memory.sources)
+    return memory.type in _ABOUT and any(_profile(s.resource) for s in memory.sources)
 
 
 def _spread(memories: Sequence[Memory], few: int = FEW_OF_ONE) -> list[Memory]:
@@ -221,11 +231,19 @@ def _in_use(memory: Memory) -> bool:
     return hot is not None and hot.reason != SEEDED
 
 
-def _is_of(memory: Memory, type_: str) -> bool:
-    """Tell whether a memory is of a kind: by the profile that it stands in, or by its type."""
-    names = {_name(source) for source in memory.sources} if memory.type in _ABOUT else set()
-    about = {PROFILES[name] for name in names if name in PROFILES}
-    return type_ in about if about else memory.type == type_
+def _kinds(memory: Memory) -> Collection[str]:
+    """Return of which kinds a memory is: by the profile that it stands in, or by its type."""
+    if memory.type in _ABOUT:
+        about = {found for s in memory.sources if (found := _profile(s.resource))}
+        if about:
+            return about
+    return (memory.type,) if memory.type in _TOLD else ()
+
+
+@lru_cache(maxsize=1 << 14)
+def _profile(resource: str) -> str:
+    """Return whom a file is about by its name, or an empty string."""
+    return PROFILES.get(resource.rsplit("/", 1)[-1].casefold(), "")
 
 
 def _line(memory: Memory, type_: str) -> tuple[bool, int, int]:
@@ -233,7 +251,7 @@ def _line(memory: Memory, type_: str) -> tuple[bool, int, int]:
     places = [
         (s.resource.count("/"), s.lines[0])
         for s in memory.sources
-        if PROFILES.get(_name(s)) == type_
+        if _profile(s.resource) == type_
     ]
     return (not places, *min(places, default=(0, 0)))
 

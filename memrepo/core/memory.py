@@ -256,6 +256,12 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     @property
+    def first(self) -> tuple[str, int]:
+        """Return the file and the line of its first source, or an empty name."""
+        sources = self.sources
+        return (sources[0].resource, sources[0].lines[0]) if sources else ("", 0)
+
+    @property
     def layer(self) -> str:
         """Return the layer that its path names, or the type's own where it stands elsewhere."""
         parts = self.path.split("/")
@@ -278,6 +284,10 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def captured(self) -> str:
         """Return the newest evidence date, or an empty string."""
         return max((s.captured for s in self.sources), default="")
+
+    def has(self, key: str) -> bool:
+        """Tell whether it has a field; of most memories that is known without their text."""
+        return key in self._said
 
     def text(self, key: str) -> str:
         """Return a text field, or an empty string."""

@@ -11,7 +11,9 @@ import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from functools import cached_property
 from hashlib import blake2b
+from itertools import accumulate
 
 from memrepo.policies.matching import SHORT, WordIndex, is_paired, tokens
 
@@ -32,11 +34,26 @@ class Postings:
         prints: array[int] | None = None,
         numbers: array[int] | None = None,
         sizes: array[int] | None = None,
+        held: array[int] | None = None,
     ) -> None:
-        """Take the prints of words, sorted, beside the number of who holds each, and the sizes."""
+        """Take the prints of words, sorted, beside the number of who holds each, and the sizes.
+
+        `held` has the prints once more, text by text.
+        """
         self._prints = array("Q") if prints is None else prints
         self._numbers = array("I") if numbers is None else numbers
         self._sizes = array("I") if sizes is None else sizes
+        self._held = array("Q") if held is None else held
+
+    @cached_property
+    def _ends(self) -> array[int]:
+        """Return where the words of each text end among those of all."""
+        return array("I", accumulate(size & ~_PAIRED for size in self._sizes))
+
+    def shared(self, number: int, prints: frozenset[int]) -> int:
+        """Return how many of some words, by their prints, a text holds."""
+        first = self._ends[number - 1] if number else 0
+        return len(prints.intersection(self._held[first : self._ends[number]]))
 
     def __len__(self) -> int:
         return len(self._sizes)
@@ -44,6 +61,10 @@ class Postings:
     def size(self, number: int) -> int:
         """Return how many words a text holds."""
         return self._sizes[number] & ~_PAIRED
+
+    def is_paired(self, number: int) -> bool:
+        """Tell whether a text holds pairs of characters."""
+        return bool(self._sizes[number] & _PAIRED)
 
     def paired(self) -> list[int]:
         """Return the numbers of the texts that hold pairs of characters."""
@@ -71,12 +92,14 @@ class Postings:
     def with_texts(self, texts: Iterable[str]) -> Postings:
         """Return these and more texts, numbered on."""
         sizes, pairs, known = array("I", self._sizes), [], dict[str, int]()
+        held = array("Q", self._held)
         for text in texts:
             words = tokens(text)
             for word in words:
                 if (of := known.get(word)) is None:
                     of = known[word] = _print_of(word)
                 pairs.append((of << 32) | len(sizes))
+                held.append(of)
             sizes.append(len(words) | (_PAIRED if is_paired(words) else 0))
         pairs.sort()
         prints, numbers, done = array("Q"), array("I"), 0
@@ -91,12 +114,12 @@ class Postings:
             numbers.append(pair & 0xFFFFFFFF)
         prints.extend(self._prints[done:])
         numbers.extend(self._numbers[done:])
-        return Postings(prints, numbers, sizes)
+        return Postings(prints, numbers, sizes, held)
 
     def to_bytes(self) -> bytes:
         """Return them as bytes of this machine."""
         head = array("Q", (len(self._prints), len(self._sizes)))
-        parts = (head, self._prints, self._numbers, self._sizes)
+        parts = (head, self._prints, self._numbers, self._sizes, self._held)
         return b"".join((sys.byteorder.encode(), *(part.tobytes() for part in parts)))
 
     @staticmethod
@@ -111,7 +134,7 @@ class Postings:
             return None
         head.frombytes(seen[at : at + 2 * head.itemsize])
         at += 2 * head.itemsize
-        for code, count in (("Q", head[0]), ("I", head[0]), ("I", head[1])):
+        for code, count in (("Q", head[0]), ("I", head[0]), ("I", head[1]), ("Q", head[0])):
             part = array(code)
             if len(data) < at + count * part.itemsize:
                 return None
@@ -154,6 +177,7 @@ class KeptIndex(WordIndex):
         self.pairs = kept + sum(map(is_paired, own.values()))
         """How many of these statements hold pairs of characters, before any is put or dropped."""
         self.words: _Words = _Words(ids, said, own)
+        self._asked: tuple[frozenset[str], frozenset[int]] = (frozenset(), frozenset())
 
     def put(self, id_: str, text: str) -> None:
         """Take a statement that is new here."""
@@ -170,6 +194,21 @@ class KeptIndex(WordIndex):
         for word in self.words[id_]:
             self.holding(word)
         super().drop(id_)
+
+    def over(self, words: frozenset[str], id_: str) -> tuple[int, int]:
+        """Return how many words a statement shares with some, and how many it holds."""
+        if id_ in self.words.own or id_ not in self.words.places:
+            return super().over(words, id_)
+        if words is not self._asked[0]:
+            self._asked = words, frozenset(map(_print_of, words))
+        number = self._number[self.words.places[id_]]
+        return self._postings.shared(number, self._asked[1]), self._postings.size(number)
+
+    def is_paired(self, id_: str) -> bool:
+        """Tell whether the words of a statement are pairs of characters."""
+        if id_ in self.words.own or id_ not in self.words.places:
+            return super().is_paired(id_)
+        return self._postings.is_paired(self._number[self.words.places[id_]])
 
     def holding(self, word: str) -> list[str]:
         """Return the statements that hold a word, gathered when it is first asked for."""

@@ -357,6 +357,15 @@ class WordIndex:
             for word in found & self._short.keys():
                 self._short[word].remove(id_)
 
+    def over(self, words: frozenset[str], id_: str) -> tuple[int, int]:
+        """Return how many words a statement shares with some, and how many it holds."""
+        other = self.words[id_]
+        return len(words & other), len(other)
+
+    def is_paired(self, id_: str) -> bool:
+        """Tell whether the words of a statement are pairs of characters."""
+        return is_paired(self.words[id_])
+
     def holding(self, word: str) -> Sequence[str]:
         """Return the statements that hold a word."""
         return self.holders.get(word, ())
@@ -426,7 +435,7 @@ class Similar:
         near = self._near(id_, words)
         if asked is not None and not any(other in asked for other in near):
             return []
-        scored = [(other, cosine(words, self._words[other])) for other in near]
+        scored = [(other, self._cosine(words, other)) for other in near]
         alike = sorted(
             (pair for pair in scored if pair[1] > ALIKE), key=lambda pair: (-pair[1], pair[0])
         )
@@ -446,8 +455,12 @@ class Similar:
             near = {other for word in self._rarest(words) for other in self._index.holding(word)}
             if (looks := looks - len(near)) < 0:
                 return set(self._words)
-            found |= {other for other in near if cosine(words, self._words[other]) > ALIKE}
+            found |= {other for other in near if self._cosine(words, other) > ALIKE}
         return found
+
+    def _cosine(self, words: frozenset[str], other: str) -> float:
+        shared, size = self._index.over(words, other)
+        return shared / math.sqrt(len(words) * size) if shared else 0.0
 
     def _near(self, id_: str, words: frozenset[str]) -> dict[str, None]:
         """Return who shares one of the rarest words, at most LOOKED."""

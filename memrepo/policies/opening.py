@@ -249,9 +249,7 @@ def _profile(resource: str) -> str:
 def _line(memory: Memory, type_: str) -> tuple[bool, int, int]:
     """Sort a profile first, from its top: the name stands there, and what else matters most."""
     places = [
-        (s.resource.count("/"), s.lines[0])
-        for s in memory.sources
-        if _profile(s.resource) == type_
+        (s.resource.count("/"), s.lines[0]) for s in memory.sources if _profile(s.resource) == type_
     ]
     return (not places, *min(places, default=(0, 0)))
 

@@ -251,15 +251,16 @@ class Near:
 
     def _those(self, claim: PriorClaim, asked: Iterable[str]) -> Iterator[str]:
         """Yield which of some statements share enough words with one."""
-        words, of = tokens(claim.text), self.index.words
+        words, index = tokens(claim.text), self.index
         least = _least(words)
         for id_ in asked:
-            other = of.get(id_, frozenset())
-            if len(words & other) >= least * min(len(words), len(other)) and id_ in of:
-                yield id_
+            if id_ in index.words:
+                shared, size = index.over(words, id_)
+                if shared >= least * min(len(words), size):
+                    yield id_
 
     def _near(self, claim: PriorClaim) -> list[str]:
-        words, of = tokens(claim.text), self.index.words
+        words, over = tokens(claim.text), self.index.over
         least, size = _least(words), len(words)
         looked = {claim.memory_id}
         near: list[str] = []
@@ -268,9 +269,8 @@ class Near:
                 if id_ in looked:
                     continue
                 looked.add(id_)
-                other = of[id_]
-                shorter = len(other) if len(other) < size else size
-                if len(words & other) >= least * shorter:
+                shared, other = over(words, id_)
+                if shared >= least * (other if other < size else size):
                     near.append(id_)
                     if len(near) == LOOKED:
                         return near
@@ -283,10 +283,11 @@ class Near:
 
         Each may be the one that `_near` is asked of: its own words say how many it takes.
         """
-        of, least = self.index.words, _SHARED_PAIRS if self._pairs else _SHARED
-        for id_ in set(chain.from_iterable(self.index.sharing(words, least))):
-            other = of[id_]
-            if len(words & other) >= _least(other) * min(len(words), len(other)):
+        index, least = self.index, _SHARED_PAIRS if self._pairs else _SHARED
+        for id_ in set(chain.from_iterable(index.sharing(words, least))):
+            shared, size = index.over(words, id_)
+            own = _SHARED_PAIRS if index.is_paired(id_) else _SHARED
+            if shared >= own * min(len(words), size):
                 yield id_
 
 

@@ -14,6 +14,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache, cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
@@ -21,30 +22,46 @@ from zlib import crc32
 import msgspec
 
 from memrepo import __version__
+from memrepo.core import codec
 from memrepo.core.memory import Memory
 from memrepo.core.plain import of_plain, plain
 from memrepo.store.damaged import remove
+from memrepo.store.outlines import (
+    UNREADABLE,
+    Kept,
+    Outlines,
+    Row,
+    newest,
+    row_of,
+    rows_of,
+    segment,
+)
 
 if TYPE_CHECKING:
     from memrepo.core.problems import Problem
     from memrepo.purify.manifest import Recorded
 
 NAME = "index.sqlite3"
-VERSION = f"8 {__version__}"
+VERSION = f"9 {__version__}"
 """Rows of another are not read; raised too when a rule changes what follows from a memory."""
 WAIT_S = 1.0
 """Nobody waits for long for what can be read from the files."""
 _FEW = 100
 """So many rows are asked for by name; of more all are read."""
+_BESIDE = 100
+"""So many memories are read whole together, once many were read one by one; then more and more."""
+_SMALL, _SEGMENTS = 2000, 32
+"""Segments of fewer outlines than the first become one once there are as many as the second."""
 _SPARE = 1000
 """Rows that no file has any more, before they are dropped, beside as many as there are files."""
 _PAGES = 5000
 """Pages that are known at most; the oldest are forgotten."""
 _STALE = 20
 """So many trees are known by which of their pages are stale; the oldest are forgotten."""
-_OURS = ("record", "page", "compared", "stale", "manifest", "whole", "kept_by")
+_OURS = ("record", "outline", "page", "compared", "stale", "manifest", "whole", "kept_by")
 _TABLES = (
     "CREATE TABLE record (blob TEXT PRIMARY KEY, sum INTEGER, said TEXT)",
+    "CREATE TABLE outline (number INTEGER PRIMARY KEY, size INTEGER, sum INTEGER, said BLOB)",
     "CREATE TABLE page (of TEXT PRIMARY KEY, digest TEXT)",
     "CREATE TABLE compared (comparer TEXT PRIMARY KEY, sum INTEGER, said TEXT)",
     "CREATE TABLE stale (tree TEXT PRIMARY KEY, paths TEXT)",
@@ -78,6 +95,13 @@ class Records:
         self._had_pages = 0
         self._had_compared: dict[str, Compared] = {}
         self._had_stale = 0
+        self.read_file: Callable[[str, str], bytes] | None = None
+        """Returns the bytes of a file by path and blob, where a row of it is gone meanwhile."""
+        self._rest: sqlite3.Connection | None = None
+        self._near: dict[str, int] = {}
+        self._order: Sequence[Kept] = ()
+        self._singles = 0
+        self._unlined: frozenset[str] = frozenset()
 
     @cached_property
     def compared(self) -> dict[str, Compared]:
@@ -115,6 +139,66 @@ class Records:
                 with suppress(*_UNREAD):
                     found[blob] = self._memory(wanted[blob], blob, said)
         return found
+
+    def outlined(self, wanted: Mapping[str, str]) -> dict[str, Kept]:
+        """Return memories by blob, of those wanted (blob to path): the rest of each is read later.
+
+        Of one whose outline is missing or damaged nothing is known here, and `read` may know it.
+        """
+        rows = self._rows("SELECT sum, said FROM outline ORDER BY number DESC")
+        found: list[Outlines] = []
+        for sum_, said in rows:
+            if isinstance(said, bytes) and sum_ == crc32(said):
+                with suppress(*UNREADABLE):
+                    found.append(Outlines(said, self._whole))
+        memories = newest(found, wanted) if found else {}
+        if memories:
+            there = {blob for (blob,) in self._rows("SELECT blob FROM record")}
+            memories = {blob: one for blob, one in memories.items() if blob in there}
+        self._unlined = frozenset(wanted.keys() - memories.keys())
+        self._order = sorted(memories.values(), key=attrgetter("path"))
+        self._near = {one.blob: at for at, one in enumerate(self._order)}
+        return memories
+
+    def _whole(self, kept: Kept) -> Memory:
+        """Return a memory whole; from many on those beside it are read along."""
+        self._singles += 1
+        at = self._near.get(kept.blob)
+        if self._singles > _FEW and at is not None:
+            beside = self._order[at : at + (self._singles - _FEW) * _BESIDE]
+            wanted = {one.blob: one.path for one in beside if not one.is_whole}
+            found = self.read(wanted)
+            for one in beside:
+                if (memory := found.get(one.blob)) is not None:
+                    one.fill(memory)
+            if (memory := found.get(kept.blob)) is not None:
+                return memory
+        return self._single(kept)
+
+    def _single(self, kept: Kept) -> Memory:
+        asked = "SELECT sum, said FROM record WHERE blob = ?"
+        for _ in range(2):  # once more where the file was made anew meanwhile
+            with suppress(sqlite3.Error, UnicodeDecodeError, OSError, *_UNREAD):
+                if self._rest is None:
+                    self._rest = sqlite3.connect(
+                        self._path, timeout=WAIT_S, isolation_level=None, check_same_thread=False
+                    )
+                for sum_, said in self._rest.execute(asked, (kept.blob,)).fetchall():
+                    if sum_ == _sum(kept.blob, said):
+                        return of_plain(kept.path, _KEPT.decode(said)[0])
+            self.close()
+        if self.read_file is None:
+            raise LookupError(kept.path)
+        memory, _ = codec.decode(kept.path, self.read_file(kept.path, kept.blob))
+        if memory is None:
+            raise LookupError(kept.path)
+        return memory
+
+    def close(self) -> None:
+        """Close what reads single rows; it is opened again when one is asked for."""
+        rest, self._rest = self._rest, None
+        if rest is not None:
+            rest.close()
 
     def manifests(self, blobs: Mapping[str, str], read: ReadMany) -> list[Recorded | Problem]:
         """Return what runs left on record, by path; what is not kept is read, and kept.
@@ -170,7 +254,7 @@ class Records:
         """Keep memories by blob, with what was worked out of them, and pages; drop what is old."""
         if not self._path.exists():  # somebody took it away meanwhile
             self._had, self._had_pages, self._had_compared, self._had_stale = {}, 0, {}, 0
-        fresh = {b: m for b, m in memories.items() if self._had.get(b) != len(m.derived)}
+        fresh = {b: m for b, m in memories.items() if self._is_fresh(b, m)}
         news = len(self.pages) > self._had_pages or len(self.stale) > self._had_stale
         if not (fresh or news or self._is_news_compared()):
             return
@@ -189,6 +273,10 @@ class Records:
         except OSError:
             pass  # a folder that nobody may write to
 
+    def _is_fresh(self, blob: str, memory: Memory) -> bool:
+        had = self._had.get(blob, 0 if isinstance(memory, Kept) else None)
+        return had != len(memory.derived) or blob in self._unlined
+
     def _is_news_compared(self) -> bool:
         return self.compared != self._had_compared
 
@@ -197,7 +285,9 @@ class Records:
             base.execute("BEGIN IMMEDIATE")
             if not _is_ours(base):
                 _start_over(base)
-            base.executemany("REPLACE INTO record VALUES (?, ?, ?)", _spelled(fresh))
+            whole = {b: m for b, m in fresh.items() if not isinstance(m, Kept)}
+            base.executemany("REPLACE INTO record VALUES (?, ?, ?)", _spelled(whole))
+            _outline(base, {b: row_of(m) for b, m in fresh.items()}, needed)
             base.executemany("INSERT OR IGNORE INTO page VALUES (?, ?)", self.pages.items())
             base.execute("DELETE FROM compared")
             base.executemany("INSERT INTO compared VALUES (?, ?, ?)", _told(self.compared))
@@ -206,6 +296,7 @@ class Records:
             _drop(base, needed)
             base.execute("COMMIT")
         self._had |= {blob: len(memory.derived) for blob, memory in fresh.items()}
+        self._unlined -= fresh.keys()
         self._had_pages, self._had_compared = len(self.pages), dict(self.compared)
         self._had_stale = len(self.stale)
 
@@ -247,6 +338,29 @@ def _drop(base: sqlite3.Connection, needed: Collection[str]) -> None:
         base.executemany("DELETE FROM record WHERE blob = ?", gone)
     base.execute("DELETE FROM page WHERE rowid <= (SELECT max(rowid) FROM page) - ?", (_PAGES,))
     base.execute("DELETE FROM stale WHERE rowid <= (SELECT max(rowid) FROM stale) - ?", (_STALE,))
+
+
+def _outline(base: sqlite3.Connection, rows: Mapping[str, Row], needed: Collection[str]) -> None:
+    """Put outlines into a segment of their own; once these are many, or old, they become one."""
+    if not rows:
+        return
+    had = base.execute("SELECT number, size FROM outline ORDER BY number").fetchall()
+    spare = sum(size for _, size in had) > 2 * len(needed) + _SPARE
+    joined = [number for number, size in had if spare or size < _SMALL]
+    if spare or len(joined) >= _SEGMENTS:
+        former: dict[str, Row] = {}
+        for number in joined:
+            asked = "SELECT sum, said FROM outline WHERE number = ?"
+            for sum_, said in base.execute(asked, (number,)).fetchall():
+                if isinstance(said, bytes) and sum_ == crc32(said):
+                    with suppress(*UNREADABLE):
+                        former |= rows_of(said)
+            base.execute("DELETE FROM outline WHERE number = ?", (number,))
+        needed = frozenset(needed)
+        rows = {b: row for b, row in (former | dict(rows)).items() if b in needed}
+    said = segment(rows)
+    told = "INSERT INTO outline (size, sum, said) VALUES (?, ?, ?)"
+    base.execute(told, (len(rows), crc32(said), said))
 
 
 def _spelled(memories: Mapping[str, Memory]) -> Iterator[tuple[str, int, str]]:

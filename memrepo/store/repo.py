@@ -488,4 +488,7 @@ def open_repository(where: Path) -> Iterator[Repository]:
         if layout is None:
             raise NotARepository(where, "found a git repository, but no memrepo.toml at its HEAD")
         made.layout = layout
-        yield made
+        try:
+            yield made
+        finally:
+            made.trees.close()

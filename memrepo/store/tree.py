@@ -20,6 +20,7 @@ from memrepo.core.problems import Problem
 from memrepo.store.objects import FOLDER, LONGEST, NOTHING, Missing
 
 if TYPE_CHECKING:
+    from memrepo.core.memory import Memory
     from memrepo.core.state import Decoded, State
     from memrepo.merge.tombstones import Tombstones
     from memrepo.purify.manifest import Recorded
@@ -230,17 +231,28 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         fresh = [item for item in self.blobs.items() if item not in _DECODED and is_memory(item[0])]
         if len(fresh) < _MANY:
             return
-        kept = self.trees.records.read({blob: path for path, blob in fresh}) if self.trees else {}
-        for path, blob in fresh:
-            if (memory := kept.get(blob)) is not None and memory.path == path:
-                _DECODED[path, blob] = memory, ()
-        fresh = [item for item in fresh if item not in _DECODED]
+        fresh = self._known(fresh)
         for at in range(0, len(fresh), _AT_ONCE):
             some = fresh[at : at + _AT_ONCE]
             found = self.files.many(blob for _, blob in some)
             for path, blob in some:
                 if (data := found[blob]) is not None:
                     _DECODED[path, blob] = codec.decode(path, data)
+
+    def _known(self, fresh: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Take what runs kept of some files (path and blob), and return the others."""
+        if self.trees is None:
+            return fresh
+        records = self.trees.records
+        for read in (records.outlined, records.read):
+            kept: Mapping[str, Memory] = read({blob: path for path, blob in fresh})
+            for path, blob in fresh:
+                if (memory := kept.get(blob)) is not None and memory.path == path:
+                    _DECODED[path, blob] = memory, ()
+            fresh = [item for item in fresh if item not in _DECODED]
+            if not fresh:
+                break
+        return fresh
 
     def decoded(self) -> Iterator[tuple[str, str, Decoded]]:
         """Yield path, blob and what it says of each memory file, whatever others say."""
@@ -394,7 +406,14 @@ class Snapshots:
         """Return what is kept of memories and pages, so that runs need not read all of them."""
         from memrepo.store.records import NAME, records_at
 
-        return records_at(Path(self._repo.common_dir) / "memrepo" / NAME)
+        found = records_at(Path(self._repo.common_dir) / "memrepo" / NAME)
+        found.read_file = lambda _, blob: read_blob(self._repo, blob)
+        return found
+
+    def close(self) -> None:
+        """Close what was opened for reading; it is opened again when it is asked for."""
+        if "records" in self.__dict__:
+            self.records.close()
 
     def at(self, commit: str, layout: Layout) -> Snapshot:
         """Return the tree of a commit."""

@@ -1,0 +1,268 @@
+"""Memories of which only what runs ask of all of them is known; the rest is read when asked for.
+
+Their outlines lie in segments: a column for each property, of as many memories as were kept at
+once. A column is read when it is first asked for, and a memory's own row (store/records) when a
+policy asks for what no column holds: its text, its stamps, its links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias, TypeVar
+
+import msgspec
+
+from memrepo.core.memory import Memory
+
+T = TypeVar("T")
+Row: TypeAlias = dict[str, Any]
+"""What is kept of one memory, by the name of the column."""
+_TEXTS = ("subject", "lead", "scope", "home", "predicate", "object")
+_LONGEST = 200
+"""Longer texts are in no column."""
+_ONCE = "once "
+_UNREAD = "\0unread"
+_SLOT = Memory.__dict__["fields"]
+
+
+class _Column(msgspec.Struct, frozen=True, array_like=True):
+    """Values in order; with `codes` each is the number of one of them."""
+
+    values: list[Any]
+    codes: list[int] | None = None
+
+    def spelled(self) -> list[Any]:
+        """Return the values, one a memory."""
+        if self.codes is None:
+            return self.values
+        values = self.values
+        return [values[code] for code in self.codes]
+
+
+class _Segment(msgspec.Struct, frozen=True, array_like=True):
+    blobs: list[str]
+    columns: dict[str, msgspec.Raw]
+
+
+_SEGMENT = msgspec.msgpack.Decoder(_Segment)
+_COLUMN = msgspec.msgpack.Decoder(_Column)
+UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, IndexError)
+
+
+class Outlines:
+    """The outlines of one segment, and how the whole of one of its memories is read."""
+
+    def __init__(self, data: bytes, whole: Callable[[Kept], Memory]) -> None:
+        """Raises one of UNREADABLE on what `segment` did not make."""
+        said = _SEGMENT.decode(data)
+        self.blobs, self._columns, self.whole = said.blobs, said.columns, whole
+        self._read: dict[str, list[Any] | None] = {}
+        for name in ("id", "type", "status", "standing", "keys"):
+            if self.column(name) is None:
+                raise ValueError(f"no column {name}")
+        keys = {text: frozenset(text.split(" ")) for text in {*self._read["keys"]}}  # type: ignore[misc]
+        self.keys = [keys[text] for text in self._read["keys"]]  # type: ignore[union-attr]
+        self.ids, self.types = self._read["id"], self._read["type"]
+        self.statuses, self.standings = self._read["status"], self._read["standing"]
+
+    def column(self, name: str) -> list[Any] | None:
+        """Return the values of a column, None where no memory of the segment has one."""
+        if name not in self._read:
+            raw = self._columns.get(name)
+            found = None if raw is None else _COLUMN.decode(raw).spelled()
+            if found is not None and len(found) != len(self.blobs):
+                raise ValueError(f"a column {name} of another length")
+            self._read[name] = found
+        return self._read[name]
+
+    def memory(self, path: str, at: int) -> Kept:
+        """Return the memory of a row, at a path."""
+        return Kept(path=path, fields=(self, at), body=_UNREAD)  # type: ignore[arg-type]
+
+    def row(self, at: int) -> Row:
+        """Return all that is kept of one memory."""
+        columns = ((name, self.column(name)) for name in self._columns)
+        return {name: values[at] for name, values in columns if values is not None}
+
+
+class Kept(Memory, frozen=True, kw_only=True, dict=True):
+    """A memory of an outline: what it holds beyond that is read when it is first asked for."""
+
+    def __post_init__(self) -> None:
+        given, own = _SLOT.__get__(self, Kept), self.__dict__
+        body = _BODY.__get__(self, Kept)
+        if type(given) is tuple and body is _UNREAD:
+            of, at = own["outline"] = given
+            own["id"], own["status"] = of.ids[at], of.statuses[at]
+            own["type"] = type_ = of.types[at]
+            own["standing"], own["is_note"] = of.standings[at], type_ == "note"
+            return
+        if type(given) is tuple:  # a copy with another text
+            own["outline"] = given
+            given = given[0].whole(self).fields
+            del own["outline"]
+        own["fields"], own["body"] = given, body
+        super().__post_init__()
+        own["fields"] = _SLOT.__get__(self, Kept)
+
+    @property
+    def blob(self) -> str:
+        """Return the blob that it was read of."""
+        of, at = self.__dict__["outline"]
+        found: str = of.blobs[at]
+        return found
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether all of it was read."""
+        return "_said" in self.__dict__
+
+    def fill(self, memory: Memory) -> None:
+        """Take what another copy of it holds."""
+        own = self.__dict__
+        own["fields"] = memory.fields
+        own.setdefault("body", memory.body)
+        own["_said"] = dict(memory.fields)
+
+    @cached_property
+    def _said(self) -> dict[str, Any]:  # type: ignore[override]
+        self._fill()
+        found: dict[str, Any] = self.__dict__["_said"]
+        return found
+
+    @cached_property  # type: ignore[misc]  # of the record, that is; here it is read when asked for
+    def fields(self) -> Mapping[str, Any]:
+        """Return the fields that differ from their default."""
+        self._fill()
+        found: Mapping[str, Any] = self.__dict__["fields"]
+        return found
+
+    @cached_property  # type: ignore[misc]
+    def body(self) -> str:
+        """Return the text."""
+        self._fill()
+        found: str = self.__dict__["body"]
+        return found
+
+    def _fill(self) -> None:
+        if "_said" not in self.__dict__:
+            self.fill(self.__dict__["outline"][0].whole(self))
+
+    def has(self, key: str) -> bool:
+        """Tell whether it has a field."""
+        if "_said" in self.__dict__:
+            return key in self._said
+        of, at = self.__dict__["outline"]
+        return key in of.keys[at]
+
+    def _column(self, name: str) -> Any:
+        """Return what a column says of it; None where none does."""
+        if (outline := self.__dict__.get("outline")) is None:
+            return None
+        of, at = outline
+        values = of.column(name)
+        return None if values is None else values[at]
+
+    def text(self, key: str) -> str:
+        """Return a text field, or an empty string."""
+        if "_said" in self.__dict__:
+            found: str = self._said.get(key, "")
+            return found
+        if not self.has(key):
+            return ""
+        told: str | None = self._column(key) if key in _TEXTS else None
+        return super().text(key) if told is None else told
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list field, or an empty tuple."""
+        return super().texts(key) if self.has(key) else ()
+
+    def flag(self, key: str) -> bool:
+        """Return a flag field."""
+        return self.has(key) and super().flag(key)
+
+    @property
+    def captured(self) -> str:
+        """Return the newest evidence date, or an empty string."""
+        told: str | None = self._column("captured")
+        return super().captured if told is None else told
+
+    @property
+    def first(self) -> tuple[str, int]:
+        """Return the file and the line of its first source, or an empty name."""
+        resource: str | None = self._column("resource")
+        return super().first if resource is None else (resource, self._column("line"))
+
+    def once(self, rule: str, work_out: Callable[[], T]) -> T:
+        """Return what follows from fields and body alone, as `Memory.once` does."""
+        found: T
+        if rule in self.derived:
+            found = self.derived[rule]
+        elif (told := self._column(_ONCE + rule)) is not None:
+            found = told
+        else:
+            found = self.derived[rule] = work_out()
+        return found
+
+
+_BODY = Memory.__dict__["body"]
+
+
+def row_of(memory: Memory) -> Row:
+    """Return what is kept of a memory."""
+    outline = memory.__dict__.get("outline")
+    if outline is not None:
+        row: Row = outline[0].row(outline[1])
+    else:
+        said = {key: memory.text(key) for key in _TEXTS}
+        row = {
+            "id": memory.id,
+            "type": memory.type,
+            "status": memory.status,
+            "standing": memory.standing,
+            "keys": " ".join(sorted(memory.fields)),
+            "captured": memory.captured,
+            "resource": memory.first[0],
+            "line": memory.first[1],
+            **{key: text for key, text in said.items() if text and len(text) <= _LONGEST},
+        }
+    return row | {_ONCE + rule: value for rule, value in memory.derived.items()}
+
+
+def rows_of(data: bytes) -> dict[str, Row]:
+    """Return what a segment keeps, by blob; raises one of UNREADABLE on what is none."""
+    of = Outlines(data, _never)
+    return {blob: of.row(at) for at, blob in enumerate(of.blobs)}
+
+
+def _never(kept: Kept) -> Memory:
+    raise LookupError(kept.path)
+
+
+def segment(rows: Mapping[str, Row]) -> bytes:
+    """Return the columns of some memories, by blob."""
+    names = dict.fromkeys(name for row in rows.values() for name in row)
+    columns = {name: _column([row.get(name) for row in rows.values()]) for name in names}
+    return msgspec.msgpack.encode([[*rows], columns])
+
+
+def _column(values: Sequence[Any]) -> _Column:
+    """Return a column; texts that stand in it time and again are spelled once."""
+    if all(value is None or isinstance(value, str) for value in values):
+        numbers: dict[Any, int] = {}
+        codes = [numbers.setdefault(value, len(numbers)) for value in values]
+        if 2 * len(numbers) <= len(values):
+            return _Column([*numbers], codes)
+    return _Column([*values])
+
+
+def newest(found: Iterable[Outlines], wanted: Mapping[str, str]) -> dict[str, Kept]:
+    """Return the memories of some blobs (blob to path) as the first of some segments has them."""
+    memories: dict[str, Kept] = {}
+    for of in found:
+        for at, blob in enumerate(of.blobs):
+            path = wanted.get(blob)
+            if path is not None and blob not in memories:
+                memories[blob] = of.memory(path, at)
+    return memories

@@ -6,9 +6,10 @@ rejects provenance that the candidates do not hold (`purify.passes`, `purify.pas
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
-from typing import Literal, Protocol
+from functools import cached_property
+from typing import Literal, Protocol, overload
 
 import msgspec
 
@@ -219,6 +220,55 @@ class PriorClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Words of the headings that it stands under."""
 
 
+class Shown(Sequence[PriorClaim]):
+    """Priors of which a judge looks at few: each is made when it is looked at.
+
+    Their ids, subjects and folded texts are known without.
+    """
+
+    def __init__(self, memories: Sequence[Memory], make: Callable[[Memory], PriorClaim]) -> None:
+        """Take memories, and what makes a prior of one."""
+        self._memories, self._make = memories, make
+
+    @overload
+    def __getitem__(self, at: int) -> PriorClaim: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[PriorClaim]: ...
+    def __getitem__(self, at: int | slice) -> PriorClaim | Sequence[PriorClaim]:
+        """Return a prior, or some."""
+        if isinstance(at, slice):
+            return Shown(self._memories[at], self._make)
+        return self._make(self._memories[at])
+
+    def __len__(self) -> int:
+        return len(self._memories)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, int]:
+        """Return the place of each prior by its id."""
+        return {memory.id: at for at, memory in enumerate(self._memories)}
+
+    @property
+    def ids(self) -> Set[str]:
+        """Return the ids of all."""
+        return self.by_id.keys()
+
+    def subjects(self) -> Iterator[str]:
+        """Yield the subject of each prior."""
+        return (memory.text("subject") for memory in self._memories)
+
+    def folded(self) -> list[str]:
+        """Return the text of each prior without case."""
+        return [m.once("folded", m.said.casefold) for m in self._memories]
+
+
+def named(priors: Sequence[PriorClaim], id_: str) -> PriorClaim | None:
+    """Return the prior of an id, None where it is none of some."""
+    if isinstance(priors, Shown):
+        return priors[priors.by_id[id_]] if id_ in priors.by_id else None
+    return next((prior for prior in priors if prior.memory_id == id_), None)
+
+
 class Contradiction(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A prior claim that a new claim disagrees with."""
 
@@ -299,7 +349,7 @@ class CanonicalRequest(msgspec.Struct, frozen=True, kw_only=True):
     profile: Profile
     now: datetime
     clusters: tuple[Cluster, ...]
-    priors: tuple[PriorClaim, ...] = ()
+    priors: Sequence[PriorClaim] = ()
     faults: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 

@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import msgspec
 
 from memrepo.core.ids import normalise
-from memrepo.core.judge import Candidate, PriorClaim, PromotionScores, VerdictWord
+from memrepo.core.judge import Candidate, PriorClaim, PromotionScores, Shown, VerdictWord
 from memrepo.core.patterns import regex
 from memrepo.judges import pointers, wordlists
 from memrepo.judges.statements import lead_words
@@ -517,11 +517,15 @@ class Standing:
     def _holding(self, text: str) -> Iterator[PriorClaim]:
         """Yield the memories that hold the beginning of the longest word of a text."""
         if self._low is None:
-            self._low = [prior.text.casefold() for prior in self._priors]
+            told = self._priors
+            if isinstance(told, Shown):
+                self._low = told.folded()
+            else:
+                self._low = [prior.text.casefold() for prior in told]
         probe = _probe(text.casefold())
-        for prior, low in zip(self._priors, self._low, strict=True):
+        for at, low in enumerate(self._low):
             if probe in low:
-                yield prior
+                yield self._priors[at]
 
 
 def _probe(text: str) -> str:

@@ -91,10 +91,13 @@ class Postings:
 
     def with_texts(self, texts: Iterable[str]) -> Postings:
         """Return these and more texts, numbered on."""
+        return self.with_words(map(tokens, texts))
+
+    def with_words(self, texts: Iterable[frozenset[str]]) -> Postings:
+        """Return these and more texts by the words of each, numbered on."""
         sizes, pairs, known = array("I", self._sizes), [], dict[str, int]()
         held = array("Q", self._held)
-        for text in texts:
-            words = tokens(text)
+        for words in texts:
             for word in words:
                 if (of := known.get(word)) is None:
                     of = known[word] = _print_of(word)

@@ -21,14 +21,22 @@ statement is a line of a list, and five lines of it would be no better than the 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from functools import lru_cache
+from collections.abc import (
+    Callable,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
+from functools import lru_cache, partial
 from sys import intern
 
 import msgspec
 
 from memrepo.core.ids import normalise
-from memrepo.core.judge import CanonicalClaim, PriorClaim, Wording
+from memrepo.core.judge import CanonicalClaim, PriorClaim, Shown, Wording
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 
@@ -103,10 +111,22 @@ class PriorIndex:
     of the priors of a subject that is asked for: of a large store these are few.
     """
 
-    __slots__ = ("_alike", "_by_key", "_by_object", "_by_tokens", "_named", "_spelled", "_waiting")
+    __slots__ = (
+        "_alike",
+        "_by_key",
+        "_by_object",
+        "_by_tokens",
+        "_met",
+        "_named",
+        "_of",
+        "_spelled",
+        "_waiting",
+    )
 
-    def __init__(self, priors: Iterable[PriorClaim] = ()) -> None:
-        """Index priors; stale and retired ones are left out."""
+    def __init__(
+        self, priors: Iterable[PriorClaim] | Callable[[str], Iterable[PriorClaim]] = ()
+    ) -> None:
+        """Index priors, or what finds those of a subject; stale and retired ones stay out."""
         self._by_key: dict[ReuseKey, list[PriorClaim]] = {}
         self._by_object: dict[ReuseKey, list[PriorClaim]] = {}
         self._alike: dict[tuple[str, str], list[PriorClaim]] = {}
@@ -114,8 +134,15 @@ class PriorIndex:
         self._waiting: dict[str, list[PriorClaim]] = {}
         self._spelled: list[str] = []
         self._named: dict[str, list[str]] = {}
-        for prior in priors:
-            self.add(prior)
+        self._met: set[str] = set()
+        self._of: Callable[[str], Iterable[PriorClaim]] = lambda _: ()
+        if callable(priors):
+            self._of = priors
+        elif isinstance(priors, Shown):
+            self._of = partial(_of_subject, priors, {})
+        else:
+            for prior in priors:
+                self.add(prior)
 
     def add(self, prior: PriorClaim) -> None:
         """Add a prior, unless its standing is stale or retired or it has no subject or home."""
@@ -126,6 +153,10 @@ class PriorIndex:
 
     def _meet(self, subject: str) -> None:
         """Make the keys of the priors of a subject, however it is spelled, that wait for them."""
+        if subject not in self._met:
+            self._met.add(subject)
+            for prior in self._of(subject):
+                self._put(prior)
         for spelled in self._spelled:
             self._named.setdefault(normal_subject(spelled), []).append(spelled)
         self._spelled.clear()
@@ -181,6 +212,14 @@ class PriorIndex:
             for prior in self._alike.get((subject, home), ()):
                 cut.setdefault(tokens(prior.text), []).append(prior)
         return cut
+
+
+def _of_subject(shown: Shown, places: dict[str, list[int]], subject: str) -> Iterator[PriorClaim]:
+    """Yield the priors of a folded subject; where each subject stands is looked for once."""
+    if not places:
+        for at, spelled in enumerate(shown.subjects()):
+            places.setdefault(normal_subject(spelled), []).append(at)
+    yield from (shown[at] for at in places.get(subject, ()))
 
 
 @lru_cache(maxsize=1 << 14)

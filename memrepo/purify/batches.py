@@ -193,7 +193,7 @@ def ask_promotions(
     return asked
 
 
-Choose = Callable[[Sequence[Cluster]], tuple[PriorClaim, ...]]
+Choose = Callable[[Sequence[Cluster]], Sequence[PriorClaim]]
 """From the clusters of one request to the priors that it shows."""
 
 

@@ -9,13 +9,14 @@ import msgspec
 
 from memrepo.core import codec
 from memrepo.core.changes import Update
-from memrepo.core.ids import normal_claim, text_hash
+from memrepo.core.ids import text_hash
 from memrepo.core.judge import CanonicalClaim, Cluster, PriorClaim, Wording
 from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.purify.clusters import two_roles
 from memrepo.purify.gather import SHORT
+from memrepo.purify.marks import KeptMarks, Marks, bare, of_bare, of_hash, of_subject, own_hash
 
 ALIKE = 0.3
 """A part of a unit rewords a memory that shares this much of its words."""
@@ -79,25 +80,64 @@ class Known(msgspec.Struct):
     now: datetime
     fresh: dict[str, Memory] = msgspec.field(default_factory=dict)
     grown: dict[str, tuple[Source, ...]] = msgspec.field(default_factory=dict)
+    kept_marks: Callable[[], KeptMarks | None] | None = None
     by_text: dict[str, str] = msgspec.field(default_factory=dict)
+    """By the print of a text who is known by it; of the state's memories once it is asked for."""
     index: matching.PriorIndex = msgspec.field(default_factory=matching.PriorIndex)
     paths: set[str] = msgspec.field(default_factory=set)
     edited: dict[str, Memory] = msgspec.field(default_factory=dict)
     reworded: dict[str, Update] = msgspec.field(default_factory=dict)
     replaced: dict[str, str] = msgspec.field(default_factory=dict)
     disputed: dict[str, str] = msgspec.field(default_factory=dict)
-    decided: dict[str, str] = msgspec.field(default_factory=dict)
-    """By bare text what a person replaced or decided: said again it stays where they put it."""
-    spoken: set[str] | None = None
-    """Bare texts that recall holds, once somebody asked."""
+    spoken: set[str] = msgspec.field(default_factory=set)
+    """Bare texts that this run adds to what recall holds."""
     by_evidence: dict[tuple[str, str], list[str]] = msgspec.field(default_factory=dict)
+    """By a unit of a source who rests on it; of the state's memories once it is asked for."""
     stated: set[str] = msgspec.field(default_factory=set)
     """Memories that a part of an edited unit still states: no other part rewords them."""
 
+    marks: Marks = msgspec.field(default_factory=lambda: Marks({}))
+
     def __post_init__(self) -> None:
-        for memory in sorted(self.state.memories.values(), key=lambda m: m.path):
-            if not memory.is_note:
-                self.learn(memory)
+        self.marks = Marks(self.state.memories, self.kept_marks)
+        self.index = matching.PriorIndex(self._of_subject)
+
+    def _of_subject(self, subject: str) -> Iterator[PriorClaim]:
+        """Yield the active memories of a folded subject as Pass 2 sees them."""
+        for memory in self.marks.holding(of_subject(subject)):
+            if memory.status == "active" and not memory.is_note:
+                yield prior_of(memory)
+
+    def resting(self, resource: str, hash_: str) -> list[str]:
+        """Return the ids of the memories that rest on a unit of a source."""
+        if (resource, hash_) not in self.by_evidence:
+            self.by_evidence[resource, hash_] = [
+                memory.id
+                for memory in self.marks.holding(of_hash(hash_))
+                for source in memory.sources
+                if (source.resource, source.text_hash) == (resource, hash_)
+            ]
+        return self.by_evidence[resource, hash_]
+
+    def known_by(self, hash_: str) -> str:
+        """Return who is known by the print of a text, or an empty string.
+
+        Parts of one unit are known by their own texts, and not by that of the unit.
+        """
+        if hash_ not in self.by_text:
+            who, seen = "", set[str]()
+            for memory in self.marks.holding(of_hash(hash_)):
+                own, shared = own_hash(memory), False
+                for source in memory.sources:
+                    if source.text_hash == hash_:
+                        shared = shared or source.resource in seen
+                        seen.add(source.resource)
+                if shared and who and text_hash(self.state.memories[who].body) != hash_:
+                    who = ""
+                if not who and (own == hash_ or not shared) and _is_known_by_text(memory):
+                    who = memory.id
+            self.by_text[hash_] = who
+        return self.by_text[hash_]
 
     def stands(self, memory: Memory) -> bool:
         """Tell whether a line of a source, or a note, says what a memory rests on."""
@@ -109,24 +149,22 @@ class Known(msgspec.Struct):
 
     def learn(self, memory: Memory) -> None:
         """Remember how a memory may be recognised: by text, by evidence, by its keys."""
-        own = memory.once("text_hash", lambda: text_hash(memory.body))
+        own = own_hash(memory)
         texts = {own, *memory.texts("aliases")}
         texts |= {s.text_hash for s in memory.sources if s.text_hash}
         for source in memory.sources:
-            resting = self.by_evidence.setdefault((source.resource, source.text_hash), [])
+            resting = self.resting(source.resource, source.text_hash)
             resting.append(memory.id)
             if len(resting) > 1:  # parts of one unit, each of which is known by its own text
                 self._forget_unit(source.text_hash)
                 texts -= {source.text_hash} - {own}
-        if len(memory.body) >= SHORT and not memory.text("object"):
+        if _is_known_by_text(memory):
             for text in texts:
-                self.by_text.setdefault(text, memory.id)
+                if not self.known_by(text):
+                    self.by_text[text] = memory.id
         if memory.status == "active":
             self.index.add(prior_of(memory))
-            if self.spoken is not None:
-                self.spoken.add(_bare(memory.body))
-        elif memory.status == "superseded" and self._person_replaced(memory):
-            self.decided.setdefault(_bare(memory.body), memory.id)
+            self.spoken.add(bare(memory.body))
 
     def _person_replaced(self, memory: Memory) -> bool:
         """Tell whether a person wrote what replaced a memory, or decided which of two holds."""
@@ -141,9 +179,9 @@ class Known(msgspec.Struct):
 
     def _forget_unit(self, hash_: str) -> None:
         """Know no memory by the text of its unit any more, unless that text is its own."""
-        other = self.memory(self.by_text.get(hash_, ""))
+        other = self.memory(self.known_by(hash_))
         if other is not None and text_hash(other.body) != hash_:
-            del self.by_text[hash_]
+            self.by_text[hash_] = ""
 
     def memory(self, id_: str) -> Memory | None:
         """Return a memory as this run has it by now, or None."""
@@ -180,12 +218,12 @@ class Known(msgspec.Struct):
         if self.memory(id_):
             return id_, "same_id"
         for text in texts:
-            same = self.by_text.get(text, "")
+            same = self.known_by(text)
             if same and not two_roles(self.current(same).type, claim.type):
                 return same, "same_text"
         said = matching.statement_of(claim)
-        bare = _bare(said.text)
-        if (held := self.decided.get(bare, "")) and not self._is_spoken(bare):
+        words = bare(said.text)
+        if (held := self._decided(words)) and not self._is_spoken(words):
             subjects = {matching.normal_subject(s) for s in (said.subject, self._subject(held))}
             if len(subjects - {""}) < 2 or len(said.text) >= SHORT:
                 return held, "decided_before"
@@ -195,12 +233,24 @@ class Known(msgspec.Struct):
                 return prior.memory_id, "exact_normalized_match"
         return "", ""
 
-    def _is_spoken(self, bare: str) -> bool:
-        """Tell whether recall holds a bare text; most runs ask of none."""
-        if self.spoken is None:
-            every = (*self.state.memories.values(), *self.fresh.values())
-            self.spoken = {_bare(m.body) for m in every if m.status == "active" and not m.is_note}
-        return bare in self.spoken
+    def _decided(self, words: str) -> str:
+        """Return what a person replaced or decided, by bare text: said again it stays there."""
+        return next(
+            (
+                memory.id
+                for memory in self.marks.holding(of_bare(words))
+                if memory.status == "superseded" and self._person_replaced(memory)
+                if bare(memory.body) == words
+            ),
+            "",
+        )
+
+    def _is_spoken(self, words: str) -> bool:
+        """Tell whether recall holds a bare text."""
+        return words in self.spoken or any(
+            memory.status == "active" and bare(memory.body) == words
+            for memory in self.marks.holding(of_bare(words))
+        )
 
     def _subject(self, id_: str) -> str:
         return self.current(id_).text("subject")
@@ -208,7 +258,7 @@ class Known(msgspec.Struct):
     def imported(self, sources: Iterable[Source]) -> tuple[str, str]:
         """Return the imported memory that rests on this very evidence: judged before, elsewhere."""
         for source in sources:
-            for id_ in self.by_evidence.get((source.resource, source.text_hash), ()):
+            for id_ in self.resting(source.resource, source.text_hash):
                 memory = self.memory(id_)
                 if memory is not None and memory.text("origin") == "import":
                     return memory.id, "same_evidence"
@@ -223,7 +273,7 @@ class Known(msgspec.Struct):
         found: dict[str, Memory] = {}
         for candidate in cluster.candidates:
             for pair in sorted(self.former.of.get(candidate.candidate_id, ())):
-                for id_ in self.by_evidence.get(pair, ()):
+                for id_ in self.resting(*pair):
                     memory = self.state.memories.get(id_)
                     if memory is None or _names_another(memory, said):
                         continue
@@ -289,9 +339,9 @@ def held_by_person(memory: Memory) -> bool:
     return by_person(memory) or memory.flag("pinned") or memory.flag("critical")
 
 
-def _bare(text: str) -> str:
-    """Return a text without case, marker and the stops at its end."""
-    return normal_claim(text).rstrip(" .!。！")
+def _is_known_by_text(memory: Memory) -> bool:
+    """Tell whether a text alone tells a memory: a short one means something else elsewhere."""
+    return len(memory.body) >= SHORT and not memory.text("object")
 
 
 def _names_another(memory: Memory, said: Wording) -> bool:

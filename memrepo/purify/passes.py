@@ -11,7 +11,7 @@ Deliberate difference: an invalid claim is set aside alone; the lineage refused 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 import msgspec
 from msgspec.structs import replace
@@ -25,8 +25,10 @@ from memrepo.core.judge import (
     Profile,
     PromotionRequest,
     PromotionScores,
+    Shown,
     Verdict,
     Wording,
+    named,
 )
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
 from memrepo.core.schema import Scores
@@ -244,7 +246,8 @@ def check_claims(
             answers[claim.cluster_id].append(claim)
         else:
             bad.append(ClaimRejection(cluster_id=claim.cluster_id, reason="unknown cluster"))
-    priors = frozenset(p.memory_id for p in request.priors)
+    priors = request.priors
+    ids: Set[str] = {p.memory_id for p in priors} if not isinstance(priors, Shown) else priors.ids
     good: list[CanonicalClaim] = []
     clusters = {c.cluster_id: c for c in request.clusters}
     for cluster_id, given in answers.items():
@@ -255,7 +258,7 @@ def check_claims(
             else:
                 good.append(_joining(aside, request.priors))
             continue
-        faults = (_claim_fault(claim, request.profile, priors) for claim in given)
+        faults = (_claim_fault(claim, request.profile, ids) for claim in given)
         reason = next(filter(None, faults), "") if given else "no claim"
         if len(given) > 1 and not reason:
             reason = part_fault(given, clusters[cluster_id])
@@ -292,7 +295,7 @@ def _aside_fault(
         return "it restates a memory or is dropped, not both"
     if claim.drop:
         return secret_fault(claim.drop)
-    prior = next((p for p in priors if p.memory_id == claim.restates), None)
+    prior = named(priors, claim.restates)
     if prior is None:
         return "restates names a memory that was not shown"
     return restating_fault(prior, cluster) if grounded else ""
@@ -300,7 +303,7 @@ def _aside_fault(
 
 def _joining(claim: CanonicalClaim, priors: Sequence[PriorClaim]) -> CanonicalClaim:
     """Return an answer that brings no claim of its own, in the words of the memory it restates."""
-    prior = next((p for p in priors if p.memory_id == claim.restates), None)
+    prior = named(priors, claim.restates)
     if prior is None:
         return replace(claim, drop=" ".join(claim.drop.split())[:_REASON_LIMIT])
     said = Wording(
@@ -324,7 +327,7 @@ def posture(score: float, words: Sequence[str]) -> str:
     return next((word for word, cut in zip(words, _CUTS, strict=False) if score >= cut), words[-1])
 
 
-def _claim_fault(claim: CanonicalClaim, profile: Profile, priors: frozenset[str]) -> str:
+def _claim_fault(claim: CanonicalClaim, profile: Profile, priors: Set[str]) -> str:
     """Return why one claim is invalid, or an empty string."""
     if claim.fault:
         return claim.fault
@@ -375,8 +378,8 @@ def _said(claim: CanonicalClaim) -> Iterator[str]:
     yield from (claim.rationale, claim.route_rationale, *claim.tags, *claim.entities)
 
 
-def _reference_fault(claim: CanonicalClaim, priors: frozenset[str]) -> str:
-    if not priors.issuperset(claim.supersedes):
+def _reference_fault(claim: CanonicalClaim, priors: Set[str]) -> str:
+    if not {*claim.supersedes} <= priors:
         return "supersedes names a memory that was not shown"
     for contradiction in claim.contradictions:
         if contradiction.memory_id not in priors:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memrepo.core.changes import Change, Create, Delete, Op, Step, Write
 from memrepo.core.ids import text_hash
-from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Usage, Verdict
+from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Shown, Usage, Verdict
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
@@ -32,8 +32,9 @@ from memrepo.purify.contradictions import calmed, verified
 from memrepo.purify.decisions import Near as Statements
 from memrepo.purify.gather import Gathered
 from memrepo.purify.intake import Cursor, Intake, Reader, SourceText, take_in
-from memrepo.purify.known import Former, Priors
+from memrepo.purify.known import Former, Priors, prior_of
 from memrepo.purify.manifest import Consumed, Receipt
+from memrepo.purify.marks import KeptMarks
 from memrepo.purify.retire import Said, requests, retire, ticking
 
 UNLIMITED = 10**6
@@ -62,6 +63,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """Whether daily logs yield claims besides notes."""
     statements: Statements = msgspec.field(default_factory=Statements)
     """The words of what stands, which later stages of a run ask for as well."""
+    kept_marks: Callable[[], KeptMarks | None] | None = None
+    """By what memories are recognised, where an earlier run kept that."""
 
 
 class Purified(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +117,8 @@ def purify(
     groups, verdicts = _dropped(groups, verdicts, worded)
     former = Former(gathered.former, reader.standing)
     parts, answers = divide(groups, tuple(worded.answers))
-    looked = verified(state, parts, answers, former, setting, setting.statements)
+    known = setting.statements, setting.kept_marks
+    looked = verified(state, parts, answers, former, setting, *known)
     claims, made, compared = looked.claims, looked.made, looked.asked
     whole_ones = {group.cluster_id: group for group in groups}
     asked_of = (*groups, *(p for p in parts if whole_ones.get(p.cluster_id) != p))
@@ -189,11 +193,11 @@ def _dropped(
 
 def _choosing(state: State, groups: Sequence[Cluster], setting: Setting) -> Choose:
     """Return how priors are chosen: a judge that takes all clusters at once is shown them all."""
-    claims = {m.id: m for m in state.active if m.type in CLAIM_TYPES} if groups else {}
-    priors = Priors(claims)
+    claims = [m for m in state.active if m.type in CLAIM_TYPES] if groups else []
     if setting.judge.batch[1] >= UNLIMITED:
-        every = tuple(priors.values())
+        every = Shown(claims, prior_of)
         return lambda _: every
+    priors = Priors({memory.id: memory for memory in claims})
     retrieval = Retrieval(priors, setting.now.date(), setting.near)
     reach = WIDE if setting.mode == "reconciliation" else Reach()
     return lambda batch: retrieval.select(batch, reach)

@@ -47,6 +47,7 @@ from memrepo.purify.manifest import (
     Removal,
     open_removals,
 )
+from memrepo.purify.marks import KeptMarks
 from memrepo.purify.pipeline import Mode, Purified, Setting, purify
 from memrepo.store import history, landings
 from memrepo.store.history import Entry
@@ -371,6 +372,7 @@ def _purify(
         nominees=nominees,
         days=work.config.source_rules().days,
         statements=statements,
+        kept_marks=lambda: _kept_marks(work),
         read=watched(read, tick),
     )
     texts = texts_at(work, cursor, ahead.blobs if ahead is not None else None)
@@ -387,6 +389,14 @@ def _kept_words(work: Work) -> KeptWords | None:
     from memrepo.actions.run.kept_words import kept_words
 
     return kept_words(work)
+
+
+def _kept_marks(work: Work) -> KeptMarks | None:
+    if len(work.tree.state().memories) < MANY:
+        return None
+    from memrepo.actions.run.kept_words import kept_marks
+
+    return kept_marks(work)
 
 
 def _near(work: Work) -> Near:

@@ -1,0 +1,96 @@
+"""By what a memory may be recognised: prints of its texts and lines, its subject, its bare words.
+
+A run asks for the few that bear a mark. Where an earlier run kept the marks of all, those of the
+others are not made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+import msgspec
+
+from memrepo.core.ids import normal_claim, text_hash
+from memrepo.core.memory import Memory
+from memrepo.policies.kept_words import Postings
+from memrepo.policies.matching import normal_subject
+
+
+class KeptMarks(msgspec.Struct, frozen=True, kw_only=True):
+    """The marks of memories as an earlier run made them, and whose they are, by number."""
+
+    postings: Postings
+    memories: Sequence[Memory | None]
+    """None where the memory is not there any more, or says something else."""
+
+
+def own_hash(memory: Memory) -> str:
+    """Return the print of a memory's text."""
+    return memory.once("text_hash", lambda: text_hash(memory.body))
+
+
+def bare(text: str) -> str:
+    """Return a text without case, marker and the stops at its end."""
+    return normal_claim(text).rstrip(" .!。！")
+
+
+def of_hash(hash_: str) -> str:
+    """Return the mark of a text, or of a unit that a memory rests on."""
+    return f"h {hash_}"
+
+
+def of_subject(subject: str) -> str:
+    """Return the mark of a folded subject."""
+    return f"s {subject}"
+
+
+def of_bare(text: str) -> str:
+    """Return the mark of a bare text."""
+    return f"b {text}"
+
+
+def marks_of(memory: Memory) -> frozenset[str]:
+    """Return the marks of a memory; a note bears none."""
+    if memory.is_note:
+        return frozenset()
+    hashes = {own_hash(memory), *memory.texts("aliases"), *(s.text_hash for s in memory.sources)}
+    found = {*map(of_hash, hashes), of_bare(bare(memory.body))}
+    if memory.status == "active":
+        found.add(of_subject(normal_subject(memory.text("subject"))))
+    return frozenset(found)
+
+
+class Marks:
+    """Memories by their marks."""
+
+    def __init__(
+        self, memories: Mapping[str, Memory], kept: Callable[[], KeptMarks | None] | None = None
+    ) -> None:
+        """Take memories by id; nothing is made before a mark is asked for."""
+        self._memories, self._kept_of = memories, kept
+
+    @cached_property
+    def _kept(self) -> KeptMarks:
+        kept = self._kept_of() if self._kept_of is not None else None
+        return kept or KeptMarks(postings=Postings(), memories=())
+
+    @cached_property
+    def _beside(self) -> Mapping[str, list[Memory]]:
+        """Return what is kept of no memory, by mark."""
+        known = {id(memory) for memory in self._kept.memories}
+        found: dict[str, list[Memory]] = {}
+        for memory in self._memories.values():
+            if id(memory) not in known:
+                for mark in marks_of(memory):
+                    found.setdefault(mark, []).append(memory)
+        return found
+
+    def holding(self, mark: str) -> list[Memory]:
+        """Return the memories that bear a mark, ordered by path."""
+        kept, found = self._kept, [*self._beside.get(mark, ())]
+        for number in kept.postings.of(mark):
+            memory = kept.memories[number]
+            if memory is not None and self._memories.get(memory.id) is memory:
+                found.append(memory)
+        return sorted(found, key=lambda memory: memory.path)

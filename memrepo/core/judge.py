@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, Protocol, overload
 
 import msgspec
@@ -259,7 +259,11 @@ class Shown(Sequence[PriorClaim]):
 
     def folded(self) -> list[str]:
         """Return the text of each prior without case."""
-        return [m.once("folded", m.said.casefold) for m in self._memories]
+        return [m.once("folded", partial(_folded, m)) for m in self._memories]
+
+
+def _folded(memory: Memory) -> str:
+    return memory.said.casefold()
 
 
 def named(priors: Sequence[PriorClaim], id_: str) -> PriorClaim | None:

@@ -207,6 +207,12 @@ class KeptIndex(WordIndex):
         number = self._number[self.words.places[id_]]
         return self._postings.shared(number, self._asked[1]), self._postings.size(number)
 
+    def size(self, id_: str) -> int:
+        """Return how many words a statement holds."""
+        if id_ in self.words.own or id_ not in self.words.places:
+            return super().size(id_)
+        return self._postings.size(self._number[self.words.places[id_]])
+
     def is_paired(self, id_: str) -> bool:
         """Tell whether the words of a statement are pairs of characters."""
         if id_ in self.words.own or id_ not in self.words.places:
@@ -231,15 +237,9 @@ class KeptIndex(WordIndex):
     def within(self, word: str, most: float) -> list[str]:
         """Return the statements that hold a word, and at most so many; others are not looked at."""
         if word in self.holders:
-            return [id_ for id_ in self.holders[word] if self._size(id_) <= most]
+            return [id_ for id_ in self.holders[word] if self.size(id_) <= most]
         held = [self._ids[place] for place in self._placed(word, most)]
         return held + [id_ for id_ in self._later.get(word, ()) if len(self.words[id_]) <= most]
-
-    def _size(self, id_: str) -> int:
-        found = self.words.own.get(id_)
-        if found is not None:
-            return len(found)
-        return self._postings.size(self._number[self.words.places[id_]])
 
     def _placed(self, word: str, most: float = math.inf) -> list[int]:
         """Return the places of the statements that hold a word, in order."""

@@ -401,6 +401,10 @@ class WordIndex:
         other = self.words[id_]
         return len(words & other), len(other)
 
+    def size(self, id_: str) -> int:
+        """Return how many words a statement holds."""
+        return len(self.words[id_])
+
     def is_paired(self, id_: str) -> bool:
         """Tell whether the words of a statement are pairs of characters."""
         return is_paired(self.words[id_])
@@ -435,13 +439,12 @@ class WordIndex:
         no more than what comes after it, so that of the words that stand everywhere only short
         statements are yielded: those that hold nothing else.
         """
-        of = self.words
         for at, word in enumerate(self.rarest(words)):
             most = (len(words) - at) / least
             if len(words) <= most:
                 yield self.holding(word)
             elif most < SHORT + 1:
-                yield [id_ for id_ in self._of_short(word) if len(of[id_]) <= most]
+                yield [id_ for id_ in self._of_short(word) if self.size(id_) <= most]
             else:
                 yield self.within(word, most)
 

@@ -7,7 +7,7 @@ superseded memory that is met again stays superseded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
@@ -25,7 +25,7 @@ from memrepo.policies.entities import held
 from memrepo.purify.clusters import only_reflecting
 from memrepo.purify.decisions import Findings, single_decisions
 from memrepo.purify.known import Former, Known, free_path, storable
-from memrepo.purify.marks import KeptMarks
+from memrepo.purify.marks import Marks
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -61,10 +61,11 @@ def assemble(
     former: Former,
     now: datetime,
     findings: Findings = MappingProxyType({}),
-    kept_marks: Callable[[], KeptMarks | None] | None = None,
+    marks: Marks | None = None,
 ) -> Assembled:
     """Decide for every claim whether it is known, reworded, a probable duplicate, or new."""
-    known = Known(state=state, former=former, now=now, kept_marks=kept_marks)
+    marks = marks or Marks(state.memories)
+    known = Known(state=state, former=former, now=now, marks=marks)
     members = {cluster.cluster_id: cluster for cluster in clusters}
     decisions: list[Decision] = []
     quarantined: list[Decision] = []

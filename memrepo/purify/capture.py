@@ -6,7 +6,7 @@ From a daily log to notes: one for each dated or timed heading, else one for the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -190,7 +190,7 @@ def capture(
     rewords: dict[str, Update] = {}
     quarantined = []
     taken: set[str] = set()
-    grown = _growing(state, standing)
+    grown = _growing(state, standing, {one.resource for one in placed})
     for one in placed:
         id_ = note_id(
             resource=one.unit.resource, text=one.unit.text, occurrence=one.unit.occurrence
@@ -219,15 +219,18 @@ def capture(
     )
 
 
-def _growing(state: State, standing: Iterable[NoteUnit]) -> dict[tuple[str, str], list[Memory]]:
-    """Return active notes whose recorded text left their source, by source and heading.
+def _growing(
+    state: State, standing: Iterable[NoteUnit], resources: Collection[str]
+) -> dict[tuple[str, str], list[Memory]]:
+    """Return active notes whose recorded text left some sources, by source and heading.
 
     Sections of one heading stand in the order of their lines: the first that grew is the first.
     """
     still = {unit.text_hash for unit in standing}
     found: dict[tuple[str, str], list[Memory]] = {}
-    for memory in sorted(state.active, key=lambda m: m.sources[-1].lines if m.sources else (0, 0)):
-        if memory.is_note and memory.sources and memory.sources[-1].text_hash not in still:
+    notes = [m for m in state.active if m.is_note and m.first[0] in resources] if resources else []
+    for memory in sorted(notes, key=lambda m: m.sources[-1].lines if m.sources else (0, 0)):
+        if memory.sources and memory.sources[-1].text_hash not in still:
             key = (memory.sources[0].resource, memory.text("title"))
             found.setdefault(key, []).append(memory)
     return found

@@ -11,7 +11,7 @@ flagged, or of which a model said that both hold is not asked about again until 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
@@ -49,7 +49,7 @@ from memrepo.purify.batches import Asked, Asking, ask_pairs
 from memrepo.purify.decisions import PENDING, Near, decided_pair, is_compared, noticed
 from memrepo.purify.holds import fingerprints
 from memrepo.purify.known import Former, Known, prior_of
-from memrepo.purify.marks import KeptMarks
+from memrepo.purify.marks import Marks
 
 NEWS = ("new_claim", "probable_duplicate", "reworded")
 Pair = tuple[str, str]
@@ -75,7 +75,7 @@ def verified(
     former: Former,
     setting: Asking,
     near: Near | None = None,
-    kept_marks: Callable[[], KeptMarks | None] | None = None,
+    marks: Marks | None = None,
 ) -> Verified:
     """Assemble claims, once more where a second look at their contradictions changed something.
 
@@ -85,7 +85,7 @@ def verified(
     if setting.judge.prompt_hash:
         replacing = frozenset((c.cluster_id, old) for c in claims for old in c.supersedes)
         claims = tuple(map(_doubted, claims))
-    made = assemble(state, groups, claims, former, setting.now, kept_marks=kept_marks)
+    made = assemble(state, groups, claims, former, setting.now, marks=marks)
     asked: Asked[Finding] = Asked(name="contradiction")
     suspicions = dict(_suspicions(state, made, claims, replacing, near))
     findings = ask(suspicions, setting.now, setting.judge, asked, setting.kept)
@@ -94,7 +94,7 @@ def verified(
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
     if not held and rest == claims:
         return Verified(claims=claims, made=made, asked=asked, harmless=harmless)
-    made = assemble(state, groups, rest, former, setting.now, held, kept_marks)
+    made = assemble(state, groups, rest, former, setting.now, held, marks)
     return Verified(claims=rest, made=made, asked=asked, harmless=harmless)
 
 
@@ -450,7 +450,7 @@ def among(
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
     steps: list[Step] = []
     if held:
-        known = Known(state=state, former=Former(), now=now)
+        known = Known(state=state, former=Former(), now=now, marks=Marks(state.memories))
         decided = (decided_pair(known, *pair, found) for pair, found in held.items())
         steps = [step for step in decided if step is not None]
     harmless = harmless_of(chosen, findings, judge)

@@ -39,6 +39,7 @@ from memrepo.policies.upkeep import losses
 from memrepo.purify.decisions import replaced_pair
 from memrepo.purify.known import Former, Known
 from memrepo.purify.manifest import CARRIED, Removal
+from memrepo.purify.marks import Marks
 from memrepo.purify.retire import TextHashes, retire
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ def carried(
     steps = [*retire(state, None, standing, (), run, now, among=_unconfirmed(state, retiring))]
     pairs = [r for r in removals if r.op == "supersede" and _stand(state, r.memories)]
     if pairs:
-        known = Known(state=state, former=Former(standing=standing), now=now)
+        former = Former(standing=standing)
+        known = Known(state=state, former=former, now=now, marks=Marks(state.memories))
         made = (replaced_pair(known, r.memories[1], r.memories[0], r.reason) for r in pairs)
         steps += [step for step in made if step is not None]
     due = {(step.op, id_) for step in steps for id_ in step.memory_ids}

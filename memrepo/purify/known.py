@@ -16,7 +16,7 @@ from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.purify.clusters import two_roles
 from memrepo.purify.gather import SHORT
-from memrepo.purify.marks import KeptMarks, Marks, bare, of_bare, of_hash, of_subject, own_hash
+from memrepo.purify.marks import Marks, bare, of_bare, of_hash, of_subject, own_hash
 
 ALIKE = 0.3
 """A part of a unit rewords a memory that shares this much of its words."""
@@ -78,9 +78,9 @@ class Known(msgspec.Struct):
     state: State
     former: Former
     now: datetime
+    marks: Marks
     fresh: dict[str, Memory] = msgspec.field(default_factory=dict)
     grown: dict[str, tuple[Source, ...]] = msgspec.field(default_factory=dict)
-    kept_marks: Callable[[], KeptMarks | None] | None = None
     by_text: dict[str, str] = msgspec.field(default_factory=dict)
     """By the print of a text who is known by it; of the state's memories once it is asked for."""
     index: matching.PriorIndex = msgspec.field(default_factory=matching.PriorIndex)
@@ -96,10 +96,7 @@ class Known(msgspec.Struct):
     stated: set[str] = msgspec.field(default_factory=set)
     """Memories that a part of an edited unit still states: no other part rewords them."""
 
-    marks: Marks = msgspec.field(default_factory=lambda: Marks({}))
-
     def __post_init__(self) -> None:
-        self.marks = Marks(self.state.memories, self.kept_marks)
         self.index = matching.PriorIndex(self._of_subject)
 
     def _of_subject(self, subject: str) -> Iterator[PriorClaim]:

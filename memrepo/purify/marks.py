@@ -6,7 +6,7 @@ others are not made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 import msgspec
@@ -85,6 +85,11 @@ class Marks:
                 for mark in marks_of(memory):
                     found.setdefault(mark, []).append(memory)
         return found
+
+    def resting(self, hashes: Iterable[str]) -> list[Memory]:
+        """Return the memories that rest on, or say, one of some texts, ordered by path."""
+        found = {m.id: m for hash_ in hashes for m in self.holding(of_hash(hash_))}
+        return sorted(found.values(), key=lambda memory: memory.path)
 
     def holding(self, mark: str) -> list[Memory]:
         """Return the memories that bear a mark, ordered by path."""

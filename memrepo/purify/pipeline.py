@@ -34,7 +34,7 @@ from memrepo.purify.gather import Gathered
 from memrepo.purify.intake import Cursor, Intake, Reader, SourceText, take_in
 from memrepo.purify.known import Former, Priors, prior_of
 from memrepo.purify.manifest import Consumed, Receipt
-from memrepo.purify.marks import KeptMarks
+from memrepo.purify.marks import KeptMarks, Marks
 from memrepo.purify.retire import Said, requests, retire, ticking
 
 UNLIMITED = 10**6
@@ -117,8 +117,8 @@ def purify(
     groups, verdicts = _dropped(groups, verdicts, worded)
     former = Former(gathered.former, reader.standing)
     parts, answers = divide(groups, tuple(worded.answers))
-    known = setting.statements, setting.kept_marks
-    looked = verified(state, parts, answers, former, setting, *known)
+    marks = Marks(state.memories, setting.kept_marks)
+    looked = verified(state, parts, answers, former, setting, setting.statements, marks)
     claims, made, compared = looked.claims, looked.made, looked.asked
     whole_ones = {group.cluster_id: group for group in groups}
     asked_of = (*groups, *(p for p in parts if whole_ones.get(p.cluster_id) != p))
@@ -131,8 +131,9 @@ def purify(
     noted = capture(state, intake.notes, intake.standing, setting.now)
     # With part of the sources unjudged nobody can say yet what replaced a line that is gone.
     gone = None if whole and not receipt.partial else intake.gone
-    retired = retire(state, gone, reader.standing, made.touched, setting.run, setting.now)
-    boxes, boxed = ticking(state, intake, texts, reader, setting.now)
+    spared = made.touched
+    retired = retire(state, gone, reader.standing, spared, setting.run, setting.now, marks=marks)
+    boxes, boxed = ticking(intake, texts, reader, setting.now, marks)
     behind = {
         **boxed,
         **_behind(gathered, groups, made.decisions, noted, intake.notes),

@@ -33,6 +33,7 @@ from memrepo.policies.archive import archive, unarchive
 from memrepo.policies.directives import find_directives
 from memrepo.purify.intake import Intake, Reader, SourceText
 from memrepo.purify.known import held_by_person
+from memrepo.purify.marks import Marks
 from memrepo.purify.units import Unit
 
 DONE = "its box was ticked"
@@ -41,7 +42,11 @@ _Ticks = dict[str, tuple[str, str]]
 
 
 def ticking(
-    state: State, intake: Intake, texts: Iterable[SourceText], reader: Reader, now: datetime
+    intake: Intake,
+    texts: Iterable[SourceText],
+    reader: Reader,
+    now: datetime,
+    marks: Marks,
 ) -> tuple[tuple[Step, ...], Mapping[str, frozenset[tuple[str, str]]]]:
     """Return the steps for boxes that were ticked or opened, and what speaks for each by memory."""
     if not intake.consumed:
@@ -49,9 +54,7 @@ def ticking(
     done, opened = _boxes(intake, list(texts), reader)
     steps: list[Step] = []
     behind: dict[str, frozenset[tuple[str, str]]] = {}
-    for memory in sorted(state.memories.values(), key=lambda m: m.path) if done or opened else ():
-        if memory.is_note:
-            continue
+    for memory in marks.resting(done.keys() | opened.keys()):
         if memory.status == "active" and (place := _place(memory, done)):
             steps.append(archive(memory, now, f"{DONE} in {place[0]}"))
         elif memory.status == "archived" and (place := _place(memory, opened)):
@@ -108,6 +111,7 @@ def retire(
     run: str,
     now: datetime,
     among: Collection[str] | None = None,
+    marks: Marks | None = None,
 ) -> tuple[Step, ...]:
     """Return one step a source for the memories that rested on what is gone from it.
 
@@ -117,10 +121,13 @@ def retire(
     """
     kept = set(spared)
     found: dict[str, list[Memory]] = defaultdict(list)
-    for memory in state.active:
+    asked: Iterable[Memory] = state.active
+    if gone is not None and marks is not None:
+        asked = marks.resting(frozenset[str]().union(*gone.values()))
+    for memory in asked:
         if memory.is_note or memory.id in kept or memory.standing == STANDING:
             continue
-        if among is not None and memory.id not in among:
+        if memory.status != "active" or (among is not None and memory.id not in among):
             continue
         lost = [s for s in memory.sources if _left(s, gone)]
         if lost and not any(_stands(state, source, standing) for source in memory.sources):

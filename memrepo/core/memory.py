@@ -5,7 +5,7 @@ Which memories a memory's fields name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -256,6 +256,11 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """Return the files of its sources, each once."""
+        return tuple(dict.fromkeys(source.resource for source in self.sources))
+
+    @property
     def first(self) -> tuple[str, int]:
         """Return the file and the line of its first source, or an empty name."""
         sources = self.sources
@@ -285,8 +290,13 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the newest evidence date, or an empty string."""
         return max((s.captured for s in self.sources), default="")
 
+    @property
+    def keys(self) -> Set[str]:
+        """Return the names of its fields; of a kept memory they are known without its text."""
+        return self._said.keys()
+
     def has(self, key: str) -> bool:
-        """Tell whether it has a field; of most memories that is known without their text."""
+        """Tell whether it has a field."""
         return key in self._said
 
     def text(self, key: str) -> str:
@@ -368,7 +378,7 @@ def targets(value: Any) -> tuple[str, ...]:
 
 def references(memory: Memory) -> frozenset[str]:
     """Return the ids of all memories that a memory refers to."""
-    if _FIELDS.isdisjoint(memory.fields):  # as of most, and runs ask for all
+    if _FIELDS.isdisjoint(memory.keys):  # as of most, and runs ask for all
         return frozenset()
     values = (memory.fields.get(key) for key in REFERENCES)
     return frozenset(target for value in values if value for target in targets(value))

@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from types import MappingProxyType
 
 import msgspec
@@ -157,7 +157,7 @@ def automatic(memory: Memory) -> str:
 
 def class_of(memory: Memory) -> str:
     """Return a memory's class: an explicit one always wins."""
-    decay = memory.fields.get("decay")
+    decay = memory.fields.get("decay") if memory.has("decay") else None
     return decay.cls if decay is not None else memory.once("class", lambda: automatic(memory))
 
 
@@ -312,7 +312,7 @@ def lasts(memory: Memory, cls: str, rules: DecayRules) -> bool:
     """
     if cls in rules.lasting:
         return True
-    return rules.evidence and "decay" not in memory.fields and stands(memory)
+    return rules.evidence and not memory.has("decay") and stands(memory)
 
 
 def stands(memory: Memory) -> bool:
@@ -320,6 +320,10 @@ def stands(memory: Memory) -> bool:
 
     A run marks what lost its last line (`retire_candidate`).
     """
+    return memory.once("stands", partial(_stands, memory))
+
+
+def _stands(memory: Memory) -> bool:
     if any(map(_is_human, (memory.fields.get("generated"), *memory.fields.get("verified", ())))):
         return True
     return memory.standing != "retire_candidate" and any(s.text_hash for s in memory.sources)
@@ -423,14 +427,15 @@ def stays(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> b
     a confidence below the floor, does.
     """
     cls = class_of(memory)
-    if float(memory.fields.get("confidence", 1.0)) < FLOOR:
+    if memory.has("confidence") and float(memory.fields["confidence"]) < FLOOR:
         return False
     if memory.text("valid_until") and rules.evidence:
         return False
-    ttl, created = rules.ttl.get(cls), memory.time("created")
-    if ttl is None or (created is not None and now - created <= _SOFT * ttl):
+    ttl = rules.ttl.get(cls)
+    if ttl is None or lasts(memory, cls, rules):
         return True
-    if lasts(memory, cls, rules):
+    created = memory.time("created")
+    if created is not None and now - created <= _SOFT * ttl:
         return True
     confirmed = confirmed_at(memory, access, cls, rules)
     return confirmed is None or now - confirmed <= _SOFT * ttl

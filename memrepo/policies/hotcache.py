@@ -37,7 +37,7 @@ SEEDED = "new layer"
 
 def hot_of(memory: Memory) -> Hot | None:
     """Return since when and why a memory is on the cache; None where it is not."""
-    hot: Hot | None = memory.fields.get("hot")
+    hot: Hot | None = memory.fields.get("hot") if memory.has("hot") else None
     if memory.status != "active" or hot is None or hot.since is None or hot.until is not None:
         return None
     return hot
@@ -131,7 +131,7 @@ def hot_steps(
     memories = sorted(memories, key=attrgetter("path"))
     used = accesses.by_memory
     for memory in memories:
-        if not ("hot" in memory.fields or memory.id in used or memory.flag("critical")):
+        if not (memory.has("hot") or memory.id in used or memory.flag("critical")):
             continue  # as most, and runs ask for all
         hot = hot_of(memory)
         count = unused(memory, accesses, now) if hot else 0
@@ -165,7 +165,7 @@ def _first(
     memories: Sequence[Memory], accesses: Accesses, now: datetime, decay: DecayRules, news: bool
 ) -> list[Memory]:
     """Return what the first page shows, before any use could tell: what a session begins with."""
-    seen = [memory for memory in memories if "hot" in memory.fields]
+    seen = [memory for memory in memories if memory.has("hot")]
     if any(hot_of(memory) is None for memory in seen):
         return []  # one was taken off it: from then on use tells
     if not news and seen:
@@ -175,7 +175,7 @@ def _first(
         return []
     from memrepo.policies.opening import opening_of  # it reads the page that is there later
 
-    return [m for m in opening_of(claims) if "hot" not in m.fields]
+    return [m for m in opening_of(claims) if not m.has("hot")]
 
 
 def matters(memory: Memory) -> tuple[object, ...]:

@@ -180,7 +180,7 @@ def _plain(name: str) -> str:
 
 
 def _part(memory: Memory) -> tuple[str, str]:
-    return (memory.sources[0].resource if memory.sources else "", memory.text("lead"))
+    return (memory.first[0], memory.text("lead"))
 
 
 def _is_idle(memory: Memory, lists: Collection[tuple[str, str]], kept: bool) -> bool:
@@ -210,7 +210,7 @@ def _is_idle(memory: Memory, lists: Collection[tuple[str, str]], kept: bool) -> 
 
 
 def _in_profile(memory: Memory) -> bool:
-    return memory.type in _ABOUT and any(_profile(s.resource) for s in memory.sources)
+    return memory.type in _ABOUT and any(map(_profile, memory.files))
 
 
 def _spread(memories: Sequence[Memory], few: int = FEW_OF_ONE) -> list[Memory]:
@@ -234,7 +234,7 @@ def _in_use(memory: Memory) -> bool:
 def _kinds(memory: Memory) -> Collection[str]:
     """Return of which kinds a memory is: by the profile that it stands in, or by its type."""
     if memory.type in _ABOUT:
-        about = {found for s in memory.sources if (found := _profile(s.resource))}
+        about = {found for file in memory.files if (found := _profile(file))}
         if about:
             return about
     return (memory.type,) if memory.type in _TOLD else ()
@@ -274,7 +274,7 @@ KEPT, TOLD, TOPIC, PAPER = range(4)
 
 def _standing(memory: Memory) -> int:
     """Return what the page is that a memory stands in; of several the best."""
-    return min(map(_page, (s.resource for s in memory.sources)), default=TOLD)
+    return min(map(_page, memory.files), default=TOLD)
 
 
 @lru_cache(maxsize=4096)

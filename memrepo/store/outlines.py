@@ -7,7 +7,7 @@ policy asks for what no column holds: its text, its stamps, its links.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
@@ -133,10 +133,8 @@ class Kept(Memory, frozen=True, kw_only=True, dict=True):
 
     @cached_property  # type: ignore[misc]  # of the record, that is; here it is read when asked for
     def fields(self) -> Mapping[str, Any]:
-        """Return the fields that differ from their default."""
-        self._fill()
-        found: Mapping[str, Any] = self.__dict__["fields"]
-        return found
+        """Return the fields that differ from their default; which these are is known before."""
+        return _Fields(self)
 
     @cached_property  # type: ignore[misc]
     def body(self) -> str:
@@ -149,11 +147,30 @@ class Kept(Memory, frozen=True, kw_only=True, dict=True):
         if "_said" not in self.__dict__:
             self.fill(self.__dict__["outline"][0].whole(self))
 
+    @property
+    def keys(self) -> Set[str]:
+        """Return the names of its fields."""
+        if "_said" in self.__dict__:
+            return self._said.keys()
+        of, at = self.__dict__["outline"]
+        found: Set[str] = of.keys[at]
+        return found
+
+    @property
+    def value_keys(self) -> Iterable[str]:
+        """Return the names of its fields in the order of the file."""
+        return self._said.keys()
+
+    def value(self, key: str) -> Any:
+        """Return the value of a field that it has."""
+        return self._said[key]
+
     def has(self, key: str) -> bool:
         """Tell whether it has a field."""
-        if "_said" in self.__dict__:
-            return key in self._said
-        of, at = self.__dict__["outline"]
+        own = self.__dict__
+        if "_said" in own:
+            return key in own["_said"]
+        of, at = own["outline"]
         return key in of.keys[at]
 
     def _column(self, name: str) -> Any:
@@ -189,6 +206,15 @@ class Kept(Memory, frozen=True, kw_only=True, dict=True):
         return super().captured if told is None else told
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """Return the files of its sources, each once."""
+        resource: str | None = self._column("resource")
+        if resource is None:
+            return super().files
+        several: list[str] | None = self._column("files")
+        return tuple(several) if several is not None else (resource,) if resource else ()
+
+    @property
     def first(self) -> tuple[str, int]:
         """Return the file and the line of its first source, or an empty name."""
         resource: str | None = self._column("resource")
@@ -204,6 +230,33 @@ class Kept(Memory, frozen=True, kw_only=True, dict=True):
         else:
             found = self.derived[rule] = work_out()
         return found
+
+
+class _Fields(Mapping[str, Any]):
+    """The fields of a memory, of which the values are read when one is asked for."""
+
+    __slots__ = ("_kept",)
+
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self:
+            raise KeyError(key)
+        return self._kept.value(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a value, or the default where the memory has no such field."""
+        return self._kept.value(key) if key in self else default
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._kept.keys
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kept.value_keys)
+
+    def __len__(self) -> int:
+        return len(self._kept.keys)
 
 
 _BODY = Memory.__dict__["body"]
@@ -225,6 +278,7 @@ def row_of(memory: Memory) -> Row:
             "captured": memory.captured,
             "resource": memory.first[0],
             "line": memory.first[1],
+            **({"files": [*memory.files]} if len(memory.files) > 1 else {}),
             **{key: text for key, text in said.items() if text and len(text) <= _LONGEST},
         }
     return row | {_ONCE + rule: value for rule, value in memory.derived.items()}

@@ -58,9 +58,7 @@ _fold = lru_cache(maxsize=1 << 14)(normalise)
 
 def _by_place(memory: Memory) -> tuple[object, ...]:
     """Order by subject, and the parts of one text as they stand in it."""
-    sources = memory.sources
-    first = (sources[0].resource, sources[0].lines[0]) if sources else ("", 0)
-    return (_fold(memory.text("subject")), _newest(memory), first, memory.path)
+    return (_fold(memory.text("subject")), _newest(memory), memory.first, memory.path)
 
 
 def _newest(memory: Memory) -> int:
@@ -456,7 +454,7 @@ def _short(memory: Memory) -> str:
 
 def _rivals(state: State, memory: Memory) -> list[Memory]:
     """Return the memories that contradict one, and that its page may show."""
-    if "links" not in memory.fields:  # as most, and runs ask for all
+    if not memory.has("links"):  # as most, and runs ask for all
         return []
     found = (
         state.memories.get(link.target)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
-from functools import cached_property, partial
-from typing import Literal, Protocol, overload
+from functools import cached_property
+from typing import Literal, NamedTuple, Protocol, overload
 
 import msgspec
 
@@ -220,10 +220,19 @@ class PriorClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Words of the headings that it stands under."""
 
 
+class About(NamedTuple):
+    """What is known of a prior beside its text: id, standing, subject, the files it rests on."""
+
+    memory_id: str
+    standing: str
+    subject: str
+    files: tuple[str, ...]
+
+
 class Shown(Sequence[PriorClaim]):
     """Priors of which a judge looks at few: each is made when it is looked at.
 
-    Their ids, subjects and folded texts are known without.
+    Their ids, subjects, texts and files are known without.
     """
 
     def __init__(self, memories: Sequence[Memory], make: Callable[[Memory], PriorClaim]) -> None:
@@ -257,13 +266,14 @@ class Shown(Sequence[PriorClaim]):
         """Yield the subject of each prior."""
         return (memory.text("subject") for memory in self._memories)
 
-    def folded(self) -> list[str]:
-        """Return the text of each prior without case."""
-        return [m.once("folded", partial(_folded, m)) for m in self._memories]
+    def texts(self) -> list[str]:
+        """Return the text of each prior."""
+        return [memory.said for memory in self._memories]
 
-
-def _folded(memory: Memory) -> str:
-    return memory.said.casefold()
+    def about(self, at: int) -> About:
+        """Return what is known of a prior without making it."""
+        memory = self._memories[at]
+        return About(memory.id, memory.standing, memory.text("subject"), memory.files)
 
 
 def named(priors: Sequence[PriorClaim], id_: str) -> PriorClaim | None:

@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import msgspec
 
 from memrepo.core.ids import normalise
-from memrepo.core.judge import Candidate, PriorClaim, PromotionScores, Shown, VerdictWord
+from memrepo.core.judge import About, Candidate, PriorClaim, PromotionScores, Shown, VerdictWord
 from memrepo.core.patterns import regex
 from memrepo.judges import pointers, wordlists
 from memrepo.judges.statements import lead_words
@@ -467,11 +467,12 @@ class Standing:
     lines reads few of a hundred thousand memories.
     """
 
-    __slots__ = ("_files", "_low", "_priors")
+    __slots__ = ("_files", "_low", "_priors", "_texts")
 
     def __init__(self, priors: Sequence[PriorClaim], asked: int) -> None:
         """Take the memories, and how many texts will be asked of them."""
         self._priors = priors if asked * len(priors) <= MOST_LOOKS else ()
+        self._texts: list[str] = []
         self._low: list[str] | None = None
         self._files: Mapping[str, PriorClaim] | None = None
 
@@ -493,17 +494,28 @@ class Standing:
         own = {(s.resource, s.text_hash) for s in candidate.sources}
         files = {s.resource for s in candidate.sources}
         found = []
-        for prior in self._holding(text):
-            behind = {(s.resource, s.text_hash) for s in prior.sources}
-            if behind & own:
-                return ""
-            apart = behind and not files & {resource for resource, _ in behind}
-            if apart and prior.standing not in INACTIVE_STANDINGS:
-                said = bare_object(prior.text)
-                equal = meant and subject == _subject_of(prior) and sense(said) == meant
+        for at in self._holding(text):
+            about, told = self._about(at), self._texts[at]
+            if not files.isdisjoint(about.files):
+                if own & {(s.resource, s.text_hash) for s in self._priors[at].sources}:
+                    return ""
+                continue
+            if about.files and about.standing not in INACTIVE_STANDINGS:
+                said = bare_object(told)
+                equal = (
+                    meant and subject == _subject_of(about.subject, told) and sense(said) == meant
+                )
                 if equal or (len(one.words) >= LONG and _covers(_spoken(candidate, said), one)):
-                    found.append(prior.memory_id)
+                    found.append(about.memory_id)
         return min(found, default="")
+
+    def _about(self, at: int) -> About:
+        priors = self._priors
+        if isinstance(priors, Shown):
+            return priors.about(at)
+        prior = priors[at]
+        files = tuple(source.resource for source in prior.sources)
+        return About(prior.memory_id, prior.standing, prior.subject, files)
 
     def _pointed(self, candidate: Candidate) -> str:
         """Return the memory of the file that a line of an index points to and says again."""
@@ -514,18 +526,19 @@ class Standing:
         found = filter(None, map(self._files.get, files))
         return next((p.memory_id for p in found if pointers.says(p.text, candidate)), "")
 
-    def _holding(self, text: str) -> Iterator[PriorClaim]:
-        """Yield the memories that hold the beginning of the longest word of a text."""
+    def _holding(self, text: str) -> Iterator[int]:
+        """Yield the places of those that hold the beginning of the longest word of a text."""
         if self._low is None:
             told = self._priors
             if isinstance(told, Shown):
-                self._low = told.folded()
+                self._texts = told.texts()
             else:
-                self._low = [prior.text.casefold() for prior in told]
+                self._texts = [prior.text for prior in told]
+            self._low = [text.casefold() for text in self._texts]
         probe = _probe(text.casefold())
         for at, low in enumerate(self._low):
             if probe in low:
-                yield self._priors[at]
+                yield at
 
 
 def _probe(text: str) -> str:
@@ -540,6 +553,6 @@ def _probe(text: str) -> str:
 _MEANT = frozenset(word for phrase in _MEANING_OF for word in phrase.split())
 
 
-def _subject_of(prior: PriorClaim) -> str:
+def _subject_of(subject: str, text: str) -> str:
     """Return the subject of a memory where its text does not name it, else an empty string."""
-    return "" if tokens(prior.subject) <= tokens(prior.text) else normal_subject(prior.subject)
+    return "" if tokens(subject) <= tokens(text) else normal_subject(subject)

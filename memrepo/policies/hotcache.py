@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from operator import attrgetter
 
 import msgspec
@@ -180,13 +181,16 @@ def _first(
 
 def matters(memory: Memory) -> tuple[object, ...]:
     """Sort first what several places say, what a curated file says, and what is surest."""
+    return (*memory.once("matters", partial(_matters, memory)), memory.path)
+
+
+def _matters(memory: Memory) -> list[float]:
     scores = memory.fields.get("scores")
-    return (
-        -len({source.resource for source in memory.sources}),
+    return [
+        -len(memory.files),
         any(source.captured_from in ("file", "heading") for source in memory.sources),
         -(scores.confidence if scores else 1.0),
-        memory.path,
-    )
+    ]
 
 
 def _first_step(memories: Sequence[Memory], now: datetime) -> Step:

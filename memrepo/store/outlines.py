@@ -200,6 +200,12 @@ class Kept(Memory, frozen=True, kw_only=True, dict=True):
         return self.has(key) and super().flag(key)
 
     @property
+    def said(self) -> str:
+        """Return the body without the words that context added."""
+        told: str | None = None if "body" in self.__dict__ else self._column("said")
+        return super().said if told is None else told
+
+    @property
     def captured(self) -> str:
         """Return the newest evidence date, or an empty string."""
         told: str | None = self._column("captured")
@@ -278,6 +284,7 @@ def row_of(memory: Memory) -> Row:
             "captured": memory.captured,
             "resource": memory.first[0],
             "line": memory.first[1],
+            "said": memory.said,
             **({"files": [*memory.files]} if len(memory.files) > 1 else {}),
             **{key: text for key, text in said.items() if text and len(text) <= _LONGEST},
         }

@@ -14,7 +14,6 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache, cached_property
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
@@ -48,8 +47,8 @@ WAIT_S = 1.0
 """Nobody waits for long for what can be read from the files."""
 _FEW = 100
 """So many rows are asked for by name; of more all are read."""
-_BESIDE = 100
-"""So many memories are read whole together, once many were read one by one; then more and more."""
+_SHARE = 4
+"""Once one of so many memories was read by itself, all are read at once."""
 _SMALL, _SEGMENTS = 2000, 32
 """Segments of fewer outlines than the first become one once there are as many as the second."""
 _SPARE = 1000
@@ -98,8 +97,7 @@ class Records:
         self.read_file: Callable[[str, str], bytes] | None = None
         """Returns the bytes of a file by path and blob, where a row of it is gone meanwhile."""
         self._rest: sqlite3.Connection | None = None
-        self._near: dict[str, int] = {}
-        self._order: Sequence[Kept] = ()
+        self._outlined: Collection[Kept] = ()
         self._singles = 0
         self._unlined: frozenset[str] = frozenset()
 
@@ -152,23 +150,17 @@ class Records:
                 with suppress(*UNREADABLE):
                     found.append(Outlines(said, self._whole))
         memories = newest(found, wanted) if found else {}
-        if memories:
-            there = {blob for (blob,) in self._rows("SELECT blob FROM record")}
-            memories = {blob: one for blob, one in memories.items() if blob in there}
         self._unlined = frozenset(wanted.keys() - memories.keys())
-        self._order = sorted(memories.values(), key=attrgetter("path"))
-        self._near = {one.blob: at for at, one in enumerate(self._order)}
+        self._outlined, self._singles = memories.values(), 0
         return memories
 
     def _whole(self, kept: Kept) -> Memory:
-        """Return a memory whole; from many on those beside it are read along."""
+        """Return a memory whole; once a share of all was asked for, the others are read along."""
         self._singles += 1
-        at = self._near.get(kept.blob)
-        if self._singles > _FEW and at is not None:
-            beside = self._order[at : at + (self._singles - _FEW) * _BESIDE]
-            wanted = {one.blob: one.path for one in beside if not one.is_whole}
-            found = self.read(wanted)
-            for one in beside:
+        if self._singles * _SHARE > len(self._outlined) + _SHARE * _FEW:
+            others, self._outlined = self._outlined, ()
+            found = self.read({one.blob: one.path for one in others if not one.is_whole})
+            for one in others:
                 if (memory := found.get(one.blob)) is not None:
                     one.fill(memory)
             if (memory := found.get(kept.blob)) is not None:

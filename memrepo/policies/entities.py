@@ -208,15 +208,15 @@ def catalogue(
     A word at the beginning of a sentence, and a subject, count where they are a name elsewhere. A
     short name that texts give to two different names is neither's.
     """
-    memories = list(memories)
-    found = {m.id: m.once("names", partial(_named, m)) for m in memories}
-    confirmed = {m.id: m.texts("entities") for m in memories}
-    subjects = {m.id: m.text("subject") for m in memories}
-    telling = {id_: named for id_, named in found.items() if any(named) or confirmed[id_]}
-    main = _mains((pair for *_, pairs in telling.values() for pair in pairs), configured or {})
+    told = [
+        (m.id, m.once("names", partial(_named, m)), m.texts("entities"), m.text("subject"))
+        for m in memories
+    ]
+    main = _mains((pair for _, named, *_ in told for pair in named[2]), configured or {})
     spelled: Counter[str] = Counter()
-    for id_, (names, *_) in telling.items():
-        spelled.update((*names, *confirmed[id_]))
+    for _, (names, *_), confirmed, _ in told:
+        if names or confirmed:
+            spelled.update((*names, *confirmed))
     spelled.update(dict.fromkeys(main.spellings, 0))
     known = {_fold(name) for name in spelled}
     groups: dict[str, set[str]] = {}
@@ -224,14 +224,13 @@ def catalogue(
         groups.setdefault(main.of(name), set()).add(name)
     ids: dict[str, list[str]] = {}
     sure: dict[str, list[str]] = {}
-    for id_, (names, maybe, _) in found.items():
-        if id_ not in telling and _fold(subjects[id_]) not in known:
+    for id_, (names, maybe, _), confirmed, subject in told:
+        likely = [name for name in (*maybe, subject) if _fold(name) in known]
+        if not (names or confirmed or likely):
             continue  # most texts name nothing
-        likely = (m for m in (*maybe, subjects[id_]) if _fold(m) in known)
-        all_ = (*names, *confirmed[id_], *likely)
-        for key in dict.fromkeys(map(main.of, all_)):
+        for key in dict.fromkeys(map(main.of, (*names, *confirmed, *likely))):
             ids.setdefault(key, []).append(id_)
-        for key in dict.fromkeys(map(main.of, confirmed[id_])):
+        for key in dict.fromkeys(map(main.of, confirmed)):
             sure.setdefault(key, []).append(id_)
     made = [
         _entity(key, names, spelled, main, sorted(ids[key]), sorted(sure.get(key, ())))

@@ -119,6 +119,21 @@ class Postings:
         numbers.extend(self._numbers[done:])
         return Postings(prints, numbers, sizes, held)
 
+    def without(self, gone: Callable[[int], bool]) -> Postings:
+        """Return these without some texts, the others numbered anew in their order."""
+        numbers = array("i", [-1]) * len(self)
+        sizes, held, first = array("I"), array("Q"), 0
+        for number, end in enumerate(self._ends):
+            if not gone(number):
+                numbers[number] = len(sizes)
+                sizes.append(self._sizes[number])
+                held.extend(self._held[first:end])
+            first = end
+        pairs = zip(self._prints, map(numbers.__getitem__, self._numbers), strict=True)
+        rest = [pair for pair in pairs if pair[1] >= 0]
+        prints = array("Q", (of for of, _ in rest))
+        return Postings(prints, array("I", (number for _, number in rest)), sizes, held)
+
     def to_bytes(self) -> bytes:
         """Return them as bytes of this machine."""
         head = array("Q", (len(self._prints), len(self._sizes)))

@@ -104,3 +104,12 @@ def test_words_that_are_kept_find_what_words_cut_anew_do(
         for one in map(prior_of, now.values()):
             assert [*near.changed(one).items()] == [*fresh.changed(one).items()]
         assert near.around(now) == fresh.around(now)
+
+
+@given(st.lists(st.sampled_from(TEXTS), max_size=9), st.sets(st.integers(0, 8)))
+def test_words_without_those_of_some_texts_are_those_of_the_others(
+    texts: list[str], gone: set[int]
+) -> None:
+    rest = [text for number, text in enumerate(texts) if number not in gone]
+    found = Postings().with_texts(texts).without(gone.__contains__)
+    assert found.to_bytes() == Postings().with_texts(rest).to_bytes()

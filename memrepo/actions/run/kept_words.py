@@ -54,12 +54,13 @@ def _keep(
 ) -> None:
     said, found = _said(work, among), _read(work, name)
     blobs, postings = found if found is not None else ([], Postings())
-    gone = len(blobs) - len(said.keys() & {*blobs})
-    if gone * _SPARE > len(blobs):
-        blobs, postings = [], Postings()
+    gone = sum(blob not in said for blob in blobs)
+    if many := gone * _SPARE > len(blobs):
+        postings = postings.without(lambda number: blobs[number] not in said)
+        blobs = [blob for blob in blobs if blob in said]
     known = {*blobs}
     new = [blob for blob in said if blob not in known]
-    if not new and found is not None and blobs:
+    if found is not None and not (new or many):
         return
     postings = postings.with_words(words(said[blob]) for blob in new)
     names = "\n".join((*blobs, *new)).encode()
@@ -68,7 +69,7 @@ def _keep(
 
 
 _SPARE = 20
-"""All are cut anew where more than one of so many is there no more."""
+"""What is there no more is dropped where it is more than one of so many."""
 
 
 def _said(work: Work, among: Callable[[Memory], bool]) -> dict[str, Memory]:

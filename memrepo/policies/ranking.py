@@ -21,7 +21,7 @@ from memrepo.policies.documents import Corpus, Document, Likeness, Ranked, Reach
 from memrepo.policies.questions import Question, nearness
 from memrepo.policies.reordering import Moment, cutoff, in_order
 from memrepo.policies.rules import Weights
-from memrepo.policies.speakers import ASSISTANT, USER
+from memrepo.policies.speakers import ASSISTANT, USER, of_another, of_self
 from memrepo.policies.terms import is_spaceless, stems, stop_stems
 
 _BEST = 3
@@ -107,6 +107,7 @@ class _Turn:
         self.rarity: dict[str, float] = {}
         self.misnamed = False
         self.talks: list[Row] = []
+        self.turns: frozenset[int] = frozenset()
         self.timely = corpus.dated(question.spans, reach.dated) if question.spans else []
         asked = [t for t in question.terms if not (self.timely and t in question.timed)]
         self.terms: dict[str, float] = {}
@@ -148,12 +149,14 @@ class _Turn:
         scored = []
         for n, score in near.items():
             document, value, words = self.documents[n], score / top, lexical.get(n, 0.0) / top
+            own, other = self.speaks(document)
+            named = of_subject * (subject != "" and document.subject == subject)
             parts = {
                 "words": words,
                 "neighbours": value - words,
                 "thread": of_thread * threads[document.thread],
-                "subject": of_subject * (subject != "" and document.subject == subject),
-                "answer": answers(document.cues) * value,
+                "subject": named * (1 - self.weights.answers.listener * other),
+                "answer": answers(document.cues, own, other) * value,
                 "date": dates(document.day),
             }
             if helps:
@@ -229,14 +232,24 @@ class _Turn:
         lowered = {n: score * share for n, score in scores.items() if ASSISTANT in said[n].cues}
         return {**scores, **lowered}
 
-    def by_answer(self, cues: str) -> float:
+    def speaks(self, document: Document) -> tuple[bool, bool]:
+        """Tell whether a text that asks says something of who asks, and whether a turn of a talk
+        is of the other one alone: no answer, unless it is asked how one helped the other.
+        """
+        cues, said = document.cues, _held(document).terms
+        talks = document.number in self.turns and USER not in cues and ASSISTANT not in cues
+        other = talks and RULE not in self.question.wanted and of_another(said)
+        return ASKS in cues and of_self(said), other
+
+    def by_answer(self, cues: str, own: bool, other: bool) -> float:  # noqa: FBT001 - as `speaks` has it
         """Return the share by which a text counts for more because it answers, less if it asks.
 
         A user tells of himself as he asks an assistant, so his asking loses nothing.
         """
         answers = self.weights.answers
         fitting = sum(kind in cues for kind in self.question.wanted if kind != RULE)
-        return answers.fits * fitting - answers.asks * (ASKS in cues and USER not in cues)
+        asks = answers.asks * (0.5 if own else 1) * (ASKS in cues and USER not in cues)
+        return answers.fits * fitting - asks - answers.another * other
 
     def by_rule(self, cues: str) -> float:
         """Return what a rule or a taste adds where help is asked for; not an assistant's."""
@@ -334,6 +347,7 @@ class _Turn:
         hits = self.best(scores, self.reach.neighbours)
         around = self.corpus.around(self.documents[n] for n in hits)
         self.talks = [around[n] for n in hits[:_EXCHANGES] if n in around and around[n].talk]
+        self.turns = frozenset(n for row in around.values() if row.talk for n in row.numbers)
         scores = self.by_role(self.in_context(scores, around))
         lent = dict(scores)
         for reply in self.replies(hits[: self.reach.replies], around):

@@ -99,6 +99,12 @@ def _held(document: Document) -> _Held:
     return kept["held"]
 
 
+def _is_of_another(document: Document) -> bool:
+    """Tell whether who speaks does so of the other one alone; not of a user and his assistant."""
+    role = USER in document.cues or ASSISTANT in document.cues
+    return bool(document.subject) and not role and of_another(_held(document).terms)
+
+
 class _Turn:
     """One question put to one corpus."""
 
@@ -149,14 +155,14 @@ class _Turn:
         scored = []
         for n, score in near.items():
             document, value, words = self.documents[n], score / top, lexical.get(n, 0.0) / top
-            own, other = self.speaks(document)
+            other = n in self.turns and not helps and _is_of_another(document)
             named = of_subject * (subject != "" and document.subject == subject)
             parts = {
                 "words": words,
                 "neighbours": value - words,
                 "thread": of_thread * threads[document.thread],
                 "subject": named * (1 - self.weights.answers.listener * other),
-                "answer": answers(document.cues, own, other) * value,
+                "answer": (answers(document.cues) - self.by_speech(document, other)) * value,
                 "date": dates(document.day),
             }
             if helps:
@@ -232,24 +238,21 @@ class _Turn:
         lowered = {n: score * share for n, score in scores.items() if ASSISTANT in said[n].cues}
         return {**scores, **lowered}
 
-    def speaks(self, document: Document) -> tuple[bool, bool]:
-        """Tell whether a text that asks says something of who asks, and whether a turn of a talk
-        is of the other one alone: no answer, unless it is asked how one helped the other.
-        """
-        cues, said = document.cues, _held(document).terms
-        talks = document.number in self.turns and USER not in cues and ASSISTANT not in cues
-        other = talks and RULE not in self.question.wanted and of_another(said)
-        return ASKS in cues and of_self(said), other
-
-    def by_answer(self, cues: str, own: bool, other: bool) -> float:  # noqa: FBT001 - as `speaks` has it
-        """Return the share by which a text counts for more because it answers, less if it asks.
-
-        A user tells of himself as he asks an assistant, so his asking loses nothing.
-        """
-        answers = self.weights.answers
+    def by_answer(self, cues: str) -> float:
+        """Return the share by which a text counts for more because it answers."""
         fitting = sum(kind in cues for kind in self.question.wanted if kind != RULE)
-        asks = answers.asks * (0.5 if own else 1) * (ASKS in cues and USER not in cues)
-        return answers.fits * fitting - asks - answers.another * other
+        return self.weights.answers.fits * fitting
+
+    def by_speech(self, document: Document, other: bool) -> float:
+        """Return the share by which a text counts for less: it asks, or is of the `other` alone.
+
+        Whoever tells of himself as he asks loses half of it, and a user who asks an assistant none.
+        """
+        answers, cues = self.weights.answers, document.cues
+        asks = answers.asks if ASKS in cues and USER not in cues else 0.0
+        if asks and ASSISTANT not in cues and of_self(_held(document).terms):
+            asks /= 2
+        return asks + answers.another * other
 
     def by_rule(self, cues: str) -> float:
         """Return what a rule or a taste adds where help is asked for; not an assistant's."""
@@ -303,7 +306,13 @@ class _Turn:
         return [n for _, _, _, n in order[:count]]
 
     def fed_back(self, scores: Mapping[int, float]) -> dict[str, float]:
-        """Return the telling terms of the best hits, weighted by how much they tell."""
+        """Return the telling terms of the best hits, weighted by how much they tell.
+
+        What is said of the other one repeats his words, and tells less.
+        """
+        share, said = 1 - self.weights.answers.another, self.documents
+        echoes = {n for n in scores if ASKS not in said[n].cues and _is_of_another(said[n])}
+        scores = {n: score * share if n in echoes else score for n, score in scores.items()}
         best = self.best(scores, self.reach.fed_back)
         asked = frozenset(self.terms)
         found: dict[str, float] = defaultdict(float)

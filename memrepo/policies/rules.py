@@ -151,9 +151,9 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     asks: float = 0.2
     """Share that a text loses which asks; half of it where it says something of who asks."""
     another: float = 0.2
-    """Share that a turn of a talk loses which is of the other one alone."""
+    """Share that a turn of a talk loses which is of the other one alone (you, and never I)."""
     listener: float = 0.7
-    """Share of what its subject adds that such a turn loses."""
+    """Share that such a turn loses of what its subject adds."""
     assistant: float = 0.4
     """Share that an assistant's answer loses, unless it is asked for: the user knows of himself."""
     spread: float = 0.01

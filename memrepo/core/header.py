@@ -53,8 +53,9 @@ _WHOLE_STRING = regex(_STRING)
 _COMMENT = regex(rf"#[^{BAD}]*")
 _MEMBER = regex(r"([A-Za-z_][A-Za-z0-9_-]*): ")
 _SCALAR = regex(rf"({_STRING})|({FLOW_PLAIN})")
-_PAIR = regex(rf"([A-Za-z_][A-Za-z0-9_-]*): (?>({_STRING})|({FLOW_PLAIN}))(, |\}})")
-"""A member whose value is a scalar, with what ends it: nearly all are so, and read at once."""
+_PAIR = regex(rf"([A-Za-z_][A-Za-z0-9_-]*): (?:({_STRING})|({FLOW_PLAIN}))(, |\}})")
+"""A member whose value is a scalar, with what ends it: nearly all are so, and read at once. Neither
+scalar may hold what ends it, so there is one way to match."""
 _SURROGATE = regex(r"\\u[dD][89a-fA-F]")
 
 

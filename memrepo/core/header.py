@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from sys import intern
 
 import msgspec
@@ -52,6 +53,9 @@ _WHOLE_STRING = regex(_STRING)
 _COMMENT = regex(rf"#[^{BAD}]*")
 _MEMBER = regex(r"([A-Za-z_][A-Za-z0-9_-]*): ")
 _SCALAR = regex(rf"({_STRING})|({FLOW_PLAIN})")
+_PAIR = regex(rf"([A-Za-z_][A-Za-z0-9_-]*): (?:({_STRING})|({FLOW_PLAIN}))(, |\}})")
+"""A member whose value is a scalar, with what ends it: nearly all are so, and read at once. Neither
+scalar may hold what ends it, so there is one way to match."""
 _SURROGATE = regex(r"\\u[dD][89a-fA-F]")
 
 
@@ -79,7 +83,7 @@ def _read(lines: Sequence[str], first: int) -> tuple[Entry, ...]:
         if match is not None:
             # A run holds many headers, and all have the same keys.
             key, start, rest = intern(match[1]), number, line[match.end() :]
-            if key in found or (key not in ORDER and ambiguous(key)):
+            if key in found or (key not in ORDER and _is_misread(key)):
                 raise NotCanonical(line)
             items = None if rest else []
             found[key] = Entry(key, _value(rest, line), start, number)
@@ -133,6 +137,12 @@ def _node(text: str, at: int, depth: int) -> tuple[Node, int]:
     return plain, match.end()
 
 
+@lru_cache(maxsize=1024)
+def _is_misread(key: str) -> bool:
+    """Tell whether a key may be read as something else than text; files share theirs."""
+    return ambiguous(key)
+
+
 def _list(text: str, at: int, depth: int) -> tuple[Node, int]:
     items: list[Node] = []
     if text.startswith("]", at):
@@ -157,9 +167,17 @@ def _mapping(text: str, at: int, depth: int) -> tuple[Node, int]:
     if depth > OWN_DEPTH:
         raise NotCanonical(text)
     while True:
-        match = _MEMBER.match(text, at)
-        if match is None or match[1] in members or ambiguous(match[1]):
+        pair = _PAIR.match(text, at)
+        match = pair or _MEMBER.match(text, at)
+        if match is None or match[1] in members or _is_misread(match[1]):
             raise NotCanonical(text)
+        if pair is not None:
+            key, string, plain, ended = pair.groups()
+            members[key] = plain if string is None else _unquoted(string)
+            at = pair.end()
+            if ended == "}":
+                return members, at
+            continue
         members[match[1]], at = _node(text, match.end(), depth + 1)
         if text.startswith(", ", at):
             at += 2

@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from functools import cache
+from functools import cache, lru_cache
 
 from memrepo.core.patterns import regex
 
@@ -26,6 +26,7 @@ _TIME = regex(
 _DATE = regex(r"\d{4}-\d{2}-\d{2}")
 
 
+@lru_cache(maxsize=4096)
 def parse_time(text: str) -> datetime:
     """Parse an RFC 3339 time; fractions are dropped, a missing offset means UTC.
 

@@ -149,7 +149,11 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     rule: float = 0.3
     """What a rule or a taste gains where help is asked for, such as a recommendation."""
     asks: float = 0.2
-    """Share that a text loses which asks."""
+    """Share that a text loses which asks; half of it where it says something of who asks."""
+    another: float = 0.2
+    """Share that a turn of a talk loses which is of the other one alone (you, and never I)."""
+    listener: float = 0.7
+    """Share that such a turn loses of what its subject adds."""
     assistant: float = 0.4
     """Share that an assistant's answer loses, unless it is asked for: the user knows of himself."""
     spread: float = 0.01

@@ -3,6 +3,8 @@
 It is seen from the text and the name beside it, in any source: an assistant answers at length and
 in markup, opens as one who serves, and never names itself. A statement about an assistant does, and
 is nobody's turn. What a user says about himself is worth more than what was answered to him.
+
+Of people who talk in turn, whoever says "you" and nowhere "I" speaks of the other (English).
 """
 
 from __future__ import annotations
@@ -46,6 +48,10 @@ _ASKED_OF = regex(
     r"|\byour (?:answer|advice|suggestion|recommendation)s?\b"
 )
 
+_SELF = frozenset("i im ive my me mine myself we our us".split())
+_OTHER = frozenset("you your youv u ur".split())
+"""Terms, so without endings (`yours`, `you've`), and as people write to each other."""
+
 
 def role_of(subject: str, text: str) -> str:
     """Return `u` for a user's turn, `a` for an assistant's, empty for all else.
@@ -59,6 +65,16 @@ def role_of(subject: str, text: str) -> str:
         return USER if name in _USERS else ASSISTANT
     is_answer = len(text) >= _LONG and _OPENS.match(text) and _MARKUP.search(text)
     return ASSISTANT if is_answer else ""
+
+
+def of_self(terms: frozenset[str]) -> bool:
+    """Tell whether a text of some terms says anything of who speaks."""
+    return not _SELF.isdisjoint(terms)
+
+
+def of_another(terms: frozenset[str]) -> bool:
+    """Tell whether a text of some terms speaks to another, and of who speaks says nothing."""
+    return not _OTHER.isdisjoint(terms) and not of_self(terms)
 
 
 def _names(text: str, name: str) -> bool:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from memrepo.policies.speakers import asks_assistant, role_of
+from memrepo.policies.speakers import asks_assistant, of_another, of_self, role_of
+from memrepo.policies.terms import terms
 
 LONG = " Set the oven to 220 degrees and wait until it is hot." * 10
 ANSWER = f"Certainly! Here is how to bake it:\n\n### Step 1: The oven\n{LONG}"
@@ -46,3 +47,21 @@ def test_a_turn_is_known_by_its_name_and_its_form(subject: str, text: str, role:
 )
 def test_a_question_asks_for_what_the_assistant_said(question: str, asks: bool) -> None:
     assert asks_assistant(question.split()) is asks
+
+
+@pytest.mark.parametrize(
+    ("text", "who"),
+    [
+        ("You've got a fine garden.", "another"),
+        ("That garden of yours!", "another"),
+        ("ur garden is great", "another"),
+        ("I like your garden.", "self"),
+        ("We dug it. What about you?", "self"),
+        ("I've dug it.", "self"),
+        ("The garden is dug.", ""),
+        ("the youth, the mist", ""),
+    ],
+)
+def test_a_text_is_of_who_speaks_or_of_another(text: str, who: str) -> None:
+    found = frozenset(terms(text))
+    assert (of_self(found), of_another(found)) == (who == "self", who == "another")

@@ -628,6 +628,40 @@ def test_what_stands_in_a_list_of_facts_is_no_talk(tmp_path: Path) -> None:
     assert asked(tmp_path / "b", listed, "pump in the cellar", replace(ALONE, context=1.0)) == plain
 
 
+@pytest.mark.parametrize(
+    ("echo", "question", "order"),
+    [
+        ("You mended the pump.", "who mended the pump", [2, 1]),
+        ("I mended the pump.", "who mended the pump", [1, 2]),
+        ("You mended the pump.", "what advice was there to mend the pump", [1, 2]),
+    ],
+    ids=["of the other alone", "of himself", "help is asked for"],
+)
+def test_in_a_talk_what_is_said_of_the_other_one_alone_answers_less(
+    tmp_path: Path, echo: str, question: str, order: list[int]
+) -> None:
+    talk = turns(("Ana", echo), ("Ben", "The pump is mended now."), ("Ana", "tea"))
+    weights = replace(NOTHING_AROUND, answers=Answers(reply=0, rule=0, another=0.5))
+    assert asked(tmp_path, talk, question, weights) == order
+    assert asked(tmp_path / "b", talk, question, replace(weights, answers=Answers(another=0))) == [
+        1,
+        2,
+    ]
+
+
+def test_a_turn_of_the_other_one_alone_gains_little_by_its_subject(tmp_path: Path) -> None:
+    talk = turns(("Ana", "You have the pump."), ("Ben", "tea"), ("Ana", "I saw the long pump."))
+    weights = replace(NOTHING_AROUND, subject=0.5, answers=Answers(another=0, listener=1))
+    assert asked(tmp_path, talk, "which pump has Ana", weights) == [3, 1]
+    usual = replace(weights, answers=Answers(another=0, listener=0))
+    assert asked(tmp_path / "b", talk, "which pump has Ana", usual) == [1, 3]
+
+
+def test_whoever_tells_of_himself_as_he_asks_loses_half(tmp_path: Path) -> None:
+    asks = turns(("Ana", "Is the pump in the shed?"), ("Ana", "I keep the pump in the shed, no?"))
+    assert asked(tmp_path, asks, "pump shed", NOTHING_AROUND) == [2, 1]
+
+
 def test_an_answer_lends_its_words_to_the_turn_that_it_answers(tmp_path: Path) -> None:
     talk = turns(
         ("user", "I want to seal the window"),

@@ -6,7 +6,9 @@ configuration) is imported where it is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -265,3 +267,16 @@ def outside(work: Work) -> Mapping[str, Setting]:
         if value := here.get(f"memrepo.{git_name(name)}"):
             found[name] = Setting(value=value, origin=".git/config")
     return found
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keep the cycle collector from going through all memories time and again: few cycles die."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.freeze()  # nor once more at the end
+            gc.enable()

@@ -99,7 +99,7 @@ def completed(memory: Memory, now: datetime, taken: Container[str] = ()) -> Memo
 
 def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]:
     other = seen.setdefault(memory.id, memory.path)
-    if other == memory.path and memory.id in scene.others:
+    if memory.id in scene.others:
         other = scene.others[memory.id].path
     if other != memory.path and not scene.merging:
         yield SAME_ID.found(

@@ -276,7 +276,7 @@ def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) ->
             now=now,
             until=until,
         )
-    held = held_until(memory)
+    held = memory.made(held_until)
     expires = max(confirmed + ttl, held) if held else confirmed + ttl
     if lasts(memory, cls, rules):
         return Keeping(

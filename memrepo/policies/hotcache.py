@@ -121,11 +121,13 @@ def hot_steps(
     decay: DecayRules,
     *,
     news: bool = False,
+    whole: bool = True,
 ) -> tuple[list[Step], list[Problem]]:
     """Return promotions and demotions, a commit each, and a finding where the budget is too small.
 
     What would be evicted as soon as it comes does not come at all. A small first page takes in
-    more where there are `news`: never by time alone.
+    more where there are `news`: never by time alone. Where these are not all memories (`whole`),
+    nothing shows whether there was a first page: none is begun.
     """
     entries: list[_Entry] = []
     steps: list[Step] = []
@@ -151,7 +153,7 @@ def hot_steps(
         ):
             entries.append(_Entry(memory=memory, unused=0, since=now, reason=why, new=True))
     unchosen = len(entries) < FEW and all(e.reason == SEEDED for e in entries)
-    if unchosen and (first := _first(memories, accesses, now, decay, news)):
+    if whole and unchosen and (first := _first(memories, accesses, now, decay, news)):
         return [*steps, _first_step(first, now)], []
     kept, out, problems = _fitted(entries, rules)
     for entry in out:

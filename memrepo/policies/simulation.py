@@ -1,7 +1,8 @@
 """The policies played forward in memory: what would survive, day by day.
 
 One upkeep a day, by the very rules of a run. A day's upkeep is given only the memories that it
-could move (`wake`), with all that refers to them, so a quiet day costs nothing. Sessions retrieve
+could move (`wake`), with all that refers to them, so a quiet day costs nothing; of those whose turn
+to leave has to wait as many as the pace lets go. Sessions retrieve
 by a fixed rule: all memories but chunks stand in an order that the seed gives, and each of a
 session's three draws takes the n-th with a probability that falls as 1/n. A draw that recall would
 not find is lost, as a question is that comes too late.
@@ -37,7 +38,7 @@ from memrepo.policies.decay import FLOOR, class_of, decays, is_over, is_protecte
 from memrepo.policies.hotcache import hot_of, why_hot
 from memrepo.policies.rules import Rules
 from memrepo.policies.tiers import TIERS, place_of
-from memrepo.policies.upkeep import upkeep
+from memrepo.policies.upkeep import Turn, pace_of, upkeep
 
 DRAWS = 3
 """Retrievals of a session: as many as a search counts."""
@@ -102,10 +103,13 @@ def simulate(
     )
 
 
-def wake(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> datetime | None:
+def wake(
+    memory: Memory, accesses: Accesses, now: datetime, rules: Rules, *, waits: bool = False
+) -> datetime | None:
     """Return the first moment at which an upkeep could move a memory that no one retrieves.
 
-    Called after an upkeep at `now`. May be too early, never too late; None: never.
+    Called after an upkeep at `now`. May be too early, never too late; None: never. Of a memory
+    whose turn to leave `waits`, it is the first moment that may give it another turn.
     """
     access = accesses.of(memory.id)
     if memory.status != "active":
@@ -113,7 +117,7 @@ def wake(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> dat
     if hot_of(memory) is not None or (access.last is not None and access.last > now):
         return now
     if memory.is_note:
-        return _wake_note(memory, access, rules)
+        return None if waits else _wake_note(memory, access, rules)
     if not decays(memory):
         return None
     if why_hot(memory, accesses, now, rules.hot):
@@ -123,7 +127,7 @@ def wake(memory: Memory, accesses: Accesses, now: datetime, rules: Rules) -> dat
     found.append(kept.until)
     if not is_protected(memory, kept.cls):
         found += [kept.leaves, now if kept.confidence < FLOOR else None]
-    return min((at for at in found if at is not None), default=None)
+    return min((at for at in found if at is not None and not (waits and at <= now)), default=None)
 
 
 def _wake_note(note: Memory, access: Access, rules: Rules) -> datetime | None:
@@ -162,6 +166,8 @@ class _Play:
                 self.users[target].add(id_)
         self.due: list[tuple[datetime, str]] = sorted((now, id_) for id_ in self.memories)
         self.touched: set[str] = set()
+        self.turns: dict[str, Turn] = {}
+        self.line: list[Turn] = []
         self.groups = {id_: _groups(memory) for id_, memory in self.memories.items()}
         self.counts = Counter(g for groups in self.groups.values() for g in groups)
         self.began, self.lost = len(self.memories), 0
@@ -202,20 +208,39 @@ class _Play:
             files=Files({}, {}),
             memories=MappingProxyType({id_: self.memories[id_] for id_ in sorted(near)}),
         )
-        after = upkeep(
-            some, self.accesses, now, self.rules, total=len(self.memories), play=played
-        ).state.memories
+        done = upkeep(some, self.accesses, now, self.rules, total=len(self.memories), play=played)
+        after = done.state.memories
         changed = {id_ for id_ in near if id_ in after and after[id_] is not some.memories[id_]}
         for id_ in near:
             self._put(id_, after.get(id_))
+        waits = {turn[2]: turn for turn in done.later}
+        for id_ in near - waits.keys():
+            self.turns.pop(id_, None)
+        for id_, turn in waits.items():
+            if self.turns.get(id_) != turn:
+                self.turns[id_] = turn
+                heappush(self.line, turn)
         for id_ in sorted((awake | changed) & after.keys()):
-            if (at := wake(after[id_], self.accesses, now, self.rules)) is not None:
+            at = wake(after[id_], self.accesses, now, self.rules, waits=id_ in waits)
+            if at is not None:
                 heappush(self.due, (at, id_))
 
     def _awake(self, now: datetime) -> set[str]:
         found, self.touched = self.touched, set()
         while self.due and self.due[0][0] <= now:
             found.add(heappop(self.due)[1])
+        room = pace_of(len(self.memories), self.rules)
+        while self.line and room > 0:
+            turn = heappop(self.line)
+            id_ = turn[2]
+            if self.turns.get(id_) != turn:
+                continue  # something happened to it: it left, or has another turn
+            del self.turns[id_]
+            if id_ in found:
+                continue  # it may have lost its turn, and takes nobody's room then
+            found.add(id_)
+            # What refers to another may go along with it, which takes no turn of its own.
+            room -= not references(self.memories[id_])
         return found & self.memories.keys()
 
     def _with_users(self, ids: Iterable[str]) -> set[str]:

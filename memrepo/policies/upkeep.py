@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 import msgspec
 
@@ -81,19 +81,35 @@ Allowed = Callable[[Step], bool]
 """Tells whether a step may be proposed: what a person took back is not done again by itself."""
 
 Play = Callable[[State, Iterable[Step]], State]
+Turn: TypeAlias = tuple[int, datetime, str]
+"""When it is a memory's turn to leave recall: prunes come first, what fell due first before others.
+
+It stays the same until something happens to the memory.
+"""
 
 
 class Upkeep(msgspec.Struct, frozen=True, kw_only=True):
     """What is owed: steps in order, the state after them, findings, and how much had to wait.
 
-    `room` is what is left of the pace for others that take memories out of recall.
+    `room` is what is left of the pace for others that take memories out of recall. `later` tells
+    whose turn has to wait, in order.
     """
 
     steps: tuple[Step, ...]
     state: State
     problems: tuple[Problem, ...] = ()
-    waiting: int = 0
+    later: tuple[Turn, ...] = ()
     room: int = 0
+
+    @property
+    def waiting(self) -> int:
+        """Return how much had to wait."""
+        return len(self.later)
+
+
+def pace_of(total: int, rules: Rules) -> int:
+    """Return how many of so many memories one run may take out of recall."""
+    return max(LEAST, int(total * rules.pace_pct / 100))
 
 
 def upkeep(
@@ -118,17 +134,20 @@ def upkeep(
     moving = owed_tier_moves(state, accesses, now, rules)
     steps = steps_of(moving, now, rules.tiers) if moving else ()
     after = play(state, steps)
-    pace = max(LEAST, int((total or len(after.memories)) * rules.pace_pct / 100)) - spent
+    whole = total in (0, len(state.memories))
+    pace = pace_of(total or len(after.memories), rules) - spent
     owed = list(_leaving(after, accesses, now, rules, allowed))
-    kept = owed[: max(0, pace)]
+    kept = [step for _, step in owed[: max(0, pace)]]
     after = play(after, kept)
-    hot, problems = hot_steps(after.active, accesses, now, rules.hot, rules.decay, news=news)
+    hot, problems = hot_steps(
+        after.active, accesses, now, rules.hot, rules.decay, news=news, whole=whole
+    )
     hot = [step for step in hot if allowed(step)]
     return Upkeep(
         steps=(*steps, *kept, *hot),
         state=play(after, hot),
         problems=tuple(problems),
-        waiting=len(owed) - len(kept),
+        later=tuple(turn for turn, _ in owed[len(kept) :]),
         room=max(0, pace - len(kept)),
     )
 
@@ -149,16 +168,17 @@ def _played(state: State, steps: Iterable[Step]) -> State:
 
 def _leaving(
     state: State, accesses: Accesses, now: datetime, rules: Rules, allowed: Allowed
-) -> Iterator[Step]:
+) -> Iterator[tuple[Turn, Step]]:
     """Yield prunes and then archivings, each kind oldest first."""
     leaving = Leaving(state.memories)
     gone: set[str] = set()
-    for memory, why, ended in _pruned(state, accesses, now, rules):
+    for due, memory, why, ended in _pruned(state, accesses, now, rules):
+        turn = 0, due, memory.id
         if ended:
             # What was true once is still asked for: `--valid-at` finds it in the archive.
             if allowed(step := archive(memory, now, why)):
                 gone.add(memory.id)
-                yield step
+                yield turn, step
             continue
         step = Step(op="prune", what=memory.label, reason=why, memories=(memory.id,))
         if not allowed(step) or memory.id in gone:
@@ -166,17 +186,17 @@ def _leaving(
         if changes := leaving.leave(memory.id):
             step = Step(op="prune", what=memory.label, reason=why, changes=changes)
             gone.update(step.memory_ids)
-            yield step
+            yield turn, step
     for memory, due in archivable(state.active, accesses, now, rules.archive):
         step = archive(memory, now, told(memory, accesses.of(memory.id), due, rules.archive))
         if memory.id not in gone and allowed(step):
-            yield step
+            yield (1, due, memory.id), step
 
 
 def _pruned(
     state: State, accesses: Accesses, now: datetime, rules: Rules
-) -> Iterator[tuple[Memory, str, bool]]:
-    """Yield what is over, oldest first, with the reason and whether a stated end has come."""
+) -> Iterator[tuple[datetime, Memory, str, bool]]:
+    """Yield what is over, oldest first, since when, why, and whether a stated end has come."""
     notes = [m for m in state.active if m.is_note]
     found = [
         (written, note.id, note, why, False)
@@ -188,5 +208,5 @@ def _pruned(
         # What fell due for the archive before its time was over rests there.
         if rests is None or rests >= kept.due:
             found.append((kept.due, memory.id, memory, kept.told(), kept.ended))
-    for _, _, memory, why, ended in sorted(found, key=lambda f: f[:2]):
-        yield memory, why, ended
+    for due, _, memory, why, ended in sorted(found, key=lambda f: f[:2]):
+        yield due, memory, why, ended

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import msgspec
 
 from memrepo.checks.memories import folded
-from memrepo.checks.rules import Nowhere, Wants
+from memrepo.checks.rules import Wants
 from memrepo.core import codec
 from memrepo.core.ids import ID_PATTERN, slugify
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
@@ -113,21 +113,6 @@ class Index:
         for path, mode, blob in listed(self.git, *patterns):
             if mode in FILES:
                 yield path, self.git.read(blob)
-
-
-class Whole(Nowhere):
-    """A whole tree is checked: around it are files of others alone, and nothing changes."""
-
-    def __init__(self, files: Mapping[str, bytes], paths: Collection[str]) -> None:
-        self._files, self._paths = files, paths
-
-    def before(self, path: str) -> bytes | None:
-        """Return the file itself."""
-        return self._files.get(path)
-
-    def there(self, path: str) -> bool:
-        """Tell whether the tree has a file."""
-        return path in self._paths
 
 
 class Grounds(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from zoneinfo import ZoneInfoNotFoundError
 
@@ -217,3 +218,78 @@ def test_a_workspace_whose_texts_lie_deeper_is_told_what_to_name(tmp_path: Path)
     done(repo, "config", "add", "sources.claims", *answer["proposed"])
     assert done(repo, "run")["counts"]["memories_new"] == 3
     assert done(tmp_path, "init", "repo")["proposed"] == []
+
+
+def test_of_many_folders_one_pattern_a_kind_is_proposed(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    for n in range(12):
+        (workspace / f"area {n}").mkdir(parents=True)
+        (workspace / f"area {n}" / "x.md").write_text(f"- The lamp {n} hangs in the hall.\n")
+    (workspace / "area 0" / "y.txt").write_text("The pump is green.\n")
+    (workspace / "z.md").write_text("- The door of the shed is red.\n")
+    answer = done(tmp_path, "init", "repo", "--from", workspace)
+    assert sorted(answer["proposed"]) == ["**/*.md", "area 0/**/*.txt"]
+    done(tmp_path / "repo", "config", "add", "sources.claims", *answer["proposed"])
+    done(tmp_path / "repo", "run")
+    told = {s.resource for m in memories(tmp_path / "repo").values() for s in m.sources}
+    assert {f"sources/area {n}/x.md" for n in range(12)} | {"sources/z.md"} <= told
+
+
+def _crlf(folder: Path) -> None:
+    (folder / "MEMORY.md").write_bytes(b"# Mill\r\n\r\n- The pump is painted green by Ada.\r\n")
+
+
+def _not_utf8(folder: Path) -> None:
+    (folder / "MEMORY.md").write_bytes(b"- The caf\xe9 is closed on Mondays.\n")
+
+
+def _links(folder: Path) -> None:
+    (folder / "loop").symlink_to("loop")
+    (folder / "gone.md").symlink_to("nowhere.md")
+    (folder / "memory").symlink_to("real")
+    (folder / "real").mkdir()
+    (folder / "real" / "x.md").write_text("- The lamp hangs in the hall.\n")
+
+
+def _names(folder: Path) -> None:
+    for name in ("memory/mein schönes Café ☕.md", "My Notes [old]/a & b.md", "日本/記憶.md"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("- The lamp hangs in the hall.\n")
+
+
+def _own_hooks(folder: Path) -> None:
+    git(folder, "init", "-q")
+    (folder / ".git/hooks/pre-commit").write_text("#!/bin/sh\nexit 1\n")
+    (folder / ".git/hooks/pre-commit").chmod(0o755)
+    (folder / "MEMORY.md").write_text("- The lamp hangs in the hall.\n")
+
+
+def _no_text(folder: Path) -> None:
+    (folder / "data.csv").write_text("a,b\n")
+
+
+@pytest.mark.parametrize("shape", [_crlf, _not_utf8, _links, _names, _own_hooks, _no_text])
+def test_a_workspace_of_any_shape_makes_a_repository_that_doctor_likes(
+    shape: Callable[[Path], None], tmp_path: Path
+) -> None:
+    workspace, repo = tmp_path / "workspace", tmp_path / "repo"
+    workspace.mkdir()
+    shape(workspace)
+    before = files(workspace, git_too=True)
+    answer = done(tmp_path, "init", "repo", "--from", workspace)
+    done(repo, "doctor")
+    if answer["proposed"]:
+        done(repo, "config", "add", "sources.claims", *answer["proposed"])
+    done(repo, "run")
+    assert files(workspace, git_too=True) == before
+    kept = memories(repo)
+    assert kept or answer["ingest"]["refused"] or any("no text" in w for w in answer["warnings"])
+
+
+def test_an_empty_workspace_is_told_of_until_something_lies_there(tmp_path: Path) -> None:
+    (tmp_path / "workspace").mkdir()
+    empty = done(tmp_path, "init", "repo", "--from", "workspace")["warnings"]
+    assert any("holds no text yet" in warning for warning in empty)
+    (tmp_path / "workspace" / "MEMORY.md").write_text("- The lamp hangs in the hall.\n")
+    told = done(tmp_path, "init", "other", "--from", "workspace")["warnings"]
+    assert not any("holds no text yet" in warning for warning in told)

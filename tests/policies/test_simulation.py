@@ -20,8 +20,8 @@ from memrepo.core.state import State, read_state
 from memrepo.policies.decay import class_of
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.rules import CLASSIC, HotRules, Rules
-from memrepo.policies.simulation import DRAWS, simulate
-from memrepo.policies.upkeep import upkeep
+from memrepo.policies.simulation import DRAWS, Simulation, simulate
+from memrepo.policies.upkeep import LEAST, upkeep
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 H, D = timedelta(hours=1), timedelta(days=1)
@@ -87,6 +87,7 @@ def made(number: int, link: int | None, **fields: Any) -> Memory:
     st.integers(0, 60),
     st.integers(0, 3),
     st.sampled_from((Rules(), CLASSIC)),
+    st.sampled_from((1, 2, LEAST)),
 )
 def test_it_agrees_with_runs_that_look_at_everything(
     fields: list[dict[str, Any]],
@@ -94,6 +95,7 @@ def test_it_agrees_with_runs_that_look_at_everything(
     sessions: int,
     seed: int,
     profile: Rules,
+    least: int,
 ) -> None:
     start = state(*(made(n, **f) for n, f in enumerate(fields, start=1)))
     before = [
@@ -102,8 +104,14 @@ def test_it_agrees_with_runs_that_look_at_everything(
         if n <= len(fields)
     ]
     rules, days = replace(profile, hot=HotRules(budget=2)), 40
-    told = simulate(start, fold(before), T0, rules, days=days, sessions=sessions, seed=seed)
-    states = by_runs(start, before, told.events, rules, days)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("memrepo.policies.upkeep.LEAST", least)  # with one a day, most have to wait
+        told = simulate(start, fold(before), T0, rules, days=days, sessions=sessions, seed=seed)
+        states = by_runs(start, before, told.events, rules, days)
+    agree(told, states)
+
+
+def agree(told: Simulation, states: list[State]) -> None:
     assert dict(told.memories) == dict(states[-1].memories)
     for day, after in zip(told.days, states, strict=True):
         notes = [m for m in after.active if m.is_note]
@@ -111,7 +119,22 @@ def test_it_agrees_with_runs_that_look_at_everything(
         assert day.classes == Counter(class_of(m) for m in after.active if not m.is_note)
         assert day.archived == sum(m.status == "archived" for m in after.memories.values())
         assert day.hot == sum(hot_of(m) is not None for m in after.active)
-        assert day.gone == len(start.memories) - len(after.memories)
+        assert day.gone == len(states[0].memories) - len(after.memories)
+
+
+@pytest.mark.parametrize("sessions", [4, 150, 400])
+def test_it_agrees_where_many_have_to_wait_and_some_are_retrieved_meanwhile(
+    sessions: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memrepo.policies.upkeep.LEAST", 3)
+    types, rules = ("decision", "fact", "preference"), replace(CLASSIC, pace_pct=5.0)
+    start = state(
+        *(memory(n, created=T0 - (1 + n % 4 * 8) * D, type=types[n % 3]) for n in range(1, 91))
+    )
+    told = simulate(start, Accesses(), T0, rules, days=36, sessions=sessions, seed=2)
+    states = by_runs(start, [], told.events, rules, 36)
+    assert any(day.hot for day in told.days)
+    agree(told, states)
 
 
 def test_what_waits_for_the_pace_is_taken_up_the_next_day() -> None:

@@ -127,13 +127,13 @@ def do(work: Work, request: Request) -> Result | Past | Baseline:
 
 def look(work: Work, request: Request, *, merging: bool = False) -> Result:
     """Check files; `merging` says that git is about to commit a merge, which nothing else tells."""
+    if not (request.files or request.staged):
+        return _whole(work, request)
     fixed: list[str] = []
     if request.files:
         opened = scenes.named(work.call.where, request.files)
-    elif request.staged:
-        opened = scenes.staged(work.call.where, merging=merging)
     else:
-        opened = scenes.tree(work.call.where)
+        opened = scenes.staged(work.call.where, merging=merging)
     with opened as checked:
         scene = checked.scene
         if request.fix:
@@ -142,10 +142,6 @@ def look(work: Work, request: Request, *, merging: bool = False) -> Result:
             mend = repair.mend_staged if request.staged else repair.mend
             scene, fixed = mend(checked, work.call.now, request.only)
         found = (*checked.early, *registry.problems(scene, request.only))
-        if not (request.files or request.staged) and "secrets" in (request.only or ("secrets",)):
-            from memrepo.actions.check.detectors import scanned
-
-            found += tuple(p for path, data in scene.files.items() for p in scanned(path, data))
     found = tuple(replace(p, path=checked.names.get(p.path, p.path)) for p in found)
     return Result(
         problems=found,
@@ -154,6 +150,17 @@ def look(work: Work, request: Request, *, merging: bool = False) -> Result:
         foreign=checked.foreign,
         exit=_exit(found),
     )
+
+
+def _whole(work: Work, request: Request) -> Result:
+    """Check the tree at HEAD, every file of it."""
+    from memrepo.actions.check import whole
+    from memrepo.actions.check.detectors import scanned
+
+    asks = not request.only or "secrets" in request.only
+    looked = whole.look(work.call.where, request.only, scanned if asks else None)
+    found = (*looked.early, *looked.problems)
+    return Result(problems=found, files=looked.files, exit=_exit(found))
 
 
 def _exit(found: tuple[Problem, ...]) -> Exit:

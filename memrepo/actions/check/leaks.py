@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from memrepo.actions.check import scenes
+from memrepo.actions.check import scenes, whole
 from memrepo.actions.check.check import Baseline, Past
 from memrepo.actions.check.detectors import scanned
 from memrepo.actions.work import Work
 from memrepo.checks.messages import message_problems
 from memrepo.checks.secrets import fingerprints, secret_problems
 from memrepo.core.errors import Exit
-from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.store.around import BASELINE, grounds
 from memrepo.store.light import Git, introduced, messages
@@ -67,12 +66,11 @@ def brought(git: Git, *revisions: str) -> Iterator[tuple[str, Problem]]:
 
 def write_baseline(work: Work, *, dry_run: bool) -> Baseline:
     """Write the fingerprints of the secrets that the tree holds; a person commits the file."""
-    with scenes.tree(work.call.where) as checked:
-        files = checked.scene.files
-        found = sorted({mark for data in files.values() for mark in fingerprints(data)})
-        layout = checked.scene.layout or Layout()
-    path = layout.prefix + BASELINE
+    with whole.opened(work.call.where) as tree:
+        every = (data for files in tree.parts() for data in files.values())
+        found = sorted({mark for data in every for mark in fingerprints(data)})
+        path, top = tree.layout.prefix + BASELINE, tree.git.top
     if not dry_run:
-        (checked.root / path).unlink(missing_ok=True)  # never written through a link
-        (checked.root / path).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        (top / path).unlink(missing_ok=True)  # never written through a link
+        (top / path).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return Baseline(path=path, findings=len(found), dry_run=dry_run)

@@ -1,4 +1,4 @@
-"""The scenes that `check` looks at: named files, what is staged, or the tree at HEAD."""
+"""The scenes that `check` looks at: named files, or what is staged."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
     top = next((p for p in (where, *where.parents) if (p / ".git").exists()), None)
     paths = {_below(top, where / name): name for name in names} if top else {}
     if top is None or "" in paths:
-        files, early = _read(where, names)
+        files, early = read(where, names)
         yield Checked(scene=Scene(files=files), early=early, root=where)
         return
     from memrepo.store.around import Index, grounds
     from memrepo.store.light import Git
 
-    files, early = _read(top, paths)
+    files, early = read(top, paths)
     with Git(top) as git:
         known = grounds(git)
         layout = known.layout
@@ -70,7 +70,8 @@ def _below(top: Path, path: Path) -> str:
     return whole.relative_to(top).as_posix() if whole.is_relative_to(top) else ""
 
 
-def _read(root: Path, names: Iterable[str]) -> tuple[dict[str, bytes], tuple[Problem, ...]]:
+def read(root: Path, names: Iterable[str]) -> tuple[dict[str, bytes], tuple[Problem, ...]]:
+    """Read files of the work tree, and say which of them cannot be read."""
     files, problems = {}, []
     for name in names:
         path = root / name
@@ -120,33 +121,6 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
 
 
 @contextmanager
-def tree(where: Path) -> Iterator[Checked]:
-    """Yield the scene of all that memrepo owns at HEAD.
-
-    Hot cache and views are read as they lie in the work tree: a hand edits them there, committed or
-    not.
-    """
-    from memrepo.store import light
-    from memrepo.store.around import Whole, grounds
-    from memrepo.store.gitenv import NotARepository
-
-    with opened_git(where) as git:
-        known = grounds(git)
-        layout = known.layout
-        if layout is None:
-            raise NotARepository(git.top, "found a repository that memrepo was never set up in")
-        entries = list(light.at_head(git))
-        owned = [e for e in entries if layout.owns(e[0]) or _hides(layout, e)]
-        files, early = taken(git, layout, owned)
-        views = layout.area("views")
-        pages = [p for p in files if layout.is_hot(p) or p.startswith(views)]
-        files |= _read(git.top, [p for p in pages if (git.top / p).exists()])[0]
-        around = Whole(files, {path for path, _, _ in entries})
-        scene = Scene(files=files, layout=layout, around=around, wants=known.wants(git))
-        yield Checked(scene=scene, early=early, root=git.top)
-
-
-@contextmanager
 def opened_git(where: Path) -> Iterator[Git]:
     """Open the repository that holds a folder, for reading; raises NotARepository."""
     from memrepo.store.gitenv import NotARepository
@@ -157,12 +131,6 @@ def opened_git(where: Path) -> Iterator[Git]:
         raise NotARepository(where, "found no git repository here or above")
     with Git(top) as git:
         yield git
-
-
-def _hides(layout: Layout, entry: tuple[str, str, str]) -> bool:
-    """Tell whether an area is itself a link: it would hide all that it holds without a word."""
-    path, mode, _ = entry
-    return not mode.startswith("100") and layout.owns(path + "/")
 
 
 def taken(

@@ -9,7 +9,7 @@ import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.request import option
-from memrepo.actions.work import Work
+from memrepo.actions.work import Work, uncollected
 from memrepo.core.times import format_time
 from memrepo.keys import PROFILES
 from memrepo.policies.simulation import Day as Played
@@ -75,6 +75,11 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Result:
     """Play from now on by each lifecycle profile, and count each tier and class day by day."""
+    with uncollected():
+        return _played(work, request)
+
+
+def _played(work: Work, request: Request) -> Result:
     state, config = work.tree.state(), work.config
     accesses = ledger_of(work.store).accesses()
     sessions = request.days if request.sessions is None else request.sessions

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +24,7 @@ from memrepo.actions.run.proposal import MANY, STAGES, Proposed, Wish, propose
 from memrepo.actions.run.report import REPORTS, Report
 from memrepo.actions.run.telemetry import Outcome, Result, reported, result_of
 from memrepo.actions.run.timetable import superseded
-from memrepo.actions.work import MACHINE, Work
+from memrepo.actions.work import MACHINE, Work, uncollected
 from memrepo.config import JUDGES
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import Context
@@ -160,7 +158,7 @@ def do(work: Work, request: Request) -> Result:
     request = replace(request, mode=mode, judge=judge, resume=resume)
     if request.estimate:
         return _foreseen(work, request)
-    with _uncollected():
+    with uncollected():
         result = reported(work, request, lambda: _once(work, request))
     if not request.dry_run:
         _keep(work, work.refreshed())
@@ -172,7 +170,7 @@ def _foreseen(work: Work, request: Request) -> Result:
     from memrepo.actions.run.estimate import estimated
 
     at, wish = work.refreshed(), _wish(work, request)
-    with _uncollected():
+    with uncollected():
         found = estimated(
             at, _choice(at, request), wish, resume=request.resume, force=request.force
         )
@@ -200,19 +198,6 @@ def _keep(before: Work, at: Work) -> None:
         from memrepo.actions.run.kept_words import keep_words
 
         keep_words(at)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Keep the cycle collector from going through all memories time and again: few cycles die."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.freeze()  # nor once more at the end
-            gc.enable()
 
 
 def _once(first: Work, request: Request) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
-from memrepo.actions.check import detectors, scenes
+from memrepo.actions.check import detectors, whole
 from memrepo.actions.run.derived import derived_files
 from memrepo.actions.setup.budgets import hot_budget
 from memrepo.actions.setup.finding import Check, Finding
@@ -112,9 +112,9 @@ _LOOKED: WeakKeyDictionary[Work, tuple[Problem, ...]] = WeakKeyDictionary()
 
 def _held(work: Work) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     """Hold the work tree against all rules at once; those about secrets are told apart."""
-    with scenes.tree(work.store.root) as checked:
-        found = [p for p in registry.problems(checked.scene) if p.severity == "error"]
-        early = tuple(p for p in checked.early if p.severity == "error")
+    looked = whole.look(work.store.root)
+    found = [p for p in looked.problems if p.severity == "error"]
+    early = tuple(p for p in looked.early if p.severity == "error")
     secrets = {name for name, rule in registry.RULES.items() if rule.group == "secrets"}
     others = tuple(p for p in found if p.rule not in secrets)
     return (*early, *others), tuple(p for p in found if p.rule in secrets)

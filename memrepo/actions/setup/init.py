@@ -133,6 +133,8 @@ def do(work: Work, request: Request) -> Result:
         brought = _claims(at, workspace or where)
         ingested = take_in(at.refreshed(), reason="first snapshot of the workspace")
         alone, share = _left_alone(at, workspace or (where if adopted else None))
+        if workspace is not None and not (known or alone or _holds(at.refreshed(), ingested)):
+            warnings.append(f"{workspace} {_EMPTY}")
         branch = store.branch.removeprefix("refs/heads/")
         zone = at.refreshed().config.zone.key
         config = store.layout.config
@@ -158,6 +160,19 @@ def do(work: Work, request: Request) -> Result:
     )
 
 
+_FOLDERS = 8
+"""So many folders are named each by its own pattern; of more nobody reads the line."""
+_EMPTY = (
+    "holds no text yet: runs read its markdown (`memrepo config explain sources.claims`),"
+    " `memrepo import` takes in what another program exported"
+)
+
+
+def _holds(at: Work, ingested: Ingested) -> bool:
+    """Tell whether the workspace has anything that runs read, or would if they could."""
+    return bool(ingested.refused) or any(at.tree.files.below(at.tree.layout.area("sources")))
+
+
 def machine_zone() -> str:
     """Return the zone of this machine and person, `TZ` first; UTC where none can be told."""
     import logging
@@ -174,13 +189,20 @@ def machine_zone() -> str:
 
 
 def proposed_patterns(names: Sequence[str]) -> tuple[str, ...]:
-    """Return patterns of `sources.claims` that name all these files: one a top folder and kind."""
-    found: dict[str, None] = {}
+    """Return patterns of `sources.claims` that name all these files: one a top folder and kind.
+
+    Of many folders, as a vault has them, it is one a kind.
+    """
+    found: dict[str, dict[str, None]] = {}
     for name in names:
         top, inside, _ = name.partition("/")
         kind = name[name.rindex(".") :]
-        found[f"{escape(top)}/**/*{kind}" if inside else f"*{kind}"] = None
-    return tuple(found)
+        pattern = f"{escape(top)}/**/*{kind}" if inside else f"*{kind}"
+        found.setdefault(kind, {})[pattern] = None
+    for kind, patterns in found.items():
+        if len(patterns) > _FOLDERS:
+            found[kind] = {f"**/*{kind}": None}
+    return tuple(pattern for patterns in found.values() for pattern in patterns)
 
 
 def _claims(at: Work, workspace: Path) -> Brought:

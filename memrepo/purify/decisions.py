@@ -14,6 +14,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -34,6 +35,7 @@ from memrepo.policies.matching import (
     reuse_key,
     tokens,
 )
+from memrepo.policies.shared_words import SharedWords
 from memrepo.policies.wording_marks import is_told
 from memrepo.purify.known import Known, Priors, by_person, prior_of
 
@@ -45,8 +47,10 @@ SURE_CHANGE, UNSURE = 0.95, 0.5
 _EXAMINED = 1000
 """So many are looked at for one statement, those of its rarest words first: a word that stands
 everywhere says little."""
-LOOKED = 24
-"""With so many statements one is compared, those that share its rarest words first."""
+LOOKED, _MANY, _FEWEST = 24, 10_000, 8
+"""With so many statements one is compared, those that share its rarest words first. Where more than
+10,000 stand it is with fewer, as the more there are the more share a few words; from 30,000 on
+with the 8 that are nearest."""
 _SHARED = 0.3
 """The least share of the words of the shorter of two that both hold."""
 _SHARED_PAIRS = 1 / 8
@@ -160,6 +164,7 @@ class Near:
         self._priors = Priors(self._held)
         self._changed: dict[str, Mapping[str, Noticed]] = {}
         self._pairs = 0
+        self._shared: SharedWords | None = None
         self.follow({memory.id: memory for memory in memories})
 
     def follow(self, memories: Mapping[str, Memory]) -> None:
@@ -180,6 +185,7 @@ class Near:
         )
         if not (news or gone):
             return
+        self._shared = None
         if gone or not all(m.id in had and prior_of(had[m.id]) == prior_of(m) for m in news):
             self._changed.clear()
         for id_ in gone:
@@ -241,42 +247,40 @@ class Near:
         kept = {id_: one for id_ in near if (one := found[id_]) is not None}
         whole = _no_list(_one_key(_covered_best(kept), self._priors))
         if own:
-            self._changed[claim.memory_id] = whole
+            self._changed[claim.memory_id] = whole or _NOTHING
         return whole
+
+    def compare(self, ids: Iterable[str]) -> None:
+        """Find out what some statements and those near them change about each other.
+
+        What begins alike is read once for all that it is compared with, and not held for long.
+        """
+        held = self._held
+        for id_ in sorted((i for i in ids if i in held), key=lambda i: held[i].said):
+            self.changed(self._priors[id_])
 
     def around(self, ids: Iterable[str]) -> set[str]:
         """Return all statements that share enough words with one of some."""
         words = self.index.words
-        return {other for id_ in ids for other in self._sharing(words.get(id_, frozenset()))}
+        return {other for id_ in ids for other in self._sharing(frozenset(words.get(id_, ())))}
 
     def _those(self, claim: PriorClaim, asked: Iterable[str]) -> Iterator[str]:
         """Yield which of some statements share enough words with one."""
         words, of = tokens(claim.text), self.index.words
         least = _least(words)
         for id_ in asked:
-            other = of.get(id_, frozenset())
-            if len(words & other) >= least * min(len(words), len(other)) and id_ in of:
+            other = of.get(id_, ())
+            if len(words.intersection(other)) >= least * min(len(words), len(other)) and id_ in of:
                 yield id_
 
     def _near(self, claim: PriorClaim) -> list[str]:
-        words, of = tokens(claim.text), self.index.words
-        least, size = _least(words), len(words)
-        looked = {claim.memory_id}
-        near: list[str] = []
-        for ids in self.index.sharing(words, least):
-            for id_ in ids:
-                if id_ in looked:
-                    continue
-                looked.add(id_)
-                other = of[id_]
-                shorter = len(other) if len(other) < size else size
-                if len(words & other) >= least * shorter:
-                    near.append(id_)
-                    if len(near) == LOOKED:
-                        return near
-                if len(looked) > _EXAMINED:
-                    return near
-        return near
+        if not self._held:  # as in a first run, that holds what it reads against nothing
+            return []
+        words = tokens(claim.text)
+        if self._shared is None:
+            self._shared = SharedWords(self.index)
+        most = max(_FEWEST, min(LOOKED, LOOKED * _MANY // len(self._held)))
+        return self._shared.near(claim.memory_id, words, _least(words), most, _EXAMINED)
 
     def _sharing(self, words: frozenset[str]) -> Iterator[str]:
         """Yield the statements that share so many words with some as `_near` asks for.
@@ -286,11 +290,11 @@ class Near:
         of, least = self.index.words, _SHARED_PAIRS if self._pairs else _SHARED
         for id_ in set(chain.from_iterable(self.index.sharing(words, least))):
             other = of[id_]
-            if len(words & other) >= _least(other) * min(len(words), len(other)):
+            if len(words.intersection(other)) >= _least(other) * min(len(words), len(other)):
                 yield id_
 
 
-def _least(words: frozenset[str]) -> float:
+def _least(words: Collection[str]) -> float:
     """Return which share of its words a statement has to have in common with another."""
     return _SHARED_PAIRS if is_paired(words) else _SHARED
 
@@ -351,6 +355,7 @@ def overtaken(
             yield min(newer)[1], id_
 
 
+_NOTHING: Mapping[str, Noticed] = MappingProxyType({})
 PENDING = "pending"
 """Stands for the id of a run until its plan is made."""
 

@@ -315,14 +315,14 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     def made(self, make: Callable[[Memory], T]) -> T:
-        """Return what a function makes of the memory, made once in this process."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        return cast("T", self._made[make])
+        """Return what a function makes of the memory, made once in this process.
 
-    @cached_property
-    def _made(self) -> dict[object, object]:
-        return {}
+        Functions are told apart by their names: a dictionary beside these would be one a memory.
+        """
+        own, key = self.__dict__, make.__qualname__
+        if key not in own:
+            own[key] = make(self)
+        return cast("T", own[key])
 
     def with_fields(self, changes: Mapping[str, object], body: str | None = None) -> Memory:
         """Return a copy with fields set, or removed where the new value is None.

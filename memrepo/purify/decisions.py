@@ -55,6 +55,7 @@ _SHARED = 0.3
 """The least share of the words of the shorter of two that both hold."""
 _SHARED_PAIRS = 1 / 8
 """The same where words are pairs of characters: one name makes few of them."""
+_MANY_NEW = 1000
 LISTED = 5
 """More statements than these that each give another value in one frame are lines of a list."""
 
@@ -256,8 +257,13 @@ class Near:
         What begins alike is read once for all that it is compared with, and not held for long.
         """
         held = self._held
-        for id_ in sorted((i for i in ids if i in held), key=lambda i: held[i].said):
+        news = sorted((i for i in ids if i in held), key=lambda i: held[i].said)
+        for id_ in news:
             self.changed(self._priors[id_])
+        if len(news) >= _MANY_NEW:
+            from memrepo.policies.change import forget
+
+            forget()  # what they change is known, and there is no room for their texts twice
 
     def around(self, ids: Iterable[str]) -> set[str]:
         """Return all statements that share enough words with one of some."""

@@ -322,6 +322,7 @@ def _stamped(step: Step, run: str) -> Step:
         match change:
             case Create(memory=memory):
                 changes.append(Create(memory=memory.with_fields({"run": run})))
+                memory.forget()  # its file among other things, of which there is a new one
             case Update():
                 changes.append(replace(change, fields={**change.fields, "run": run}))
             case _:

@@ -1,9 +1,9 @@
-"""Hostile text takes time in proportion to its length: every pass that reads it, by doubling."""
+"""Hostile text takes time in proportion to its length, and a first run to its statements."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 from itertools import pairwise
 from time import process_time
 
@@ -13,12 +13,16 @@ from driving import LONG
 from memrepo.core import codec, ids, secrets
 from memrepo.core.judge import Candidate
 from memrepo.core.memory import Memory
+from memrepo.core.state import EMPTY
 from memrepo.judges import noise, wording
+from memrepo.judges.offline import OfflineJudge
 from memrepo.merge import tombstones
 from memrepo.policies import chunking, cues, directives, entities, excerpts, gists, terms
 from memrepo.policies.questions import question_of
 from memrepo.purify import dates, replies
 from memrepo.purify.capture import scan_notes
+from memrepo.purify.intake import SourceText
+from memrepo.purify.pipeline import Setting, purify
 from memrepo.purify.units import scan
 from memrepo.views import pages
 
@@ -102,3 +106,59 @@ def test_many_secrets_are_concealed_as_fast_as_few() -> None:
 
     few, many = (spent(lambda t: secrets.concealed([t, t]), text(n)) for n in (200, 400))
     assert many <= 2.5 * few + 0.05
+
+
+def _line(number: int) -> str:
+    things, does = ("pump", "lamp", "gate", "mill", "river"), ("paints", "rents", "cleans", "owns")
+    mixed = number * 2654435761 % (1 << 32)
+    one, other = (things[mixed // by % 5] + str(mixed // by // 5 % 40) for by in (1, 331))
+    return f"{one} {does[mixed // 7 % 4]} the {other} beside {things[number % 5]} {number}."
+
+
+SHAPES: dict[str, Callable[[int], dict[str, str]]] = {
+    "one line everywhere": lambda count: {
+        f"memory/t{n}.md": f"# Notes {n}\n\n- Vera Holt repaired the pump in the north field.\n"
+        for n in range(count)
+    },
+    "one subject": lambda count: {
+        "memory/vera.md": "# Vera\n\n" + "".join(f"- Vera's {_line(n)}\n" for n in range(count))
+    },
+    "one file": lambda count: {
+        "MEMORY.md": "".join(f"## Part {n // 20}\n\n- The {_line(n)}\n" for n in range(count))
+    },
+    "one folder": lambda count: {f"memory/t{n}.md": f"- The {_line(n)}\n" for n in range(count)},
+    "one frame": lambda count: {
+        f"memory/t{n}.md": f"- The depot opens at {n % 24}:{n % 60:02} on day {n}.\n"
+        for n in range(count)
+    },
+    "one key": lambda count: {
+        f"memory/t{n}.md": f"# Server {n % 9}\n\n- Port: {8000 + n}\n" for n in range(count)
+    },
+}
+"""Workspaces of so many statements that have much in common."""
+
+
+def _first_run(files: dict[str, str]) -> object:
+    blobs = {f"{n:040x}": text.encode() for n, text in enumerate(files.values())}
+    texts = [
+        SourceText(name=name, resource=f"sources/{name}", blob=blob, kind="claims", committed="")
+        for name, blob in zip(files, blobs, strict=True)
+    ]
+    now, judge = datetime(2026, 3, 1, tzinfo=UTC), OfflineJudge()
+    how = Setting(now=now, judge=judge, profile="personal", read=blobs.__getitem__)
+    return purify(EMPTY, texts, {}, how)
+
+
+STATEMENTS = (1000, 2000, 4000, 8000) if LONG else (60, 120)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_twice_the_statements_take_about_twice_the_time(name: str) -> None:
+    _first_run(SHAPES[name](3))  # patterns are compiled once
+    times = []
+    for count in STATEMENTS:
+        files, begun = SHAPES[name](count), process_time()
+        _first_run(files)
+        times.append(process_time() - begun)
+    # Of few statements each has others beside it that it is compared with, of many no more.
+    assert all(more <= 3 * less + 0.2 for less, more in pairwise(times)), times

@@ -224,8 +224,12 @@ def decode(path: str, data: bytes) -> tuple[Memory | None, tuple[Problem, ...]]:
 
 
 def encode(memory: Memory) -> bytes:
-    """Write a new file in canonical form; raises CodecError where `decode` would refuse it."""
-    return written(memory)[0]
+    """Write a new file in canonical form; raises CodecError where `decode` would refuse it.
+
+    Unlike what is `written` it is not held: a run asks of every claim whether it can be stored.
+    """
+    known: tuple[bytes, Memory | None] | None = memory.__dict__.get("_written")
+    return (known or _written(memory))[0]
 
 
 def written(memory: Memory) -> tuple[bytes, Memory]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from sys import intern
 
 import msgspec
 from msgspec import structs
@@ -81,7 +82,7 @@ _SCHEME = regex(r"\bhttps?://(?=\S)")
 _ORDER: tuple[Strength, ...] = ("stated", "restated", "doubt")
 
 
-@lru_cache(maxsize=65_536)  # a run compares what is new, and what stands once more
+@lru_cache(maxsize=16_384)  # of two that are compared each is, and soon after the other
 def change_of(old: str, new: str) -> Change | None:
     """Return what a newer statement does to an older one; None where both may well hold."""
     if max(len(old), len(new)) > LONGEST or are_apart(old, new):
@@ -128,9 +129,9 @@ class _Outline(msgspec.Struct, frozen=True, gc=False):
     """What is kept of a statement to tell at once that another does not change it."""
 
     language: str
-    firsts: frozenset[str]
+    firsts: tuple[str, ...]
     """The first word that matters of its sentences, also without what they stand under."""
-    heads: frozenset[str]
+    heads: tuple[str, ...]
     """The first such words: of two that differ in a verb, one may say its noun before."""
     is_plain: bool
     is_held: bool
@@ -147,8 +148,8 @@ def _outline(text: str) -> _Outline:
     held |= {f"§{group['passive']}" for group in language.predicates.values() if "passive" in group}
     return _Outline(
         language=language.code if not {"letters", "order"} & {*language.lists} else "",
-        firsts=frozenset(head for row in rows for head in _heads(row, 1)),
-        heads=frozenset(head for row in rows for head in _heads(row, _HEADS)),
+        firsts=tuple({intern(head): None for row in rows for head in _heads(row, 1)}),
+        heads=tuple({intern(head): None for row in rows for head in _heads(row, _HEADS)}),
         is_plain=all(row.is_plain for row in rows),
         is_held=any(not held.isdisjoint(row.marks) for row in rows),
     )
@@ -173,7 +174,12 @@ def are_apart(one: str, other: str) -> bool:
     if not (old.is_plain and new.is_plain) or (old.is_held and new.is_held):
         return False
     same = old.language == new.language != ""
-    return same and old.firsts.isdisjoint(new.heads) and new.firsts.isdisjoint(old.heads)
+    return same and not (_any_in(old.firsts, new.heads) or _any_in(new.firsts, old.heads))
+
+
+def _any_in(some: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Tell whether two short lists have a word in common; there are too many of them for sets."""
+    return any(one in others for one in some)
 
 
 def forget() -> None:

@@ -185,10 +185,10 @@ class KeptIndex(WordIndex):
                 self._number[place] = number
         self._beside: dict[str, list[int]] = {}
         self._later: dict[str, list[str]] = {}
-        own: dict[str, frozenset[str]] = {}
+        own: dict[str, tuple[str, ...]] = {}
         for place, number in enumerate(self._number):
             if number < 0:
-                found = own[ids[place]] = tokens(said(ids[place]))
+                found = own[ids[place]] = tuple(sorted(tokens(said(ids[place]))))
                 for word in found:
                     self._beside.setdefault(word, []).append(place)
         kept = sum(places[number] >= 0 for number in postings.paired())
@@ -199,7 +199,8 @@ class KeptIndex(WordIndex):
 
     def put(self, id_: str, text: str) -> None:
         """Take a statement that is new here."""
-        found = self.words[id_] = tokens(text)
+        found = tokens(text)
+        self.words[id_] = tuple(sorted(found))
         for word in found:
             held = self.holders.get(word)
             (self._later.setdefault(word, []) if held is None else held).append(id_)
@@ -269,7 +270,7 @@ class KeptIndex(WordIndex):
         return found
 
 
-class _Words(MutableMapping[str, frozenset[str]]):
+class _Words(MutableMapping[str, tuple[str, ...]]):
     """The words of each statement; those that are kept by number are cut when they are asked for.
 
     `own` holds those that are new, or were asked for.
@@ -279,21 +280,21 @@ class _Words(MutableMapping[str, frozenset[str]]):
         self,
         ids: Sequence[str],
         said: Callable[[str], str],
-        own: dict[str, frozenset[str]],
+        own: dict[str, tuple[str, ...]],
     ) -> None:
         self.own, self._said = own, said
         self.places = {id_: place for place, id_ in enumerate(ids)}
         self._more: dict[str, None] = {}
 
-    def __getitem__(self, id_: str) -> frozenset[str]:
+    def __getitem__(self, id_: str) -> tuple[str, ...]:
         found = self.own.get(id_)
         if found is None:
             if id_ not in self.places:
                 raise KeyError(id_)
-            found = self.own[id_] = tokens(self._said(id_))
+            found = self.own[id_] = tuple(sorted(tokens(self._said(id_))))
         return found
 
-    def __setitem__(self, id_: str, words: frozenset[str]) -> None:
+    def __setitem__(self, id_: str, words: tuple[str, ...]) -> None:
         self.own[id_] = words
         if id_ not in self.places:
             self._more[id_] = None

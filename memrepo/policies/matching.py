@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import (
     Callable,
+    Collection,
     Container,
     Iterable,
     Iterator,
@@ -245,7 +246,7 @@ def reuse_key(subject: str, predicate: str, home: str) -> ReuseKey | None:
     return key if all(key) else None
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 13)
 def tokens(text: str) -> frozenset[str]:
     """Return the content words of a text; Han, Kana and Hangul as pairs of characters."""
     found: set[str] = set()
@@ -263,7 +264,7 @@ def tokens(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def is_paired(words: frozenset[str]) -> bool:
+def is_paired(words: Collection[str]) -> bool:
     """Tell whether some words are pairs of characters, of a script without spaces."""
     return max(words, default="") >= _PAIRS_FROM
 
@@ -339,11 +340,11 @@ MOST = 5
 """With how many statements one is compared."""
 
 
-def cosine(one: frozenset[str], other: frozenset[str]) -> float:
+def cosine(one: frozenset[str], other: Collection[str]) -> float:
     """Return the cosine of two sets of words, 0 to 1; 0 where one is empty."""
     if not one or not other:
         return 0.0
-    return len(one & other) / math.sqrt(len(one) * len(other))
+    return len(one.intersection(other)) / math.sqrt(len(one) * len(other))
 
 
 AKIN = 0.4
@@ -372,7 +373,7 @@ class WordIndex:
 
     def __init__(self, texts: Iterable[tuple[str, str]] = ()) -> None:
         """Take (id, text) pairs."""
-        self.words: MutableMapping[str, frozenset[str]] = {}
+        self.words: MutableMapping[str, tuple[str, ...]] = {}
         self.holders: dict[str, list[str]] = {}
         self._short: dict[str, list[str]] = {}
         for id_, text in texts:
@@ -380,7 +381,8 @@ class WordIndex:
 
     def put(self, id_: str, text: str) -> None:
         """Take a statement that is new here."""
-        found = self.words[id_] = tokens(text)
+        found = tokens(text)
+        self.words[id_] = tuple(sorted(found))  # sets would take three times the room
         for word in found:
             self.holders.setdefault(word, []).append(id_)
         if self._short and len(found) <= SHORT:
@@ -389,7 +391,7 @@ class WordIndex:
 
     def drop(self, id_: str) -> None:
         """Know no more of a statement."""
-        found = self.words.pop(id_)
+        found = frozenset(self.words.pop(id_))
         for word in found:
             self.holders[word].remove(id_)
         if len(found) <= SHORT:
@@ -399,7 +401,7 @@ class WordIndex:
     def over(self, words: frozenset[str], id_: str) -> tuple[int, int]:
         """Return how many words a statement shares with some, and how many it holds."""
         other = self.words[id_]
-        return len(words & other), len(other)
+        return len(words.intersection(other)), len(other)
 
     def size(self, id_: str) -> int:
         """Return how many words a statement holds."""
@@ -432,7 +434,7 @@ class WordIndex:
         """Return words, those that fewest statements hold first."""
         return sorted(words, key=lambda word: (self.count(word), word))
 
-    def sharing(self, words: frozenset[str], least: float) -> Iterator[Sequence[str]]:
+    def sharing(self, words: Collection[str], least: float) -> Iterator[Sequence[str]]:
         """Yield by word, the rarest first, who may share enough of some words with them.
 
         Enough is a share of the words of the shorter of two. Whoever is first met at a word shares
@@ -473,7 +475,7 @@ class Similar:
 
         Where only some ids are asked about, nothing is returned where none of them may be among it.
         """
-        words = self._words.get(id_, frozenset())
+        words = frozenset(self._words.get(id_, ()))
         near = self._near(id_, words)
         if asked is not None and not any(other in asked for other in near):
             return []
@@ -493,7 +495,7 @@ class Similar:
         found: set[str] = set()
         looks = LOOKED * len(self._words)
         for id_ in ids:
-            words = self._words.get(id_, frozenset())
+            words = frozenset(self._words.get(id_, ()))
             near = {other for word in self._rarest(words) for other in self._index.holding(word)}
             if (looks := looks - len(near)) < 0:
                 return set(self._words)

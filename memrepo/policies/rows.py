@@ -156,7 +156,7 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         return row_of(self.language, who), row_of(self.language, (*who, *rest))
 
 
-@lru_cache(maxsize=32_768)  # a first run reads some ten thousand sentences
+@lru_cache(maxsize=8192)  # what begins alike is compared together, and a row holds much
 def read_row(language: Language, text: str) -> Row:
     """Return a sentence as a row; the latest are kept."""
     return row_of(language, language.cut(text))

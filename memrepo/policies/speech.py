@@ -317,7 +317,7 @@ def _stemmer(code: str) -> Callable[[str], str] | None:
     return cast("Callable[[str], str]", Stemmer.Stemmer(name).stemWord) if name else None
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=16_384)
 def _spelled(code: str, raw: str) -> Word:
     """Return a word as it is written, folded, and its stem; sentences share their words."""
     text = unicodedata.normalize("NFKC", raw).casefold()
@@ -325,13 +325,13 @@ def _spelled(code: str, raw: str) -> Word:
     return Word(raw, text, language(code).stem(text))
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=16_384)
 def _stemmed(code: str, text: str) -> str:
     stem = _stemmer(code)
     return stem(text) if stem else text
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=8192)
 def sentences(text: str) -> tuple[str, ...]:
     """Return the sentences of a text."""
     return tuple(part.strip() for part in _SENTENCES.split(text) if part and part.strip())

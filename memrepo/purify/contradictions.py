@@ -11,7 +11,7 @@ flagged, or of which a model said that both hold is not asked about again until 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
@@ -284,6 +284,7 @@ def _suspicions(
     """Yield each suspected pair once: those that the judge named, those of one key, those alike."""
     pool = Pool(state, made, near)
     became = {d.cluster_id: d for d in made.decisions}
+    pool.compare(d.memory_id for d in made.decisions if d.disposition in NEWS)
     seen: set[frozenset[str]] = set()
     for claim in claims:
         decision = became.get(claim.cluster_id)
@@ -366,6 +367,10 @@ class Pool:
         value = normal_subject(mine.text("object"))
         others = [i for other, ids in self._by_key[key].items() if other != value for i in ids]
         return sorted(others) if len(others) <= MOST else []
+
+    def compare(self, ids: Iterable[str]) -> None:
+        """Find out what some memories change by their words, of those that are alike together."""
+        self._near.compare(ids)
 
     def changed(self, id_: str, asked: Collection[str] | None = None) -> list[str]:
         """Return which memories one changes by its words, or which change it.
@@ -468,6 +473,8 @@ def _suspected(
     """Yield the pairs worth a question, the newer memory first in each."""
     pool = Pool(state, near=near)
     new = pool.memories.keys() if changed is None else changed
+    if changed is None:
+        pool.compare(new)
     seen: set[frozenset[str]] = set()
     for id_ in sorted(pool.memories) if changed is None else pool.around(changed):
         asked = None if id_ in new else new

@@ -14,6 +14,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -34,6 +35,7 @@ from memrepo.policies.matching import (
     reuse_key,
     tokens,
 )
+from memrepo.policies.shared_words import SharedWords
 from memrepo.policies.wording_marks import is_told
 from memrepo.purify.known import Known, Priors, by_person, prior_of
 
@@ -45,12 +47,17 @@ SURE_CHANGE, UNSURE = 0.95, 0.5
 _EXAMINED = 1000
 """So many are looked at for one statement, those of its rarest words first: a word that stands
 everywhere says little."""
-LOOKED = 24
-"""With so many statements one is compared, those that share its rarest words first."""
+LOOKED, _MANY, _FEWEST = 24, 10_000, 8
+"""With so many statements one is compared, those that share its rarest words first. Where more than
+10,000 stand it is with fewer, as the more there are the more share a few words; from 30,000 on
+with the 8 that are nearest."""
 _SHARED = 0.3
 """The least share of the words of the shorter of two that both hold."""
 _SHARED_PAIRS = 1 / 8
 """The same where words are pairs of characters: one name makes few of them."""
+_MANY_NEW = 1000
+_FEW_ASKED = 200
+"""For so many statements one by one is looked at; for more all at once."""
 LISTED = 5
 """More statements than these that each give another value in one frame are lines of a list."""
 
@@ -160,6 +167,8 @@ class Near:
         self._priors = Priors(self._held)
         self._changed: dict[str, Mapping[str, Noticed]] = {}
         self._pairs = 0
+        self._shared: SharedWords | None = None
+        self._asked = 0
         self.follow({memory.id: memory for memory in memories})
 
     def follow(self, memories: Mapping[str, Memory]) -> None:
@@ -180,6 +189,7 @@ class Near:
         )
         if not (news or gone):
             return
+        self._shared = None
         if gone or not all(m.id in had and prior_of(had[m.id]) == prior_of(m) for m in news):
             self._changed.clear()
         for id_ in gone:
@@ -241,13 +251,27 @@ class Near:
         kept = {id_: one for id_ in near if (one := found[id_]) is not None}
         whole = _no_list(_one_key(_covered_best(kept), self._priors))
         if own:
-            self._changed[claim.memory_id] = whole
+            self._changed[claim.memory_id] = whole or _NOTHING
         return whole
+
+    def compare(self, ids: Iterable[str]) -> None:
+        """Find out what some statements and those near them change about each other.
+
+        What begins alike is read once for all that it is compared with, and not held for long.
+        """
+        held = self._held
+        news = sorted((i for i in ids if i in held), key=lambda i: held[i].said)
+        for id_ in news:
+            self.changed(self._priors[id_])
+        if len(news) >= _MANY_NEW:
+            from memrepo.policies.change import forget
+
+            forget()  # what they change is known, and there is no room for their texts twice
 
     def around(self, ids: Iterable[str]) -> set[str]:
         """Return all statements that share enough words with one of some."""
         words = self.index.words
-        return {other for id_ in ids for other in self._sharing(words.get(id_, frozenset()))}
+        return {other for id_ in ids for other in self._sharing(frozenset(words.get(id_, ())))}
 
     def _those(self, claim: PriorClaim, asked: Iterable[str]) -> Iterator[str]:
         """Yield which of some statements share enough words with one."""
@@ -260,10 +284,24 @@ class Near:
                     yield id_
 
     def _near(self, claim: PriorClaim) -> list[str]:
-        words, over = tokens(claim.text), self.index.over
+        if not self._held:  # as in a first run, that holds what it reads against nothing
+            return []
+        words = tokens(claim.text)
+        most = max(_FEWEST, min(LOOKED, LOOKED * _MANY // len(self._held)))
+        self._asked += 1
+        if self._asked <= _FEW_ASKED:
+            return self._looked_for(claim.memory_id, words, most)
+        if self._shared is None:
+            self._shared = SharedWords(self.index)
+        return self._shared.near(claim.memory_id, words, _least(words), most, _EXAMINED)
+
+    def _looked_for(self, own: str, words: frozenset[str], most: int) -> list[str]:
+        """Return what `SharedWords.near` does, by a look at each: for few that is less work."""
+        over = self.index.over
         least, size = _least(words), len(words)
-        looked = {claim.memory_id}
+        looked = {own}
         near: list[str] = []
+        room = _EXAMINED
         for ids in self.index.sharing(words, least):
             for id_ in ids:
                 if id_ in looked:
@@ -272,9 +310,9 @@ class Near:
                 shared, other = over(words, id_)
                 if shared >= least * (other if other < size else size):
                     near.append(id_)
-                    if len(near) == LOOKED:
+                    if len(near) == most:
                         return near
-                if len(looked) > _EXAMINED:
+                if (room := room - 1) <= 0:
                     return near
         return near
 
@@ -291,7 +329,7 @@ class Near:
                 yield id_
 
 
-def _least(words: frozenset[str]) -> float:
+def _least(words: Collection[str]) -> float:
     """Return which share of its words a statement has to have in common with another."""
     return _SHARED_PAIRS if is_paired(words) else _SHARED
 
@@ -352,6 +390,7 @@ def overtaken(
             yield min(newer)[1], id_
 
 
+_NOTHING: Mapping[str, Noticed] = MappingProxyType({})
 PENDING = "pending"
 """Stands for the id of a run until its plan is made."""
 

@@ -228,6 +228,7 @@ class Reader:
         self._current = {text.resource: text for text in texts}
         self._owners: Owners | None = None
         self._claims: dict[tuple[str, str], Scan] = {}
+        self._standing: dict[str, frozenset[str]] = {}
         self._notes: dict[tuple[str, str], tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]] = {}
 
     def claims(self, name: str, blob: str) -> Scan:
@@ -258,7 +259,14 @@ class Reader:
         text = self._current.get(resource)
         if text is None or not text.blob:
             return frozenset()
-        return frozenset(u.text_hash for u in self.claims(text.name, text.blob).units)
+        if resource not in self._standing:
+            units = self.claims(text.name, text.blob).units
+            self._standing[resource] = frozenset(u.text_hash for u in units)
+        return self._standing[resource]
+
+    def forget(self) -> None:
+        """Hold no units any more: what is asked of one source yet is read once more."""
+        self._claims.clear()
 
     def _bytes(self, blob: str) -> bytes:
         if not blob:

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import reduce
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from operator import add
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from memrepo.core.changes import Op
 from memrepo.core.judge import TOKEN_SOURCES, Usage
@@ -116,6 +117,28 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
+class JudgedCandidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What Pass 1 said of one candidate."""
+
+    candidate: str
+    verdict: str
+    strength: float
+    rationale: str
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The judgement of a memory that has no place in its header: one a cluster."""
+
+    cluster: str
+    disposition: str
+    reason: str
+    rationale: str
+    route: str
+    freshness: str
+    confidence: str
+    verdicts: tuple[JudgedCandidate, ...]
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """What one run left behind, without durations: equal runs write equal bytes."""
 
@@ -160,10 +183,14 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
             **({"decided": [r.as_json() for r in self.decided]} if self.decided else {}),
             **self.receipt.as_json(),
         }
-        # As one text would be spelled, but its thousand pieces a page are not held until the end.
-        text = StringIO()
-        json.dump(record, text, ensure_ascii=False, indent=1, sort_keys=True)
-        return text.getvalue().encode() + b"\n"
+        # As one text would be spelled, but its thousand pieces a page are not held until the end,
+        # nor is the whole but once: of a large run it is as long as all that was read.
+        data = BytesIO()
+        text = TextIOWrapper(data, "utf-8", newline="\n")
+        json.dump(record, text, ensure_ascii=False, indent=1, sort_keys=True, default=asdict)
+        text.write("\n")
+        text.flush()
+        return data.getvalue()
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):

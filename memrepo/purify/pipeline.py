@@ -5,8 +5,9 @@ Order: scan, scope, collapse exact duplicates, Pass 1, clusters, Pass 2, contrad
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any, Literal
 
 import msgspec
@@ -30,12 +31,12 @@ from memrepo.purify.clusters import clusters as cluster
 from memrepo.purify.clusters import defer_dreams, divide
 from memrepo.purify.contradictions import calmed, verified
 from memrepo.purify.decisions import Near as Statements
-from memrepo.purify.gather import Gathered
+from memrepo.purify.gather import Gathered, Placed
 from memrepo.purify.intake import Cursor, Intake, Reader, SourceText, take_in
 from memrepo.purify.known import Former, Priors, prior_of
-from memrepo.purify.manifest import Consumed, Receipt
+from memrepo.purify.manifest import Consumed, Judged, JudgedCandidate, Receipt
 from memrepo.purify.marks import KeptMarks, Marks
-from memrepo.purify.retire import Said, requests, retire, ticking
+from memrepo.purify.retire import Said, may_ask, requests, retire, ticking
 
 UNLIMITED = 10**6
 WIDE = Reach(per_cluster=10, per_request=120)
@@ -75,7 +76,7 @@ class Purified(msgspec.Struct, frozen=True, kw_only=True):
     returned: Mapping[str, frozenset[str]] = msgspec.field(default_factory=dict)
     """From the file of a candidate that was set aside to the memories that it became."""
     consumed: tuple[Consumed, ...] = ()
-    behind: Mapping[str, frozenset[tuple[str, str]]] = msgspec.field(default_factory=dict)
+    behind: Mapping[str, Collection[tuple[str, str]]] = msgspec.field(default_factory=dict)
     """From memory id to the (resource, unit hash) pairs that speak for it in this run."""
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
     judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
@@ -109,6 +110,8 @@ def purify(
         near=setting.statements,
     )
     gathered = scope.gathered
+    read = _read(intake)
+    reader.forget()
     before = setting.judge.usage
     judged = ask_promotions(gathered.candidates, setting, scope.beside)
     verdicts = tuple(judged.answers)
@@ -126,7 +129,7 @@ def purify(
     receipt = _receipt((judged, worded, compared), setting.judge, before, carried)
     receipt = replace(receipt, compared=looked.harmless)
     if receipt.partial:
-        _withhold(intake, left_open)
+        _withhold(intake, read, left_open)
     groups = parts
     noted = capture(state, intake.notes, intake.standing, setting.now)
     # With part of the sources unjudged nobody can say yet what replaced a line that is gone.
@@ -151,7 +154,7 @@ def purify(
         consumed=tuple(_except(entry, left_open) for entry in intake.consumed),
         behind=behind,
         counts={
-            **_counts(intake, gathered, verdicts, made, noted, retired),
+            **_counts(intake, read, gathered, verdicts, made, noted, retired),
             "rejected_before": scope.rejected,
             "came_back": scope.came_back,
         },
@@ -162,7 +165,7 @@ def purify(
         problems=(
             *intake.problems,
             *_verbatim(asked_of, worded.verbatim),
-            *requests(_said(intake, behind), state.memories),
+            *requests(_said(intake, read, behind), state.memories),
         ),
         routes=tuple(worded.routes),
         alarms=tuple(intake.alarms),
@@ -215,13 +218,39 @@ def _receipt(asked: Sequence[Asked[Any]], judge: Judge, before: Usage, carried: 
     )
 
 
-def _withhold(intake: Intake, left_open: frozenset[tuple[str, str]]) -> None:
+class _Read(msgspec.Struct, frozen=True, kw_only=True):
+    """What is left of the units that were read, once candidates are made of them.
+
+    `hashes` holds those of each source's units, `asking` the units that may ask for something.
+    """
+
+    hashes: Mapping[str, Sequence[str]]
+    asking: tuple[Placed, ...]
+    count: int
+
+
+def _read(intake: Intake) -> _Read:
+    """Take the units from an intake: a first run has many, and it needs no more of them."""
+    hashes: dict[str, list[str]] = {}
+    for one in intake.placed:
+        hashes.setdefault(one.resource, []).append(one.unit.hash)
+    asking = () if intake.whole else tuple(p for p in intake.placed if may_ask(p.unit.text))
+    count = len(intake.placed)
+    intake.placed.clear()
+    return _Read(hashes=hashes, asking=asking, count=count)
+
+
+def _withhold(intake: Intake, read: _Read, left_open: frozenset[tuple[str, str]]) -> None:
     """Take a source in later, whole, where what became of its former text is not judged yet.
 
     Else the old line of an edited pair would retire while the new one waits for a judge. A source
     of which nothing was judged is not consumed at all: a failed run advances no cursor.
     """
-    judged = {p.resource for p in intake.placed if (p.resource, p.unit.hash) not in left_open}
+    judged = {
+        resource
+        for resource, hashes in read.hashes.items()
+        if any((resource, hash_) not in left_open for hash_ in hashes)
+    }
     waits = {r for r, _ in left_open if r not in judged or intake.gone.get(r)}
     intake.consumed = [entry for entry in intake.consumed if entry.resource not in waits]
     for resource in waits:
@@ -302,16 +331,16 @@ def _behind(
     decisions: Sequence[Decision],
     noted: Captured,
     notes: Sequence[PlacedNote],
-) -> dict[str, frozenset[tuple[str, str]]]:
+) -> dict[str, Collection[tuple[str, str]]]:
     members = {g.cluster_id: g for g in groups}
-    found: dict[str, frozenset[tuple[str, str]]] = {}
+    found: dict[str, Collection[tuple[str, str]]] = {}
     for decision in decisions:
-        pairs = {
-            pair
-            for candidate in members[decision.cluster_id].candidates
-            for pair in gathered.units.get(candidate.candidate_id, ())
-        }
-        found[decision.memory_id] = found.get(decision.memory_id, frozenset()) | pairs
+        own = members[decision.cluster_id].candidates
+        speak = [found.get(decision.memory_id, ())]
+        speak += [gathered.units.get(candidate.candidate_id, ()) for candidate in own]
+        speak = [pairs for pairs in speak if pairs]
+        # Mostly it is one, and nothing new is made for it.
+        found[decision.memory_id] = speak[0] if len(speak) == 1 else {*chain(*speak)}
     by_text = {(n.resource, n.unit.text_hash): (n.resource, n.hash) for n in notes}
     told = [(memory.id, memory.sources[0]) for memory in noted.creates]
     told += [(update.id, update.fields["sources"][0]) for update in noted.rewords]
@@ -335,13 +364,15 @@ def _verbatim(groups: Sequence[Cluster], refused: Mapping[str, str]) -> Iterator
             )
 
 
-def _said(intake: Intake, behind: Mapping[str, frozenset[tuple[str, str]]]) -> Iterator[Said]:
+def _said(
+    intake: Intake, read: _Read, behind: Mapping[str, Collection[tuple[str, str]]]
+) -> Iterator[Said]:
     """Yield what this run read for the first time, with the memories that it speaks for."""
     became: dict[tuple[str, str], list[str]] = {}
-    for id_, pairs in behind.items():
+    for id_, pairs in behind.items() if read.asking else ():
         for pair in pairs:
             became.setdefault(pair, []).append(id_)
-    for one in () if intake.whole else intake.placed:
+    for one in read.asking:
         ids = tuple(became.get((one.resource, one.unit.hash), ()))
         yield Said(path=one.resource, line=one.unit.lines[0], text=one.unit.text, became=ids)
     for note in intake.notes:
@@ -379,6 +410,7 @@ def _behind_retired(
 
 def _counts(
     intake: Intake,
+    read: _Read,
     gathered: Gathered,
     verdicts: Sequence[Verdict],
     made: Assembled,
@@ -389,7 +421,7 @@ def _counts(
     ops = [step.op for step in made.singles]
     return {
         "sources": len(intake.consumed),
-        "units": len(intake.placed),
+        "units": read.count,
         "candidates": len(gathered.candidates),
         "rejected": words.count("reject"),
         "deferred": words.count("defer"),
@@ -421,24 +453,24 @@ def _judgements(
     for decision in decisions:
         claim = by_cluster[decision.cluster_id]
         found.setdefault(decision.memory_id, []).append(
-            {
-                "cluster": decision.cluster_id,
-                "disposition": decision.disposition,
-                "reason": decision.reason,
-                "rationale": claim.rationale,
-                "route": claim.route_rationale,
-                "freshness": claim.freshness_posture,
-                "confidence": claim.confidence_posture,
-                "verdicts": [
-                    {
-                        "candidate": c.candidate_id,
-                        "verdict": by_candidate[c.candidate_id].verdict,
-                        "strength": by_candidate[c.candidate_id].strength,
-                        "rationale": by_candidate[c.candidate_id].rationale,
-                    }
+            Judged(
+                cluster=decision.cluster_id,
+                disposition=decision.disposition,
+                reason=decision.reason,
+                rationale=claim.rationale,
+                route=claim.route_rationale,
+                freshness=claim.freshness_posture,
+                confidence=claim.confidence_posture,
+                verdicts=tuple(
+                    JudgedCandidate(
+                        candidate=c.candidate_id,
+                        verdict=by_candidate[c.candidate_id].verdict,
+                        strength=by_candidate[c.candidate_id].strength,
+                        rationale=by_candidate[c.candidate_id].rationale,
+                    )
                     for c in members[decision.cluster_id].candidates
-                ],
-            }
+                ),
+            )
         )
     return found
 

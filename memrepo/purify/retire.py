@@ -209,6 +209,11 @@ def requests(said: Iterable[Said], memories: Mapping[str, Memory]) -> Iterator[P
             yield _told(one, f"to forget about {about}", fix or "nothing here says so by this name")
 
 
+def may_ask(text: str) -> bool:
+    """Tell whether a text may ask for something: of most `requests` has nothing to say."""
+    return bool("[[" in text or _KEEP.search(text) or _DROP.search(text))
+
+
 def _told(said: Said, what: str, fix: str) -> Problem:
     what = visible(what)
     what = what if len(what) <= _LENGTH else f"{what[: _LENGTH - 1]}…"

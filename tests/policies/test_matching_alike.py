@@ -49,10 +49,10 @@ def test_who_shares_enough_is_among_those_that_share(
     texts: list[str], at: int, least: float
 ) -> None:
     index = WordIndex((f"m{n}", text) for n, text in enumerate(texts))
-    mine = index.words[f"m{at % len(texts)}"]
+    mine = frozenset(index.words[f"m{at % len(texts)}"])
     found = {id_ for ids in index.sharing(mine, least) for id_ in ids}
     for id_, other in index.words.items():
-        common = len(mine & other)
+        common = len(mine.intersection(other))
         assert id_ in found or not common or common < least * min(len(mine), len(other))
 
 

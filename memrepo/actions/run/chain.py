@@ -193,10 +193,10 @@ def waiting_units(parted: Parted, purified: Purified) -> frozenset[tuple[str, st
     """Return the units that speak only for memories that wait."""
     held: set[tuple[str, str]] = set()
     for id_ in parted.open_ids:
-        held |= purified.behind.get(id_, frozenset())
-    for id_, pairs in purified.behind.items():
+        held.update(purified.behind.get(id_, ()))
+    for id_, pairs in purified.behind.items() if held else ():
         if id_ not in parted.open_ids:
-            held -= pairs
+            held.difference_update(pairs)
     return frozenset(held)
 
 
@@ -322,6 +322,7 @@ def _stamped(step: Step, run: str) -> Step:
         match change:
             case Create(memory=memory):
                 changes.append(Create(memory=memory.with_fields({"run": run})))
+                memory.forget()  # its file among other things, of which there is a new one
             case Update():
                 changes.append(replace(change, fields={**change.fields, "run": run}))
             case _:

@@ -152,7 +152,7 @@ NOT_ASKED = {
 @pytest.mark.parametrize(
     ("most", "argv", "none"),
     [
-        (160, ["status"], SLOW),
+        (162, ["status"], SLOW),
         (210, ["run"], SLOW),
         (130, ["add", "The vice stands in room 97."], SLOW - {"shutil", "tempfile"}),
     ],

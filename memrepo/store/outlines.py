@@ -16,7 +16,9 @@ import msgspec
 from memrepo.core.memory import Memory
 
 T = TypeVar("T")
-Row: TypeAlias = dict[str, Any]
+Cell: TypeAlias = Any
+"""A value of a column, or of a field: what the name of either says it is."""
+Row: TypeAlias = dict[str, Cell]
 """What is kept of one memory, by the name of the column."""
 _TEXTS = ("subject", "lead", "scope", "home", "predicate", "object")
 _LONGEST = 200
@@ -29,10 +31,10 @@ _SLOT = Memory.__dict__["fields"]
 class _Column(msgspec.Struct, frozen=True, array_like=True):
     """Values in order; with `codes` each is the number of one of them."""
 
-    values: list[Any]
+    values: list[Cell]
     codes: list[int] | None = None
 
-    def spelled(self) -> list[Any]:
+    def spelled(self) -> list[Cell]:
         """Return the values, one a memory."""
         if self.codes is None:
             return self.values
@@ -57,7 +59,7 @@ class Outlines:
         """Raises one of UNREADABLE on what `segment` did not make."""
         said = _SEGMENT.decode(data)
         self.blobs, self._columns, self.whole = said.blobs, said.columns, whole
-        self._read: dict[str, list[Any] | None] = {}
+        self._read: dict[str, list[Cell] | None] = {}
         for name in ("id", "type", "status", "standing", "keys"):
             if self.column(name) is None:
                 raise ValueError(f"no column {name}")
@@ -66,7 +68,7 @@ class Outlines:
         self.ids, self.types = self._read["id"], self._read["type"]
         self.statuses, self.standings = self._read["status"], self._read["standing"]
 
-    def column(self, name: str) -> list[Any] | None:
+    def column(self, name: str) -> list[Cell] | None:
         """Return the values of a column, None where no memory of the segment has one."""
         if name not in self._read:
             raw = self._columns.get(name)
@@ -126,13 +128,13 @@ class Kept(Memory, frozen=True, kw_only=True, dict=True):
         own["_said"] = dict(memory.fields)
 
     @cached_property
-    def _said(self) -> dict[str, Any]:  # type: ignore[override]
+    def _said(self) -> dict[str, Cell]:  # type: ignore[override]
         self._fill()
-        found: dict[str, Any] = self.__dict__["_said"]
+        found: dict[str, Cell] = self.__dict__["_said"]
         return found
 
     @cached_property  # type: ignore[misc]  # of the record, that is; here it is read when asked for
-    def fields(self) -> Mapping[str, Any]:
+    def fields(self) -> Mapping[str, Cell]:
         """Return the fields that differ from their default; which these are is known before."""
         return _Fields(self)
 
@@ -161,7 +163,7 @@ class Kept(Memory, frozen=True, kw_only=True, dict=True):
         """Return the names of its fields in the order of the file."""
         return self._said.keys()
 
-    def value(self, key: str) -> Any:
+    def value(self, key: str) -> Cell:
         """Return the value of a field that it has."""
         return self._said[key]
 
@@ -173,7 +175,7 @@ class Kept(Memory, frozen=True, kw_only=True, dict=True):
         of, at = own["outline"]
         return key in of.keys[at]
 
-    def _column(self, name: str) -> Any:
+    def _column(self, name: str) -> Cell:
         """Return what a column says of it; None where none does."""
         if (outline := self.__dict__.get("outline")) is None:
             return None
@@ -238,7 +240,7 @@ class Kept(Memory, frozen=True, kw_only=True, dict=True):
         return found
 
 
-class _Fields(Mapping[str, Any]):
+class _Fields(Mapping[str, Cell]):
     """The fields of a memory, of which the values are read when one is asked for."""
 
     __slots__ = ("_kept",)
@@ -246,12 +248,12 @@ class _Fields(Mapping[str, Any]):
     def __init__(self, kept: Kept) -> None:
         self._kept = kept
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> Cell:
         if key not in self:
             raise KeyError(key)
         return self._kept.value(key)
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: Cell = None) -> Cell:
         """Return a value, or the default where the memory has no such field."""
         return self._kept.value(key) if key in self else default
 
@@ -308,10 +310,10 @@ def segment(rows: Mapping[str, Row]) -> bytes:
     return msgspec.msgpack.encode([[*rows], columns])
 
 
-def _column(values: Sequence[Any]) -> _Column:
+def _column(values: Sequence[Cell]) -> _Column:
     """Return a column; texts that stand in it time and again are spelled once."""
     if all(value is None or isinstance(value, str) for value in values):
-        numbers: dict[Any, int] = {}
+        numbers: dict[Cell, int] = {}
         codes = [numbers.setdefault(value, len(numbers)) for value in values]
         if 2 * len(numbers) <= len(values):
             return _Column([*numbers], codes)

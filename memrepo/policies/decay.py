@@ -420,6 +420,9 @@ def prunable(
     return sorted(found, key=lambda pair: (pair[1].due, pair[0].id))
 
 
+_ENDING = frozenset(("confidence", "valid_until"))
+
+
 def stays(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
     """Tell cheaply that a memory is not over: most are not, and no text need be searched for it.
 
@@ -427,10 +430,11 @@ def stays(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> b
     a confidence below the floor, does.
     """
     cls = class_of(memory)
-    if memory.has("confidence") and float(memory.fields["confidence"]) < FLOOR:
-        return False
-    if memory.text("valid_until") and rules.evidence:
-        return False
+    if not _ENDING.isdisjoint(memory.keys):
+        if float(memory.fields.get("confidence", 1.0)) < FLOOR:
+            return False
+        if memory.text("valid_until") and rules.evidence:
+            return False
     ttl = rules.ttl.get(cls)
     if ttl is None or lasts(memory, cls, rules):
         return True

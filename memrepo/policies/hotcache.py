@@ -89,7 +89,7 @@ def may_be_hot(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRu
 
 def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> str:
     """Say why a memory's context is over, or return an empty string."""
-    until = memory.text("valid_until")
+    until = memory.text("valid_until") if memory.has("valid_until") else ""
     if until and end_of(until) <= now:
         return f"it was true until {until}"
     access = accesses.of(memory.id)
@@ -98,6 +98,9 @@ def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRule
     ):
         return "its time is over"
     return ""
+
+
+_MARKED = frozenset(("hot", "critical"))
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,7 +137,7 @@ def hot_steps(
     memories = sorted(memories, key=attrgetter("path"))
     used = accesses.by_memory
     for memory in memories:
-        if not (memory.has("hot") or memory.id in used or memory.flag("critical")):
+        if _MARKED.isdisjoint(memory.keys) and memory.id not in used:
             continue  # as most, and runs ask for all
         hot = hot_of(memory)
         count = unused(memory, accesses, now) if hot else 0

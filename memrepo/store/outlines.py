@@ -59,24 +59,24 @@ class Outlines:
         """Raises one of UNREADABLE on what `segment` did not make."""
         said = _SEGMENT.decode(data)
         self.blobs, self._columns, self.whole = said.blobs, said.columns, whole
-        self._read: dict[str, list[Cell] | None] = {}
+        self.read: dict[str, list[Cell] | None] = {}
         for name in ("id", "type", "status", "standing", "keys"):
             if self.column(name) is None:
                 raise ValueError(f"no column {name}")
-        keys = {text: frozenset(text.split(" ")) for text in {*self._read["keys"]}}  # type: ignore[misc]
-        self.keys = [keys[text] for text in self._read["keys"]]  # type: ignore[union-attr]
-        self.ids, self.types = self._read["id"], self._read["type"]
-        self.statuses, self.standings = self._read["status"], self._read["standing"]
+        keys = {text: frozenset(text.split(" ")) for text in {*self.read["keys"]}}  # type: ignore[misc]
+        self.keys = [keys[text] for text in self.read["keys"]]  # type: ignore[union-attr]
+        self.ids, self.types = self.read["id"], self.read["type"]
+        self.statuses, self.standings = self.read["status"], self.read["standing"]
 
     def column(self, name: str) -> list[Cell] | None:
         """Return the values of a column, None where no memory of the segment has one."""
-        if name not in self._read:
+        if name not in self.read:
             raw = self._columns.get(name)
             found = None if raw is None else _COLUMN.decode(raw).spelled()
             if found is not None and len(found) != len(self.blobs):
                 raise ValueError(f"a column {name} of another length")
-            self._read[name] = found
-        return self._read[name]
+            self.read[name] = found
+        return self.read[name]
 
     def memory(self, path: str, at: int) -> Kept:
         """Return the memory of a row, at a path."""
@@ -180,18 +180,23 @@ class Kept(Memory, frozen=True, kw_only=True, dict=True):
         if (outline := self.__dict__.get("outline")) is None:
             return None
         of, at = outline
-        values = of.column(name)
+        values = of.read[name] if name in of.read else of.column(name)
         return None if values is None else values[at]
 
     def text(self, key: str) -> str:
         """Return a text field, or an empty string."""
-        if "_said" in self.__dict__:
-            found: str = self._said.get(key, "")
-            return found
-        if not self.has(key):
-            return ""
-        told: str | None = self._column(key) if key in _TEXTS else None
-        return super().text(key) if told is None else told
+        own = self.__dict__
+        if "_said" not in own:  # spelled out, for runs ask a million times
+            of, at = own["outline"]
+            if key not in of.keys[at]:
+                return ""
+            if key in _TEXTS:
+                values = of.read[key] if key in of.read else of.column(key)
+                if values is not None and (told := values[at]) is not None:
+                    known: str = told
+                    return known
+        found: str = self._said.get(key, "")
+        return found
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list field, or an empty tuple."""

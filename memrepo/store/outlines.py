@@ -106,7 +106,6 @@ class Kept(Memory, frozen=True, kw_only=True, dict=True):
             del own["outline"]
         own["fields"], own["body"] = given, body
         super().__post_init__()
-        own["fields"] = _SLOT.__get__(self, Kept)
 
     @property
     def blob(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar, assert_never
@@ -14,6 +14,7 @@ from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Update, W
 from memrepo.core.corrections import Corrections, read_corrections
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout
+from memrepo.core.memories import Memories
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 
@@ -55,6 +56,13 @@ class Files(Mapping[str, bytes]):
     def __iter__(self) -> Iterator[str]:
         yield from (p for p in self._base if p not in self._edits)
         yield from (p for p, data in self._edits.items() if data is not None)
+
+    def below(self, folder: str) -> list[str]:
+        """Return the paths of the files below a folder (`x/`), in order."""
+        listed = getattr(self._base, "below", None)
+        paths = listed(folder) if listed else (p for p in self._base if p.startswith(folder))
+        edits = (p for p, data in self._edits.items() if data is not None and p.startswith(folder))
+        return sorted({*(p for p in paths if p not in self._edits), *edits})
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -102,8 +110,16 @@ class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     __hash__ = None  # type: ignore[assignment]
 
     @cached_property
-    def active(self) -> tuple[Memory, ...]:
+    def every(self) -> Sequence[Memory]:
+        """Return all memories, in the order of the mapping."""
+        known = self.memories
+        return known.every() if isinstance(known, Memories) else tuple(known.values())
+
+    @cached_property
+    def active(self) -> Sequence[Memory]:
         """Return the active memories, ordered by path."""
+        if isinstance(self.memories, Memories):
+            return self.memories.active()
         found = (m for m in self.memories.values() if m.status == "active")
         return tuple(sorted(found, key=lambda m: m.path))
 
@@ -139,17 +155,21 @@ Decoded: TypeAlias = tuple[Memory | None, tuple[Problem, ...]]
 
 
 def read_state(
-    files: Mapping[str, bytes], layout: Layout, decode: Callable[[str], Decoded] | None = None
+    files: Mapping[str, bytes],
+    layout: Layout,
+    decode: Callable[[str], Decoded] | None = None,
+    paths: Iterable[str] | None = None,
 ) -> State:
     """Decode every memory file; of an id that stands twice one wins, with a Problem for the other.
 
     It is the one whose name ends as the id has it, else the first: a copy is often named anew.
 
-    `decode` may know the outcome for a path without reading the file.
+    `decode` may know the outcome for a path without reading the file, and `paths` which files are
+    memories, in order.
     """
     memories: dict[str, Memory] = {}
     problems: list[Problem] = []
-    for path in sorted(p for p in files if layout.is_memory(p)):
+    for path in sorted(filter(layout.is_memory, files)) if paths is None else paths:
         memory, found = decode(path) if decode else codec.decode(path, files[path])
         problems += found
         if memory is None:
@@ -211,7 +231,10 @@ class _Draft:
     def __init__(self, state: State) -> None:
         self.state = state
         self.edits: dict[str, bytes | None] = {}
-        self.memories = dict(state.memories)
+        known = state.memories
+        self.memories: MutableMapping[str, Memory] = (
+            known.copy() if isinstance(known, Memories) else dict(known)
+        )
 
     def data(self, path: str) -> bytes | None:
         if path in self.edits:
@@ -298,16 +321,19 @@ class _Draft:
 
     def finish(self) -> State:
         self.check(self.edits)
-        shown = {memory.path for memory in self.memories.values()}
+        memories, problems = self.memories, self.state.problems
+        if problems:
+            shown = {memory.path for memory in memories.values()}
+            problems = tuple(
+                p
+                for p in problems
+                if p.path not in self.edits and not (p.rule == _SAME_ID and p.path in shown)
+            )
         return State(
             layout=self.state.layout,
             files=self.state.files.edited(self.edits),
-            memories=MappingProxyType(self.memories),
-            problems=tuple(
-                p
-                for p in self.state.problems
-                if p.path not in self.edits and not (p.rule == _SAME_ID and p.path in shown)
-            ),
+            memories=memories if isinstance(memories, Memories) else MappingProxyType(memories),
+            problems=problems,
         )
 
 

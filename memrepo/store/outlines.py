@@ -7,12 +7,14 @@ policy asks for what no column holds: its text, its stamps, its links.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
+from memrepo.core.memories import ONCE
 from memrepo.core.memory import Memory
 
 T = TypeVar("T")
@@ -23,7 +25,6 @@ Row: TypeAlias = dict[str, Cell]
 _TEXTS = ("subject", "lead", "scope", "home", "predicate", "object")
 _LONGEST = 200
 """Longer texts are in no column."""
-_ONCE = "once "
 _UNREAD = "\0unread"
 _SLOT = Memory.__dict__["fields"]
 
@@ -78,6 +79,23 @@ class Outlines:
             self.read[name] = found
         return self.read[name]
 
+    def told(self, name: str) -> list[Cell] | None:
+        """Return a property as a memory of the segment has it, where a column tells it."""
+        if name == "keys":
+            return list(self.keys)
+        found = self.column({"files": "resource", "first": "resource"}.get(name, name))
+        if name in _TEXTS:
+            cells = found or [None] * len(self.blobs)
+            return [
+                cell if cell is not None or name in keys else ""
+                for cell, keys in zip(cells, self.keys, strict=True)
+            ]
+        if found is None or name not in ("files", "first"):
+            return found
+        beside = self.column("files" if name == "files" else "line") or [None] * len(self.blobs)
+        pairs = zip(found, beside, strict=True)
+        return [*map(_files if name == "files" else _first, pairs)]
+
     def memory(self, path: str, at: int) -> Kept:
         """Return the memory of a row, at a path."""
         return Kept(path=path, fields=(self, at), body=_UNREAD)  # type: ignore[arg-type]
@@ -86,6 +104,17 @@ class Outlines:
         """Return all that is kept of one memory."""
         columns = ((name, self.column(name)) for name in self._columns)
         return {name: values[at] for name, values in columns if values is not None}
+
+
+def _files(pair: tuple[str | None, list[str] | None]) -> tuple[str, ...] | None:
+    resource, several = pair
+    if resource is None:
+        return None
+    return tuple(several) if several is not None else (resource,) if resource else ()
+
+
+def _first(pair: tuple[str | None, int]) -> tuple[str, int] | None:
+    return None if pair[0] is None else (pair[0], pair[1])
 
 
 class Kept(Memory, frozen=True, kw_only=True, dict=True):
@@ -220,24 +249,21 @@ class Kept(Memory, frozen=True, kw_only=True, dict=True):
     @property
     def files(self) -> tuple[str, ...]:
         """Return the files of its sources, each once."""
-        resource: str | None = self._column("resource")
-        if resource is None:
-            return super().files
-        several: list[str] | None = self._column("files")
-        return tuple(several) if several is not None else (resource,) if resource else ()
+        told = _files((self._column("resource"), self._column("files")))
+        return super().files if told is None else told
 
     @property
     def first(self) -> tuple[str, int]:
         """Return the file and the line of its first source, or an empty name."""
-        resource: str | None = self._column("resource")
-        return super().first if resource is None else (resource, self._column("line"))
+        told = _first((self._column("resource"), self._column("line")))
+        return super().first if told is None else told
 
     def once(self, rule: str, work_out: Callable[[], T]) -> T:
         """Return what follows from fields and body alone, as `Memory.once` does."""
         found: T
         if rule in self.derived:
             found = self.derived[rule]
-        elif (told := self._column(_ONCE + rule)) is not None:
+        elif (told := self._column(ONCE + rule)) is not None:
             found = told
         else:
             found = self.derived[rule] = work_out()
@@ -294,7 +320,7 @@ def row_of(memory: Memory) -> Row:
             **({"files": [*memory.files]} if len(memory.files) > 1 else {}),
             **{key: text for key, text in said.items() if text and len(text) <= _LONGEST},
         }
-    return row | {_ONCE + rule: value for rule, value in memory.derived.items()}
+    return row | {ONCE + rule: value for rule, value in memory.derived.items()}
 
 
 def rows_of(data: bytes) -> dict[str, Row]:
@@ -324,12 +350,46 @@ def _column(values: Sequence[Cell]) -> _Column:
     return _Column([*values])
 
 
-def newest(found: Iterable[Outlines], wanted: Mapping[str, str]) -> dict[str, Kept]:
-    """Return the memories of some blobs (blob to path) as the first of some segments has them."""
-    memories: dict[str, Kept] = {}
-    for of in found:
-        for at, blob in enumerate(of.blobs):
-            path = wanted.get(blob)
-            if path is not None and blob not in memories:
-                memories[blob] = of.memory(path, at)
-    return memories
+class Table:
+    """The outlines of the memory files of a commit, in the order of their paths (core/memories)."""
+
+    def __init__(self, found: Sequence[Outlines], files: Mapping[str, str]) -> None:
+        """Take segments, the newest first, and blobs by path in order."""
+        self._segments = found
+        rows: dict[str, int] = {}
+        start = sum(len(of.blobs) for of in found)
+        for of in reversed(found):
+            start -= len(of.blobs)
+            rows |= zip(of.blobs, range(start, start + len(of.blobs)), strict=True)
+        at = [rows.get(blob) for blob in files.values()]
+        self.missing = [p for p, row in zip(files, at, strict=True) if row is None]
+        """The files that have no outline."""
+        self._rows = [row for row in at if row is not None]
+        left = {*self.missing}
+        self.paths = [path for path in files if path not in left] if left else [*files]
+        self._columns: dict[str, list[Cell] | None] = {"path": self.paths}
+        self.made: list[Kept | None] = [None] * len(self._rows)
+        """Those that somebody asked for."""
+        self._starts = [0]
+        for of in found:
+            self._starts.append(self._starts[-1] + len(of.blobs))
+        self.ids: list[str] = self.column("id") or []
+
+    def memory(self, at: int) -> Kept:
+        """Return one memory, the same each time."""
+        found = self.made[at]
+        if found is None:
+            row = self._rows[at]
+            segment = bisect(self._starts, row) - 1
+            of = self._segments[segment]
+            found = self.made[at] = of.memory(self.paths[at], row - self._starts[segment])
+        return found
+
+    def column(self, name: str) -> list[Cell] | None:
+        """Return a property of all of them, None where none is known; a cell may be None too."""
+        if name not in self._columns:
+            found: list[Cell] = []
+            for of in self._segments:
+                found += of.told(name) or [None] * len(of.blobs)
+            self._columns[name] = [found[row] for row in self._rows]
+        return self._columns[name]

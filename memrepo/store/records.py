@@ -30,7 +30,7 @@ from memrepo.store.outlines import (
     Kept,
     Outlines,
     Row,
-    newest,
+    Table,
     row_of,
     rows_of,
     segment,
@@ -97,8 +97,9 @@ class Records:
         self.read_file: Callable[[str, str], bytes] | None = None
         """Returns the bytes of a file by path and blob, where a row of it is gone meanwhile."""
         self._rest: sqlite3.Connection | None = None
-        self._outlined: Collection[Kept] = ()
+        self._files: Mapping[str, str] = {}
         self._singles = 0
+        self._all: dict[str, Memory] | None = None
         self._unlined: frozenset[str] = frozenset()
 
     @cached_property
@@ -138,8 +139,8 @@ class Records:
                     found[blob] = self._memory(wanted[blob], blob, said)
         return found
 
-    def outlined(self, wanted: Mapping[str, str]) -> dict[str, Kept]:
-        """Return memories by blob, of those wanted (blob to path): the rest of each is read later.
+    def table(self, files: Mapping[str, str]) -> Table:
+        """Return the outlines of memory files (blob by path, in order); the rest is read later.
 
         Of one whose outline is missing or damaged nothing is known here, and `read` may know it.
         """
@@ -149,23 +150,18 @@ class Records:
             if isinstance(said, bytes) and sum_ == crc32(said):
                 with suppress(*UNREADABLE):
                     found.append(Outlines(said, self._whole))
-        memories = newest(found, wanted) if found else {}
-        self._unlined = frozenset(wanted.keys() - memories.keys())
-        self._outlined, self._singles = memories.values(), 0
-        return memories
+        table = Table(found, files)
+        self._unlined = frozenset(files[path] for path in table.missing)
+        self._files, self._singles, self._all = files, 0, None
+        return table
 
     def _whole(self, kept: Kept) -> Memory:
         """Return a memory whole; once a share of all was asked for, the others are read along."""
         self._singles += 1
-        if self._singles * _SHARE > len(self._outlined) + _SHARE * _FEW:
-            others, self._outlined = self._outlined, ()
-            found = self.read({one.blob: one.path for one in others if not one.is_whole})
-            for one in others:
-                if (memory := found.get(one.blob)) is not None:
-                    one.fill(memory)
-            if (memory := found.get(kept.blob)) is not None:
-                return memory
-        return self._single(kept)
+        if self._all is None and self._singles * _SHARE > len(self._files) + _SHARE * _FEW:
+            self._all = self.read({blob: path for path, blob in self._files.items()})
+        found = self._all.pop(kept.blob, None) if self._all else None
+        return self._single(kept) if found is None else found
 
     def _single(self, kept: Kept) -> Memory:
         asked = "SELECT sum, said FROM record WHERE blob = ?"
@@ -242,8 +238,11 @@ class Records:
                 if _is_ours(base):
                     yield from base.execute(asked, given)
 
-    def keep(self, memories: Mapping[str, Memory]) -> None:
-        """Keep memories by blob, with what was worked out of them, and pages; drop what is old."""
+    def keep(self, memories: Mapping[str, Memory], needed: Collection[str]) -> None:
+        """Keep memories by blob, with what was worked out of them, and pages; drop what is old.
+
+        Old is what is not among the `needed` blobs, once that is much.
+        """
         if not self._path.exists():  # somebody took it away meanwhile
             self._had, self._had_pages, self._had_compared, self._had_stale = {}, 0, {}, 0
         fresh = {b: m for b, m in memories.items() if self._is_fresh(b, m)}
@@ -252,7 +251,7 @@ class Records:
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._write(fresh, memories.keys())
+            self._write(fresh, needed)
         except sqlite3.DatabaseError as error:
             # Errors of the module's own have no code.
             damaged = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -267,7 +266,7 @@ class Records:
 
     def _is_fresh(self, blob: str, memory: Memory) -> bool:
         had = self._had.get(blob, 0 if isinstance(memory, Kept) else None)
-        return had != len(memory.derived) or blob in self._unlined
+        return had != len(memory.__dict__.get("derived", ())) or blob in self._unlined
 
     def _is_news_compared(self) -> bool:
         return self.compared != self._had_compared

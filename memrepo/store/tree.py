@@ -5,10 +5,10 @@ Symlinks and submodules are never followed; each is a Problem.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memrepo.merge.tombstones import Tombstones
     from memrepo.purify.manifest import Recorded
     from memrepo.store.gitenv import Repo
+    from memrepo.store.outlines import Table
     from memrepo.store.records import Records
 
 _FILE_MODES = ("100644", "100755")
@@ -33,6 +34,8 @@ _MANY = 50
 _AT_ONCE = 1000
 """How many contents are held in memory together."""
 _KEPT = 4
+_FEW = 4
+"""Where one in so many memories has no outline, all files are read as if there were none."""
 _SPARE = 1000
 """So many files of other commits are remembered at least, besides twice those of the last one."""
 
@@ -108,9 +111,13 @@ class BlobFiles(Mapping[str, bytes]):
                 found[path] = now.id
         return dict(sorted(found.items()))
 
+    @cached_property
+    def _paths(self) -> list[str]:
+        return [*self.blobs]
+
     @property
     def blobs(self) -> Mapping[str, str]:
-        """Return blob id by path."""
+        """Return blob id by path, in order."""
         return self._listed[0]
 
     @property
@@ -124,7 +131,9 @@ class BlobFiles(Mapping[str, bytes]):
         What is no file, or has no name, is passed over: `problems` tells of it.
         """
         if "_listed" in self.__dict__:
-            return {path: blob for path, blob in self.blobs.items() if path.startswith(folder)}
+            blobs, paths = self.blobs, self._paths
+            first, last = bisect_left(paths, folder), bisect_left(paths, f"{folder[:-1]}0")
+            return {path: blobs[path] for path in paths[first:last]}  # "0" comes after "/"
         found = self._below.get(folder)
         if found is None:
             objects = self._repo.light.objects
@@ -226,9 +235,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def _decode_many(self) -> None:
         """Decode what this process has not seen yet; many files are read by one git process."""
-        is_memory = self.layout.is_memory
         self._forget()
-        fresh = [item for item in self.blobs.items() if item not in _DECODED and is_memory(item[0])]
+        fresh = [item for item in self.memory_files.items() if item not in _DECODED]
         if len(fresh) < _MANY:
             return
         fresh = self._known(fresh)
@@ -243,30 +251,46 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Take what runs kept of some files (path and blob), and return the others."""
         if self.trees is None:
             return fresh
-        records = self.trees.records
-        for read in (records.outlined, records.read):
-            kept: Mapping[str, Memory] = read({blob: path for path, blob in fresh})
-            for path, blob in fresh:
-                if (memory := kept.get(blob)) is not None and memory.path == path:
-                    _DECODED[path, blob] = memory, ()
-            fresh = [item for item in fresh if item not in _DECODED]
-            if not fresh:
-                break
-        return fresh
+        records, files = self.trees.records, dict(fresh)
+        table = records.table(files)
+        for at, path in enumerate(table.paths):
+            _DECODED[path, files[path]] = table.memory(at), ()
+        read = records.read({files[path]: path for path in table.missing}) if table.missing else {}
+        for path in table.missing:
+            if (memory := read.get(files[path])) is not None and memory.path == path:
+                _DECODED[path, files[path]] = memory, ()
+        left = ((path, files[path]) for path in table.missing)
+        return [item for item in left if item not in _DECODED]
 
     def decoded(self) -> Iterator[tuple[str, str, Decoded]]:
         """Yield path, blob and what it says of each memory file, whatever others say."""
         self._decode_many()
-        for path, blob in self.blobs.items():
-            if self.layout.is_memory(path):
-                yield path, blob, self._decoded(path)
+        for path, blob in self.memory_files.items():
+            yield path, blob, self._decoded(path)
+
+    @cached_property
+    def memory_files(self) -> Mapping[str, str]:
+        """Return blob id by path of the memory files, in order."""
+        is_memory, area = self.layout.is_memory, self.layout.area("memories")
+        return {p: blob for p, blob in self.files.below(area).items() if is_memory(p)}
 
     def keep(self) -> None:
         """Keep what the memories say, and what was worked out of them, for later runs."""
-        found = ((blob, _DECODED.get((path, blob))) for path, blob in self.blobs.items())
-        whole = {b: d[0] for b, d in found if d is not None and d[0] is not None and not d[1]}
-        if self.trees is not None and len(whole) >= _MANY:
-            self.trees.records.keep(whole)
+        if self.trees is None or len(self.memory_files) < _MANY:
+            return
+        files = self.memory_files
+        known: dict[str, Memory] = {}
+        for (path, blob), (memory, problems) in [*_DECODED.items()]:
+            if memory is not None and not problems and files.get(path) == blob:
+                known[blob] = memory
+        known |= {m.blob: m for m in self.table.made if m is not None} if self.table else {}
+        self.trees.records.keep(known, {*files.values()})
+
+    @property
+    def table(self) -> Table | None:
+        """Return what runs kept of the memories, where the state was read by it."""
+        found: Table | None = self.__dict__.get("_table")
+        return found
 
     def state(self) -> State:
         """Decode the memories; problems of the tree come first.
@@ -315,24 +339,47 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             )
         return known[scope]
 
+    def _tabled(self) -> State | None:
+        """Return the state by what runs kept of its memories; None where that is not most of it."""
+        from memrepo.core.memories import Memories
+        from memrepo.core.state import Files, State
+
+        if self.trees is None or len(self.memory_files) < _MANY:
+            return None
+        table = self.trees.records.table(self.memory_files)
+        if len(table.missing) * _FEW > len(table.paths):
+            return None
+        problems: list[Problem] = []
+        others = []
+        for path in table.missing:
+            memory, found = self._decoded(path)
+            problems += found
+            if memory is not None:
+                others.append(memory)
+        memories = Memories.of(table, others)
+        if memories is None:  # two have one id, or one has none
+            return None
+        self.__dict__["_table"] = table
+        files = Files(self.files, {})
+        return State(layout=self.layout, files=files, memories=memories, problems=tuple(problems))
+
     @cached_property
     def _state(self) -> State:
-        from memrepo.core.state import State, read_state
+        from msgspec.structs import replace
+
+        from memrepo.core.state import read_state
 
         if (near := self.trees.near(self) if self.trees else None) is not None:
             followed = self._following(near)
             if followed is not None:
                 return followed
-        self._decode_many()
-        state = read_state(self.files, self.layout, self._decoded)
-        state = State(
-            layout=state.layout,
-            files=state.files,
-            memories=state.memories,
-            problems=self.problems + state.problems,
-        )
+        state = self._tabled()
+        if state is None:
+            self._decode_many()
+            state = read_state(self.files, self.layout, self._decoded, self.memory_files)
+        state = replace(state, problems=self.problems + state.problems)
         stones = self.layout.area("tombstones")
-        if not any(path.startswith(stones) for path in self.blobs):
+        if not self.files.below(stones):
             return state
         from memrepo.merge.tombstones import held_against
 
@@ -345,6 +392,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         from msgspec.structs import replace
 
+        from memrepo.core.memories import replaced
         from memrepo.core.state import Files
 
         old, stones = near.state(), self.layout.area("tombstones")
@@ -355,21 +403,22 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return None
         touched = [path for path in changed if self.layout.is_memory(path)]
         state = replace(old, files=Files(self.files, {}))
+        self.__dict__["_table"] = near.table
         if not touched:
-            state.__dict__["active"] = old.active
+            if "active" in old.__dict__:
+                state.__dict__["active"] = old.active
             return state
         self._forget()
-        gone = {*touched}
-        memories = {id_: m for id_, m in old.memories.items() if m.path not in gone}
+        new = []
         for path in touched:
             if path not in self.blobs:
                 continue
             memory, problems = self._decoded(path)
-            if memory is None or problems or not memory.id or memory.id in memories:
+            if memory is None or problems:
                 return None
-            memories[memory.id] = memory
-        by_path = sorted(memories.items(), key=lambda item: item[1].path)
-        return replace(state, memories=MappingProxyType(dict(by_path)))
+            new.append(memory)
+        memories = replaced(old.memories, {*touched}, new)
+        return None if memories is None else replace(state, memories=memories)
 
 
 class Scoped(Snapshot, frozen=True, kw_only=True, dict=True):

@@ -6,7 +6,7 @@ rejects provenance that the candidates do not hold (`purify.passes`, `purify.pas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cached_property
 from typing import Literal, NamedTuple, Protocol, overload
@@ -15,6 +15,7 @@ import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
+from memrepo.core.memories import each
 from memrepo.core.memory import Gist, Memory, Source, without_lead
 from memrepo.core.schema import Scores
 
@@ -255,20 +256,20 @@ class Shown(Sequence[PriorClaim]):
     @cached_property
     def by_id(self) -> Mapping[str, int]:
         """Return the place of each prior by its id."""
-        return {memory.id: at for at, memory in enumerate(self._memories)}
+        return {id_: at for at, id_ in enumerate(each(self._memories, "id"))}
 
     @property
     def ids(self) -> Set[str]:
         """Return the ids of all."""
         return self.by_id.keys()
 
-    def subjects(self) -> Iterator[str]:
-        """Yield the subject of each prior."""
-        return (memory.text("subject") for memory in self._memories)
+    def subjects(self) -> list[str]:
+        """Return the subject of each prior."""
+        return each(self._memories, "subject")
 
     def texts(self) -> list[str]:
         """Return the text of each prior."""
-        return [memory.said for memory in self._memories]
+        return each(self._memories, "said")
 
     def about(self, at: int) -> About:
         """Return what is known of a prior without making it."""

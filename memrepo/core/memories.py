@@ -87,6 +87,12 @@ class Memories(MutableMapping[str, Memory]):
         """Return the same memories, to be changed."""
         return Memories(self.columns, dict(self._at), self._others)
 
+    def subset(self, at: Iterable[int]) -> Memories:
+        """Return the memories of some numbers."""
+        at = [*at]
+        ids = map(self._cells("id").__getitem__, at)
+        return Memories(self.columns, dict(zip(ids, at, strict=True)), self._others)
+
     def every(self) -> Listed:
         """Return all memories in order."""
         return Listed(self, [*self._at.values()])
@@ -110,12 +116,13 @@ class Memories(MutableMapping[str, Memory]):
 
     def differing(self, other: Memories) -> set[str]:
         """Return the ids of memories that are not the same one in both, or not there in both."""
-        may = {i for i, _ in self._at.items() ^ other._at.items()}
-        if self.columns is other.columns:
-            may |= {i for i, at in self._at.items() if at < 0}
+        if self.columns is not other.columns:
+            may = {*self._at, *other._at}
         else:
-            may |= {*self}
-        return {i for i in may if self.get(i) is not other.get(i)}
+            may = {i for i, _ in self._at.items() ^ other._at.items()}
+            may |= {i for i, at in self._at.items() if at < 0}
+        both = self._at.keys() & other._at.keys()
+        return {i for i in may if i not in both or self[i] is not other[i]}
 
     def by_path(self) -> Memories:
         """Return itself, in the order of paths."""
@@ -132,6 +139,23 @@ class Memories(MutableMapping[str, Memory]):
     def numbered(self, at: int) -> Memory:
         """Return a memory by the number of its row, or below zero of another."""
         return self.columns.memory(at) if at >= 0 else self._others[-1 - at]
+
+
+def editable(memories: Mapping[str, Memory]) -> MutableMapping[str, Memory]:
+    """Return memories by id to be changed; those that were given stay as they are."""
+    return memories.copy() if isinstance(memories, Memories) else dict(memories)
+
+
+def listed(memories: Mapping[str, Memory]) -> Sequence[Memory]:
+    """Return all memories of a mapping, in its order."""
+    return memories.every() if isinstance(memories, Memories) else tuple(memories.values())
+
+
+def differing(one: Mapping[str, Memory], other: Mapping[str, Memory]) -> set[str]:
+    """Return the ids of memories that are not the same one in both, or not there in both."""
+    if isinstance(one, Memories) and isinstance(other, Memories):
+        return one.differing(other)
+    return {i for i in {*one, *other} if one.get(i) is not other.get(i)}
 
 
 def replaced(
@@ -176,6 +200,10 @@ class Listed(Sequence[Memory]):
         """Return those for which a value of another sequence is true."""
         return Listed(self._of, [*compress(self._at, wanted)])
 
+    def by_id(self) -> Memories:
+        """Return them by their ids."""
+        return self._of.subset(self._at)
+
     def each(self, name: str, of: Callable[[Memory], T]) -> list[T]:
         """Return a column of them; `of` tells it where it is not known."""
         memory = self._of.numbered
@@ -212,6 +240,11 @@ def only(memories: Iterable[Memory], wanted: Iterable[object]) -> Sequence[Memor
     if isinstance(memories, Listed):
         return memories.only(wanted)
     return [*compress(memories, wanted)]
+
+
+def by_id(memories: Iterable[Memory]) -> Mapping[str, Memory]:
+    """Return memories by their ids, in their order."""
+    return memories.by_id() if isinstance(memories, Listed) else {m.id: m for m in memories}
 
 
 def of_types(memories: Iterable[Memory], types: Collection[str]) -> Sequence[Memory]:

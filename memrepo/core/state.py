@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar, assert_never
@@ -14,7 +14,7 @@ from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Update, W
 from memrepo.core.corrections import Corrections, read_corrections
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout
-from memrepo.core.memories import Memories
+from memrepo.core.memories import Memories, editable, listed
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 
@@ -112,8 +112,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def every(self) -> Sequence[Memory]:
         """Return all memories, in the order of the mapping."""
-        known = self.memories
-        return known.every() if isinstance(known, Memories) else tuple(known.values())
+        return listed(self.memories)
 
     @cached_property
     def active(self) -> Sequence[Memory]:
@@ -231,10 +230,7 @@ class _Draft:
     def __init__(self, state: State) -> None:
         self.state = state
         self.edits: dict[str, bytes | None] = {}
-        known = state.memories
-        self.memories: MutableMapping[str, Memory] = (
-            known.copy() if isinstance(known, Memories) else dict(known)
-        )
+        self.memories = editable(state.memories)
 
     def data(self, path: str) -> bytes | None:
         if path in self.edits:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 
 import msgspec
 
@@ -25,7 +26,8 @@ from memrepo.core.changes import Change, Create, Remove, Step, Update
 from memrepo.core.ids import claim_id, normalise
 from memrepo.core.judge import Summary
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Hot, Link, Memory, Stamp, references
+from memrepo.core.memories import each, editable, having, listed, only
+from memrepo.core.memory import REFERENCES, Hot, Link, Memory, Stamp, references
 from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.core.times import format_duration, format_time
@@ -45,11 +47,16 @@ class Leaving:
     """The memories of a state while some of them leave, one after the other."""
 
     def __init__(self, memories: Mapping[str, Memory]) -> None:
-        self._memories = dict(memories)
-        self._users: dict[str, set[str]] = defaultdict(set)
-        for id_, memory in memories.items():
+        self._memories = editable(memories)
+
+    @cached_property
+    def _users(self) -> Mapping[str, set[str]]:
+        """Return by id which memories refer to one: nobody asks where none leaves."""
+        users: dict[str, set[str]] = defaultdict(set)
+        for memory in having(listed(self._memories), REFERENCES):
             for target in references(memory):
-                self._users[target].add(id_)
+                users[target].add(memory.id)
+        return users
 
     def leave(self, id_: str) -> tuple[Change, ...]:
         """Return the changes by which a memory leaves; nothing where it already has.
@@ -229,10 +236,13 @@ def candidates(
 
     Notes do not count: tiers govern them. `spared` are ids that a person took back.
     """
-    proper = [m for m in state.active if m.type not in ("note", "chunk")]
-    if not rules.enabled or len(proper) < rules.trigger:
+    if not rules.enabled:
         return []
-    proper.sort(key=_age)
+    types = each(state.active, "type")
+    active = only(state.active, [type_ not in ("note", "chunk") for type_ in types])
+    if len(active) < rules.trigger:
+        return []
+    proper = sorted(active, key=_age)
     shown = {normalise(word) for word in rules.protected}
     found = [
         m

@@ -13,7 +13,7 @@ number of different days that its evidence was captured on, age is counted in wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Literal
@@ -22,6 +22,7 @@ import msgspec
 
 from memrepo.core.corrections import Correction, Corrections, contradiction_id
 from memrepo.core.ids import visible
+from memrepo.core.memories import each, only
 from memrepo.core.memory import Link, Memory
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST, format_time
@@ -166,9 +167,10 @@ def changed_at(memory: Memory) -> datetime | None:
     return (stamp.at if stamp is not None else None) or memory.time("created")
 
 
-def recall_surface(memories: Iterable[Memory], now: datetime) -> Surfaced | None:
+def recall_surface(memories: Sequence[Memory], now: datetime) -> Surfaced | None:
     """Return the open claim that scores highest, or None where nothing is open."""
-    open_ = [_scored(m, now) for m in memories if m.status == "active" and m.standing in WEIGHTS]
+    standing = only(memories, [standing in WEIGHTS for standing in each(memories, "standing")])
+    open_ = [_scored(m, now) for m in standing if m.status == "active"]
     return min(open_, key=_rank, default=None)
 
 

@@ -26,6 +26,7 @@ import msgspec
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import normalise
+from memrepo.core.memories import each_once
 from memrepo.core.memory import CLAIM_TYPES, Link, Memory, references
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
@@ -244,8 +245,7 @@ def catalogue(
 
 def learn_names(memories: Iterable[Memory]) -> None:
     """Work out the names in some texts, where nobody has yet: `catalogue` needs them of all."""
-    for memory in memories:
-        memory.once("names", partial(_named, memory))
+    each_once(memories, "names", _named)
 
 
 def _named(memory: Memory) -> list[list[Any]]:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from memrepo.core.changes import Update
 from memrepo.core.ids import digest, normalise, note_id, text_hash
 from memrepo.core.lines import without_comments
+from memrepo.core.memories import of_types
 from memrepo.core.memory import OWN_ACTOR, Memory, Source, Stamp
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -228,7 +229,8 @@ def _growing(
     """
     still = {unit.text_hash for unit in standing}
     found: dict[tuple[str, str], list[Memory]] = {}
-    notes = [m for m in state.active if m.is_note and m.first[0] in resources] if resources else []
+    notes = of_types(state.active, ("note",)) if resources else ()
+    notes = [memory for memory in notes if memory.first[0] in resources]
     for memory in sorted(notes, key=lambda m: m.sources[-1].lines if m.sources else (0, 0)):
         if memory.sources and memory.sources[-1].text_hash not in still:
             key = (memory.sources[0].resource, memory.text("title"))

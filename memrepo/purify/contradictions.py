@@ -33,6 +33,7 @@ from memrepo.core.judge import (
     Suspicion,
     Why,
 )
+from memrepo.core.memories import editable, having, listed
 from memrepo.core.memory import OWN_ACTOR, Memory
 from memrepo.core.state import State
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
@@ -46,7 +47,7 @@ from memrepo.policies.matching import (
 from memrepo.purify.answers import Kept
 from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.batches import Asked, Asking, ask_pairs
-from memrepo.purify.decisions import PENDING, Near, decided_pair, is_compared, noticed
+from memrepo.purify.decisions import PENDING, Near, compared, decided_pair, is_compared, noticed
 from memrepo.purify.holds import fingerprints
 from memrepo.purify.known import Former, Known, prior_of
 from memrepo.purify.marks import Marks
@@ -329,13 +330,11 @@ class Pool:
         made = made or Assembled()
         self._known_near = near or Near()
         reworded = {u.id: u for u in made.rewords}
-        self.memories: dict[str, Memory] = {
-            m.id: m.with_fields(reworded[m.id].fields, reworded[m.id].body)
-            if m.id in reworded
-            else m
-            for m in (*state.active, *made.creates)
-            if is_compared(m)
-        }
+        self.memories = editable(compared(state.active))
+        for id_ in sorted(self.memories.keys() & reworded):
+            update = reworded[id_]
+            self.memories[id_] = self.memories[id_].with_fields(update.fields, update.body)
+        self.memories.update((m.id, m) for m in made.creates if is_compared(m))
         self._lost = {
             change.id
             for step in made.singles
@@ -407,7 +406,7 @@ class Pool:
     def _by_key(self) -> Mapping[Key, Mapping[str, list[str]]]:
         """Return the ids by value, by key."""
         found: dict[Key, dict[str, list[str]]] = {}
-        for memory in self.memories.values():
+        for memory in having(listed(self.memories), ("predicate",)):
             if key := _key(memory):
                 values = found.setdefault(key, {})
                 values.setdefault(normal_subject(memory.text("object")), []).append(memory.id)

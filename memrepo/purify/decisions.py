@@ -24,6 +24,7 @@ from memrepo.core import corrections
 from memrepo.core.changes import Create, Step, Write
 from memrepo.core.corrections import Correction, Side, contradiction_id
 from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, PriorClaim
+from memrepo.core.memories import by_id, differing, each, editable, only
 from memrepo.core.memory import CLAIM_TYPES, OWN_ACTOR, Link, Memory
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import Basis, is_dated, newer_of, same_place
@@ -144,14 +145,25 @@ class KeptWords(msgspec.Struct, frozen=True, kw_only=True):
     """The words of statements as an earlier run cut them, and whose they are, by number."""
 
     postings: Postings
-    memories: Sequence[Memory | None]
+    ids: Sequence[str | None]
     """None where the memory is not there any more, or says something else."""
+    of: Mapping[str, Memory]
+    """The memories as they were when that was found out."""
 
 
 def is_compared(memory: Memory) -> bool:
     """Tell whether a memory is a statement that others are held against."""
-    active = memory.status == "active" and memory.type in CLAIM_TYPES
-    return active and memory.standing not in INACTIVE_STANDINGS
+    return _is_compared(memory.status, memory.type, memory.standing)
+
+
+def _is_compared(status: str, type_: str, standing: str) -> bool:
+    return status == "active" and type_ in CLAIM_TYPES and standing not in INACTIVE_STANDINGS
+
+
+def compared(memories: Iterable[Memory]) -> Mapping[str, Memory]:
+    """Return by id the memories that others are held against."""
+    asked = (each(memories, name) for name in ("status", "type", "standing"))
+    return by_id(only(memories, map(_is_compared, *asked)))
 
 
 class Near:
@@ -163,8 +175,7 @@ class Near:
         """Take statements; each id once. Of those that are `kept` no words are cut."""
         self.index = WordIndex()
         self._kept = kept
-        self._held: dict[str, Memory] = {}
-        self._priors = Priors(self._held)
+        self._hold({})
         self._changed: dict[str, Mapping[str, Noticed]] = {}
         self._pairs = 0
         self._shared: SharedWords | None = None
@@ -181,14 +192,11 @@ class Near:
             if kept is not None:
                 self._begin(memories, kept)
         had, index = self._held, self.index
-        news = [m for id_, m in memories.items() if had.get(id_) is not m]
-        gone = (
-            [id_ for id_ in had if id_ not in memories]
-            if len(had) + len(news) != len(memories)
-            else []
-        )
-        if not (news or gone):
+        apart = differing(had, memories)
+        if not apart:
             return
+        news = [memories[id_] for id_ in memories if id_ in apart]
+        gone = [id_ for id_ in had if id_ in apart and id_ not in memories]
         self._shared = None
         if gone or not all(m.id in had and prior_of(had[m.id]) == prior_of(m) for m in news):
             self._changed.clear()
@@ -207,16 +215,20 @@ class Near:
         """Take the words that are kept of the first statements, where that is most of them."""
         from memrepo.policies.kept_words import KeptIndex
 
-        number_of = {m.id: number for number, m in enumerate(kept.memories) if m is not None}
-        places = array("i", [-1]) * len(kept.memories)
-        for place, (id_, memory) in enumerate(memories.items()):
-            number = number_of.get(id_)
-            if number is not None and kept.memories[number] is memory:
+        apart = differing(memories, kept.of)
+        number_of = {id_: number for number, id_ in enumerate(kept.ids) if id_ not in apart}
+        places = array("i", [-1]) * len(kept.ids)
+        for place, id_ in enumerate(memories):
+            if (number := number_of.get(id_)) is not None:
                 places[number] = place
-        self._held.update(memories)
+        self._hold(memories)
         ids, held = [*memories], self._held
         index = KeptIndex(kept.postings, places, ids, lambda id_: held[id_].said)
         self.index, self._pairs = index, index.pairs
+
+    def _hold(self, memories: Mapping[str, Memory]) -> None:
+        self._held = editable(memories)
+        self._priors = Priors(self._held)
 
     def _forget(self, id_: str) -> None:
         self._pairs -= is_paired(self.index.words[id_])

@@ -6,12 +6,13 @@ others are not made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cached_property
 
 import msgspec
 
 from memrepo.core.ids import normal_claim, text_hash
+from memrepo.core.memories import differing
 from memrepo.core.memory import Memory
 from memrepo.policies.kept_words import Postings
 from memrepo.policies.matching import normal_subject
@@ -21,8 +22,10 @@ class KeptMarks(msgspec.Struct, frozen=True, kw_only=True):
     """The marks of memories as an earlier run made them, and whose they are, by number."""
 
     postings: Postings
-    memories: Sequence[Memory | None]
+    ids: Sequence[str | None]
     """None where the memory is not there any more, or says something else."""
+    of: Mapping[str, Memory]
+    """The memories as they were when that was found out."""
 
 
 def own_hash(memory: Memory) -> str:
@@ -73,15 +76,20 @@ class Marks:
     @cached_property
     def _kept(self) -> KeptMarks:
         kept = self._kept_of() if self._kept_of is not None else None
-        return kept or KeptMarks(postings=Postings(), memories=())
+        return kept or KeptMarks(postings=Postings(), ids=(), of={})
+
+    @cached_property
+    def _apart(self) -> Set[str]:
+        return differing(self._memories, self._kept.of)
 
     @cached_property
     def _beside(self) -> Mapping[str, list[Memory]]:
         """Return what is kept of no memory, by mark."""
-        known = {id(memory) for memory in self._kept.memories}
+        known, apart = {*self._kept.ids}, self._apart
         found: dict[str, list[Memory]] = {}
-        for memory in self._memories.values():
-            if id(memory) not in known:
+        for id_ in self._memories:
+            if id_ not in known or id_ in apart:
+                memory = self._memories[id_]
                 for mark in marks_of(memory):
                     found.setdefault(mark, []).append(memory)
         return found
@@ -95,7 +103,7 @@ class Marks:
         """Return the memories that bear a mark, ordered by path."""
         kept, found = self._kept, [*self._beside.get(mark, ())]
         for number in kept.postings.of(mark):
-            memory = kept.memories[number]
-            if memory is not None and self._memories.get(memory.id) is memory:
-                found.append(memory)
+            id_ = kept.ids[number]
+            if id_ is not None and id_ not in self._apart:
+                found.append(self._memories[id_])
         return sorted(found, key=lambda memory: memory.path)

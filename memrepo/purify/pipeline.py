@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from memrepo.core.changes import Change, Create, Delete, Op, Step, Write
 from memrepo.core.ids import text_hash
 from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Shown, Usage, Verdict
+from memrepo.core.memories import by_id, of_types
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
@@ -197,11 +198,11 @@ def _dropped(
 
 def _choosing(state: State, groups: Sequence[Cluster], setting: Setting) -> Choose:
     """Return how priors are chosen: a judge that takes all clusters at once is shown them all."""
-    claims = [m for m in state.active if m.type in CLAIM_TYPES] if groups else []
+    claims = of_types(state.active, CLAIM_TYPES) if groups else []
     if setting.judge.batch[1] >= UNLIMITED:
         every = Shown(claims, prior_of)
         return lambda _: every
-    priors = Priors({memory.id: memory for memory in claims})
+    priors = Priors(by_id(claims))
     retrieval = Retrieval(priors, setting.now.date(), setting.near)
     reach = WIDE if setting.mode == "reconciliation" else Reach()
     return lambda batch: retrieval.select(batch, reach)

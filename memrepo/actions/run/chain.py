@@ -82,8 +82,8 @@ _GATHERED = ("promote", "tier")
 
 def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
     """Count what the chain really holds: parts of what was purified may wait elsewhere."""
-    notes = {id_ for id_, memory in state.memories.items() if memory.is_note}
     reworded = _updated(steps, "reword")
+    notes = {id_ for id_ in reworded if id_ in state.memories and state.memories[id_].is_note}
     changes = [change for step in steps if step.op != "restore" for change in step.changes]
     new = [c.memory for c in changes if isinstance(c, Create) and c.memory.type != "summary"]
     ops = [step.op for step in steps]

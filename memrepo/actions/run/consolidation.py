@@ -21,6 +21,7 @@ from memrepo.actions.run.offer import Clerk, Offered
 from memrepo.actions.work import Work
 from memrepo.core.ids import digest
 from memrepo.core.judge import Judge, Summary, SummaryRequest, Usage
+from memrepo.core.memories import differing, each
 from memrepo.core.memory import OWN_ACTOR
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -212,12 +213,13 @@ def _changed(state: State, setting: Setting, comparer: str) -> frozenset[str] | 
         return None  # what somebody said of a pair is taken back, and it does not say of which
     cases = state.corrections
     doubted = (cases.cases[id_] for id_, path in cases.paths.items() if path in written)
-    known = setting.before.memories
+    apart = differing(state.memories, setting.before.memories)
+    active = zip(*(each(state.active, name) for name in ("id", "path")), strict=True)
     return frozenset(
         (
             *left,
             *(id_ for case in doubted for id_ in case.memories),
-            *(m.id for m in state.active if m.path in written or known.get(m.id) is not m),
+            *(id_ for id_, path in active if path in written or id_ in apart),
         )
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from memrepo.actions.work import Work
+from memrepo.core.memories import each, listed
 from memrepo.core.memory import Memory
 from memrepo.policies.kept_words import Postings
 from memrepo.policies.matching import tokens
-from memrepo.purify.decisions import KeptWords, is_compared
+from memrepo.purify.decisions import KeptWords, compared
 from memrepo.purify.marks import KeptMarks, marks_of
 
 _WORDS, _MARKS = "words", "marks"
@@ -22,8 +23,7 @@ def kept_words(work: Work) -> KeptWords | None:
     if found is None:
         return None
     blobs, postings = found
-    said = _said(work, is_compared)
-    return KeptWords(postings=postings, memories=[said.get(blob) for blob in blobs])
+    return KeptWords(postings=postings, ids=_ids(work, blobs), of=work.tree.state().memories)
 
 
 def kept_marks(work: Work) -> KeptMarks | None:
@@ -32,50 +32,51 @@ def kept_marks(work: Work) -> KeptMarks | None:
     if found is None:
         return None
     blobs, postings = found
-    said = _said(work, _is_marked)
-    return KeptMarks(postings=postings, memories=[said.get(blob) for blob in blobs])
+    return KeptMarks(postings=postings, ids=_ids(work, blobs), of=work.tree.state().memories)
 
 
 def keep_words(work: Work) -> None:
     """Keep the words and the marks of a commit's memories: those that are kept stay."""
-    _keep(work, _WORDS, is_compared, lambda memory: tokens(memory.said))
-    _keep(work, _MARKS, _is_marked, marks_of)
-
-
-def _is_marked(memory: Memory) -> bool:
-    return not memory.is_note
+    every = work.tree.state().every
+    _keep(work, _WORDS, listed(compared(every)), lambda memory: tokens(memory.said))
+    _keep(work, _MARKS, every, marks_of)
 
 
 def _keep(
     work: Work,
     name: str,
-    among: Callable[[Memory], bool],
+    memories: Sequence[Memory],
     words: Callable[[Memory], frozenset[str]],
 ) -> None:
-    said, found = _said(work, among), _read(work, name)
+    """Keep words of memories; not before some are new, for all are written at once."""
+    found = _read(work, name)
     blobs, postings = found if found is not None else ([], Postings())
-    gone = sum(blob not in said for blob in blobs)
-    if many := gone * _SPARE > len(blobs):
+    files = work.tree.memory_files
+    there = [files[path] for path in each(memories, "path")]
+    known, said = {*blobs}, {*there}
+    new = [at for at, blob in enumerate(there) if blob not in known]
+    gone = len(known - said)
+    if found is not None and max(len(new), gone) * _SPARE <= len(blobs):
+        return
+    if gone:
         postings = postings.without(lambda number: blobs[number] not in said)
         blobs = [blob for blob in blobs if blob in said]
-    known = {*blobs}
-    new = [blob for blob in said if blob not in known]
-    if found is not None and not (new or many):
-        return
-    postings = postings.with_words(words(said[blob]) for blob in new)
-    names = "\n".join((*blobs, *new)).encode()
+    postings = postings.with_words(words(memories[at]) for at in new)
+    names = "\n".join((*blobs, *(there[at] for at in new))).encode()
     head = len(names).to_bytes(_HEAD, "big")
     work.store.trees.records.keep_whole(name, head + names + postings.to_bytes())
 
 
-_SPARE = 20
-"""What is there no more is dropped where it is more than one of so many."""
+_SPARE = 100
+"""What is new, or gone, is kept, or dropped, once it is more than one of so many."""
 
 
-def _said(work: Work, among: Callable[[Memory], bool]) -> dict[str, Memory]:
-    """Return some memories of a commit by blob, in the order of their paths."""
-    blobs = work.tree.blobs
-    return {blobs[m.path]: m for m in work.tree.state().memories.values() if among(m)}
+def _ids(work: Work, blobs: Sequence[str]) -> list[str | None]:
+    """Return the ids of a commit's memories by their blobs, None where no file is of one."""
+    files, every = work.tree.memory_files, work.tree.state().every
+    there = (files[path] for path in each(every, "path"))
+    ids = dict(zip(there, each(every, "id"), strict=True))
+    return [*map(ids.get, blobs)]
 
 
 def _read(work: Work, name: str) -> tuple[list[str], Postings] | None:

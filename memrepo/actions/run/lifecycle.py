@@ -26,6 +26,7 @@ from memrepo.core import codec
 from memrepo.core.access import Access, Accesses, seconds
 from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.judge import Judge
+from memrepo.core.memories import of_types
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
@@ -104,9 +105,8 @@ def nominees_of(
     """Return the notes that earned promotion, but for those whose nomination was taken back."""
     accesses = ledger_of(work.store).accesses()
     # Marked notes aside, only what was retrieved can have earned anything.
-    notes = [
-        m for m in state.active if m.is_note and (m.flag("user_marked") or accesses.of(m.id).total)
-    ]
+    active = of_types(state.active, ("note",))
+    notes = [m for m in active if m.flag("user_marked") or accesses.of(m.id).total]
     over = {part for one in never if one.startswith("nominate:") for part in one[9:].split("+")}
     found = nominated(notes, accesses, now, work.config.rules.tiers)
     return tuple(_nominee(work, one) for one in found if one.note.id not in over)

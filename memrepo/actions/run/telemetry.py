@@ -36,6 +36,7 @@ from memrepo.core.changes import BULK_OPS, Create, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.judge import Usage
+from memrepo.core.memories import each
 from memrepo.core.messages import cut
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
@@ -416,9 +417,9 @@ def _context(before: Work, after: Work) -> dict[str, object]:
     """Return what a report says beside the run."""
     state = after.tree.state()
     due = next_fire(before.call.now, after.config.cadence, after.config.zone)
-    surfaced = recall_surface(state.memories.values(), before.call.now)
+    surfaced = recall_surface(state.every, before.call.now)
     return {
-        "claims_total": sum(not m.is_note for m in state.active),
+        "claims_total": sum(type_ != "note" for type_ in each(state.active, "type")),
         "next_schedule": msgspec.to_builtins(next_of(due)),
         "recall_surface": surfaced.as_json() if surfaced else None,
     }

@@ -23,6 +23,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, overload
 
 from memrepo.core.memory import Memory
 
+K = TypeVar("K")
 T = TypeVar("T")
 Cells: TypeAlias = list[Any]
 """A property of many memories, in their order."""
@@ -200,6 +201,10 @@ class Listed(Sequence[Memory]):
         """Return those for which a value of another sequence is true."""
         return Listed(self._of, [*compress(self._at, wanted)])
 
+    def picked(self, places: Iterable[int]) -> Listed:
+        """Return those at some places, in that order."""
+        return Listed(self._of, [*map(self._at.__getitem__, places)])
+
     def by_id(self) -> Memories:
         """Return them by their ids."""
         return self._of.subset(self._at)
@@ -251,6 +256,22 @@ def of_types(memories: Iterable[Memory], types: Collection[str]) -> Sequence[Mem
     """Return the memories of some types."""
     memories = memories if isinstance(memories, Sequence) else [*memories]
     return only(memories, [type_ in types for type_ in each(memories, "type")])
+
+
+def grouped(memories: Iterable[Memory], keys: Iterable[K]) -> dict[K, Sequence[Memory]]:
+    """Return the memories of each key, in their order."""
+    memories = memories if isinstance(memories, Sequence) else [*memories]
+    places: dict[K, list[int]] = {}
+    for at, key in enumerate(keys):
+        places.setdefault(key, []).append(at)
+    return {key: picked(memories, found) for key, found in places.items()}
+
+
+def picked(memories: Sequence[Memory], places: Iterable[int]) -> Sequence[Memory]:
+    """Return the memories at some places, in that order."""
+    if isinstance(memories, Listed):
+        return memories.picked(places)
+    return [memories[at] for at in places]
 
 
 def having(memories: Iterable[Memory], keys: Iterable[str]) -> Sequence[Memory]:

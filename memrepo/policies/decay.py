@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from functools import cache, lru_cache, partial
 from types import MappingProxyType
@@ -22,6 +22,7 @@ import msgspec
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.ids import normalise
+from memrepo.core.memories import each, each_once, only
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.times import end_of, format_duration, format_time, parse_time
@@ -401,6 +402,25 @@ def decays(memory: Memory) -> bool:
     return memory.status == "active" and memory.type not in ("note", "chunk")
 
 
+def doubtful(memories: Iterable[Memory], rules: DecayRules) -> Sequence[Memory]:
+    """Return those that may be over at some time: of the others no clock and no use tells that."""
+    memories = memories if isinstance(memories, Sequence) else [*memories]
+
+    @cache
+    def is_sure(keys: Set[str], cls: str, stands: bool) -> bool:
+        if "decay" in keys or not _ENDING.isdisjoint(keys):
+            return False
+        return rules.ttl.get(cls) is None or cls in rules.lasting or (rules.evidence and stands)
+
+    told = zip(
+        map(frozenset, each(memories, "keys")),
+        each_once(memories, "class", automatic),
+        each_once(memories, "stands", _stands),
+        strict=True,
+    )
+    return only(memories, [not is_sure(*one) for one in told])
+
+
 def prunable(
     memories: Iterable[Memory],
     accesses: Accesses,
@@ -411,8 +431,8 @@ def prunable(
 ) -> list[tuple[Memory, Keeping]]:
     """Return what is due for pruning, oldest first; `soft` leaves the expired alone."""
     found = []
-    for memory in filter(decays, memories):
-        if stays(memory, accesses.of(memory.id), now, rules):
+    for memory in doubtful(memories, rules):
+        if not decays(memory) or stays(memory, accesses.of(memory.id), now, rules):
             continue
         kept = keeping(memory, accesses.of(memory.id), now, rules)
         if is_over(memory, kept) and not (soft and kept.expired):

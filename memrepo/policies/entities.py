@@ -18,7 +18,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -26,8 +26,8 @@ import msgspec
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import normalise
-from memrepo.core.memories import each_once
-from memrepo.core.memory import CLAIM_TYPES, Link, Memory, references
+from memrepo.core.memories import by_id, each, each_once, having, of_types
+from memrepo.core.memory import CLAIM_TYPES, REFERENCES, Link, Memory, references
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 
@@ -209,9 +209,16 @@ def catalogue(
     A word at the beginning of a sentence, and a subject, count where they are a name elsewhere. A
     short name that texts give to two different names is neither's.
     """
+    memories = memories if isinstance(memories, Sequence) else [*memories]
+    confirmed_of = {m.id: m.texts("entities") for m in having(memories, ("entities",))}
     told = [
-        (m.id, m.once("names", partial(_named, m)), m.texts("entities"), m.text("subject"))
-        for m in memories
+        (id_, named, confirmed_of.get(id_, ()), subject)
+        for id_, named, subject in zip(
+            each(memories, "id"),
+            each_once(memories, "names", _named),
+            each(memories, "subject"),
+            strict=True,
+        )
     ]
     main = _mains((pair for _, named, *_ in told for pair in named[2]), configured or {})
     spelled: Counter[str] = Counter()
@@ -225,10 +232,12 @@ def catalogue(
         groups.setdefault(main.of(name), set()).add(name)
     ids: dict[str, list[str]] = {}
     sure: dict[str, list[str]] = {}
+    subjects = {subject for *_, subject in told}
+    subjects = {subject for subject in subjects if _fold(subject) in known}
     for id_, (names, maybe, _), confirmed, subject in told:
-        likely = [name for name in (*maybe, subject) if _fold(name) in known]
-        if not (names or confirmed or likely):
+        if not (names or maybe or confirmed) and subject not in subjects:
             continue  # most texts name nothing
+        likely = [name for name in (*maybe, subject) if _fold(name) in known]
         for key in dict.fromkeys(map(main.of, (*names, *confirmed, *likely))):
             ids.setdefault(key, []).append(id_)
         for key in dict.fromkeys(map(main.of, confirmed)):
@@ -384,8 +393,9 @@ def link_step(
     Claims alone are linked: notes leave. Pairs that know of each other already are left alone,
     and so are links of which `never` holds the fingerprint: a person took them back.
     """
-    claims = {m.id: m for m in memories if m.type in CLAIM_TYPES}
-    tied = {frozenset((m.id, id_)) for m in memories for id_ in references(m)}
+    claims = by_id(of_types(memories, CLAIM_TYPES))
+    holding = having(memories, REFERENCES)
+    tied = {frozenset((m.id, id_)) for m in holding for id_ in references(m)}
     has: Counter[str] = Counter(id_ for pair in tied for id_ in pair)
     found = ties(claims, catalogue(memories, aliases))
     new: dict[str, list[Link]] = defaultdict(list)

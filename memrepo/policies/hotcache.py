@@ -20,11 +20,12 @@ import msgspec
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import normalise
+from memrepo.core.memories import each, having, only
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time
-from memrepo.policies.decay import is_over, keeping, stays
+from memrepo.policies.decay import doubtful, is_over, keeping, stays
 from memrepo.policies.rules import DecayRules, HotRules, TierRules
 from memrepo.policies.tiers import moves
 
@@ -87,6 +88,22 @@ def may_be_hot(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRu
     return memory.standing not in _HIDDEN and not why_over(memory, accesses, now, decay)
 
 
+def that_may_be_hot(
+    memories: Sequence[Memory], accesses: Accesses, now: datetime, decay: DecayRules
+) -> Sequence[Memory]:
+    """Return those of many of which `may_be_hot` tells so."""
+    told = zip(*(each(memories, name) for name in ("status", "type", "standing")), strict=True)
+    shown = only(
+        memories,
+        [
+            status == "active" and type_ not in ("note", "chunk") and standing not in _HIDDEN
+            for status, type_, standing in told
+        ],
+    )
+    over = {m.id for m in doubtful(shown, decay) if why_over(m, accesses, now, decay)}
+    return only(shown, [id_ not in over for id_ in each(shown, "id")]) if over else shown
+
+
 def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> str:
     """Say why a memory's context is over, or return an empty string."""
     until = memory.text("valid_until") if memory.has("valid_until") else ""
@@ -117,7 +134,7 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def hot_steps(
-    memories: Iterable[Memory],
+    memories: Sequence[Memory],
     accesses: Accesses,
     now: datetime,
     rules: HotRules,
@@ -128,17 +145,18 @@ def hot_steps(
 ) -> tuple[list[Step], list[Problem]]:
     """Return promotions and demotions, a commit each, and a finding where the budget is too small.
 
+    Memories are in the order of their paths.
+
     What would be evicted as soon as it comes does not come at all. A small first page takes in
     more where there are `news`: never by time alone. Where these are not all memories (`whole`),
     nothing shows whether there was a first page: none is begun.
     """
     entries: list[_Entry] = []
     steps: list[Step] = []
-    memories = sorted(memories, key=attrgetter("path"))
     used = accesses.by_memory
-    for memory in memories:
-        if _MARKED.isdisjoint(memory.keys) and memory.id not in used:
-            continue  # as most, and runs ask for all
+    told = zip(each(memories, "keys"), each(memories, "id"), strict=True)
+    asked = only(memories, [id_ in used or not _MARKED.isdisjoint(keys) for keys, id_ in told])
+    for memory in sorted(asked, key=attrgetter("path")):
         hot = hot_of(memory)
         count = unused(memory, accesses, now) if hot else 0
         if hot is not None and hot.since is not None:
@@ -171,12 +189,12 @@ def _first(
     memories: Sequence[Memory], accesses: Accesses, now: datetime, decay: DecayRules, news: bool
 ) -> list[Memory]:
     """Return what the first page shows, before any use could tell: what a session begins with."""
-    seen = [memory for memory in memories if memory.has("hot")]
+    seen = having(memories, ("hot",))
     if any(hot_of(memory) is None for memory in seen):
         return []  # one was taken off it: from then on use tells
     if not news and seen:
         return []
-    claims = [m for m in memories if may_be_hot(m, accesses, now, decay)]
+    claims = that_may_be_hot(memories, accesses, now, decay)
     if not news and len(claims) < FEW:
         return []
     from memrepo.policies.opening import opening_of  # it reads the page that is there later

@@ -14,10 +14,11 @@ from functools import lru_cache
 from itertools import islice
 
 from memrepo.core.access import Accesses
+from memrepo.core.memories import each, having, of_types, only
 from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.core.times import EARLIEST
-from memrepo.policies.hotcache import SEEDED, hot_of, is_exempt, matters, may_be_hot
+from memrepo.policies.hotcache import SEEDED, hot_of, is_exempt, matters, that_may_be_hot
 from memrepo.policies.matching import tokens
 from memrepo.policies.rules import DecayRules
 
@@ -113,23 +114,28 @@ _PAGE = " – "
 
 
 def opening(
-    memories: Iterable[Memory], accesses: Accesses, now: datetime, decay: DecayRules
+    memories: Sequence[Memory], accesses: Accesses, now: datetime, decay: DecayRules
 ) -> list[Memory]:
     """Return what a session is told, what matters most first: of each kind the hot, then others.
 
     What a person marked critical or pinned stands before all, what is hot of other kinds behind.
     """
-    return opening_of([m for m in memories if may_be_hot(m, accesses, now, decay)])
+    return opening_of(that_may_be_hot(memories, accesses, now, decay))
 
 
 def opening_of(claims: Sequence[Memory]) -> list[Memory]:
     """Return what a session is told of memories that hold and are not over, as `opening` does."""
-    hot = [m for m in claims if hot_of(m) is not None]
+    hot = [m for m in having(claims, ("hot",)) if hot_of(m) is not None]
     found = [m for m in hot if is_exempt(m)]
-    lists, kept = _lists(claims), any(_standing(m) == KEPT for m in claims)
+    files = each(claims, "files")
+    pages = {*files}
+    lists, kept = _lists(claims), any(_best(page) == KEPT for page in pages)
     hot = [m for m in hot if _in_use(m) or is_exempt(m) or not _is_idle(m, lists, kept)]
     kinds: dict[str, list[Memory]] = defaultdict(list)
-    for memory in claims:
+    profiles = {page for page in pages if any(map(_profile, page))}
+    told = zip(each(claims, "type"), files, strict=True)
+    may = [type_ in _TOLD or (type_ in _ABOUT and page in profiles) for type_, page in told]
+    for memory in only(claims, may):
         if (kind := _kinds(memory)) and not (_in_use(memory) or _is_idle(memory, lists, kept)):
             for type_ in kind:
                 kinds[type_].append(memory)
@@ -149,7 +155,7 @@ def opening_of(claims: Sequence[Memory]) -> list[Memory]:
     return [*found, *(m for m in hot if m not in found and (_in_use(m) or is_exempt(m)))]
 
 
-def _lists(memories: Collection[Memory]) -> set[tuple[str, str]]:
+def _lists(memories: Sequence[Memory]) -> set[tuple[str, str]]:
     """Return the parts of pages that are a list of others: people of a team, servers of a site.
 
     Part of a page is what stands under the same headings; each line there has its own subject. A
@@ -158,7 +164,7 @@ def _lists(memories: Collection[Memory]) -> set[tuple[str, str]]:
     """
     folders: dict[str, set[str]] = defaultdict(set)
     subjects: dict[tuple[str, str], set[str]] = {}
-    for part in (_part(m) for m in memories if m.type in _WHO):
+    for part in map(_part, of_types(memories, _WHO)):
         subjects[part] = set()
         page, lead = part
         folder, _, name = page.rpartition("/")
@@ -166,9 +172,10 @@ def _lists(memories: Collection[Memory]) -> set[tuple[str, str]]:
             folders[folder].add(page)
     if not subjects:  # nothing else is asked for
         return set()
-    for memory in memories:
-        if (others := subjects.get(_part(memory))) is not None:
-            others.add(memory.text("subject"))
+    told = zip(*(each(memories, name) for name in ("first", "lead", "subject")), strict=True)
+    for (page, _), lead, subject in told:
+        if (others := subjects.get((page, lead))) is not None:
+            others.add(subject)
     pages = {page for found in folders.values() if len(found) >= LISTED for page in found}
     lists = {part for part, found in subjects.items() if part[1] and len(found) >= LISTED}
     of_others = {part for part in subjects if part[0] in pages}
@@ -274,7 +281,11 @@ KEPT, TOLD, TOPIC, PAPER = range(4)
 
 def _standing(memory: Memory) -> int:
     """Return what the page is that a memory stands in; of several the best."""
-    return min(map(_page, memory.files), default=TOLD)
+    return _best(memory.files)
+
+
+def _best(files: Iterable[str]) -> int:
+    return min(map(_page, files), default=TOLD)
 
 
 @lru_cache(maxsize=4096)

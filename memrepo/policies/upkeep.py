@@ -17,6 +17,7 @@ import msgspec
 
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write
+from memrepo.core.memories import of_types
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
@@ -156,7 +157,7 @@ def owed_tier_moves(
     state: State, accesses: Accesses, now: datetime, rules: Rules
 ) -> list[tuple[Memory, tuple[Move, ...]]]:
     """Return the notes of a state that owe moves between tiers, with these in order."""
-    notes = [m for m in state.active if m.is_note]
+    notes = of_types(state.active, ("note",))
     found = ((n, moves(n, accesses.of(n.id), now, rules.tiers)) for n in notes)
     return [(note, owed) for note, owed in found if owed]
 
@@ -197,7 +198,7 @@ def _pruned(
     state: State, accesses: Accesses, now: datetime, rules: Rules
 ) -> Iterator[tuple[datetime, Memory, str, bool]]:
     """Yield what is over, oldest first, since when, why, and whether a stated end has come."""
-    notes = [m for m in state.active if m.is_note]
+    notes = of_types(state.active, ("note",))
     found = [
         (written, note.id, note, why, False)
         for note in notes

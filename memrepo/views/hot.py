@@ -12,6 +12,7 @@ from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import visible
 from memrepo.core.layout import HOT_NAMES, Layout, Standing, stamped
 from memrepo.core.layout import standing_of as standing_of_page
+from memrepo.core.memories import having
 from memrepo.core.memory import Hot, Memory, Source, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
@@ -43,7 +44,8 @@ def hot_page(state: State, rules: HotRules) -> bytes | None:
     What the host's limits leave no room for is listed with where it stands. Everybody who works
     here reads the page: where memories are of several scopes, it holds those that are of none.
     """
-    found = sorted((m for m in state.active if hot_of(m) is not None), key=_first_to_stay)
+    hot = (m for m in having(state.active, ("hot",)) if hot_of(m) is not None)
+    found = sorted(hot, key=_first_to_stay)
     if not found:
         return None
     shared = len({m.text("scope") for m in found} - {""}) < 2

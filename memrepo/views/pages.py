@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from functools import cache, cached_property, lru_cache, partial
+from itertools import compress, count
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import msgspec
@@ -19,6 +21,7 @@ from memrepo.assets import asset
 from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import digest, normalise, slugify, visible
 from memrepo.core.layout import stamped
+from memrepo.core.memories import each, each_once, grouped, only, picked
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.plain import plain
@@ -56,13 +59,15 @@ _fold = lru_cache(maxsize=1 << 14)(normalise)
 """Of many claims few are of another subject, and each run places all of them."""
 
 
-def _by_place(memory: Memory) -> tuple[object, ...]:
+def _by_place(memories: Sequence[Memory]) -> list[tuple[object, ...]]:
     """Order by subject, and the parts of one text as they stand in it."""
-    return (_fold(memory.text("subject")), _newest(memory), memory.first, memory.path)
+    subjects = map(_fold, each(memories, "subject"))
+    first, paths = each(memories, "first"), each(memories, "path")
+    return [*zip(subjects, _days(memories), first, paths, strict=True)]
 
 
-def _newest(memory: Memory) -> int:
-    return _day(memory.captured[:10])
+def _days(memories: Sequence[Memory]) -> list[int]:
+    return [_day(captured[:10]) for captured in each(memories, "captured")]
 
 
 @lru_cache(maxsize=1 << 12)
@@ -71,12 +76,19 @@ def _day(captured: str) -> int:
     return -int(captured.replace("-", "") or 0)
 
 
-def _by_newest(memory: Memory) -> tuple[object, ...]:
-    return (_newest(memory), memory.path)
+def _by_newest(memories: Sequence[Memory]) -> list[tuple[object, ...]]:
+    return [*zip(_days(memories), each(memories, "path"), strict=True)]
 
 
-def _by_oldest(memory: Memory) -> tuple[object, ...]:
-    return (-_newest(memory), memory.path)
+def _by_oldest(memories: Sequence[Memory]) -> list[tuple[object, ...]]:
+    return [(-day, path) for day, path in zip(_days(memories), each(memories, "path"), strict=True)]
+
+
+def _sorted(
+    memories: Sequence[Memory], order: Callable[[Sequence[Memory]], list[tuple[object, ...]]]
+) -> Sequence[Memory]:
+    keys: list[Any] = order(memories)
+    return picked(memories, sorted(range(len(keys)), key=keys.__getitem__))
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +96,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
     heading: str
     types: tuple[str, ...]
-    order: Callable[[Memory], tuple[object, ...]]
+    order: Callable[[Sequence[Memory]], list[tuple[object, ...]]]
     standings: tuple[str, ...] = ()
 
 
@@ -147,7 +159,10 @@ VIEWS: tuple[View, ...] = (
 
 
 Known = MutableMapping[str, str]
-"""The digest of a page that was rendered before, by the print of all that it was rendered from."""
+"""The digest of a page that was rendered before, by the print of all that it was rendered from.
+
+And which pages claims of one kind make, by the print of all these claims.
+"""
 
 
 class _Page(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,7 +193,7 @@ def render_views(state: State, *, personal: bool, known: Known | None = None) ->
     """
     known = {} if known is None else known
     changes: list[Change] = []
-    for page in (due := _due(state, personal=personal)):
+    for page in (due := _due(state, known, personal=personal)):
         there = state.files.get(page.path)
         if not page.stands(there, known) and (data := page.rendered(known)) != there:
             changes.append(Write(path=page.path, data=data))
@@ -187,7 +202,7 @@ def render_views(state: State, *, personal: bool, known: Known | None = None) ->
 
 def stale_views(state: State, *, personal: bool, known: Known) -> list[str]:
     """Return the views that do not agree with the memories; what is `known` is not rendered."""
-    due = _due(state, personal=personal)
+    due = _due(state, known, personal=personal)
     stale = _left_over(state, due)
     for page in due:
         there = state.files.get(page.path)
@@ -199,8 +214,8 @@ def stale_views(state: State, *, personal: bool, known: Known) -> list[str]:
     return sorted(stale)
 
 
-def _due(state: State, *, personal: bool) -> list[_Page]:
-    pages = _pages(state, personal=personal) if state.memories else ()
+def _due(state: State, known: Known, *, personal: bool) -> list[_Page]:
+    pages = _pages(state, known, personal=personal) if state.memories else ()
     return sorted(pages, key=lambda page: page.path)
 
 
@@ -209,8 +224,8 @@ def _left_over(state: State, due: Sequence[_Page]) -> list[str]:
     area, wanted = state.layout.area("views"), {page.path for page in due}
     return sorted(
         path
-        for path in state.files
-        if path.startswith(area) and path not in wanted and _is_ours(path, state.files)
+        for path in state.files.below(area)
+        if path not in wanted and _is_ours(path, state.files)
     )
 
 
@@ -220,18 +235,25 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _said(memory: Memory) -> str:
-    """Return the print of what a memory says and of where it stands.
+def _said(state: State, memories: Sequence[Memory]) -> list[str]:
+    """Return of each memory the print of what it says, of where it stands and of its rivals.
 
     No page tells which run wrote it, and a run draws the pages before it has its id.
     """
-    said = memory.once("print", lambda: digest(_shown(memory))[:32])
-    return f"{memory.path} {said}"
+    told = zip(each(memories, "path"), each_once(memories, "print", _print), strict=True)
+    said = [f"{path} {print_}" for path, print_ in told]
+    linked = ["links" in keys for keys in each(memories, "keys")]
+    for at, memory in zip(compress(count(), linked), only(memories, linked), strict=True):
+        said[at] += "".join(
+            f"{m.path} {m.once('print', partial(_print, m))}" for m in _rivals(state, memory)
+        )
+    return said
 
 
-def _shown(memory: Memory) -> list[object]:
+def _print(memory: Memory) -> str:
     fields, body = plain(memory)
-    return [sorted((key, value) for key, value in fields.items() if key != "run"), body]
+    said = sorted((key, value) for key, value in fields.items() if key != "run")
+    return digest([said, body])[:32]
 
 
 def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
@@ -244,18 +266,18 @@ def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
     return any(mark in line for line in head for mark in _MARKS)
 
 
-def _is_shown(memory: Memory) -> bool:
-    """Tell whether views print an active memory: a claim, neither stale nor about to be retired."""
-    return not memory.is_note and memory.standing not in _HIDDEN_STANDINGS
+def _shown(active: Sequence[Memory]) -> Sequence[Memory]:
+    """Return what views print of active memories: claims, neither stale nor about to be retired."""
+    told = zip(each(active, "type"), each(active, "standing"), strict=True)
+    return only(active, [t != "note" and s not in _HIDDEN_STANDINGS for t, s in told])
 
 
-def _pages(state: State, *, personal: bool) -> Iterable[_Page]:
+def _pages(state: State, known: Known, *, personal: bool) -> Iterable[_Page]:
     """Yield the pages of the whole repository, and below `scopes/` those of each scope alone."""
-    scopes: dict[str, list[Memory]] = {"": []}
-    for memory in state.active:
-        scopes.setdefault(memory.text("scope"), []).append(memory)
-    for scope, found in sorted(scopes.items()):
-        yield from _pages_of(state, found, _folder(scope), personal=personal)
+    active = state.active
+    scopes = {"": active[:0], **grouped(active, each(active, "scope"))}
+    for scope, found in sorted(scopes.items(), key=itemgetter(0)):
+        yield from _pages_of(state, found, _folder(scope), known, personal=personal)
 
 
 def _folder(scope: str) -> str:
@@ -264,12 +286,10 @@ def _folder(scope: str) -> str:
 
 
 def _pages_of(
-    state: State, active: Sequence[Memory], folder: str, *, personal: bool
+    state: State, active: Sequence[Memory], folder: str, known: Known, *, personal: bool
 ) -> Iterable[_Page]:
-    homes: dict[str, list[Memory]] = {}
-    for memory in active:
-        if _is_shown(memory):
-            homes.setdefault(memory.text("home"), []).append(memory)
+    shown = _shown(active)
+    homes = grouped(shown, each(shown, "home"))
     for view in VIEWS:
         mine = homes.get(view.name, [])
         if (view.personal and not personal) or (folder and not mine):
@@ -277,13 +297,13 @@ def _pages_of(
         if len(mine) <= LIMIT:
             yield _page(state, view, view.title, mine, folder + view.name)
         else:
-            yield from _split(state, view, mine, folder)
+            yield from _split(state, view, mine, folder, known)
     # Words of the configuration may differ between clones; pages follow from the tree alone.
     words = lexicon()
     if any(topics_of([memory], words) for memory in active):
         yield _Page(
             path=state.layout.view(folder + TOPICS),
-            of=digest([folder + TOPICS, *map(_said, active)]),
+            of=digest([folder + TOPICS, *_said(state, active)]),
             render=lambda: _rendered(f"{TOPICS}.j2", topics=_rounded(topics_of(active, words))),
         )
 
@@ -302,33 +322,78 @@ def _rounded(topics: Iterable[Topic]) -> list[tuple[str, int]]:
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _split(state: State, view: View, claims: Sequence[Memory], folder: str) -> Iterable[_Page]:
+def _split(
+    state: State, view: View, claims: Sequence[Memory], folder: str, known: Known
+) -> Iterable[_Page]:
     """Split a large view by first tag, else by section, then by count; the view lists the parts.
 
     What a few share is no page of its own.
     """
-    groups: dict[str, list[Memory]] = {}
-    tags = Counter(map(_first_tag, claims))
-    shared = {tag: slugify(tag) for tag, count in tags.items() if tag and count >= min(FEW, LIMIT)}
-    for heading, members in _sections(view, claims):
-        rest = slugify(heading)
-        for memory in members:
-            groups.setdefault(shared.get(_first_tag(memory), rest), []).append(memory)
-    parts = []
+    tags = each_once(claims, "tag", _first_tag)
+    counts = Counter(tags)
+    shared = {t: slugify(t) for t, count in counts.items() if t and count >= min(FEW, LIMIT)}
+    types, standings = each(claims, "type"), each(claims, "standing")
+    rest = {one: slugify(_heading(view, *one)) for one in {*zip(types, standings, strict=True)}}
+    told = zip(tags, types, standings, strict=True)
+    groups = grouped(claims, [shared.get(tag) or rest[type_, st] for tag, type_, st in told])
+    parts: list[Mapping[str, object]] = []
     for tag in sorted(groups):
-        members = groups[tag]
-        for turn, part in enumerate(_cut_up(members), start=1):
-            tail = f".{turn}" if len(members) > LIMIT else ""
-            name = f"{view.name.removesuffix('.md')}-{tag}{tail}.md"
-            title = f"{view.title}: {tag}{f', part {turn}' if tail else ''}"
-            parts.append({"name": name, "title": title, "count": len(part)})
-            yield _page(state, view, title, part, folder + name)
+        group = _Group(state=state, view=view, tag=tag, claims=groups[tag], folder=folder)
+        for turn, (name, title, size, of) in enumerate(group.parts(known)):
+            parts.append({"name": name, "title": title, "count": size})
+            yield _Page(
+                path=state.layout.view(folder + name), of=of, render=partial(group.rendered, turn)
+            )
     shown = {"title": view.title, "parts": parts, "count": len(claims)}
     yield _Page(
         path=state.layout.view(folder + view.name),
         of=digest([folder + view.name, shown]),
         render=lambda: _rendered("_parts.md.j2", **shown),
     )
+
+
+class _Group(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """The claims of one tag, or of one section, of a view that is split."""
+
+    state: State
+    view: View
+    tag: str
+    claims: Sequence[Memory]
+    folder: str
+
+    def parts(self, known: Known) -> list[tuple[str, str, int, str]]:
+        """Return name, title, count of claims and print of each page.
+
+        Of claims that are known they are known too, and nothing is put in order.
+        """
+        state = self.state
+        where = ["parts", self.view.name, self.tag, self.folder, state.layout.prefix]
+        key = digest([*where, *_said(state, self.claims)])
+        if key not in known:
+            made = [
+                (name, title, len(part), self._of(title, part)) for name, title, part in self._pages
+            ]
+            known[key] = msgspec.json.encode(made).decode()
+        return msgspec.json.decode(known[key], type=list[tuple[str, str, int, str]])
+
+    def rendered(self, turn: int) -> bytes:
+        """Return a page."""
+        _, title, part = self._pages[turn]
+        return _claims_page(self.state, self.view, title, part)
+
+    def _of(self, title: str, part: Sequence[Memory]) -> str:
+        return _print_of(self.state, self.view, title, part)
+
+    @cached_property
+    def _pages(self) -> list[tuple[str, str, Sequence[Memory]]]:
+        sections = (members for _, members in _sections(self.view, self.claims))
+        ordered = [memory for members in sections for memory in members]
+        found, stem = [], f"{self.view.name.removesuffix('.md')}-{self.tag}"
+        for turn, part in enumerate(_cut_up(ordered), start=1):
+            tail = f".{turn}" if len(ordered) > LIMIT else ""
+            title = f"{self.view.title}: {self.tag}{f', part {turn}' if tail else ''}"
+            found.append((f"{stem}{tail}.md", title, part))
+        return found
 
 
 def _cut_up(claims: Sequence[Memory]) -> Iterator[Sequence[Memory]]:
@@ -359,12 +424,15 @@ def _first_tag(memory: Memory) -> str:
 
 
 def _page(state: State, view: View, title: str, claims: Sequence[Memory], name: str) -> _Page:
-    shown = sorted(_said(m) + "".join(map(_said, _rivals(state, m))) for m in claims)
     return _Page(
         path=state.layout.view(name),
-        of=digest([view.name, title, state.layout.prefix, *shown]),
+        of=_print_of(state, view, title, claims),
         render=lambda: _claims_page(state, view, title, claims),
     )
+
+
+def _print_of(state: State, view: View, title: str, claims: Sequence[Memory]) -> str:
+    return digest([view.name, title, state.layout.prefix, *sorted(_said(state, claims))])
 
 
 def _claims_page(state: State, view: View, title: str, claims: Sequence[Memory]) -> bytes:
@@ -412,27 +480,27 @@ def _rendered(template: str, **shown: object) -> bytes:
     return stamped("view", _template(template).render(**shown))
 
 
-def _sections(view: View, claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
-    of: dict[str, list[Memory]] = {}
-    for memory in {m.id: m for m in claims}.values():
-        of.setdefault(memory.type, []).append(memory)
-    found = []
+_OTHER = "Other"
+
+
+def _heading(view: View, type_: str, standing: str) -> str:
+    """Return under which section a claim stands."""
     for section in view.sections:
-        members: list[Memory] = []
-        for type_ in section.types:
-            mine = of.pop(type_, [])
-            if section.standings:
-                of[type_] = [m for m in mine if m.standing not in section.standings]
-                mine = [m for m in mine if m.standing in section.standings]
-            members += mine
-        found.append((section.heading, sorted(members, key=section.order)))
-    rest = [m for members in of.values() for m in members]
-    return [*found, ("Other", sorted(rest, key=_by_newest))]
+        if type_ in section.types and standing in (section.standings or (standing,)):
+            return section.heading
+    return _OTHER
+
+
+def _sections(view: View, claims: Sequence[Memory]) -> list[tuple[str, Sequence[Memory]]]:
+    told = zip(each(claims, "type"), each(claims, "standing"), strict=True)
+    of = grouped(claims, [_heading(view, type_, standing) for type_, standing in told])
+    orders = {section.heading: section.order for section in view.sections} | {_OTHER: _by_newest}
+    return [(name, _sorted(of.get(name, ()), order)) for name, order in orders.items()]
 
 
 def _tag_sections(claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
     groups: dict[str, list[Memory]] = {}
-    for memory in sorted(claims, key=_by_place):
+    for memory in _sorted(claims, _by_place):
         groups.setdefault(_one_line(_first_tag(memory)), []).append(memory)
     named = sorted((tag for tag in groups if tag), key=lambda tag: (tag.casefold(), tag))
     return [(tag, groups[tag]) for tag in named] + [("Uncategorized", groups.get("", []))]

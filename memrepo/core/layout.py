@@ -8,6 +8,7 @@ By it a page that a hand changed can be told from one that is merely old, withou
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Literal
 
@@ -30,6 +31,7 @@ AREAS = (
     "tombstones",
 )
 RESERVED_NAMES = ("index.md", "log.md")
+_RESERVED = tuple(f"/{name}" for name in RESERVED_NAMES)
 HOT_NAMES = ("MEMORY.md", "HOT.md")
 """Names of the hot cache; the second is taken where the first is somebody else's file."""
 
@@ -70,13 +72,19 @@ class Layout(msgspec.Struct, frozen=True):
 
     def is_memory(self, path: str) -> bool:
         """Tell whether a path is a memory file's: markdown below `memories/<layer>/`."""
+        return bool(self.memory_files([path]))
+
+    def memory_files(self, paths: Iterable[str]) -> list[str]:
+        """Return the paths of memory files among some."""
         area = f"{self.prefix}memories/"
-        return (
-            path.startswith(area)
+        return [
+            path
+            for path in paths
+            if path.startswith(area)
             and path.endswith(".md")
             and path.find("/", len(area)) > 0
-            and path.rsplit("/", 1)[-1] not in RESERVED_NAMES
-        )
+            and not path.endswith(_RESERVED)
+        ]
 
     def memory(self, *, id_: str, type_: str, text: str, captured: str, layer: str = "") -> str:
         """Return the birth path of a memory: layer, month, slug and id.

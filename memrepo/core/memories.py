@@ -15,9 +15,9 @@ from collections.abc import (
     MutableMapping,
     Sequence,
 )
-from functools import partial
+from functools import cached_property, partial
 from itertools import compress
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias, TypeVar, overload
 
@@ -215,11 +215,27 @@ class Listed(Sequence[Memory]):
         cells = self._of.columns.column(name)
         if cells is None:
             return [of(memory(at)) for at in self._at]
-        found: list[Any] = [cells[at] if at >= 0 else None for at in self._at]
-        if None not in found:
-            return found
-        pairs = zip(found, self._at, strict=True)
-        return [of(memory(at)) if cell is None else cell for cell, at in pairs]
+        found = taken(cells, self._at)
+        for place, at in self._others:
+            found[place] = of(memory(at))
+        if None in found:
+            for place, cell in enumerate(found):
+                if cell is None:
+                    found[place] = of(memory(self._at[place]))
+        return found
+
+    @cached_property
+    def _others(self) -> list[tuple[int, int]]:
+        """Return place and number of those that are in no row."""
+        return [(place, at) for place, at in enumerate(self._at) if at < 0]
+
+
+def taken(cells: Cells, places: Sequence[int]) -> Cells:
+    """Return the cells at some places; what lies outside is None."""
+    if len(places) < 2 or -min(places) > len(cells):
+        size = len(cells)
+        return [cells[at] if -size <= at < size else None for at in places]
+    return [*itemgetter(*places)(cells)]
 
 
 def each(memories: Iterable[Memory], name: str) -> Cells:

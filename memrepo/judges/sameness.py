@@ -13,8 +13,10 @@ purpose, and so are lines that stand under two subjects of one file.
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import accumulate
 
 import msgspec
 
@@ -467,13 +469,14 @@ class Standing:
     lines reads few of a hundred thousand memories.
     """
 
-    __slots__ = ("_files", "_low", "_priors", "_texts")
+    __slots__ = ("_files", "_low", "_priors", "_starts", "_texts")
 
     def __init__(self, priors: Sequence[PriorClaim], asked: int) -> None:
         """Take the memories, and how many texts will be asked of them."""
         self._priors = priors if asked * len(priors) <= MOST_LOOKS else ()
         self._texts: list[str] = []
-        self._low: list[str] | None = None
+        self._low = ""
+        self._starts: list[int] = []
         self._files: Mapping[str, PriorClaim] | None = None
 
     def says(self, candidate: Candidate) -> str:
@@ -528,17 +531,25 @@ class Standing:
 
     def _holding(self, text: str) -> Iterator[int]:
         """Yield the places of those that hold the beginning of the longest word of a text."""
-        if self._low is None:
+        if not self._low:
             told = self._priors
             if isinstance(told, Shown):
                 self._texts = told.texts()
             else:
                 self._texts = [prior.text for prior in told]
-            self._low = [text.casefold() for text in self._texts]
+            lows = [text.casefold() for text in self._texts]
+            self._low = _END.join(lows)
+            self._starts = [0, *accumulate(len(low) + len(_END) for low in lows)]
         probe = _probe(text.casefold())
-        for at, low in enumerate(self._low):
-            if probe in low:
-                yield at
+        found = self._low.find(probe)
+        while found >= 0:
+            at = bisect(self._starts, found) - 1
+            yield at
+            found = self._low.find(probe, self._starts[at + 1])
+
+
+_END = "\0"
+"""Between texts that are searched together; no probe holds it."""
 
 
 def _probe(text: str) -> str:

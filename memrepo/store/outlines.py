@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from memrepo.core.memories import ONCE
+from memrepo.core.memories import ONCE, taken
 from memrepo.core.memory import Memory
 
 T = TypeVar("T")
@@ -391,5 +391,5 @@ class Table:
             found: list[Cell] = []
             for of in self._segments:
                 found += of.told(name) or [None] * len(of.blobs)
-            self._columns[name] = [found[row] for row in self._rows]
+            self._columns[name] = taken(found, self._rows)
         return self._columns[name]

@@ -16,6 +16,7 @@ import msgspec
 from memrepo.core import codec
 from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
+from memrepo.core.memories import each
 from memrepo.core.problems import Problem
 from memrepo.store.objects import FOLDER, LONGEST, NOTHING, Missing
 
@@ -271,8 +272,16 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def memory_files(self) -> Mapping[str, str]:
         """Return blob id by path of the memory files, in order."""
-        is_memory, area = self.layout.is_memory, self.layout.area("memories")
-        return {p: blob for p, blob in self.files.below(area).items() if is_memory(p)}
+        found = self.files.below(self.layout.area("memories"))
+        paths = self.layout.memory_files(found)
+        return found if len(paths) == len(found) else {path: found[path] for path in paths}
+
+    @cached_property
+    def ids(self) -> Mapping[str, str]:
+        """Return the id of a memory by the blob of its file."""
+        every, files = self.state().every, self.memory_files
+        blobs = map(files.__getitem__, each(every, "path"))
+        return dict(zip(blobs, each(every, "id"), strict=True))
 
     def keep(self) -> None:
         """Keep what the memories say, and what was worked out of them, for later runs."""

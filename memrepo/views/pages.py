@@ -55,13 +55,11 @@ _HEAD_LINES = 8
 _HIDDEN_STANDINGS = ("stale", "retire_candidate")
 
 
-_fold = lru_cache(maxsize=1 << 14)(normalise)
-"""Of many claims few are of another subject, and each run places all of them."""
-
-
 def _by_place(memories: Sequence[Memory]) -> list[tuple[object, ...]]:
     """Order by subject, and the parts of one text as they stand in it."""
-    subjects = map(_fold, each(memories, "subject"))
+    spelled = each(memories, "subject")
+    folded = {subject: normalise(subject) for subject in {*spelled}}
+    subjects = map(folded.__getitem__, spelled)
     first, paths = each(memories, "first"), each(memories, "path")
     return [*zip(subjects, _days(memories), first, paths, strict=True)]
 
@@ -366,13 +364,15 @@ class _Group(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         Of claims that are known they are known too, and nothing is put in order.
         """
-        state = self.state
-        where = ["parts", self.view.name, self.tag, self.folder, state.layout.prefix]
-        key = digest([*where, *_said(state, self.claims)])
+        state, view, claims = self.state, self.view, self.claims
+        said = _said(state, claims)
+        key = _print_of(state, view, f"parts {self.folder} {self.tag}", said)
         if key not in known:
-            made = [
-                (name, title, len(part), self._of(title, part)) for name, title, part in self._pages
-            ]
+            prints = dict(zip(each(claims, "path"), said, strict=True))
+            made = []
+            for name, title, part in self._pages:
+                mine = map(prints.__getitem__, each(part, "path"))
+                made.append((name, title, len(part), _print_of(state, view, title, mine)))
             known[key] = msgspec.json.encode(made).decode()
         return msgspec.json.decode(known[key], type=list[tuple[str, str, int, str]])
 
@@ -381,13 +381,10 @@ class _Group(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         _, title, part = self._pages[turn]
         return _claims_page(self.state, self.view, title, part)
 
-    def _of(self, title: str, part: Sequence[Memory]) -> str:
-        return _print_of(self.state, self.view, title, part)
-
     @cached_property
     def _pages(self) -> list[tuple[str, str, Sequence[Memory]]]:
-        sections = (members for _, members in _sections(self.view, self.claims))
-        ordered = [memory for members in sections for memory in members]
+        sections = [members for _, members in _sections(self.view, self.claims) if members]
+        ordered = sections[0] if len(sections) == 1 else [m for one in sections for m in one]
         found, stem = [], f"{self.view.name.removesuffix('.md')}-{self.tag}"
         for turn, part in enumerate(_cut_up(ordered), start=1):
             tail = f".{turn}" if len(ordered) > LIMIT else ""
@@ -406,16 +403,16 @@ def _cut_up(claims: Sequence[Memory]) -> Iterator[Sequence[Memory]]:
         yield claims
         return
     first = 0
-    for at, claim in enumerate(claims, start=1):
+    for at, id_ in enumerate(each(claims, "id"), start=1):
         size = at - first
-        if size == LIMIT or at == len(claims) or (size >= LIMIT // 2 and _ends_part(claim)):
+        if size == LIMIT or at == len(claims) or (size >= LIMIT // 2 and _ends_part(id_)):
             yield claims[first:at]
             first = at
 
 
-def _ends_part(claim: Memory) -> bool:
+def _ends_part(id_: str) -> bool:
     """Tell whether a part that is half full ends with a claim: one in some sixty, by its id."""
-    return crc32(claim.id.encode("utf-8", "surrogatepass")) % max(2, LIMIT // 8) == 0
+    return crc32(id_.encode("utf-8", "surrogatepass")) % max(2, LIMIT // 8) == 0
 
 
 def _first_tag(memory: Memory) -> str:
@@ -426,13 +423,14 @@ def _first_tag(memory: Memory) -> str:
 def _page(state: State, view: View, title: str, claims: Sequence[Memory], name: str) -> _Page:
     return _Page(
         path=state.layout.view(name),
-        of=_print_of(state, view, title, claims),
+        of=_print_of(state, view, title, _said(state, claims)),
         render=lambda: _claims_page(state, view, title, claims),
     )
 
 
-def _print_of(state: State, view: View, title: str, claims: Sequence[Memory]) -> str:
-    return digest([view.name, title, state.layout.prefix, *sorted(_said(state, claims))])
+def _print_of(state: State, view: View, title: str, said: Iterable[str]) -> str:
+    """Return the print of what a page shows: of the prints of its claims in their order."""
+    return digest([view.name, title, state.layout.prefix, "\n".join(said)])
 
 
 def _claims_page(state: State, view: View, title: str, claims: Sequence[Memory]) -> bytes:

@@ -23,7 +23,9 @@ def kept_words(work: Work) -> KeptWords | None:
     if found is None:
         return None
     blobs, postings = found
-    return KeptWords(postings=postings, ids=_ids(work, blobs), of=work.tree.state().memories)
+    return KeptWords(
+        postings=postings, ids=[*map(work.tree.ids.get, blobs)], of=work.tree.state().memories
+    )
 
 
 def kept_marks(work: Work) -> KeptMarks | None:
@@ -32,7 +34,9 @@ def kept_marks(work: Work) -> KeptMarks | None:
     if found is None:
         return None
     blobs, postings = found
-    return KeptMarks(postings=postings, ids=_ids(work, blobs), of=work.tree.state().memories)
+    return KeptMarks(
+        postings=postings, ids=[*map(work.tree.ids.get, blobs)], of=work.tree.state().memories
+    )
 
 
 def keep_words(work: Work) -> None:
@@ -69,14 +73,6 @@ def _keep(
 
 _SPARE = 100
 """What is new, or gone, is kept, or dropped, once it is more than one of so many."""
-
-
-def _ids(work: Work, blobs: Sequence[str]) -> list[str | None]:
-    """Return the ids of a commit's memories by their blobs, None where no file is of one."""
-    files, every = work.tree.memory_files, work.tree.state().every
-    there = (files[path] for path in each(every, "path"))
-    ids = dict(zip(there, each(every, "id"), strict=True))
-    return [*map(ids.get, blobs)]
 
 
 def _read(work: Work, name: str) -> tuple[list[str], Postings] | None:

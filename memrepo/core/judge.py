@@ -273,8 +273,12 @@ class Shown(Sequence[PriorClaim]):
 
     def about(self, at: int) -> About:
         """Return what is known of a prior without making it."""
-        memory = self._memories[at]
-        return About(memory.id, memory.standing, memory.text("subject"), memory.files)
+        return self._about[at]
+
+    @cached_property
+    def _about(self) -> list[About]:
+        names = ("id", "standing", "subject", "files")
+        return [*map(About, *(each(self._memories, name) for name in names))]
 
 
 def named(priors: Sequence[PriorClaim], id_: str) -> PriorClaim | None:

@@ -25,6 +25,7 @@ from typing import Any
 import msgspec
 
 from memrepo.core.ids import digest, normalise
+from memrepo.core.memories import each_once
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
@@ -160,8 +161,8 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
 
 def topics_of(memories: Iterable[Memory], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
     """Return what memories are about, the highest score first."""
-    rule = f"topics {lexicon.more}"
-    return _ranked((m.once(rule, partial(_said, m, lexicon)) for m in memories), most)
+    said = partial(_said, lexicon=lexicon)
+    return _ranked(each_once(memories, f"topics {lexicon.more}", said), most)
 
 
 def _said(memory: Memory, lexicon: Lexicon) -> list[list[object]]:

@@ -15,9 +15,9 @@ from itertools import islice
 
 from memrepo.core.access import Accesses
 from memrepo.core.memories import each, having, of_types, only
-from memrepo.core.memory import Memory, Source
+from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
-from memrepo.core.times import EARLIEST
+from memrepo.core.times import EARLIEST, format_time
 from memrepo.policies.hotcache import SEEDED, hot_of, is_exempt, matters, that_may_be_hot
 from memrepo.policies.matching import tokens
 from memrepo.policies.rules import DecayRules
@@ -261,8 +261,8 @@ def _line(memory: Memory, type_: str) -> tuple[bool, int, int]:
     return (not places, *min(places, default=(0, 0)))
 
 
-def _name(source: Source) -> str:
-    return source.resource.rsplit("/", 1)[-1].casefold()
+def _name(file: str) -> str:
+    return file.rsplit("/", 1)[-1].casefold()
 
 
 def _new(memories: Iterable[Memory], told: Iterable[Memory]) -> Iterator[Memory]:
@@ -308,14 +308,14 @@ def _depth(memory: Memory, type_: str) -> tuple[int, bool, int]:
     """Sort first what a kept page says, what is called open, what lies high: old files lie deep."""
     standing = _standing(memory)
     if type_ in LATEST:
-        begun = {word for s in memory.sources for word in _WORDS.findall(_name(s))[:1]}
+        begun = {word for file in memory.files for word in _WORDS.findall(_name(file))[:1]}
         standing = PAPER if begun & _ROUTINES else KEPT if "project" in begun else standing
     loose = type_ == "commitment" and not _OPEN.search(memory.text("lead"))
-    depth = min((s.resource.count("/") for s in memory.sources), default=0)
+    depth = min((file.count("/") for file in memory.files), default=0)
     return (standing, loose, depth)
 
 
-def _said(memory: Memory) -> tuple[str, datetime, str]:
+def _said(memory: Memory) -> tuple[str, str, str]:
     """Return when a memory was said: the day its sources tell of, else when it came."""
-    day = max((s.captured for s in memory.sources), default="")
-    return (day, memory.time("created") or EARLIEST, memory.path)
+    came = memory.once("came", lambda: format_time(memory.time("created") or EARLIEST))
+    return (memory.captured, came, memory.path)

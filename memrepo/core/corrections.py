@@ -18,7 +18,7 @@ from memrepo.core import header as headers
 from memrepo.core.codec import CodecError, normal_body
 from memrepo.core.fields import Choice, Kind, ListOf, Number, Text, Time, ValueMismatch, memory_ref
 from memrepo.core.ids import digest, text_hash
-from memrepo.core.layout import Layout
+from memrepo.core.layout import Layout, below
 from memrepo.core.lines import unix
 from memrepo.core.messages import counted, fold
 from memrepo.core.patterns import regex
@@ -249,7 +249,7 @@ def read_corrections(files: Mapping[str, bytes], layout: Layout) -> Corrections:
     cases: dict[str, Correction] = {}
     paths: dict[str, str] = {}
     problems: list[Problem] = []
-    for path in correction_paths(files, layout):
+    for path in correction_paths(below(files, layout.area("corrections")), layout):
         found = decode(path, files[path])
         if not isinstance(found, Correction):
             problems += found

@@ -8,7 +8,7 @@ By it a page that a hand changed can be told from one that is merely old, withou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from typing import Literal
 
@@ -110,6 +110,12 @@ class Layout(msgspec.Struct, frozen=True):
         """Return the path of a candidate that Pass 1 set aside (`deferred` or `rejected`)."""
         digits = text_hash.removeprefix("th-")
         return f"{self.area('candidates')}{verdict}/{digits[:2]}/{text_hash}.md"
+
+
+def below(files: Mapping[str, object], folder: str) -> Collection[str]:
+    """Return the paths of the files below a folder (`x/`), in order where the files are in one."""
+    listed: Callable[[str], Collection[str]] | None = getattr(files, "below", None)
+    return listed(folder) if listed else [path for path in files if path.startswith(folder)]
 
 
 @cache

@@ -13,7 +13,7 @@ from memrepo.core import codec
 from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Update, Write
 from memrepo.core.corrections import Corrections, read_corrections
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.layout import Layout
+from memrepo.core.layout import Layout, below
 from memrepo.core.memories import Memories, editable, listed
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
@@ -59,8 +59,7 @@ class Files(Mapping[str, bytes]):
 
     def below(self, folder: str) -> list[str]:
         """Return the paths of the files below a folder (`x/`), in order."""
-        listed = getattr(self._base, "below", None)
-        paths = listed(folder) if listed else (p for p in self._base if p.startswith(folder))
+        paths = below(self._base, folder)
         edits = (p for p, data in self._edits.items() if data is not None and p.startswith(folder))
         return sorted({*(p for p in paths if p not in self._edits), *edits})
 

@@ -34,7 +34,7 @@ from msgspec.structs import replace
 from memrepo.core import header
 from memrepo.core.fields import Choice, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
 from memrepo.core.ids import TEXT_HASH_PATTERN, digest, normal_claim, text_hash, visible
-from memrepo.core.layout import Layout
+from memrepo.core.layout import Layout, below
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -429,7 +429,7 @@ def read_tombstones(files: Mapping[str, bytes], layout: Layout) -> Tombstones:
     problems: list[Problem] = []
     names = set[str]()
     area = layout.area("tombstones")
-    for path in [p for p in files if p.startswith(area) and is_tombstone(layout, p)]:
+    for path in [p for p in below(files, area) if is_tombstone(layout, p)]:
         stone = read_tombstone(path, files[path])
         if isinstance(stone, Problem) or not has_seal(files[path]):
             names |= {_stem(path)} if KEY_PATTERN.fullmatch(_stem(path)) else set()

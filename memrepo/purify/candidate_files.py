@@ -14,6 +14,7 @@ from memrepo.core.codec import normal_body
 from memrepo.core.fields import Node, Raw
 from memrepo.core.ids import text_hash
 from memrepo.core.judge import Candidate, PromotionScores, Verdict
+from memrepo.core.layout import below
 from memrepo.core.memory import Source
 from memrepo.core.spelling import entry_lines
 from memrepo.core.state import State
@@ -68,7 +69,7 @@ def deferred(state: State) -> tuple[Aside, ...]:
 def all_aside(state: State, folder: str = "") -> tuple[Aside, ...]:
     """Return every candidate set aside that can be read, in path order, or those of one folder."""
     area = f"{state.layout.area('candidates')}{folder}"
-    paths = sorted(p for p in state.files if p.startswith(area) and p.endswith(".md"))
+    paths = sorted(path for path in below(state.files, area) if path.endswith(".md"))
     return tuple(filter(None, (read_aside(path, state.files[path]) for path in paths)))
 
 

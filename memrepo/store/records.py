@@ -238,10 +238,10 @@ class Records:
                 if _is_ours(base):
                     yield from base.execute(asked, given)
 
-    def keep(self, memories: Mapping[str, Memory], needed: Collection[str]) -> None:
+    def keep(self, memories: Mapping[str, Memory], needed: Collection[str] | None = None) -> None:
         """Keep memories by blob, with what was worked out of them, and pages; drop what is old.
 
-        Old is what is not among the `needed` blobs, once that is much.
+        Old is what is not among the `needed` blobs, or these memories', once that is much.
         """
         if not self._path.exists():  # somebody took it away meanwhile
             self._had, self._had_pages, self._had_compared, self._had_stale = {}, 0, {}, 0
@@ -251,7 +251,7 @@ class Records:
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._write(fresh, needed)
+            self._write(fresh, memories.keys() if needed is None else needed)
         except sqlite3.DatabaseError as error:
             # Errors of the module's own have no code.
             damaged = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

@@ -254,7 +254,7 @@ def _stones(
     """Return the blob by path of the tombstones in the tree that is to be indexed."""
     area = tree.layout.area("tombstones")
     if changed is None:
-        return {path: blob for path, blob in tree.blobs.items() if path.startswith(area)}
+        return dict(tree.files.below(area))
     found: dict[str, str] = json.loads(meta(base, "stones") or "{}")
     found |= {path: blob for path, blob in changed.items() if path.startswith(area)}
     return {path: found[path] for path in sorted(found) if found[path]}

@@ -20,7 +20,7 @@ import msgspec
 from memrepo.assets import asset
 from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import digest, normalise, slugify, visible
-from memrepo.core.layout import stamped
+from memrepo.core.layout import below, stamped
 from memrepo.core.memories import each, each_once, grouped, only, picked
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
@@ -222,7 +222,7 @@ def _left_over(state: State, due: Sequence[_Page]) -> list[str]:
     area, wanted = state.layout.area("views"), {page.path for page in due}
     return sorted(
         path
-        for path in state.files.below(area)
+        for path in below(state.files, area)
         if path not in wanted and _is_ours(path, state.files)
     )
 

@@ -86,11 +86,12 @@ def test_words_that_are_kept_find_what_words_cut_anew_do(
     postings = Postings.from_bytes(bytes_.to_bytes())
     assert postings is not None
     there = [m if stays else None for m, stays in zip(stood, still, strict=False)]
-    near = Near(kept=lambda: KeptWords(postings=postings, memories=there))
-    fresh = Near()
     now = {m.id: m for m in there if m is not None}
+    ids = [m.id if m is not None else None for m in there]
+    near = Near(kept=lambda: KeptWords(postings=postings, ids=ids, of=now))
+    fresh = Near()
     for turn in ({}, *turns):
-        now |= {id_: said(id_, text) for id_, text in turn.items()}
+        now = now | {id_: said(id_, text) for id_, text in turn.items()}
         now = dict(sorted(now.items(), reverse=len(now) % 2 == 0))
         near.follow(now)
         fresh.follow(now)

@@ -34,6 +34,13 @@ MANY = {
     )
 }
 WANTED = {blob: one.path for blob, one in MANY.items()}
+FILES = {path: blob for blob, path in sorted(WANTED.items(), key=lambda item: item[1])}
+
+
+def outlined(records: Records) -> dict[str, Kept]:
+    """Return by blob the memories of which outlines are kept."""
+    table = records.table(FILES)
+    return {FILES[path]: table.memory(at) for at, path in enumerate(table.paths)}
 
 
 @pytest.fixture
@@ -56,7 +63,7 @@ def test_an_outline_tells_what_the_memory_says_without_reading_it(
 ) -> None:
     found = Records(path)
     monkeypatch.setattr(Records, "_whole", never)
-    kept = found.outlined(WANTED)
+    kept = outlined(found)
     assert kept.keys() == MANY.keys()
     for blob, one in MANY.items():
         seen = kept[blob]
@@ -80,7 +87,7 @@ def test_an_outline_tells_what_the_memory_says_without_reading_it(
 
 def test_what_no_column_holds_is_read_when_it_is_asked_for(path: Path) -> None:
     found = Records(path)
-    for blob, seen in found.outlined(WANTED).items():
+    for blob, seen in outlined(found).items():
         assert seen.body == MANY[blob].body
         assert seen.is_whole
         assert seen == MANY[blob]
@@ -91,7 +98,7 @@ def test_what_no_column_holds_is_read_when_it_is_asked_for(path: Path) -> None:
 
 def test_a_copy_says_what_a_copy_of_the_memory_would(path: Path) -> None:
     found = Records(path)
-    for blob, seen in found.outlined(WANTED).items():
+    for blob, seen in outlined(found).items():
         one = MANY[blob]
         assert replace(seen, path="b.md") == replace(one, path="b.md")
         other = replace(seen, body="other")
@@ -104,17 +111,18 @@ def test_a_copy_says_what_a_copy_of_the_memory_would(path: Path) -> None:
 def test_once_many_are_read_all_are(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "_FEW", 1)
     found = Records(path)
-    kept = [*found.outlined(WANTED).values()]
+    kept = [*outlined(found).values()]
     for one in kept[:12]:
         assert one.body
-    assert all(one.is_whole for one in kept)
+    monkeypatch.setattr(Records, "_single", never)
+    assert {one.path: one.body for one in kept} == {one.path: one.body for one in MANY.values()}
     found.close()
 
 
 def test_a_row_that_is_gone_meanwhile_is_read_from_its_file(path: Path) -> None:
     found = Records(path)
     found.read_file = lambda _, blob: codec.encode(MANY[blob])
-    kept = found.outlined(WANTED)
+    kept = outlined(found)
     path.unlink()
     assert all(seen == MANY[blob] for blob, seen in kept.items())
     found.close()
@@ -134,9 +142,9 @@ def test_a_damaged_segment_is_none_and_the_next_run_writes_another(path: Path, d
     with closing(sqlite3.connect(path, isolation_level=None)) as base:
         base.execute(damage)
     found = Records(path)
-    assert found.outlined(WANTED) == {}
+    assert outlined(found) == {}
     found.keep(found.read(WANTED))
-    assert Records(path).outlined(WANTED).keys() == MANY.keys()
+    assert outlined(Records(path)).keys() == MANY.keys()
 
 
 def test_small_segments_become_one_that_tells_the_same(
@@ -145,14 +153,14 @@ def test_small_segments_become_one_that_tells_the_same(
     monkeypatch.setattr(records, "_SEGMENTS", 3)
     for rule in ("one", "two", "three", "four"):
         found = Records(path)
-        kept: dict[str, Memory] = {**found.outlined(WANTED)}
+        kept: dict[str, Memory] = {**outlined(found)}
         first = next(iter(kept.values()))
         first.once(rule, lambda: [1])
         found.keep(kept)
     with closing(sqlite3.connect(path)) as base:
         (count,) = base.execute("SELECT count(*) FROM outline").fetchone()
     assert count < 4
-    last = Records(path).outlined(WANTED)
+    last = outlined(Records(path))
     assert last.keys() == MANY.keys()
     told = next(iter(last.values()))
     assert [told.once(rule, never) for rule in ("one", "two", "three", "four")] == [[1]] * 4

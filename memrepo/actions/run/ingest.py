@@ -202,7 +202,7 @@ def ahead(
     layout = work.tree.layout
     area = layout.area("sources")
     wanted = {area + name: data for name, data in found.files.items()}
-    before = {path: blob for path, blob in work.tree.blobs.items() if path.startswith(area)}
+    before = work.tree.files.below(area)
     there = {*found.files, *found.refused, *map(layout.source_name, before)}
     names = tuple(_named(work, word, there) for word in only or ())
     gone = [p for p in before if p not in wanted and not found.keeps(layout.source_name(p))]
@@ -298,10 +298,8 @@ def _mirrors(work: Work) -> bool:
     """Tell whether `sources/` holds files of the workspace: an empty one has lost them."""
     layout = work.tree.layout
     area = layout.area("sources")
-    return any(
-        path.startswith(area) and not layout.source_name(path).startswith(INBOX)
-        for path in work.tree.blobs
-    )
+    names = map(layout.source_name, work.tree.files.below(area))
+    return any(not name.startswith(INBOX) for name in names)
 
 
 def _own(work: Work, rules: SourceRules, clean: Collection[str], *, only: str = "") -> Workspace:

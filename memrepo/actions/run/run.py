@@ -349,7 +349,7 @@ def _may_wait(at: Work, mode: Mode) -> bool:
     """Tell whether the judge's answers may come later: half the price, where that is wanted."""
     wanted = at.config.get("judge.batches")
     area = at.tree.layout.area("runs")
-    wide = mode == "reconciliation" or not any(p.startswith(area) for p in at.tree.blobs)
+    wide = mode == "reconciliation" or not at.tree.files.below(area)
     return wanted == "always" or (wanted == "wide" and wide) or (at.store.folder / BATCHES).exists()
 
 
@@ -357,7 +357,7 @@ def _tell_of_an_earlier_time(at: Work) -> None:
     """Tell that the run counts as later than it was asked for: its id comes after every other."""
     stamp = f"{at.call.now:%Y%m%dT%H%M%SZ}"
     area = at.tree.layout.area("runs")
-    last = max((p.rpartition("/")[2] for p in at.tree.blobs if p.startswith(area)), default="")
+    last = max((p.rpartition("/")[2] for p in at.tree.files.below(area)), default="")
     if last[:16] > stamp:
         at.store.notices.append(
             Problem(

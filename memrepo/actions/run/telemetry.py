@@ -409,8 +409,8 @@ def _told(at: Work, place: Place, data: Mapping[str, object], now: datetime) -> 
 def _views(before: Work, after: Work) -> tuple[str, ...]:
     """Return the pages that the run changed."""
     area = after.tree.layout.area("views")
-    changed = dict(before.tree.blobs.items() ^ after.tree.blobs.items())
-    return tuple(sorted(path.removeprefix(area) for path in changed if path.startswith(area)))
+    one, other = (work.tree.files.below(area) for work in (before, after))
+    return tuple(sorted({path.removeprefix(area) for path, _ in one.items() ^ other.items()}))
 
 
 def _context(before: Work, after: Work) -> dict[str, object]:

@@ -115,6 +115,20 @@ def test_lines_are_counted_as_editors_count_them(tmp_path: Path) -> None:
     )
 
 
+def test_of_many_places_the_first_are_shown_and_the_rest_counted(tmp_path: Path) -> None:
+    (tmp_path / "workspace" / "memory").mkdir(parents=True)
+    for number in range(13):
+        file = tmp_path / "workspace" / "memory" / f"{number:02}.md"
+        file.write_text(f"# Part {number}\n\n- The barn door is painted green.\n")
+    repo = begin(tmp_path, tmp_path / "workspace")
+    id_ = by_text(repo, "barn door").id
+    for command in ("why", "show"):
+        told = memrepo(repo, command, id_, as_json=False).out
+        assert told.count("evidence:") == 10
+        assert "and 3 more places" in told
+        assert len(done(repo, command, id_)["evidence"]) == 13
+
+
 def test_a_secret_in_the_recorded_blob_is_not_quoted(small_repo: Path) -> None:
     memory = by_text(small_repo, "raised beds")
     row = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo0NTY3OA"

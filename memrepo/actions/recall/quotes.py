@@ -150,8 +150,8 @@ def _runs(text: Text, wanted: list[str]) -> Iterator[Lines]:
             yield number, rows[at + len(wanted) - 1][0]
 
 
-LINES = 5
-"""Lines that are shown of one piece."""
+LINES, PLACES = 5, 10
+"""Lines that are shown of one piece, and how many pieces: one line may stand in every file."""
 
 
 class _Sources(Mapping[str, Text]):
@@ -251,9 +251,9 @@ def span(lines: Sequence[int]) -> str:
 
 
 def evidence_lines(found: Sequence[Quote]) -> list[str]:
-    """Spell pieces of evidence, a few lines of each."""
+    """Spell the first pieces of evidence, a few lines of each."""
     lines = []
-    for piece in found:
+    for piece in found[:PLACES]:
         dated = f", captured {piece.captured} (from the {piece.captured_from})"
         place = f"{piece.resource}{span(piece.lines)}"
         lines.append(
@@ -268,6 +268,8 @@ def evidence_lines(found: Sequence[Quote]) -> list[str]:
                 f"    the recorded version {piece.blob[:10]} is not in this repository "
                 "(a shallow or partial clone, or purged)"
             )
+    if len(found) > PLACES:
+        lines.append(f"{'':<15}and {len(found) - PLACES} more places (--json lists all)")
     return lines
 
 

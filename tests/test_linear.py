@@ -123,6 +123,10 @@ SHAPES: dict[str, Callable[[int], dict[str, str]]] = {
     "one subject": lambda count: {
         "memory/vera.md": "# Vera\n\n" + "".join(f"- Vera's {_line(n)}\n" for n in range(count))
     },
+    "one footer": lambda count: {
+        f"memory/t{n}.md": f"# Page {n}\n\n- The {_line(n)}\n\n---\n\nShared by the vault's team.\n"
+        for n in range(count)
+    },
     "one file": lambda count: {
         "MEMORY.md": "".join(f"## Part {n // 20}\n\n- The {_line(n)}\n" for n in range(count))
     },

@@ -356,6 +356,7 @@ _WORDS = (
     "lösenord",
     "hasło",
     "şifre",
+    "şi\u0307fre",  # which its capitals fold to
     "parola",
     "密码",
     "密碼",
@@ -369,6 +370,15 @@ _WORDS = (
     "schlüssel",
 )
 
+# These begin with a set too, as a token of Telegram does: most digits and capitals are no such.
+_IBAN = (
+    r"[A-Z](?<![A-Za-z0-9].)[A-Z]\d{2}"
+    r"(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"
+)
+_CARD_GROUPS = (
+    r"\d(?<![\w.-].)\d{3}[ -]"
+    r"(?:\d{4}[ -]\d{4}[ -]\d{4}|(?<=3[47]\d{2}.)\d{6}[ -]\d{5})(?![\w-])"
+)
 _CARD = (
     r"(?i)(?:card|visa|mastercard|amex|karte|tarjeta|cartão|carte|карт|卡|カード)[^\n\d]{0,30}"
     r"(?P<value>[3-6]\d{12,18})(?!\d)"
@@ -395,12 +405,12 @@ NAMED: tuple[Kind, ...] = (
     (
         "iban",
         tuple("0123456789"),
-        r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])",
+        _IBAN,
     ),
     (
         "card",
         tuple("3456"),
-        r"(?<![\w.-])(?:\d{4}[ -]\d{4}[ -]\d{4}[ -]\d{4}|3[47]\d{2}[ -]\d{6}[ -]\d{5})(?![\w-])",
+        _CARD_GROUPS,
     ),
     (
         "card",
@@ -421,6 +431,9 @@ NAMED: tuple[Kind, ...] = (
     ),
 )
 """Forms that the words before them name, and numbers that prove themselves by a check digit."""
+
+LINED = frozenset((_ASSIGNED, _CELL, _PROSE, _WHOSE, _NAMED, _HEADER, _OPTION, _TOTP_NAMED, _CARD))
+"""Forms that are slow to look for and within one line: only lines with a hint are looked at."""
 
 SWITCHED = ("card", "iban", "seed-phrase", "totp")
 """Kinds that an owner may want to remember, and may switch off (`secrets.off`)."""

@@ -19,7 +19,7 @@ import msgspec
 from memrepo import __version__
 from memrepo.core.ids import digest
 from memrepo.core.patterns import regex
-from memrepo.core.secret_kinds import NAMED, PROVIDERS, SWITCHED, Kind
+from memrepo.core.secret_kinds import LINED, NAMED, PROVIDERS, SWITCHED
 
 
 class Watch(NamedTuple):
@@ -31,6 +31,8 @@ class Watch(NamedTuple):
 
 
 KINDS = (*PROVIDERS, *NAMED)
+_ALL = range(len(KINDS))
+_PROVIDED, _NAMED = _ALL[: len(PROVIDERS)], _ALL[len(PROVIDERS) :]
 MARK = "(purged)"
 """What stands in a text in place of a purged value: a plain word in YAML, JSON and markdown."""
 Span = tuple[int, int]
@@ -103,6 +105,11 @@ def _beginnings() -> Mapping[tuple[str, ...], list[str]]:
 _HINTS = _beginnings()
 """The hints of all kinds by their first three characters."""
 _SHORT_HINTS = tuple(sorted({hint for _, hints, _ in KINDS for hint in hints if len(hint) < 3}))
+_HINTED: dict[str, list[int]] = {}
+for _n in _ALL:
+    for _hint in KINDS[_n][1]:
+        _HINTED.setdefault(_hint, []).append(_n)
+"""The places of the kinds that a hint belongs to."""
 
 
 class Secret(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,16 +124,16 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Find the secrets of a text in order; where two overlap the earlier, then longer, counts."""
-    found = list(_found(text, KINDS))
+    found = list(_found(text, _ALL))
     if (watched := _watched.get()) is not None:
         found += [(start, -end, PURGED) for start, end in watched.look(text)]
     if not text.isascii():
         plain, places = _visible(text)
         if plain != text:
-            found += [(places[s], -places[-e - 1] - 1, k) for s, e, k in _found(plain, KINDS)]
+            found += [(places[s], -places[-e - 1] - 1, k) for s, e, k in _found(plain, _ALL)]
         latin = plain.translate(_LOOKALIKES)
         if latin != plain:
-            found += [(places[s], -places[-e - 1] - 1, k) for s, e, k in _found(latin, PROVIDERS)]
+            found += [(places[s], -places[-e - 1] - 1, k) for s, e, k in _found(latin, _PROVIDED)]
     secrets: list[Secret] = []
     line, line_start, known = 1, 0, 0
     for start, minus_end, kind in sorted(found):
@@ -141,20 +148,44 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     return tuple(secrets)
 
 
-def _found(text: str, kinds: Sequence[Kind]) -> Iterator[tuple[int, int, str]]:
+def _found(text: str, kinds: range) -> Iterator[tuple[int, int, str]]:
     """Yield start, negated end and kind of each secret that some kinds find."""
     if not _LONG.search(text):
-        kinds = NAMED if kinds is KINDS else ()
-    held = _hints_in(text.casefold()) if kinds else frozenset()
-    for kind, hints, pattern in kinds:
-        if held.isdisjoint(hints) or kind in _off.get():
+        kinds = _NAMED if kinds is _ALL else range(0)
+    folded = text.casefold() if kinds else ""
+    held = _hints_in(folded)
+    for number in {n for hint in held for n in _HINTED[hint] if n in kinds}:
+        kind, hints, pattern = KINDS[number]
+        if kind in _off.get():
             continue
-        for match in re.finditer(pattern, text):  # which keeps what it compiled
+        spots: Sequence[Span] = [(0, len(text))]
+        if pattern in LINED:
+            spots = _lines_with(held.intersection(hints), folded, text)
+        search = re.compile(pattern).finditer  # which keeps what it compiled
+        for match in (match for spot in spots for match in search(text, *spot)):
             group = next((g for g, value in match.groupdict().items() if value is not None), 0)
             value = match[group].rstrip(_END) if group in ("said", "long") else match[group]
             if _is_value(kind, str(group), value):
                 start = match.start(group)
                 yield start, -start - len(value), kind
+
+
+def _lines_with(hints: Collection[str], folded: str, text: str) -> Sequence[Span]:
+    """Return where those lines of a text stand that hold one of some hints when they are folded.
+
+    No character folds to fewer: of one length, both have the same at the same place.
+    """
+    if len(folded) != len(text):
+        return [(0, len(text))]
+    found: set[Span] = set()
+    for hint in hints:
+        at = folded.find(hint)
+        while at >= 0:
+            end = folded.find("\n", at)
+            end = len(text) if end < 0 else end
+            found.add((folded.rfind("\n", 0, at) + 1, end))
+            at = folded.find(hint, end)
+    return sorted(found)
 
 
 def _hints_in(folded: str) -> frozenset[str]:

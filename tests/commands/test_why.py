@@ -10,6 +10,7 @@ import pytest
 import workspaces
 from driving import NEXT_DAY, begin, done, git, memories, memrepo
 
+from memrepo.actions.recall import quotes
 from memrepo.core.memory import Memory
 
 DAY3 = "2026-03-03T09:00:00Z"
@@ -113,6 +114,39 @@ def test_lines_are_counted_as_editors_count_them(tmp_path: Path) -> None:
     assert (
         piece(repo, by_text(repo, "barn door").id)["quote"] == "- The barn door is painted green."
     )
+
+
+def test_of_many_places_the_first_are_shown_and_the_rest_counted(tmp_path: Path) -> None:
+    (tmp_path / "workspace" / "memory").mkdir(parents=True)
+    for number in range(13):
+        file = tmp_path / "workspace" / "memory" / f"{number:02}.md"
+        file.write_text(f"# Part {number}\n\n- The barn door is painted green.\n")
+    repo = begin(tmp_path, tmp_path / "workspace")
+    id_ = by_text(repo, "barn door").id
+    for command in ("why", "show"):
+        told = memrepo(repo, command, id_, as_json=False).out
+        assert told.count("evidence:") == 10
+        assert "and 3 more places" in told
+        assert len(done(repo, command, id_)["evidence"]) == 13
+
+
+def test_a_line_that_left_many_files_is_looked_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count, asked = 30, []
+    files = [tmp_path / "workspace" / "memory" / f"{number:02}.md" for number in range(count)]
+    files[0].parent.mkdir(parents=True)
+    for file in files:
+        file.write_text(f"# Part {file.stem}\n\n- The barn door is painted green.\n")
+    repo = begin(tmp_path, tmp_path / "workspace")
+    for file in files:
+        file.write_text(f"# Part {file.stem}\n")
+    done(repo, "ingest", now=NEXT_DAY)
+    looked = quotes._spans
+    monkeypatch.setattr(quotes, "_spans", lambda *what: asked.append(what) or looked(*what))
+    found = done(repo, "why", by_text(repo, "barn door").id)["evidence"]
+    assert [piece["resolved"] for piece in found] == ["lost"] * count
+    assert len(asked) <= 2 * count
 
 
 def test_a_secret_in_the_recorded_blob_is_not_quoted(small_repo: Path) -> None:

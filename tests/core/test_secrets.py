@@ -125,6 +125,22 @@ def test_what_only_looks_like_one_is_left(text: str) -> None:
     assert redact(text) == (text, ())
 
 
+def test_a_form_of_one_line_is_found_beside_lines_that_hold_no_word_of_it() -> None:
+    lines = [
+        "It rains.",
+        "ŞİFRE: kq8-Rt51x",
+        "",
+        "Our keys hang in the hall.",
+        "pwd: zz7.Qp4ty",
+        "",
+    ]
+    found = find_secrets("\r\n".join(lines))
+    assert [(one.kind, one.line, one.column) for one in found] == [
+        ("password", 2, 8),
+        ("password", 5, 6),
+    ]
+
+
 def test_overlapping_secrets_are_one() -> None:
     text = 'api_key = "sk-ant-' + A40 + '"'
     assert [s.kind for s in find_secrets(text)] == ["anthropic-key"]

@@ -100,36 +100,26 @@ def quote(text: Text, lines: Lines) -> str:
     return redact("".join(parts))[0]
 
 
-def resolve(
-    source: Source, recorded: Text | None, blobs: Mapping[str, str], now: Mapping[str, Text]
-) -> Found:
+def resolve(source: Source, recorded: Text | None, now: _Sources) -> Found:
     """Say where a source's lines stand by now.
 
-    `recorded` is the version they were taken from, None where the repository lacks it; `blobs`
-    and `now` are ids and texts of today's sources by path.
+    `recorded` is the version they were taken from, None where the repository lacks it.
     """
     path, lines = source.resource, source.lines
-    if source.blob and blobs.get(path) == source.blob:
+    if source.blob and now.blobs.get(path) == source.blob:
         return Found(outcome="exact", path=path, lines=lines)
-    here = now[path] if path in blobs else None
     said = recorded.span(lines) if recorded is not None else []
-    if here is not None and any(said) and here.span(lines) == said:
-        return Found(outcome="exact", path=path, lines=lines)
-    for text in _nearest(path, blobs, now):
-        spans = list(_spans(text, source.text_hash, said))
-        if spans:
-            near = min(spans, key=lambda s: (abs(s[0] - lines[0]) if text is here else 0, s))
-            same = text is here and near == lines
-            return Found(outcome="exact" if same else "moved", path=text.path, lines=near)
-    return Found(outcome="lost")
+    if path in now:
+        here = now[path]
+        if any(said) and here.span(lines) == said:
+            return Found(outcome="exact", path=path, lines=lines)
+        if spans := [*_spans(here, source.text_hash, said)]:
+            near = min(spans, key=lambda s: (abs(s[0] - lines[0]), s))
+            return Found(outcome="exact" if near == lines else "moved", path=path, lines=near)
+    return now.holding(source.text_hash, said)
 
 
-def _nearest(path: str, blobs: Mapping[str, str], now: Mapping[str, Text]) -> Iterator[Text]:
-    """Yield the file itself, then all others by path."""
-    yield from (now[p] for p in sorted(blobs, key=lambda p: (p != path, p)))
-
-
-def _spans(text: Text, text_hash: str, said: list[str]) -> Iterator[Lines]:
+def _spans(text: Text, text_hash: str, said: Sequence[str]) -> Iterator[Lines]:
     wanted = [line for row in said if (line := normal_claim(row))]
     # A note's hash is that of its text without the heading, under which it may stand no more.
     below = [line for line in wanted if not line.startswith("#")] or wanted
@@ -150,8 +140,8 @@ def _runs(text: Text, wanted: list[str]) -> Iterator[Lines]:
             yield number, rows[at + len(wanted) - 1][0]
 
 
-LINES = 5
-"""Lines that are shown of one piece."""
+LINES, PLACES = 5, 10
+"""Lines that are shown of one piece, and how many pieces: one line may stand in every file."""
 
 
 class _Sources(Mapping[str, Text]):
@@ -166,6 +156,7 @@ class _Sources(Mapping[str, Text]):
         self.blobs = {p: blob for p, blob in work.tree.blobs.items() if p.startswith(area)}
         self.blobs |= {p: work.tree.blobs[p] for p in notes if p in work.tree.blobs}
         self._read: dict[str, Text] = {}
+        self._held: dict[tuple[str, ...], Found] = {}
 
     def __getitem__(self, path: str) -> Text:
         if path not in self._read:
@@ -179,6 +170,18 @@ class _Sources(Mapping[str, Text]):
 
     def __len__(self) -> int:
         return len(self.blobs)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.blobs
+
+    def holding(self, text_hash: str, said: Sequence[str]) -> Found:
+        """Return where some lines stand first, by path: looked for once for all that said them."""
+        key = (text_hash, *said)
+        if key not in self._held:
+            places = ((p, [*_spans(self[p], text_hash, said)]) for p in sorted(self.blobs))
+            found = (Found(outcome="moved", path=p, lines=min(at)) for p, at in places if at)
+            self._held[key] = next(found, Found(outcome="lost"))
+        return self._held[key]
 
     def text(self, path: str, data: bytes) -> Text:
         """Return a version of a source, read by the rules of its name."""
@@ -221,7 +224,7 @@ def evidence(work: Work, memory: Memory) -> tuple[Quote, ...]:
         if data is not None and key not in texts:
             texts[key] = now.text(source.resource, data)
         text = texts.get(key)
-        found.append(_quote(source, text, resolve(source, text, now.blobs, now), now))
+        found.append(_quote(source, text, resolve(source, text, now), now))
     return tuple(found)
 
 
@@ -251,9 +254,9 @@ def span(lines: Sequence[int]) -> str:
 
 
 def evidence_lines(found: Sequence[Quote]) -> list[str]:
-    """Spell pieces of evidence, a few lines of each."""
+    """Spell the first pieces of evidence, a few lines of each."""
     lines = []
-    for piece in found:
+    for piece in found[:PLACES]:
         dated = f", captured {piece.captured} (from the {piece.captured_from})"
         place = f"{piece.resource}{span(piece.lines)}"
         lines.append(
@@ -268,6 +271,8 @@ def evidence_lines(found: Sequence[Quote]) -> list[str]:
                 f"    the recorded version {piece.blob[:10]} is not in this repository "
                 "(a shallow or partial clone, or purged)"
             )
+    if len(found) > PLACES:
+        lines.append(f"{'':<15}and {len(found) - PLACES} more places (--json lists all)")
     return lines
 
 

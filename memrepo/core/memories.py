@@ -181,6 +181,7 @@ class Listed(Sequence[Memory]):
 
     def __init__(self, of: Memories, at: Sequence[int]) -> None:
         self._of, self._at = of, at
+        self._told: dict[str, Cells] = {}
 
     def __len__(self) -> int:
         return len(self._at)
@@ -210,12 +211,14 @@ class Listed(Sequence[Memory]):
         return self._of.subset(self._at)
 
     def each(self, name: str, of: Callable[[Memory], T]) -> list[T]:
-        """Return a column of them; `of` tells it where it is not known."""
+        """Return a column of them, which nobody changes; `of` tells it where it is not known."""
+        if (known := self._told.get(name)) is not None:
+            return known
         memory = self._of.numbered
         cells = self._of.columns.column(name)
         if cells is None:
             return [of(memory(at)) for at in self._at]
-        found = taken(cells, self._at)
+        found = self._told[name] = taken(cells, self._at)
         for place, at in self._others:
             found[place] = of(memory(at))
         if None in found:

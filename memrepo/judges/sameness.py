@@ -540,12 +540,14 @@ class Standing:
             lows = [text.casefold() for text in self._texts]
             self._low = _END.join(lows)
             self._starts = [0, *accumulate(len(low) + len(_END) for low in lows)]
-        probe = _probe(text.casefold())
+        probe, others = _probe(text.casefold()), _shared_by_all(text)
         found = self._low.find(probe)
         while found >= 0:
             at = bisect(self._starts, found) - 1
-            yield at
-            found = self._low.find(probe, self._starts[at + 1])
+            first, found = self._starts[at], self._starts[at + 1]
+            if all(self._low.find(other, first, found) >= 0 for other in others):
+                yield at
+            found = self._low.find(probe, found)
 
 
 _END = "\0"
@@ -559,6 +561,17 @@ def _probe(text: str) -> str:
         middle = len(longest) // 2
         return longest[middle : middle + WIDE_PROBE]
     return longest[:PROBE]
+
+
+def _shared_by_all(text: str) -> frozenset[str]:
+    """Return how words of a text begin that stand, so begun, in each text that says the same.
+
+    Their stem does, whatever is added to it; a word that has another of its meaning may not.
+    """
+    low = text.casefold()
+    words = [w for w in _plain_words(low) if w not in _MEANT and w.isascii() and w.isalpha()]
+    stems = (_stem(word) for word in words if word in low and not _may_move(word))
+    return frozenset(stem[:PROBE] for stem in stems if low.find(stem[:PROBE]) >= 0)
 
 
 _MEANT = frozenset(word for phrase in _MEANING_OF for word in phrase.split())

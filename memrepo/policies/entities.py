@@ -211,20 +211,14 @@ def catalogue(
     """
     memories = memories if isinstance(memories, Sequence) else [*memories]
     confirmed_of = {m.id: m.texts("entities") for m in having(memories, ("entities",))}
-    told = [
-        (id_, named, confirmed_of.get(id_, ()), subject)
-        for id_, named, subject in zip(
-            each(memories, "id"),
-            each_once(memories, "names", _named),
-            each(memories, "subject"),
-            strict=True,
-        )
-    ]
-    main = _mains((pair for _, named, *_ in told for pair in named[2]), configured or {})
+    ids_of, subjects_of = each(memories, "id"), each(memories, "subject")
+    named_of = dict(zip(ids_of, each_once(memories, "names", _named), strict=True))
+    # Most texts name nothing.
+    some = {id_: named for id_, named in named_of.items() if any(named) or id_ in confirmed_of}
+    main = _mains((pair for named in some.values() for pair in named[2]), configured or {})
     spelled: Counter[str] = Counter()
-    for _, (names, *_), confirmed, _ in told:
-        if names or confirmed:
-            spelled.update((*names, *confirmed))
+    for id_, (names, *_) in some.items():
+        spelled.update((*names, *confirmed_of.get(id_, ())))
     spelled.update(dict.fromkeys(main.spellings, 0))
     known = {_fold(name) for name in spelled}
     groups: dict[str, set[str]] = {}
@@ -232,11 +226,11 @@ def catalogue(
         groups.setdefault(main.of(name), set()).add(name)
     ids: dict[str, list[str]] = {}
     sure: dict[str, list[str]] = {}
-    subjects = {subject for *_, subject in told}
-    subjects = {subject for subject in subjects if _fold(subject) in known}
-    for id_, (names, maybe, _), confirmed, subject in told:
-        if not (names or maybe or confirmed) and subject not in subjects:
-            continue  # most texts name nothing
+    subjects = {subject for subject in {*subjects_of} if _fold(subject) in known}
+    for id_, subject in zip(ids_of, subjects_of, strict=True):
+        if id_ not in some and subject not in subjects:
+            continue
+        (names, maybe, _), confirmed = named_of[id_], confirmed_of.get(id_, ())
         likely = [name for name in (*maybe, subject) if _fold(name) in known]
         for key in dict.fromkeys(map(main.of, (*names, *confirmed, *likely))):
             ids.setdefault(key, []).append(id_)

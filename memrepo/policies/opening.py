@@ -255,6 +255,8 @@ def _profile(resource: str) -> str:
 
 def _line(memory: Memory, type_: str) -> tuple[bool, int, int]:
     """Sort a profile first, from its top: the name stands there, and what else matters most."""
+    if type_ not in map(_profile, memory.files):
+        return (True, 0, 0)
     places = [
         (s.resource.count("/"), s.lines[0]) for s in memory.sources if _profile(s.resource) == type_
     ]

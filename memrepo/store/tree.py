@@ -6,8 +6,9 @@ Symlinks and submodules are never followed; each is a Problem.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,8 @@ _MANY = 50
 _AT_ONCE = 1000
 """How many contents are held in memory together."""
 _KEPT = 4
+_LISTING = "files"
+"""Under this name the list of the files of a commit is kept: it is far larger than what changes."""
 _FEW = 4
 """Where one in so many memories has no outline, all files are read as if there were none."""
 _SPARE = 1000
@@ -78,28 +81,45 @@ def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
     return read_blob(repo, entry.id) if entry is not None and entry.mode in _FILE_MODES else None
 
 
+class _Listing(msgspec.Struct, frozen=True, kw_only=True):
+    """The files of a commit as they are kept: paths in order, and their blobs."""
+
+    commit: str
+    prefix: str
+    paths: list[str]
+    blobs: list[str]
+
+
 class BlobFiles(Mapping[str, bytes]):
     """The files of one commit: path to bytes. Listed when first asked for, each read likewise."""
 
     def __init__(
-        self, repo: Repo, commit: str, layout: Layout, like: BlobFiles | None = None
+        self,
+        repo: Repo,
+        commit: str,
+        layout: Layout,
+        like: Callable[[], BlobFiles | None] = lambda: None,
     ) -> None:
-        self._repo, self._commit, self._layout, self._like = repo, commit, layout, like
+        """Take a commit; `like` returns the files of another one that shares most of them."""
+        self._repo, self.commit, self._layout, self._like = repo, commit, layout, like
         self._below: dict[str, Mapping[str, str]] = {}
 
     @cached_property
     def _listed(self) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
-        like, self._like = self._like, None
+        like = self._like()
         if like is not None and "_listed" in like.__dict__ and not like.problems:
             blobs = self._by_difference(like)
             if blobs is not None:
                 return blobs, ()
-        return _listing(self._repo, self._commit, self._layout)
+        return _listing(self._repo, self.commit, self._layout)
 
     def _by_difference(self, like: BlobFiles) -> Mapping[str, str] | None:
         """Return blob by path from another commit's; None where something is to be refused."""
         found = dict(like.blobs)
-        differ = [*self._repo.light.objects.differences(like._commit, self._commit)]
+        try:
+            differ = [*self._repo.light.objects.differences(like.commit, self.commit)]
+        except Missing:  # it was listed long ago
+            return None
         for path, _, now in differ:
             if now is NOTHING:
                 found.pop(path, None)
@@ -111,6 +131,28 @@ class BlobFiles(Mapping[str, bytes]):
             if self._layout.owns(path):
                 found[path] = now.id
         return dict(sorted(found.items()))
+
+    @classmethod
+    def kept(cls, repo: Repo, layout: Layout, said: bytes | None) -> BlobFiles | None:
+        """Return the files of a commit that `told` spelled."""
+        with suppress(msgspec.MsgspecError):
+            found = msgspec.msgpack.decode(said or b"", type=_Listing)
+            if found.prefix == layout.prefix and len(found.paths) == len(found.blobs):
+                files = cls(repo, found.commit, layout)
+                blobs = dict(zip(found.paths, found.blobs, strict=True))
+                files.__dict__["_listed"] = blobs, ()
+                return files
+        return None
+
+    def told(self) -> bytes:
+        """Spell the list of the files, for later runs."""
+        found = _Listing(
+            commit=self.commit,
+            prefix=self._layout.prefix,
+            paths=[*self.blobs],
+            blobs=[*self.blobs.values()],
+        )
+        return msgspec.msgpack.encode(found)
 
     @cached_property
     def _paths(self) -> list[str]:
@@ -138,7 +180,7 @@ class BlobFiles(Mapping[str, bytes]):
         found = self._below.get(folder)
         if found is None:
             objects = self._repo.light.objects
-            entry = objects.at(self._commit, folder.rstrip("/"))
+            entry = objects.at(self.commit, folder.rstrip("/"))
             inside = objects.files(entry.id) if entry is not None and entry.mode == FOLDER else ()
             files = {folder + path: one.id for path, one in inside if one.mode in _FILE_MODES}
             found = self._below[folder] = {p: files[p] for p in sorted(files) if is_text(p)}
@@ -146,12 +188,12 @@ class BlobFiles(Mapping[str, bytes]):
 
     def id_of(self, path: str) -> str:
         """Return the id of what stands at a path, a folder or no file too, without a listing."""
-        entry = self._repo.light.objects.at(self._commit, path)
+        entry = self._repo.light.objects.at(self.commit, path)
         return entry.id if entry is not None else ""
 
     def regular(self, path: str) -> str:
         """Return the blob of the file at a path, or an empty string where there is none."""
-        entry = self._repo.light.objects.at(self._commit, path)
+        entry = self._repo.light.objects.at(self.commit, path)
         return entry.id if entry is not None and entry.mode in _FILE_MODES else ""
 
     def holds(self, path: str, mode: str) -> bool:
@@ -181,7 +223,7 @@ class BlobFiles(Mapping[str, bytes]):
         None where that cannot be told: the repository may not have the other commit any more.
         """
         try:
-            changed = list(self._repo.light.objects.differences(commit, self._commit))
+            changed = list(self._repo.light.objects.differences(commit, self.commit))
         except Missing:
             return None
         return {
@@ -294,6 +336,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 known[blob] = memory
         known |= {m.blob: m for m in self.table.made if m is not None} if self.table else {}
         self.trees.records.keep(known, {*files.values()})
+        self.trees.keep(self.files)
 
     @property
     def table(self) -> Table | None:
@@ -353,7 +396,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         from memrepo.core.memories import Memories
         from memrepo.core.state import Files, State
 
-        if self.trees is None or len(self.memory_files) < _MANY:
+        if self.trees is None or len(self.blobs) < _MANY or len(self.memory_files) < _MANY:
             return None
         table = self.trees.records.table(self.memory_files)
         if len(table.missing) * _FEW > len(table.paths):
@@ -458,6 +501,7 @@ class Snapshots:
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
         self._found: dict[tuple[str, Layout], Snapshot] = {}
+        self._kept = ""
 
     @cached_property
     def records(self) -> Records:
@@ -478,11 +522,25 @@ class Snapshots:
         key = (commit, layout)
         if key not in self._found:
             near = next((s for s in reversed(self._found.values()) if s.layout == layout), None)
-            files = BlobFiles(self._repo, commit, layout, near.files if near else None)
+            files = BlobFiles(self._repo, commit, layout, partial(self._like, near, layout))
             if len(self._found) == _KEPT:
                 del self._found[next(iter(self._found))]
             self._found[key] = Snapshot(commit=commit, layout=layout, files=files, trees=self)
         return self._found[key]
+
+    def _like(self, near: Snapshot | None, layout: Layout) -> BlobFiles | None:
+        """Return the files of a tree that was asked for before, else those that a run kept."""
+        if near is not None and "_listed" in near.files.__dict__:
+            return near.files
+        found = BlobFiles.kept(self._repo, layout, self.records.whole(_LISTING))
+        self._kept = found.commit if found else ""
+        return found
+
+    def keep(self, files: BlobFiles) -> None:
+        """Keep the list of the files of a commit for later runs, where the last is of no use."""
+        changed = files.changed_since(self._kept) if self._kept else None
+        if not files.problems and (changed is None or len(changed) > _AT_ONCE):
+            self.records.keep_whole(_LISTING, files.told())
 
     def near(self, other: Snapshot) -> Snapshot | None:
         """Return the newest of these trees, of the same layout, whose memories are known."""

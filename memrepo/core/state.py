@@ -70,7 +70,8 @@ class Files(Mapping[str, bytes]):
 
     def edited(self, edits: Mapping[str, Content]) -> Files:
         """Return the same files under further edits."""
-        made = Files(self._base, {**self._edits, **edits})
+        made = Files(self._base, self._edits)
+        made._edits.update(edits)
         made._below = self._below
         return made
 

@@ -173,10 +173,13 @@ def propose(
         manifest=wish.manifest,
         runs=tuple(m.run for m in manifests),
     )
+    consumed = _without(purified.consumed, waiting_units(parted, purified))
+    if not (parted.held or waits.steps):  # else the chain that waits names what speaks for it
+        purified = replace(purified, behind={})
     main = drafter.draft(
         steps,
         purified,
-        consumed=_without(purified.consumed, waiting_units(parted, purified)),
+        consumed=consumed,
         files=_files(purified, parted),
         held=waits.fresh,
         decided=waits.taken,

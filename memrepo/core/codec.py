@@ -224,10 +224,7 @@ def decode(path: str, data: bytes) -> tuple[Memory | None, tuple[Problem, ...]]:
 
 
 def encode(memory: Memory) -> bytes:
-    """Write a new file in canonical form; raises CodecError where `decode` would refuse it.
-
-    Unlike what is `written` it is not held: a run asks of every claim whether it can be stored.
-    """
+    """Write a new file in canonical form; raises CodecError where `decode` would refuse it."""
     known: tuple[bytes, Memory | None] | None = memory.__dict__.get("_written")
     return (known or _written(memory))[0]
 
@@ -249,7 +246,26 @@ def written(memory: Memory) -> tuple[bytes, Memory]:
 def _written(memory: Memory) -> tuple[bytes, Memory]:
     body = normal_body(memory.body)
     lines = ["---", *_spelled(memory.fields), "---", "", *([body, ""] if body else [])]
-    return _checked(memory, "\n".join(lines))
+    text = "\n".join(lines)
+    return (text.encode("utf-8"), memory) if is_proven(memory) else _checked(memory, text)
+
+
+def prove(memory: Memory) -> None:
+    """Raise CodecError where no file can hold a memory, and remember whether one reads as it is.
+
+    Its bytes are not held: a run asks this of every claim before it decides anything.
+    """
+    memory.made(_reads_alike)
+
+
+def is_proven(memory: Memory) -> bool:
+    """Tell whether it is known that a memory's file reads as the memory is."""
+    known: bool = memory.__dict__.get(_reads_alike.__qualname__, False)
+    return known
+
+
+def _reads_alike(memory: Memory) -> bool:
+    return _written(memory)[1] == memory
 
 
 def edit(data: bytes, memory: Memory) -> bytes:

@@ -193,12 +193,6 @@ def implied(fields: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-_OF_ITS_OWN = frozenset(
-    ("_said", "id", "type", "status", "standing", "is_note", "outline", "fields", "body")
-)
-"""What a memory sets beside its fields; whatever else stands there was made of it."""
-
-
 class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     r"""One memory: its repository path, schema fields that differ from their default, and body.
 
@@ -349,12 +343,6 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if key not in own:
             own[key] = make(self)
         return cast("T", own[key])
-
-    def forget(self) -> None:
-        """Hold nothing any more that was made of the memory: a copy takes its place."""
-        own = self.__dict__
-        for key in own.keys() - _OF_ITS_OWN:
-            del own[key]
 
     def with_fields(self, changes: Mapping[str, object], body: str | None = None) -> Memory:
         """Return a copy with fields set, or removed where the new value is None.

@@ -32,17 +32,21 @@ class ChangeRefused(MemrepoError):
         super().__init__(f"{path}: {why}")
 
 
+Content: TypeAlias = bytes | Memory | None
+"""What stands at a path: bytes, those of a memory that are spelled when asked for, or nothing."""
+
+
 class Files(Mapping[str, bytes]):
     """File contents by path: a base that may read lazily, under an overlay of edits."""
 
-    def __init__(self, base: Mapping[str, bytes], edits: Mapping[str, bytes | None]) -> None:
+    def __init__(self, base: Mapping[str, bytes], edits: Mapping[str, Content]) -> None:
         self._base = base
         self._edits = dict(edits)
         self._below: list[frozenset[str]] = []
 
     def __getitem__(self, path: str) -> bytes:
         if path in self._edits:
-            data = self._edits[path]
+            data = _bytes(self._edits[path])
             if data is None:
                 raise KeyError(path)
             return data
@@ -69,11 +73,12 @@ class Files(Mapping[str, bytes]):
     @property
     def edits(self) -> Mapping[str, bytes | None]:
         """Return what differs from the base; None where a file goes."""
-        return MappingProxyType(self._edits)
+        return {path: _bytes(data) for path, data in self._edits.items()}
 
-    def edited(self, edits: Mapping[str, bytes | None]) -> Files:
+    def edited(self, edits: Mapping[str, Content]) -> Files:
         """Return the same files under further edits."""
-        made = Files(self._base, {**self._edits, **edits})
+        made = Files(self._base, self._edits)
+        made._edits.update(edits)
         made._below = self._below
         return made
 
@@ -88,6 +93,10 @@ class Files(Mapping[str, bytes]):
         return self._below[0] | _all_folders(
             p for p, data in self._edits.items() if data is not None
         )
+
+
+def _bytes(content: Content) -> bytes | None:
+    return codec.encode(content) if isinstance(content, Memory) else content
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -224,16 +233,21 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Draft:
-    """A state under construction: mutable here, never outside this module."""
+    """A state under construction: mutable here, never outside this module.
 
-    def __init__(self, state: State) -> None:
+    Where only the state matters, a new memory that is known to read as it is is not spelled yet:
+    of a large run that is most of them, and each is written once more with the run's id.
+    """
+
+    def __init__(self, state: State, *, spelled: bool) -> None:
         self.state = state
-        self.edits: dict[str, bytes | None] = {}
+        self.spelled = spelled
+        self.edits: dict[str, Content] = {}
         self.memories = editable(state.memories)
 
     def data(self, path: str) -> bytes | None:
         if path in self.edits:
-            return self.edits[path]
+            return _bytes(self.edits[path])
         return self.state.files.get(path)
 
     def memory(self, id_: str) -> Memory:
@@ -241,7 +255,7 @@ class _Draft:
             raise ChangeRefused(id_, "found no such memory, expected one that exists")
         return self.memories[id_]
 
-    def put(self, path: str, written: tuple[bytes, Memory], id_: str) -> None:
+    def put(self, path: str, written: tuple[Content, Memory], id_: str) -> None:
         """Write a memory file; the codec has read it back, so what is written decodes cleanly."""
         data, memory = written
         if memory.id != id_ or not id_:
@@ -257,8 +271,12 @@ class _Draft:
                     raise ChangeRefused(memory.path, "found a memory there already")
                 if not self.state.layout.is_memory(memory.path):
                     raise ChangeRefused(memory.path, "a memory is markdown in a layer's folder")
-                made = codec.rewritten(file, memory) if file else codec.written(memory)
-                self.put(memory.path, made, memory.id)
+                if file:
+                    self.put(memory.path, codec.rewritten(file, memory), memory.id)
+                elif self.spelled or not codec.is_proven(memory):
+                    self.put(memory.path, codec.written(memory), memory.id)
+                else:
+                    self.put(memory.path, (memory, memory), memory.id)
                 return memory.path
             case Update(id=id_, fields=fields, body=body):
                 old = self.memory(id_)
@@ -352,7 +370,7 @@ def apply(state: State, changes: Iterable[Change]) -> State:
     changes = list(changes)
     if not changes:
         return state
-    draft = _Draft(state)
+    draft = _Draft(state, spelled=False)
     for change in changes:
         draft.change(change)
     return draft.finish()
@@ -360,10 +378,10 @@ def apply(state: State, changes: Iterable[Change]) -> State:
 
 def play(state: State, plan: Plan) -> tuple[tuple[Effect, ...], State]:
     """Apply a plan step by step: what each commit writes, and the state at the end."""
-    draft = _Draft(state)
+    draft = _Draft(state, spelled=True)
     effects = []
     for step in plan.steps:
         touched = dict.fromkeys(draft.change(change) for change in step.changes)
         draft.check(touched)
-        effects.append(Effect(files={path: draft.edits[path] for path in touched}))
+        effects.append(Effect(files={path: draft.data(path) for path in touched}))
     return tuple(effects), draft.finish()

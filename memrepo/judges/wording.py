@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -445,21 +446,28 @@ _OF_A_DAY = regex(
 
 
 def telling(headings: Sequence[str], *, dated: bool = False) -> Iterator[str]:
-    """Yield what headings and list parents say, cleaned, without generic ones and mere dates.
+    """Return what headings and list parents say, cleaned, without generic ones and mere dates.
 
     With `dated` a day at the end of a heading stays: what stands below it is of that day.
     """
-    for text in headings:
-        heading = clean(text)
-        named = normalise(heading).removesuffix(".md").replace("_", " ").split(", ")
-        generic = all(name in wordlists.GENERIC_HEADINGS for name in named)
-        said = sum(ch.isalnum() for ch in heading) > 1
-        when = is_date(heading) or is_time_heading(heading) or _OF_A_DAY.match(heading)
-        spoken = _ROLE.match(heading) is not None
-        if said and not (generic or when or spoken) and not _names_a_memory(heading):
-            shown = clean(text, dated=True) if dated else heading
-            name = _ABOUT.sub("", shown)
-            yield name if name and not name[0].islower() else shown
+    shown = (_told(text, dated=dated) for text in headings)
+    return (text for text in shown if text is not None)
+
+
+@lru_cache(maxsize=4096)  # of a heading each line below it asks
+def _told(text: str, *, dated: bool) -> str | None:
+    """Return what one heading says, cleaned; None where it is generic, or a mere date."""
+    heading = clean(text)
+    named = normalise(heading).removesuffix(".md").replace("_", " ").split(", ")
+    generic = all(name in wordlists.GENERIC_HEADINGS for name in named)
+    said = sum(ch.isalnum() for ch in heading) > 1
+    when = is_date(heading) or is_time_heading(heading) or _OF_A_DAY.match(heading)
+    spoken = _ROLE.match(heading) is not None
+    if not said or generic or when or spoken or _names_a_memory(heading):
+        return None
+    shown = clean(text, dated=True) if dated else heading
+    name = _ABOUT.sub("", shown)
+    return name if name and not name[0].islower() else shown
 
 
 _ROLE = regex(r"(?:assistant|user|human|system|tool)\s*[:\uff1a](?=\s|[^\x00-\x7f])", re.IGNORECASE)

@@ -213,18 +213,23 @@ def clauses(read: Row) -> list[Row]:
 
 
 def _clauses(read: Row) -> list[Row]:
+    cuts = _cuts(read)
+    starts = [-1, *cuts]
+    parts = [read.words[a + 1 : b] for a, b in zip(starts, [*cuts, len(read.words)], strict=True)]
+    return [row_of(read.language, part) for part in parts if part]
+
+
+def _cuts(read: Row) -> list[int]:
+    """Return the places of the words at which a sentence is cut."""
     joins = {span[0] for span in read.spans("and")}
     verbs = {id(item.words[0]) for item in read.items if item.key[0] == "§" and item.key != SELF}
     verbs |= {id(read.words[s[0]]) for name in _VERBS for s in read.spans(name)}
-    cuts = [
+    return [
         n
         for n, word in enumerate(read.words)
         if word.text == ","
         or (n in joins and any(id(w) in verbs for w in read.words[n + 1 : n + 2]))
     ]
-    starts = [-1, *cuts]
-    parts = [read.words[a + 1 : b] for a, b in zip(starts, [*cuts, len(read.words)], strict=True)]
-    return [row_of(read.language, part) for part in parts if part]
 
 
 _VERBS = ("ended", "changed", "cancelled")
@@ -246,7 +251,8 @@ def _opening(read: Row) -> Row:
     colon = _colon(read)
     if 0 < colon <= _MOST and read.language.spans(read.words[:1], "preamble"):
         read = row_of(read.language, read.words[colon + 1 :])
-    parts = clauses(read) if KEY not in read.marks else []
+    # Most sentences are one clause, of which no row has to be made for that.
+    parts = clauses(read) if KEY not in read.marks and _cuts(read) else []
     rest = parts[1:]
     if not rest or len(parts[0].items) < 2 or any(_limits(r) for r in rest):
         return read

@@ -174,9 +174,9 @@ def _items(language: Language, words: tuple[Word, ...]) -> Iterator[Item]:
     marks = _marks(language, words)
     taken = {n for span, _ in marks for n in span}
     starts = {span[0]: (key, span) for span, key in marks}
-    dropped = {n for name in ("fill", "articles") for s in language.spans(words, name) for n in s}
-    me = {n for span in language.spans(words, "self") for n in span}
     articles = {n for span in language.spans(words, "articles") for n in span}
+    dropped = articles.union(*language.spans(words, "fill"))
+    me = {n for span in language.spans(words, "self") for n in span}
     for n, word in enumerate(words):
         if n in starts:
             key, span = starts[n]
@@ -189,11 +189,7 @@ def _items(language: Language, words: tuple[Word, ...]) -> Iterator[Item]:
 
 def _marks(language: Language, words: tuple[Word, ...]) -> list[tuple[tuple[int, ...], str]]:
     """Return the spans of predicates, of the copula and the key's colon, none over another."""
-    found: list[tuple[tuple[int, ...], str]] = []
-    for name in language.predicates:
-        for part in ("state", "change"):
-            spans = language.found(words, language.group(name, part))
-            found += [(span, f"§{name}") for span in spans]
+    found = [*language.marks(words)]
     found += [(span, IS) for span in language.spans(words, "copula")]
     found += [(span, TOPIC) for span in language.spans(words, "topic")]
     found += [((n,), KEY) for n, word in enumerate(words) if word.text == ":"]

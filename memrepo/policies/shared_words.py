@@ -48,15 +48,16 @@ class SharedWords:
             longest = (len(rows) - at) / least
             here = row if len(rows) <= longest else row & self._up_to(int(longest))
             new = here & ~looked
-            if (count := new.bit_count()) > room:
-                new = _first(new, room)
-            for number in _bits(new & enough):
+            count, near = new.bit_count(), new & enough
+            if near and count > room:
+                near = _first(new, room) & near
+            for number in _bits(near):
                 found.append(self._ids[number])
                 if len(found) == most:
                     return found
-            looked |= new
             if (room := room - count) <= 0:
                 break
+            looked |= here
         return found
 
     def _sharing(self, rows: list[int], least: float) -> int:

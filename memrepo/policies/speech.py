@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import product
 from pathlib import Path
+from sys import intern
 from typing import Any, cast
 
 import msgspec
@@ -52,11 +53,15 @@ _MARK = {"：": ":", "—": ":", "–": ":", "->": "→"}
 
 
 class Word(msgspec.Struct, frozen=True, gc=False):
-    """One word of a sentence: as it is written, folded, and its stem."""
+    """One word of a sentence: as it is written, folded, and its stem.
+
+    `letter` is the key under which lists hold stems that begin as it does.
+    """
 
     raw: str
     text: str
     stem: str
+    letter: str
 
     @property
     def is_number(self) -> bool:
@@ -93,7 +98,7 @@ class Language(msgspec.Struct, frozen=True, eq=False, dict=True):
     def listed(self, words: tuple[Word, ...]) -> frozenset[str]:
         """Return the lists of which a phrase may stand in a sentence: one begins with its words."""
         by_first, known = self._names_by_first, self._named
-        firsts = {key for word in words for key in (word.text, f"{word.text[:1]}*")}
+        firsts = {key for word in words for key in (word.text, word.letter)}
         found = frozenset(name for key in firsts for name in by_first.get(key, ()))
         return known.setdefault(found, found)
 
@@ -118,7 +123,10 @@ class Language(msgspec.Struct, frozen=True, eq=False, dict=True):
             return ()
         spans: list[tuple[int, ...]] = []
         for at, word in enumerate(words):
-            these = (*by_first.get(word.text, ()), *by_first.get(f"{word.text[:1]}*", ()))
+            # Most words begin no phrase, and this is asked of each word for each list.
+            if word.text not in by_first and word.letter not in by_first:
+                continue
+            these = (*by_first.get(word.text, ()), *by_first.get(word.letter, ()))
             fits = [span for phrase in these if (span := _fit(words, at, phrase))]
             if fits:
                 spans.append(max(fits, key=len))
@@ -130,6 +138,30 @@ class Language(msgspec.Struct, frozen=True, eq=False, dict=True):
         if key not in self._phrases:
             self._phrases[key] = self._by_first(str(self.predicates[name].get(part, "")))
         return self._phrases[key]
+
+    def marks(self, words: tuple[Word, ...]) -> Iterator[tuple[tuple[int, ...], str]]:
+        """Yield where predicates stand, and which; one is looked for where its first word is."""
+        by_first, groups = self._groups_by_first, self._groups
+        firsts = {key for word in words for key in (word.text, word.letter)}
+        for n in sorted({n for key in firsts for n in by_first.get(key, ())}):
+            name, phrases = groups[n]
+            for span in self.found(words, phrases):
+                yield span, f"§{name}"
+
+    @cached_property
+    def _groups(self) -> Sequence[tuple[str, Mapping[str, tuple[Phrase, ...]]]]:
+        """Return the phrases of each predicate: those of its state, then those of its change."""
+        named = product(self.predicates, ("state", "change"))
+        return [(name, self.group(name, part)) for name, part in named]
+
+    @cached_property
+    def _groups_by_first(self) -> Mapping[str, Sequence[int]]:
+        """Return by the first word of a phrase, or letter of a stem, whose phrases begin so."""
+        found: dict[str, list[int]] = {}
+        for n, (_, phrases) in enumerate(self._groups):
+            for first in phrases:
+                found.setdefault(first, []).append(n)
+        return found
 
     @cached_property
     def moving(self) -> Mapping[str, tuple[Phrase, ...]]:
@@ -181,7 +213,7 @@ class Language(msgspec.Struct, frozen=True, eq=False, dict=True):
         if len(set(map(id, words))) == len(words):
             return words
         # A word that stands twice in a sentence is two: rules tell them apart by what they are.
-        return tuple(Word(one.raw, one.text, one.stem) for one in words)
+        return tuple(Word(one.raw, one.text, one.stem, one.letter) for one in words)
 
     def _raw(self, text: str) -> Iterator[str]:
         plain = visible(text).replace("*", "").replace("`", "")
@@ -322,7 +354,7 @@ def _spelled(code: str, raw: str) -> Word:
     """Return a word as it is written, folded, and its stem; sentences share their words."""
     text = unicodedata.normalize("NFKC", raw).casefold()
     text = _MARK.get(raw.strip(), text).strip() or raw
-    return Word(raw, text, language(code).stem(text))
+    return Word(raw, text, language(code).stem(text), intern(f"{text[:1]}*"))
 
 
 @lru_cache(maxsize=16_384)

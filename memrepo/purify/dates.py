@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import date
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -127,6 +128,7 @@ def is_date_heading(text: str) -> bool:
     return all(_FILLER.fullmatch(word) for word in _WORDS.findall(rest))
 
 
+@lru_cache(maxsize=4096)  # of a heading each line below it asks
 def is_time_heading(text: str) -> bool:
     """Tell whether a heading says when and not what: a date, a weekday, "Morning", "14:00".
 

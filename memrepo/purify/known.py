@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 import msgspec
 
@@ -97,13 +98,8 @@ class Known(msgspec.Struct):
     """Memories that a part of an edited unit still states: no other part rewords them."""
 
     def __post_init__(self) -> None:
-        self.index = matching.PriorIndex(self._of_subject)
-
-    def _of_subject(self, subject: str) -> Iterator[PriorClaim]:
-        """Yield the active memories of a folded subject as Pass 2 sees them."""
-        for memory in self.marks.holding(of_subject(subject)):
-            if memory.status == "active" and not memory.is_note:
-                yield prior_of(memory)
+        # What held itself would never be let go of: a run collects no circles.
+        self.index = matching.PriorIndex(partial(_of_subject, self.marks))
 
     def resting(self, resource: str, hash_: str) -> list[str]:
         """Return the ids of the memories that rest on a unit of a source."""
@@ -316,6 +312,13 @@ class Known(msgspec.Struct):
         return True
 
 
+def _of_subject(marks: Marks, subject: str) -> Iterator[PriorClaim]:
+    """Yield the active memories of a folded subject as Pass 2 sees them."""
+    for memory in marks.holding(of_subject(subject)):
+        if memory.status == "active" and not memory.is_note:
+            yield prior_of(memory)
+
+
 def _person(memory: Memory) -> str:
     """Say how a person answers for a memory, or an empty string."""
     stamp: Stamp | None = memory.fields.get("generated")
@@ -365,7 +368,7 @@ def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
 def storable(memory: Memory) -> str:
     """Return why a memory could not be read back once written, or an empty string."""
     try:
-        codec.encode(memory)
+        codec.prove(memory)
     except codec.CodecError as error:
         return error.problem.message
     return ""

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
 
 _PREFIX = "index-"
+_ASKED = 10_000
+"""Of so many paths git is asked at a time."""
 _WHOLE, _PART = "-whole", "-part"
 """Whether git is to look at the whole work tree: only then it uses the untracked cache."""
 _STATUS = (
@@ -402,13 +404,15 @@ class WorkTree:
 
     def filtered(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
         """Yield the paths that have a git filter, each with its name."""
-        raw = call(
-            self.repo, "check-attr", "-z", "--stdin", "filter", lines=(f"{p}\0" for p in paths)
-        )
-        parts = raw.split("\0")
-        for path, value in zip(parts[0::3], parts[2::3], strict=False):
-            if value not in ("unspecified", "unset"):
-                yield path, value
+        asked = [*paths]
+        # Some at a time: what git says of all paths of a first run is more than their names.
+        for at in range(0, len(asked), _ASKED):
+            lines = (f"{path}\0" for path in asked[at : at + _ASKED])
+            raw = call(self.repo, "check-attr", "-z", "--stdin", "filter", lines=lines)
+            parts = raw.split("\0")
+            for path, value in zip(parts[0::3], parts[2::3], strict=False):
+                if value not in ("unspecified", "unset"):
+                    yield path, value
 
     # -- files -------------------------------------------------------------------------------
 

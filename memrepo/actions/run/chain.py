@@ -214,7 +214,7 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
 
     def draft(
         self,
-        steps: Sequence[Step],
+        steps: list[Step],
         purified: Purified,
         *,
         consumed: tuple[Consumed, ...],
@@ -225,6 +225,8 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
         """Return the finished chain, or None when there is nothing to write.
 
         `held` goes on record as waiting, `decided` as what the chain takes away after it waited.
+        Steps are taken out of the list as they are finished: a first run has no room for its
+        memories twice, and whoever calls holds no step beside the list.
         """
         changes = (change for step in steps for change in step.changes)
         # The state with all its files goes before they are written: a first run holds much.
@@ -233,9 +235,12 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
             return None
         base = self.work.tree.commit
         run = f"{run_stamp(self.now, self.runs)}-{_plan_digest(base, steps)}"
-        made = [_stamped(step, run) for step in steps]
+        steps.reverse()
+        made: list[Step] = []
+        while steps:
+            made.append(_stamped(steps.pop(), run))
         manifest = replace(
-            self._manifest(run, purified, consumed, steps), held=held, decided=decided
+            self._manifest(run, purified, consumed, made), held=held, decided=decided
         )
         taken = counted(len(consumed), "source", "sources")
         said = f"{taken} taken in, judged by {self.judge.name}"
@@ -278,7 +283,7 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
             if any(r == entry.resource for r, _ in units)
         )
         decided = on_record(removals, "")
-        steps = (*parted.held, *removals)
+        steps = [*parted.held, *removals]
         proposal = self.draft(steps, purified, consumed=consumed, decided=decided)
         if proposal is None:
             return None
@@ -317,16 +322,16 @@ def _stamped(step: Step, run: str) -> Step:
     """
     if step.op == "tier":
         return step
-    changes: list[object] = []
-    for change in step.changes:
+    changes, step = list(step.changes), replace(step, changes=())
+    for at, change in enumerate(changes):
+        # What is stamped takes the place of what was not, which is let go of.
         match change:
             case Create(memory=memory):
-                changes.append(Create(memory=memory.with_fields({"run": run})))
-                memory.forget()  # its file among other things, of which there is a new one
+                changes[at] = Create(memory=memory.with_fields({"run": run}))
             case Update():
-                changes.append(replace(change, fields={**change.fields, "run": run}))
+                changes[at] = replace(change, fields={**change.fields, "run": run})
             case _:
-                changes.append(change)
+                pass
     return with_run(replace(step, changes=tuple(changes)), run)
 
 

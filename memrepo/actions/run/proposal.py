@@ -160,7 +160,10 @@ def propose(
     if wish.kept is not None:
         # Should the chain not land, the one that is computed anew finds no question to pay for.
         wish.kept.keep({}, beside.usage)
-    steps = (*waits.stays, *life.steps, *offered.steps)
+    steps = [*waits.stays, *life.steps, *offered.steps]
+    # Their memories are let go of one by one as they are drafted, which nothing here is to prevent.
+    purified, parted = replace(purified, steps=()), replace(parted, kept=())
+    waits = replace(waits, stays=())
     drafter = Drafter(
         work=work,
         state=state,
@@ -170,10 +173,13 @@ def propose(
         manifest=wish.manifest,
         runs=tuple(m.run for m in manifests),
     )
+    consumed = _without(purified.consumed, waiting_units(parted, purified))
+    if not (parted.held or waits.steps):  # else the chain that waits names what speaks for it
+        purified = replace(purified, behind={})
     main = drafter.draft(
         steps,
         purified,
-        consumed=_without(purified.consumed, waiting_units(parted, purified)),
+        consumed=consumed,
         files=_files(purified, parted),
         held=waits.fresh,
         decided=waits.taken,
@@ -190,7 +196,7 @@ def propose(
         )
     if main is None and waiting is None and purified.receipt.usage.calls:
         # Nothing came of it, but it was paid for: the receipt is kept.
-        main = replace(drafter, manifest=True).draft((), purified, consumed=())
+        main = replace(drafter, manifest=True).draft([], purified, consumed=())
     return Proposed(
         main=main,
         waiting=waiting,

@@ -137,6 +137,11 @@ class Memories(MutableMapping[str, Memory]):
         of = attrgetter(name)
         return [*(self.columns.column(name) or ()), *map(of, reversed(self._others))]
 
+    @property
+    def has_others(self) -> bool:
+        """Tell whether there may be memories that are in no row."""
+        return bool(self._others)
+
     def numbered(self, at: int) -> Memory:
         """Return a memory by the number of its row, or below zero of another."""
         return self.columns.memory(at) if at >= 0 else self._others[-1 - at]
@@ -218,7 +223,7 @@ class Listed(Sequence[Memory]):
         cells = self._of.columns.column(name)
         if cells is None:
             return [of(memory(at)) for at in self._at]
-        found = self._told[name] = taken(cells, self._at)
+        found = self._told[name] = self._taken(cells)
         for place, at in self._others:
             found[place] = of(memory(at))
         if None in found:
@@ -228,17 +233,27 @@ class Listed(Sequence[Memory]):
         return found
 
     @cached_property
-    def _others(self) -> list[tuple[int, int]]:
+    def _taken(self) -> Callable[[Cells], Cells]:
+        """Return what takes from a column the cells of these: of those in no row any."""
+        others, at = {place for place, _ in self._others}, self._at
+        if others:
+            at = [0 if place in others else number for place, number in enumerate(at)]
+        return taking(at)
+
+    @cached_property
+    def _others(self) -> Sequence[tuple[int, int]]:
         """Return place and number of those that are in no row."""
+        if not self._of.has_others:
+            return ()
         return [(place, at) for place, at in enumerate(self._at) if at < 0]
 
 
-def taken(cells: Cells, places: Sequence[int]) -> Cells:
-    """Return the cells at some places; what lies outside is None."""
-    if len(places) < 2 or -min(places) > len(cells):
-        size = len(cells)
-        return [cells[at] if -size <= at < size else None for at in places]
-    return [*itemgetter(*places)(cells)]
+def taking(places: Sequence[int]) -> Callable[[Cells], Cells]:
+    """Return what takes the cells at some places; a column of no cells has none."""
+    if len(places) < 2:
+        return lambda cells: [cells[at] for at in places if cells]
+    take = itemgetter(*places)
+    return lambda cells: [*take(cells)] if cells else []
 
 
 def each(memories: Iterable[Memory], name: str) -> Cells:

@@ -36,7 +36,7 @@ from memrepo.purify.assemble import Decision
 from memrepo.purify.candidate_files import Aside, deferred, was_rejected
 from memrepo.purify.clusters import shared_entities
 from memrepo.purify.dates import DateBasis, is_date_heading
-from memrepo.purify.decisions import Near, compared
+from memrepo.purify.decisions import Near, compared_in
 from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
 from memrepo.purify.intake import Intake, Reader, SourceText
 from memrepo.purify.leads import bold_lead
@@ -256,7 +256,7 @@ def overruling(
     if not placed:  # as in most runs: no statement is cut into words for them
         return ()
     near = near or Near()
-    near.follow(compared(state.active))
+    near.follow(compared_in(state))
     return tuple(_marked(one, near) for one in placed)
 
 

@@ -36,6 +36,7 @@ from memrepo.core.judge import (
 from memrepo.core.memories import editable, having, listed
 from memrepo.core.memory import OWN_ACTOR, Memory
 from memrepo.core.state import State
+from memrepo.policies.change import are_apart
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import same_place
 from memrepo.policies.matching import (
@@ -47,7 +48,15 @@ from memrepo.policies.matching import (
 from memrepo.purify.answers import Kept
 from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.batches import Asked, Asking, ask_pairs
-from memrepo.purify.decisions import PENDING, Near, compared, decided_pair, is_compared, noticed
+from memrepo.purify.decisions import (
+    LOOKED,
+    PENDING,
+    Near,
+    compared_in,
+    decided_pair,
+    is_compared,
+    noticed,
+)
 from memrepo.purify.holds import fingerprints
 from memrepo.purify.known import Former, Known, prior_of
 from memrepo.purify.marks import Marks
@@ -330,7 +339,7 @@ class Pool:
         made = made or Assembled()
         self._known_near = near or Near()
         reworded = {u.id: u for u in made.rewords}
-        self.memories = editable(compared(state.active))
+        self.memories = editable(compared_in(state))
         for id_ in sorted(self.memories.keys() & reworded):
             update = reworded[id_]
             self.memories[id_] = self.memories[id_].with_fields(update.fields, update.body)
@@ -377,7 +386,13 @@ class Pool:
         Where only some are asked about, it is nothing that concerns none of them.
         """
         memory = self.memories.get(id_)
-        return sorted(self._near.changed(prior_of(memory), asked)) if memory else []
+        if memory is None:
+            return []
+        if asked is not None and len(asked) <= LOOKED:
+            others = [self.memories[other].said for other in asked if other in self.memories]
+            if all(are_apart(memory.said, other) for other in others):
+                return []  # of the others nobody has to be read
+        return sorted(self._near.changed(prior_of(memory), asked))
 
     def alike(self, id_: str, asked: Container[str] | None = None) -> list[str]:
         """Return whose words are most like those of a memory, best first; `asked` as above."""

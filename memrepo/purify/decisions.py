@@ -26,6 +26,7 @@ from memrepo.core.corrections import Correction, Side, contradiction_id
 from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, PriorClaim
 from memrepo.core.memories import by_id, differing, each, editable, only
 from memrepo.core.memory import CLAIM_TYPES, OWN_ACTOR, Link, Memory
+from memrepo.core.state import State
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import Basis, is_dated, newer_of, same_place
 from memrepo.policies.matching import (
@@ -164,6 +165,15 @@ def compared(memories: Iterable[Memory]) -> Mapping[str, Memory]:
     """Return by id the memories that others are held against."""
     asked = (each(memories, name) for name in ("status", "type", "standing"))
     return by_id(only(memories, map(_is_compared, *asked)))
+
+
+def compared_in(state: State) -> Mapping[str, Memory]:
+    """Return by id the memories of a state that others are held against, found once."""
+    return state.once(_compared_in)
+
+
+def _compared_in(state: State) -> Mapping[str, Memory]:
+    return compared(state.active)
 
 
 class Near:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from memrepo.core.memories import ONCE, taken
+from memrepo.core.memories import ONCE, taking
 from memrepo.core.memory import Memory
 
 T = TypeVar("T")
@@ -341,13 +341,16 @@ def segment(rows: Mapping[str, Row]) -> bytes:
 
 
 def _column(values: Sequence[Cell]) -> _Column:
-    """Return a column; texts that stand in it time and again are spelled once."""
-    if all(value is None or isinstance(value, str) for value in values):
-        numbers: dict[Cell, int] = {}
-        codes = [numbers.setdefault(value, len(numbers)) for value in values]
-        if 2 * len(numbers) <= len(values):
-            return _Column([*numbers], codes)
-    return _Column([*values])
+    """Return a column; what stands in it time and again is spelled once."""
+    numbers: dict[Cell, int] = {}
+    found: list[Cell] = []
+    codes = []
+    for value in values:
+        key = msgspec.msgpack.encode(value) if isinstance(value, list) else value
+        if (code := numbers.setdefault(key, len(numbers))) == len(found):
+            found.append(value)
+        codes.append(code)
+    return _Column(found, codes) if 2 * len(found) <= len(values) else _Column([*values])
 
 
 class Table:
@@ -368,6 +371,7 @@ class Table:
         left = {*self.missing}
         self.paths = [path for path in files if path not in left] if left else [*files]
         self._columns: dict[str, list[Cell] | None] = {"path": self.paths}
+        self._taken = taking(self._rows)
         self.made: list[Kept | None] = [None] * len(self._rows)
         """Those that somebody asked for."""
         self._starts = [0]
@@ -391,5 +395,5 @@ class Table:
             found: list[Cell] = []
             for of in self._segments:
                 found += of.told(name) or [None] * len(of.blobs)
-            self._columns[name] = taken(found, self._rows)
+            self._columns[name] = self._taken(found)
         return self._columns[name]

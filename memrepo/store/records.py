@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from zlib import crc32
 
 import msgspec
@@ -78,6 +78,9 @@ _KEPT = msgspec.json.Decoder()
 _UNREAD = (ValueError, TypeError, KeyError, msgspec.MsgspecError)
 
 
+T = TypeVar("T")
+
+
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """The commit whose memories have been compared with each other, but for a few ids of them."""
 
@@ -101,6 +104,7 @@ class Records:
         self._singles = 0
         self._all: dict[str, Memory] | None = None
         self._unlined: frozenset[str] = frozenset()
+        self._pieces: dict[str, Any] = {}
 
     @cached_property
     def compared(self) -> dict[str, Compared]:
@@ -216,8 +220,16 @@ class Records:
                 return said
         return None
 
+    def whole_as(self, name: str, read: Callable[[bytes | None], T]) -> T:
+        """Return what a function reads from the piece of a name: once, until another is kept."""
+        if name not in self._pieces:
+            self._pieces[name] = read(self.whole(name))
+        found: T = self._pieces[name]
+        return found
+
     def keep_whole(self, name: str, said: bytes) -> None:
         """Keep one piece under a name, where memories are kept."""
+        self._pieces.pop(name, None)
         if self._path.exists():
             with suppress(sqlite3.Error, UnicodeDecodeError, OSError), self._open() as base:
                 if _is_ours(base):

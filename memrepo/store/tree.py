@@ -459,6 +459,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if not touched:
             if "active" in old.__dict__:
                 state.__dict__["active"] = old.active
+            self.__dict__["memory_files"] = near.memory_files
             return state
         self._forget()
         new = []

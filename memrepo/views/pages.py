@@ -301,7 +301,7 @@ def _pages_of(
     if any(topics_of([memory], words) for memory in active):
         yield _Page(
             path=state.layout.view(folder + TOPICS),
-            of=digest([folder + TOPICS, *_said(state, active)]),
+            of=_print_of(state, VIEWS[0], folder + TOPICS, _said(state, active)),
             render=lambda: _rendered(f"{TOPICS}.j2", topics=_rounded(topics_of(active, words))),
         )
 
@@ -430,7 +430,8 @@ def _page(state: State, view: View, title: str, claims: Sequence[Memory], name: 
 
 def _print_of(state: State, view: View, title: str, said: Iterable[str]) -> str:
     """Return the print of what a page shows: of the prints of its claims in their order."""
-    return digest([view.name, title, state.layout.prefix, "\n".join(said)])
+    shown = _digest("\n".join(said).encode("utf-8", "surrogatepass"))
+    return digest([view.name, title, state.layout.prefix, shown])
 
 
 def _claims_page(state: State, view: View, title: str, claims: Sequence[Memory]) -> bytes:

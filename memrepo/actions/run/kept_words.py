@@ -76,7 +76,10 @@ _SPARE = 100
 
 
 def _read(work: Work, name: str) -> tuple[list[str], Postings] | None:
-    data = work.store.trees.records.whole(name)
+    return work.store.trees.records.whole_as(name, _parsed)
+
+
+def _parsed(data: bytes | None) -> tuple[list[str], Postings] | None:
     if data is None or len(data) < _HEAD:
         return None
     end = _HEAD + int.from_bytes(data[:_HEAD], "big")

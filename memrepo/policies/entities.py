@@ -212,9 +212,9 @@ def catalogue(
     memories = memories if isinstance(memories, Sequence) else [*memories]
     confirmed_of = {m.id: m.texts("entities") for m in having(memories, ("entities",))}
     ids_of, subjects_of = each(memories, "id"), each(memories, "subject")
-    named_of = dict(zip(ids_of, each_once(memories, "names", _named), strict=True))
+    told = zip(ids_of, each_once(memories, "names", _named), strict=True)
     # Most texts name nothing.
-    some = {id_: named for id_, named in named_of.items() if any(named) or id_ in confirmed_of}
+    some = {id_: named for id_, named in told if any(named) or id_ in confirmed_of}
     main = _mains((pair for named in some.values() for pair in named[2]), configured or {})
     spelled: Counter[str] = Counter()
     for id_, (names, *_) in some.items():
@@ -226,11 +226,13 @@ def catalogue(
         groups.setdefault(main.of(name), set()).add(name)
     ids: dict[str, list[str]] = {}
     sure: dict[str, list[str]] = {}
-    subjects = {subject for subject in {*subjects_of} if _fold(subject) in known}
+    key_of = {subject: main.of(subject) for subject in {*subjects_of} if _fold(subject) in known}
     for id_, subject in zip(ids_of, subjects_of, strict=True):
-        if id_ not in some and subject not in subjects:
+        if id_ not in some:
+            if (about := key_of.get(subject)) is not None:
+                ids.setdefault(about, []).append(id_)
             continue
-        (names, maybe, _), confirmed = named_of[id_], confirmed_of.get(id_, ())
+        (names, maybe, _), confirmed = some[id_], confirmed_of.get(id_, ())
         likely = [name for name in (*maybe, subject) if _fold(name) in known]
         for key in dict.fromkeys(map(main.of, (*names, *confirmed, *likely))):
             ids.setdefault(key, []).append(id_)

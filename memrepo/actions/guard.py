@@ -21,6 +21,7 @@ from memrepo.core.changes import Change, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.layout import CONFIG_NAME
+from memrepo.core.memories import differing
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.secret_kinds import SWITCHED
@@ -138,10 +139,12 @@ def refuse_rejected(before: State, after: State) -> None:
     stones, known = tombstones_in(after), tombstones_in(before)
     if not stones:
         return
-    same = stones.keys == known.keys
-    for memory in after.memories.values():
+    written: Iterable[Memory] = stones.suspected(after.every)
+    if stones.keys == known.keys:
+        written = _written(before, after)
+    for memory in written:
         old = before.memories.get(memory.id)
-        if memory.status == "forgotten" or (same and old is memory):
+        if memory.status == "forgotten":
             continue
         stone = stones.bar(memory)
         if stone is None:
@@ -150,11 +153,17 @@ def refuse_rejected(before: State, after: State) -> None:
             raise Rejected(memory, stone)
 
 
+def _written(before: State, after: State) -> Iterator[Memory]:
+    """Yield the memories that are not as they were, in order."""
+    apart = differing(before.memories, after.memories)
+    return (after.memories[id_] for id_ in after.memories if id_ in apart)
+
+
 def near_rejected(before: State, after: State) -> Iterator[tuple[Memory, Tombstone]]:
     """Yield each memory in recall whose words are new and close to a rejected text."""
-    for memory in after.memories.values() if tombstones_in(after) else ():
+    for memory in _written(before, after) if tombstones_in(after) else ():
         old = before.memories.get(memory.id)
-        if memory.status != "active" or old is memory:
+        if memory.status != "active":
             continue
         if old is not None and _said(old) == _said(memory):
             continue

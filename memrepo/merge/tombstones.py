@@ -20,13 +20,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 from html import unescape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
+from zlib import crc32
 
 import msgspec
 from msgspec.structs import replace
@@ -35,6 +36,7 @@ from memrepo.core import header
 from memrepo.core.fields import Choice, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
 from memrepo.core.ids import TEXT_HASH_PATTERN, digest, normal_claim, text_hash, visible
 from memrepo.core.layout import Layout, below
+from memrepo.core.memories import Memories, each_once, editable, only
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -309,6 +311,14 @@ def _own_keys(stone: Tombstone) -> frozenset[str]:
     return frozenset({stone.memory, *(one + place for one in said for place in places)} - {""})
 
 
+def _prints(memory: Memory) -> str:
+    return " ".join(sorted(map(_short, tombstone_keys(memory))))
+
+
+def _short(key: str) -> str:
+    return f"{crc32(key.encode('utf-8', 'surrogatepass')):x}"
+
+
 class Tombstones:
     """The tombstones of one state, and what of them stands; false where nothing is barred.
 
@@ -344,6 +354,14 @@ class Tombstones:
         return next(
             (self._exact[k] for k in sorted(tombstone_keys(memory)) if k in self._exact), None
         )
+
+    def suspected(self, memories: Sequence[Memory]) -> Sequence[Memory]:
+        """Return those that may match: of most a short print of each of their keys tells not."""
+        if not self._exact:
+            return memories[:0]
+        wanted = {_short(key) for key in self._exact}
+        prints = each_once(memories, "tombstone keys", _prints)
+        return only(memories, [not wanted.isdisjoint(one.split(" ")) for one in prints])
 
     def near(self, memory: Memory) -> Tombstone | None:
         """Return a tombstone for which a person should look at a memory first.
@@ -389,18 +407,16 @@ def held_against(state: State) -> State:
     stones = tombstones_in(state)
     if not stones:
         return state
-    found = {
-        id_: (memory, stone)
-        for id_, memory in state.memories.items()
-        if memory.status != "forgotten" and (stone := stones.bar(memory)) is not None
-    }
+    barred = ((memory, stones.bar(memory)) for memory in stones.suspected(state.every))
+    found = [(m, stone) for m, stone in barred if stone is not None and m.status != "forgotten"]
     if not found:
         return state
-    held = {id_: held_back(memory) for id_, (memory, _) in found.items()}
+    memories = editable(state.memories)
+    memories.update((memory.id, held_back(memory)) for memory, _ in found)
     return replace(
         state,
-        memories=MappingProxyType({**state.memories, **held}),
-        problems=(*state.problems, *(brought_back(*one) for one in found.values())),
+        memories=memories if isinstance(memories, Memories) else MappingProxyType(memories),
+        problems=(*state.problems, *(brought_back(*one) for one in found)),
     )
 
 

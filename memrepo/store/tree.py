@@ -17,7 +17,7 @@ import msgspec
 from memrepo.core import codec
 from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
-from memrepo.core.memories import each
+from memrepo.core.memories import by_id, each, only
 from memrepo.core.problems import Problem
 from memrepo.store.objects import FOLDER, LONGEST, NOTHING, Missing
 
@@ -429,9 +429,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if state is None:
             self._decode_many()
             state = read_state(self.files, self.layout, self._decoded, self.memory_files)
-        state = replace(state, problems=self.problems + state.problems)
-        stones = self.layout.area("tombstones")
-        if not self.files.below(stones):
+        return self._held(replace(state, problems=self.problems + state.problems))
+
+    def _held(self, state: State) -> State:
+        if not self.files.below(self.layout.area("tombstones")):
             return state
         from memrepo.merge.tombstones import held_against
 
@@ -440,15 +441,15 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _following(self, near: Snapshot) -> State | None:
         """Return the state by what differs from another commit's; None where that takes all files.
 
-        So it does where a file of either cannot be read as it is, or a tombstone may bar one.
+        So it does where a file of either cannot be read as it is, or other tombstones bar them.
         """
         from msgspec.structs import replace
 
         from memrepo.core.memories import replaced
         from memrepo.core.state import Files
 
-        old, stones = near.state(), self.layout.area("tombstones")
-        if old.problems or self.problems or near.files.below(stones) or self.files.below(stones):
+        old, stones = near.state(), self.layout.area("tombstones").rstrip("/")
+        if old.problems or self.problems or near.files.id_of(stones) != self.files.id_of(stones):
             return None
         changed = self.files.changed_since(near.commit)
         if changed is None or len(changed) > _AT_ONCE:
@@ -471,7 +472,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 return None
             new.append(memory)
         memories = replaced(old.memories, {*touched}, new)
-        return None if memories is None else replace(state, memories=memories)
+        return None if memories is None else self._held(replace(state, memories=memories))
 
 
 class Scoped(Snapshot, frozen=True, kw_only=True, dict=True):
@@ -485,7 +486,8 @@ class Scoped(Snapshot, frozen=True, kw_only=True, dict=True):
         from msgspec.structs import replace
 
         state = self.of.state()
-        mine = {i: m for i, m in state.memories.items() if m.text("scope") in ("", self.scope)}
+        scopes = each(state.every, "scope")
+        mine = by_id(only(state.every, [scope in ("", self.scope) for scope in scopes]))
         return replace(state, memories=mine, problems=())  # whose paths tell of other memories
 
 

@@ -19,7 +19,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import msgspec
@@ -211,14 +211,21 @@ def catalogue(
     """
     memories = memories if isinstance(memories, Sequence) else [*memories]
     confirmed_of = {m.id: m.texts("entities") for m in having(memories, ("entities",))}
-    ids_of, subjects_of = each(memories, "id"), each(memories, "subject")
-    told = zip(ids_of, each_once(memories, "names", _named), strict=True)
-    # Most texts name nothing.
-    some = {id_: named for id_, named in told if any(named) or id_ in confirmed_of}
-    main = _mains((pair for named in some.values() for pair in named[2]), configured or {})
+    told = [
+        *zip(
+            each(memories, "id"),
+            each(memories, "subject"),
+            each_once(memories, "names", _named),
+            strict=True,
+        )
+    ]
+    # Most texts name nothing for sure.
+    sure_of = [(id_, named) for id_, _, named in told if named[0] or named[2]]
+    main = _mains((pair for _, named in sure_of for pair in named[2]), configured or {})
     spelled: Counter[str] = Counter()
-    for id_, (names, *_) in some.items():
-        spelled.update((*names, *confirmed_of.get(id_, ())))
+    for _, (names, *_) in sure_of:
+        spelled.update(names)
+    spelled.update(chain.from_iterable(confirmed_of.values()))
     spelled.update(dict.fromkeys(main.spellings, 0))
     known = {_fold(name) for name in spelled}
     groups: dict[str, set[str]] = {}
@@ -226,18 +233,16 @@ def catalogue(
         groups.setdefault(main.of(name), set()).add(name)
     ids: dict[str, list[str]] = {}
     sure: dict[str, list[str]] = {}
-    key_of = {subject: main.of(subject) for subject in {*subjects_of} if _fold(subject) in known}
-    for id_, subject in zip(ids_of, subjects_of, strict=True):
-        if id_ not in some:
-            if (about := key_of.get(subject)) is not None:
-                ids.setdefault(about, []).append(id_)
-            continue
-        (names, maybe, _), confirmed = some[id_], confirmed_of.get(id_, ())
-        likely = [name for name in (*maybe, subject) if _fold(name) in known]
-        for key in dict.fromkeys(map(main.of, (*names, *confirmed, *likely))):
-            ids.setdefault(key, []).append(id_)
-        for key in dict.fromkeys(map(main.of, confirmed)):
-            sure.setdefault(key, []).append(id_)
+    likely = {name for _, subject, named in told for name in (subject, *named[1])}
+    key_of = {name: main.of(name) for name in likely if _fold(name) in known}
+    for id_, subject, (names, maybe, _) in told:
+        confirmed = confirmed_of.get(id_, ())
+        keys = [key_of[name] for name in (*maybe, subject) if name in key_of]
+        if names or confirmed or keys:
+            for key in dict.fromkeys((*map(main.of, (*names, *confirmed)), *keys)):
+                ids.setdefault(key, []).append(id_)
+            for key in dict.fromkeys(map(main.of, confirmed)):
+                sure.setdefault(key, []).append(id_)
     made = [
         _entity(key, names, spelled, main, sorted(ids[key]), sorted(sure.get(key, ())))
         for key, names in groups.items()

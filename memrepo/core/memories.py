@@ -117,13 +117,10 @@ class Memories(MutableMapping[str, Memory]):
 
     def differing(self, other: Memories) -> set[str]:
         """Return the ids of memories that are not the same one in both, or not there in both."""
-        if self.columns is not other.columns:
-            may = {*self._at, *other._at}
-        else:
-            may = {i for i, _ in self._at.items() ^ other._at.items()}
-            may |= {i for i, at in self._at.items() if at < 0}
-        both = self._at.keys() & other._at.keys()
-        return {i for i in may if i not in both or self[i] is not other[i]}
+        there, same = other._at.get, self.columns is other.columns
+        may = [i for i, at in self._at.items() if at < 0 or not same or there(i) != at]
+        found = {i for i in may if i not in other or self[i] is not other[i]}
+        return found | (other._at.keys() - self._at.keys())
 
     def by_path(self) -> Memories:
         """Return itself, in the order of paths."""
@@ -138,9 +135,9 @@ class Memories(MutableMapping[str, Memory]):
         return [*(self.columns.column(name) or ()), *map(of, reversed(self._others))]
 
     @property
-    def has_others(self) -> bool:
-        """Tell whether there may be memories that are in no row."""
-        return bool(self._others)
+    def others(self) -> int:
+        """Return how many memories there may be that are in no row."""
+        return len(self._others)
 
     def numbered(self, at: int) -> Memory:
         """Return a memory by the number of its row, or below zero of another."""
@@ -235,15 +232,14 @@ class Listed(Sequence[Memory]):
     @cached_property
     def _taken(self) -> Callable[[Cells], Cells]:
         """Return what takes from a column the cells of these: of those in no row any."""
-        others, at = {place for place, _ in self._others}, self._at
-        if others:
-            at = [0 if place in others else number for place, number in enumerate(at)]
-        return taking(at)
+        if self._of.others <= len(self._of.columns.ids):  # then each has a cell, from the end
+            return taking(self._at)
+        return taking([max(0, at) for at in self._at])
 
     @cached_property
     def _others(self) -> Sequence[tuple[int, int]]:
         """Return place and number of those that are in no row."""
-        if not self._of.has_others:
+        if not self._of.others:
             return ()
         return [(place, at) for place, at in enumerate(self._at) if at < 0]
 

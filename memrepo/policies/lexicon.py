@@ -165,7 +165,7 @@ def topics_of(memories: Iterable[Memory], lexicon: Lexicon, most: int = MOST) ->
     return _ranked(each_once(memories, f"topics {lexicon.more}", said), most)
 
 
-def _said(memory: Memory, lexicon: Lexicon) -> list[list[object]]:
+def _said(memory: Memory, lexicon: Lexicon) -> list[Any]:
     return _words(without_secrets(f"{memory.text('title')}\n{memory.body}"), lexicon)
 
 
@@ -177,12 +177,12 @@ def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[To
     return _ranked((_words(text, lexicon) for text in texts), most)
 
 
-def _words(text: str, lexicon: Lexicon) -> list[list[object]]:
-    """Count the words of a text that may be topics, in the order in which they first stand."""
+def _words(text: str, lexicon: Lexicon) -> list[Any]:
+    """Return the words of a text that may be topics, each with its count behind it, in order."""
     small = _small(text, lexicon)
     said = (w for w in lexicon.content(text) if w not in _OWN and w not in small)
     found = Counter(filter(_is_term, said))
-    return [[word, count] for word, count in found.items()]
+    return [part for pair in found.items() for part in pair]
 
 
 def _small(text: str, lexicon: Lexicon) -> frozenset[str]:
@@ -202,13 +202,14 @@ def _is_term(word: str) -> bool:
     return not word.isascii() or (len(word) > 2 and any(ch.isalpha() for ch in word))
 
 
-def _ranked(texts: Iterable[list[list[Any]]], most: int) -> tuple[Topic, ...]:
+def _ranked(texts: Iterable[list[Any]], most: int) -> tuple[Topic, ...]:
     of: dict[str, list[Any]] = {}
     size = 0
     for words in texts:
         size += 1
-        length = sum([count for _, count in words])
-        for word, count in words:
+        counts = words[1::2]
+        length = sum(counts)
+        for word, count in zip(words[::2], counts, strict=True):
             if (said := of.get(word)) is None:
                 of[word] = [count / length, count, 1]
             else:

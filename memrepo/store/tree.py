@@ -471,6 +471,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             if memory is None or problems:
                 return None
             new.append(memory)
+        files = {**near.memory_files, **{path: self.blobs.get(path, "") for path in touched}}
+        self.__dict__["memory_files"] = {p: files[p] for p in sorted(files) if files[p]}
         memories = replaced(old.memories, {*touched}, new)
         return None if memories is None else self._held(replace(state, memories=memories))
 

@@ -21,8 +21,7 @@ from memrepo.core.changes import Change, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.layout import CONFIG_NAME
-from memrepo.core.memories import differing
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, differing
 from memrepo.core.problems import Problem
 from memrepo.core.secret_kinds import SWITCHED
 from memrepo.core.secrets import find_secrets

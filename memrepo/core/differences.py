@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import msgspec
 
 from memrepo.core.codec import changed_keys
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, differing
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 
@@ -113,7 +113,7 @@ def differences(before: State, after: State) -> tuple[Difference, ...]:
 
 
 def _found(before: Mapping[str, Memory], after: Mapping[str, Memory]) -> Iterator[Difference]:
-    for id_ in {*before, *after}:
+    for id_ in differing(before, after):
         old, new = before.get(id_), after.get(id_)
         if old is None or new is None:
             yield Difference(kinds=("removed" if new is None else "added",), before=old, after=new)

@@ -15,8 +15,7 @@ import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
-from memrepo.core.memories import each
-from memrepo.core.memory import Gist, Memory, Source, without_lead
+from memrepo.core.memory import Gist, Memory, Source, each, without_lead
 from memrepo.core.schema import Scores
 
 VerdictWord = Literal["reject", "defer", "compress", "merge", "promote"]

@@ -14,8 +14,7 @@ from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Update, W
 from memrepo.core.corrections import Corrections, read_corrections
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout, below
-from memrepo.core.memories import Memories, editable, listed
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memories, Memory, editable, listed
 from memrepo.core.problems import Problem
 
 _SAME_ID = "memory-same-id"

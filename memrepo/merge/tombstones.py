@@ -36,8 +36,7 @@ from memrepo.core import header
 from memrepo.core.fields import Choice, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
 from memrepo.core.ids import TEXT_HASH_PATTERN, digest, normal_claim, text_hash, visible
 from memrepo.core.layout import Layout, below
-from memrepo.core.memories import Memories, each_once, editable, only
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memories, Memory, each_once, editable, only
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import Field

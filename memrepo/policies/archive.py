@@ -26,8 +26,19 @@ from memrepo.core.changes import Change, Create, Remove, Step, Update
 from memrepo.core.ids import claim_id, normalise
 from memrepo.core.judge import Summary
 from memrepo.core.layout import Layout
-from memrepo.core.memories import each, editable, having, listed, only
-from memrepo.core.memory import REFERENCES, Hot, Link, Memory, Stamp, references
+from memrepo.core.memory import (
+    REFERENCES,
+    Hot,
+    Link,
+    Memory,
+    Stamp,
+    each,
+    editable,
+    having,
+    listed,
+    only,
+    references,
+)
 from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.core.times import format_duration, format_time

@@ -22,8 +22,7 @@ import msgspec
 
 from memrepo.core.corrections import Correction, Corrections, contradiction_id
 from memrepo.core.ids import visible
-from memrepo.core.memories import each, only
-from memrepo.core.memory import Link, Memory
+from memrepo.core.memory import Link, Memory, each, only
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST, format_time
 

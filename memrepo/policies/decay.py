@@ -22,8 +22,7 @@ import msgspec
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.ids import normalise
-from memrepo.core.memories import each, each_once, only
-from memrepo.core.memory import Memory, Stamp
+from memrepo.core.memory import Memory, Stamp, each, each_once, only
 from memrepo.core.patterns import regex
 from memrepo.core.times import end_of, format_duration, format_time, parse_time
 from memrepo.policies.futuredates import future_date

@@ -20,14 +20,24 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from itertools import chain, combinations
-from typing import Any
 
 import msgspec
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import normalise
-from memrepo.core.memories import by_id, each, each_once, having, of_types
-from memrepo.core.memory import CLAIM_TYPES, REFERENCES, Link, Memory, references
+from memrepo.core.memory import (
+    CLAIM_TYPES,
+    REFERENCES,
+    Cells,
+    Link,
+    Memory,
+    by_id,
+    each,
+    each_once,
+    having,
+    of_types,
+    references,
+)
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 
@@ -258,7 +268,7 @@ def learn_names(memories: Iterable[Memory]) -> None:
     each_once(memories, "names", _named)
 
 
-def _named(memory: Memory) -> list[list[Any]]:
+def _named(memory: Memory) -> list[Cells]:
     """Return the sure names of a memory's text, the likely ones, and the aliases that it states."""
     text = f"{memory.text('title')}\n{memory.body}".strip()
     sure, maybe = mentions(text)

@@ -20,8 +20,7 @@ import msgspec
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import normalise
-from memrepo.core.memories import each, having, only
-from memrepo.core.memory import Hot, Memory
+from memrepo.core.memory import Hot, Memory, each, having, only
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time

@@ -20,13 +20,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from memrepo.core.ids import digest, normalise
-from memrepo.core.memories import each_once
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Cells, Memory, each_once
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.rules import SIGNALS
@@ -165,7 +163,7 @@ def topics_of(memories: Iterable[Memory], lexicon: Lexicon, most: int = MOST) ->
     return _ranked(each_once(memories, f"topics {lexicon.more}", said), most)
 
 
-def _said(memory: Memory, lexicon: Lexicon) -> list[Any]:
+def _said(memory: Memory, lexicon: Lexicon) -> Cells:
     return _words(without_secrets(f"{memory.text('title')}\n{memory.body}"), lexicon)
 
 
@@ -177,7 +175,7 @@ def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[To
     return _ranked((_words(text, lexicon) for text in texts), most)
 
 
-def _words(text: str, lexicon: Lexicon) -> list[Any]:
+def _words(text: str, lexicon: Lexicon) -> Cells:
     """Return the words of a text that may be topics, each with its count behind it, in order."""
     small = _small(text, lexicon)
     said = (w for w in lexicon.content(text) if w not in _OWN and w not in small)
@@ -202,8 +200,8 @@ def _is_term(word: str) -> bool:
     return not word.isascii() or (len(word) > 2 and any(ch.isalpha() for ch in word))
 
 
-def _ranked(texts: Iterable[list[Any]], most: int) -> tuple[Topic, ...]:
-    of: dict[str, list[Any]] = {}
+def _ranked(texts: Iterable[Cells], most: int) -> tuple[Topic, ...]:
+    of: dict[str, Cells] = {}
     size = 0
     for words in texts:
         size += 1

@@ -14,8 +14,7 @@ from functools import lru_cache
 from itertools import islice
 
 from memrepo.core.access import Accesses
-from memrepo.core.memories import each, having, of_types, only
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, each, having, of_types, only
 from memrepo.core.patterns import regex
 from memrepo.core.times import EARLIEST, format_time
 from memrepo.policies.hotcache import SEEDED, hot_of, is_exempt, matters, that_may_be_hot

@@ -17,8 +17,7 @@ import msgspec
 
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write
-from memrepo.core.memories import of_types
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.policies.archive import Leaving, archivable, archive, archive_due, told

@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from memrepo.core.changes import Update
 from memrepo.core.ids import digest, normalise, note_id, text_hash
 from memrepo.core.lines import without_comments
-from memrepo.core.memories import of_types
-from memrepo.core.memory import OWN_ACTOR, Memory, Source, Stamp
+from memrepo.core.memory import OWN_ACTOR, Memory, Source, Stamp, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.purify.dates import (

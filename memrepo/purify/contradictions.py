@@ -33,10 +33,8 @@ from memrepo.core.judge import (
     Suspicion,
     Why,
 )
-from memrepo.core.memories import editable, having, listed
-from memrepo.core.memory import OWN_ACTOR, Memory
+from memrepo.core.memory import OWN_ACTOR, Memory, editable, having, listed
 from memrepo.core.state import State
-from memrepo.policies.change import are_apart
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import same_place
 from memrepo.policies.matching import (
@@ -389,6 +387,8 @@ class Pool:
         if memory is None:
             return []
         if asked is not None and len(asked) <= LOOKED:
+            from memrepo.policies.change import are_apart  # as in `noticed`: it reads rules
+
             others = [self.memories[other].said for other in asked if other in self.memories]
             if all(are_apart(memory.said, other) for other in others):
                 return []  # of the others nobody has to be read

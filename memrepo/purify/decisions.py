@@ -24,8 +24,17 @@ from memrepo.core import corrections
 from memrepo.core.changes import Create, Step, Write
 from memrepo.core.corrections import Correction, Side, contradiction_id
 from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, PriorClaim
-from memrepo.core.memories import by_id, differing, each, editable, only
-from memrepo.core.memory import CLAIM_TYPES, OWN_ACTOR, Link, Memory
+from memrepo.core.memory import (
+    CLAIM_TYPES,
+    OWN_ACTOR,
+    Link,
+    Memory,
+    by_id,
+    differing,
+    each,
+    editable,
+    only,
+)
 from memrepo.core.state import State
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import Basis, is_dated, newer_of, same_place

@@ -12,8 +12,7 @@ from functools import cached_property
 import msgspec
 
 from memrepo.core.ids import normal_claim, text_hash
-from memrepo.core.memories import differing
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, differing
 from memrepo.policies.kept_words import Postings
 from memrepo.policies.matching import normal_subject
 

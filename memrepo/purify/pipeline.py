@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from memrepo.core.changes import Change, Create, Delete, Op, Step, Write
 from memrepo.core.ids import text_hash
 from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Shown, Usage, Verdict
-from memrepo.core.memories import by_id, of_types
-from memrepo.core.memory import CLAIM_TYPES
+from memrepo.core.memory import CLAIM_TYPES, by_id, of_types
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State

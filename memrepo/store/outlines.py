@@ -10,16 +10,13 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
-from memrepo.core.memories import ONCE, taking
-from memrepo.core.memory import Memory
+from memrepo.core.memory import ONCE, Cell, Memory, taking
 
 T = TypeVar("T")
-Cell: TypeAlias = Any
-"""A value of a column, or of a field: what the name of either says it is."""
 Row: TypeAlias = dict[str, Cell]
 """What is kept of one memory, by the name of the column."""
 _TEXTS = ("subject", "lead", "scope", "home", "predicate", "object")
@@ -354,7 +351,7 @@ def _column(values: Sequence[Cell]) -> _Column:
 
 
 class Table:
-    """The outlines of the memory files of a commit, in the order of their paths (core/memories)."""
+    """The outlines of the memory files of a commit, in the order of their paths (core/memory)."""
 
     def __init__(self, found: Sequence[Outlines], files: Mapping[str, str]) -> None:
         """Take segments, the newest first, and blobs by path in order."""

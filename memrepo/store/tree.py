@@ -17,7 +17,7 @@ import msgspec
 from memrepo.core import codec
 from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
-from memrepo.core.memories import by_id, each, only
+from memrepo.core.memory import by_id, each, only
 from memrepo.core.problems import Problem
 from memrepo.store.objects import FOLDER, LONGEST, NOTHING, Missing
 
@@ -36,6 +36,8 @@ _MANY = 50
 _AT_ONCE = 1000
 """How many contents are held in memory together."""
 _KEPT = 4
+_LARGE = 8 * 1024 * 1024
+"""Below so many bytes what runs kept is of so few memories that files are listed as fast."""
 _LISTING = "files"
 """Under this name the list of the files of a commit is kept: it is far larger than what changes."""
 _FEW = 4
@@ -393,7 +395,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def _tabled(self) -> State | None:
         """Return the state by what runs kept of its memories; None where that is not most of it."""
-        from memrepo.core.memories import Memories
+        from memrepo.core.memory import Memories
         from memrepo.core.state import Files, State
 
         if self.trees is None or len(self.blobs) < _MANY or len(self.memory_files) < _MANY:
@@ -445,7 +447,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         from msgspec.structs import replace
 
-        from memrepo.core.memories import replaced
+        from memrepo.core.memory import replaced
         from memrepo.core.state import Files
 
         old, stones = near.state(), self.layout.area("tombstones").rstrip("/")
@@ -537,6 +539,11 @@ class Snapshots:
         """Return the files of a tree that was asked for before, else those that a run kept."""
         if near is not None and "_listed" in near.files.__dict__:
             return near.files
+        from memrepo.store.records import NAME
+
+        kept = Path(self._repo.common_dir) / "memrepo" / NAME
+        if not kept.exists() or kept.stat().st_size < _LARGE:
+            return None
         found = BlobFiles.kept(self._repo, layout, self.records.whole(_LISTING))
         self._kept = found.commit if found else ""
         return found

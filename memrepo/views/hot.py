@@ -12,8 +12,7 @@ from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import visible
 from memrepo.core.layout import HOT_NAMES, Layout, Standing, stamped
 from memrepo.core.layout import standing_of as standing_of_page
-from memrepo.core.memories import having
-from memrepo.core.memory import Hot, Memory, Source, Stamp
+from memrepo.core.memory import Hot, Memory, Source, Stamp, having
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State

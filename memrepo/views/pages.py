@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from functools import cache, cached_property, lru_cache, partial
 from itertools import compress, count
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import msgspec
@@ -21,8 +21,7 @@ from memrepo.assets import asset
 from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import digest, normalise, slugify, visible
 from memrepo.core.layout import below, stamped
-from memrepo.core.memories import each, each_once, grouped, only, picked
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Cells, Memory, each, each_once, grouped, only, picked
 from memrepo.core.patterns import regex
 from memrepo.core.plain import plain
 from memrepo.core.secrets import without_secrets
@@ -85,7 +84,7 @@ def _by_oldest(memories: Sequence[Memory]) -> list[tuple[object, ...]]:
 def _sorted(
     memories: Sequence[Memory], order: Callable[[Sequence[Memory]], list[tuple[object, ...]]]
 ) -> Sequence[Memory]:
-    keys: list[Any] = order(memories)
+    keys: Cells = order(memories)
     return picked(memories, sorted(range(len(keys)), key=keys.__getitem__))
 
 

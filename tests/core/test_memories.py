@@ -10,9 +10,10 @@ from hoards import hoard, memory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.memories import (
+from memrepo.core.memory import (
     Listed,
     Memories,
+    Memory,
     by_id,
     differing,
     each,
@@ -26,7 +27,6 @@ from memrepo.core.memories import (
     picked,
     replaced,
 )
-from memrepo.core.memory import Memory
 
 NAMES = ("path", "id", "type", "status", "standing", "keys", "captured", "files", "first", "said")
 TEXTS = ("subject", "lead", "scope", "home", "predicate", "object")

@@ -15,7 +15,7 @@ from memrepo.actions.recall.show import plain
 from memrepo.actions.recall.when import heading, work_at
 from memrepo.actions.request import At, option
 from memrepo.actions.work import Work
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, having
 from memrepo.core.messages import PREFIX, fold
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
@@ -255,7 +255,8 @@ def _brief(memory: Memory) -> Other:
 
 def _duplicates(state: State, memory: Memory) -> Duplicates:
     """Return what it probably repeats, and what probably repeats it."""
-    twins = [m for m in state.memories.values() if m.text("duplicate_of") == memory.id]
+    repeating = having(state.every, ("duplicate_of",))
+    twins = [m for m in repeating if m.text("duplicate_of") == memory.id]
     return Duplicates(
         of=memory.text("duplicate_of"),
         by=tuple(_brief(m) for m in sorted(twins, key=lambda m: m.path)),
@@ -267,7 +268,7 @@ def _contested(state: State, memory: Memory) -> tuple[Other, ...]:
     ids = {link.target for link in memory.fields.get("links", ()) if link.type == "contradicts"}
     ids |= {
         m.id
-        for m in state.memories.values()
+        for m in having(state.every, ("links",))
         if any(k.target == memory.id and k.type == "contradicts" for k in m.fields.get("links", ()))
     }
     return tuple(_brief(state.memories[id_]) for id_ in sorted(ids) if id_ in state.memories)

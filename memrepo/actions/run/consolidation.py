@@ -21,8 +21,7 @@ from memrepo.actions.run.offer import Clerk, Offered
 from memrepo.actions.work import Work
 from memrepo.core.ids import digest
 from memrepo.core.judge import Judge, Summary, SummaryRequest, Usage
-from memrepo.core.memories import differing, each
-from memrepo.core.memory import OWN_ACTOR
+from memrepo.core.memory import OWN_ACTOR, differing, each
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.judges.grounding import fault_in_summary

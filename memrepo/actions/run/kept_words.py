@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from memrepo.actions.work import Work
-from memrepo.core.memories import each, listed
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Memory, each, listed
 from memrepo.policies.kept_words import Postings
 from memrepo.policies.matching import tokens
 from memrepo.purify.decisions import KeptWords, compared

@@ -26,8 +26,7 @@ from memrepo.core import codec
 from memrepo.core.access import Access, Accesses, seconds
 from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.judge import Judge
-from memrepo.core.memories import of_types
-from memrepo.core.memory import Hot, Memory
+from memrepo.core.memory import Hot, Memory, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time

@@ -36,7 +36,7 @@ from memrepo.core.changes import BULK_OPS, Create, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.judge import Usage
-from memrepo.core.memories import each
+from memrepo.core.memory import each
 from memrepo.core.messages import cut
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets

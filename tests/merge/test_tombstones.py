@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import cases
+from strategies import cases, memories
 
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
@@ -141,6 +141,20 @@ def test_a_rejection_holds_in_its_scope_and_in_wider_ones(
     found = stones(fact(scope=rejected) if rejected else fact())
     memory = fact(SAID, OTHER, scope=said) if said else fact(SAID, OTHER)
     assert (found.bar(memory) is not None) is barred
+
+
+@given(st.lists(memories(), min_size=1, max_size=6), st.data())
+def test_whatever_is_barred_is_suspected(drawn: list[Memory], data: st.DataObject) -> None:
+    barring = stones(data.draw(st.sampled_from(drawn)))
+    suspected = [*barring.suspected(drawn)]
+    assert [one for one in suspected if barring.bar(one)] == [m for m in drawn if barring.bar(m)]
+
+
+def test_most_memories_are_not_even_suspected() -> None:
+    barring = stones(fact())
+    others = [fact(f"Shelf {n} holds another thing.", f"mem-{n:016x}") for n in range(2, 50)]
+    assert [*barring.suspected([*others, fact()])] == [fact()]
+    assert [*Tombstones().suspected(others)] == []
 
 
 def test_what_rests_only_on_rejected_units_is_close() -> None:

@@ -49,6 +49,8 @@ _FEW = 100
 """So many rows are asked for by name; of more all are read."""
 _SHARE = 4
 """Once one of so many memories was read by itself, all are read at once."""
+_AT_ONCE = 10_000
+"""So many outlines make a segment at most: their rows are held together while it is made."""
 _SMALL, _SEGMENTS = 2000, 32
 """Segments of fewer outlines than the first become one once there are as many as the second."""
 _SPARE = 1000
@@ -290,7 +292,10 @@ class Records:
                 _start_over(base)
             whole = {b: m for b, m in fresh.items() if not isinstance(m, Kept)}
             base.executemany("REPLACE INTO record VALUES (?, ?, ?)", _spelled(whole))
-            _outline(base, {b: row_of(m) for b, m in fresh.items()}, needed)
+            blobs = [*fresh]
+            for at in range(0, len(blobs), _AT_ONCE):
+                rows = {blob: row_of(fresh[blob]) for blob in blobs[at : at + _AT_ONCE]}
+                _outline(base, rows, needed)
             base.executemany("INSERT OR IGNORE INTO page VALUES (?, ?)", self.pages.items())
             base.execute("DELETE FROM compared")
             base.executemany("INSERT INTO compared VALUES (?, ?, ?)", _told(self.compared))

@@ -64,12 +64,16 @@ def _keep(
     if gone:
         postings = postings.without(lambda number: blobs[number] not in said)
         blobs = [blob for blob in blobs if blob in said]
-    postings = postings.with_words(words(memories[at]) for at in new)
+    for first in range(0, len(new), _AT_ONCE):
+        some = new[first : first + _AT_ONCE]
+        postings = postings.with_words(words(memories[at]) for at in some)
     names = "\n".join((*blobs, *(there[at] for at in new))).encode()
     head = len(names).to_bytes(_HEAD, "big")
     work.store.trees.records.keep_whole(name, head + names + postings.to_bytes())
 
 
+_AT_ONCE = 10_000
+"""The words of so many memories are held together."""
 _SPARE = 100
 """What is new, or gone, is kept, or dropped, once it is more than one of so many."""
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from memrepo.core import codec
 from memrepo.core.fields import ListOf
 from memrepo.core.memory import STATUSES, Link, Memory, Source, Stamp
+from memrepo.core.places import COUNT, LISTED, listed
 from memrepo.core.schema import BY_NAME, FIELDS, Field
 from memrepo.core.spelling import inline
 from memrepo.core.times import EARLIEST
@@ -74,7 +75,7 @@ def merge_fields(
     base: Mapping[str, object], older: Mapping[str, object], newer: Mapping[str, object]
 ) -> MergedFields:
     """Merge two sides' fields over their base; `newer` wins where a rule must choose a side."""
-    fields: dict[str, object] = {}
+    fields: dict[str, Any] = {}
     lost: dict[str, object] = {}
     for column in FIELDS:
         key = column.name
@@ -94,7 +95,15 @@ def merge_fields(
                 lost[key] = gone
         if value != column.default:
             fields[key] = value
+    if _is_joined(base, older, newer) and len(places := fields.get("sources", ())) > LISTED:
+        fields |= {"sources": listed(places), COUNT: max(len(places), fields.get(COUNT) or 0)}
     return MergedFields(fields=fields, lost=lost)
+
+
+def _is_joined(*sides: Mapping[str, object]) -> bool:
+    """Tell whether base and both sides list other places: all of them may be too many."""
+    base, older, newer = (side.get("sources", ()) for side in sides)
+    return base != older != newer != base
 
 
 def _joined(column: Field, base: Any, older: Any, newer: Any) -> tuple[Any, Any]:
@@ -102,6 +111,8 @@ def _joined(column: Field, base: Any, older: Any, newer: Any) -> tuple[Any, Any]
     match column.merge:
         case "min":
             return min((v for v in (older, newer) if v is not None), default=None), None
+        case "max":
+            return max((v for v in (older, newer) if v is not None), default=None), None
         case "set3":
             return merge_list(column, base or (), older or (), newer or ()), None
         case "lww" | "const" | "text3" | "derived" | "status":

@@ -123,10 +123,13 @@ def retire(
     that to some ids.
     """
     kept = set(spared)
+    asked = (
+        memory
+        for memory in _asked(state, gone, marks)
+        if memory.id not in kept and (among is None or memory.id in among)
+    )
     found: dict[str, list[Memory]] = defaultdict(list)
-    for memory, path in _without_places(state, gone, reader, marks):
-        if memory.id in kept or (among is not None and memory.id not in among):
-            continue
+    for memory, path in _without_places(state, asked, gone, reader):
         if not elsewhere(memory, reader.holding):
             found[path].append(memory)
     return tuple(_step(path, members, reader, run, now) for path, members in sorted(found.items()))
@@ -137,10 +140,11 @@ def relisted(
 ) -> tuple[Step, ...]:
     """Return the step that lists other places of memories whose listed ones are all gone."""
     kept = set(spared)
+    asked = (m for m in _asked(state, gone, marks) if m.has(COUNT) and m.id not in kept)
     changes = tuple(
         Update(id=memory.id, fields={"sources": _relisted(memory, places)})
-        for memory, _ in _without_places(state, gone, reader, marks)
-        if memory.id not in kept and (places := elsewhere(memory, reader.holding))
+        for memory, _ in _without_places(state, asked, gone, reader)
+        if (places := elsewhere(memory, reader.holding))
     )
     if not changes:
         return ()
@@ -162,13 +166,17 @@ def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
     return listed(unite(tuple(found), memory.sources))
 
 
+def _asked(state: State, gone: _Gone | None, marks: Marks | None) -> Iterable[Memory]:
+    """Return the memories that may have lost what they rest on."""
+    if gone is not None and marks is not None:
+        return marks.resting(frozenset[str]().union(*gone.values()))
+    return state.active
+
+
 def _without_places(
-    state: State, gone: _Gone | None, reader: Reader, marks: Marks | None
+    state: State, asked: Iterable[Memory], gone: _Gone | None, reader: Reader
 ) -> Iterator[tuple[Memory, str]]:
     """Yield the memories none of whose listed places holds its text, with what lost it."""
-    asked: Iterable[Memory] = state.active
-    if gone is not None and marks is not None:
-        asked = marks.resting(frozenset[str]().union(*gone.values()))
     for memory in asked:
         if memory.is_note or memory.standing == STANDING or memory.status != "active":
             continue

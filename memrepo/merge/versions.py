@@ -72,7 +72,7 @@ class MergedFields(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def merge_fields(
-    base: Mapping[str, object], older: Mapping[str, object], newer: Mapping[str, object]
+    base: Mapping[str, Any], older: Mapping[str, Any], newer: Mapping[str, Any]
 ) -> MergedFields:
     """Merge two sides' fields over their base; `newer` wins where a rule must choose a side."""
     fields: dict[str, Any] = {}
@@ -95,13 +95,15 @@ def merge_fields(
                 lost[key] = gone
         if value != column.default:
             fields[key] = value
-    if _is_joined(base, older, newer) and len(places := fields.get("sources", ())) > LISTED:
-        fields |= {"sources": listed(places), COUNT: max(len(places), fields.get(COUNT) or 0)}
+    if _is_joined(base, older, newer) and (places := fields.get("sources", ())):
+        told = max(side.get(COUNT) or 0 for side in (older, newer))
+        if told or len(places) > LISTED:
+            fields |= {"sources": listed(places), COUNT: max(told, len(places))}
     return MergedFields(fields=fields, lost=lost)
 
 
 def _is_joined(*sides: Mapping[str, object]) -> bool:
-    """Tell whether base and both sides list other places: all of them may be too many."""
+    """Tell whether base and both sides list other places: together they may be too many."""
     base, older, newer = (side.get("sources", ()) for side in sides)
     return base != older != newer != base
 

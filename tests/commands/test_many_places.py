@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from driving import begin, done, git, memories, memrepo
 
+from memrepo.actions.work import Call
+from memrepo.core import places
 from memrepo.core.memory import Memory
 from memrepo.core.places import LISTED
+from memrepo.faces.mcp.answer import answer
+from memrepo.faces.mcp.tools import DEFAULT
+from memrepo.purify import known
 
 LINE = "The barn door is painted green."
 
@@ -195,6 +201,62 @@ def test_a_night_taken_back_takes_its_count_back(repo: Path) -> None:
     assert told(repo).fields == before.fields
 
 
+def test_a_night_taken_back_keeps_what_came_after_it(repo: Path) -> None:
+    id_ = told(repo).id
+    write(repo.parent, range(120, 160))
+    run = done(repo, "run", now=night(2))["run"]
+    done(repo, "pin", id_, now=night(2))
+    write(repo.parent, range(160, 200))
+    done(repo, "run", now=night(3))
+    done(repo, "revert", run, now=night(4))
+    after = told(repo)
+    assert (after.id, after.status, after.flag("pinned")) == (id_, "active", True)
+    assert count(after) == 200
+    assert done(repo, "check")["problems"] == []
+    write(repo.parent, range(200), line="")
+    done(repo, "run", "--force", now=night(5))
+    assert told(repo).standing == "retire_candidate"
+
+
+def test_a_memory_that_lists_more_lists_fewer_when_it_is_met_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, range(120))
+    with monkeypatch.context() as before:
+        for module in (places, known):
+            before.setattr(module, "LISTED", 10_000)
+        repo = begin(tmp_path, tmp_path / "workspace")
+    memory = told(repo)
+    assert (len(memory.sources), count(memory)) == (120, None)
+    write(tmp_path, range(20), line="")
+    done(repo, "run", now=night(2))
+    assert told(repo) == memory
+    write(tmp_path, [120])
+    done(repo, "run", now=night(3))
+    after = told(repo)
+    assert (len(after.sources), count(after), after.first) == (LISTED, 121, memory.first)
+
+
+def test_what_is_left_out_of_a_waiting_run_is_taken_in_again_from_all_its_places(
+    tmp_path: Path,
+) -> None:
+    own = tmp_path / "workspace" / "MEMORY.md"
+    own.parent.mkdir()
+    lines = [f"- The server number {n} keeps the archive of year {1990 + n}." for n in range(20)]
+    own.write_text("\n".join(["# Servers", "", *lines, ""]))
+    repo = begin(tmp_path, tmp_path / "workspace")
+    write(tmp_path, range(120))
+    own.write_text("\n".join(["# Servers", "", *lines[:8], ""]))
+    assert memrepo(repo, "run", "--mode", "reconciliation", now=night(2)).exit == 3
+    (added,) = (c for c in done(repo, "diff")["changes"] if c["op"] == "added")
+    taken = done(repo, "accept", "--except", added["id"], now=night(2))
+    assert added["id"] in taken["offered"]
+    again = memrepo(repo, "run", now=night(3))
+    assert (again.exit, again.data["counts"]["units"]) == (3, 120)
+    done(repo, "accept", now=night(3))
+    assert (len(told(repo).sources), count(told(repo))) == (LISTED, 120)
+
+
 def test_every_face_tells_how_many_places_there_are(repo: Path) -> None:
     memory = told(repo)
     for command in ("why", "show"):
@@ -205,3 +267,13 @@ def test_every_face_tells_how_many_places_there_are(repo: Path) -> None:
     (hit,) = done(repo, "search", "barn", "door")["hits"]
     assert (len(hit["sources"]), hit["source_count"]) == (LISTED, 120)
     assert "and 117 more places" in memrepo(repo, "search", "barn", "door", as_json=False).out
+
+
+def test_the_tools_of_an_agent_tell_how_many_places_there_are(repo: Path) -> None:
+    call = Call(where=repo, now=datetime(2026, 3, 2, tzinfo=UTC))
+    tools = {tool.name: tool for tool in DEFAULT}
+    found = answer(call, tools["memory_search"], {"query": "barn door"}, "test")
+    opened = answer(call, tools["memory_get"], {"id": told(repo).id}, "test")
+    assert "'source_count': 120" in str(found.data)
+    assert "'source_count': 120" in str(opened.data)
+    assert "and 115 more places" in opened.text

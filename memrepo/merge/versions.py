@@ -72,10 +72,10 @@ class MergedFields(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def merge_fields(
-    base: Mapping[str, Any], older: Mapping[str, Any], newer: Mapping[str, Any]
+    base: Mapping[str, object], older: Mapping[str, object], newer: Mapping[str, object]
 ) -> MergedFields:
     """Merge two sides' fields over their base; `newer` wins where a rule must choose a side."""
-    fields: dict[str, Any] = {}
+    fields: dict[str, object] = {}
     lost: dict[str, object] = {}
     for column in FIELDS:
         key = column.name
@@ -95,17 +95,7 @@ def merge_fields(
                 lost[key] = gone
         if value != column.default:
             fields[key] = value
-    if _is_joined(base, older, newer) and (places := fields.get("sources", ())):
-        told = max(side.get(COUNT) or 0 for side in (older, newer))
-        if told or len(places) > LISTED:
-            fields |= {"sources": listed(places), COUNT: max(told, len(places))}
     return MergedFields(fields=fields, lost=lost)
-
-
-def _is_joined(*sides: Mapping[str, object]) -> bool:
-    """Tell whether base and both sides list other places: together they may be too many."""
-    base, older, newer = (side.get("sources", ()) for side in sides)
-    return base != older != newer != base
 
 
 def _joined(column: Field, base: Any, older: Any, newer: Any) -> tuple[Any, Any]:
@@ -276,10 +266,22 @@ def merge_memory(
         fields=fields.fields,
         body=codec.normal_body(body.text),
     )
+    memory = _with_places(memory, {origin.sources, older.sources, newer.sources}, (older, newer))
     kept = [_kept(older, key, _spelling(key, value)) for key, value in fields.lost.items()]
     if body.overlap:
         kept.append(_kept(older, "body", older.body.encode("utf-8")))
     return Merged(memory=forgotten(memory, tombstones), kept=tuple(kept))
+
+
+def _with_places(
+    memory: Memory, lists: Collection[tuple[Source, ...]], sides: Sequence[Memory]
+) -> Memory:
+    """Return a merged memory with as many places as a run lists, where both sides list others."""
+    told = max(side.fields.get(COUNT) or 0 for side in sides)
+    if len(lists) < 3 or not memory.sources or not (told or len(memory.sources) > LISTED):
+        return memory
+    count = max(told, len(memory.sources))
+    return memory.with_fields({"sources": listed(memory.sources), COUNT: count})
 
 
 def forgotten(memory: Memory, tombstones: Collection[str]) -> Memory:

@@ -269,6 +269,16 @@ def test_every_face_tells_how_many_places_there_are(repo: Path) -> None:
     assert "and 117 more places" in memrepo(repo, "search", "barn", "door", as_json=False).out
 
 
+@pytest.mark.parametrize(
+    ("form", "told_so"), [("jsonl", '"source_count": 120'), ("okf", "source_count: 120")]
+)
+def test_an_export_tells_how_many_places_there_are(repo: Path, form: str, told_so: str) -> None:
+    target = repo.parent / "out"
+    done(repo, "export", form, target)
+    texts = [path.read_text() for path in target.rglob("*") if path.is_file()]
+    assert any(told_so in text for text in texts)
+
+
 def test_the_tools_of_an_agent_tell_how_many_places_there_are(repo: Path) -> None:
     call = Call(where=repo, now=datetime(2026, 3, 2, tzinfo=UTC))
     tools = {tool.name: tool for tool in DEFAULT}

@@ -13,6 +13,7 @@ from memrepo.actions.work import Work
 from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
+from memrepo.core.places import COUNT, hashes_of
 from memrepo.core.problems import Problem
 from memrepo.purify.capture import note_hash, scan_notes
 from memrepo.purify.holds import LEFT_OUT, fingerprints
@@ -265,6 +266,10 @@ def _put_off(work: Work, waits: Waiting, record: dict[str, Any], offered: Sequen
     record["consumed"] = [_open(work, entry, texts) for entry in record["consumed"]]
 
 
+ANYWHERE = ""
+"""Stands for the sources of a memory that does not list them all."""
+
+
 def _texts(work: Work, waits: Waiting, ids: Collection[str]) -> frozenset[tuple[str, str]]:
     """Return the source texts on which a run based what it says of these memories alone."""
     before, after = (work.store.snapshot(c).state().memories for c in (waits.base, waits.tip))
@@ -272,6 +277,8 @@ def _texts(work: Work, waits: Waiting, ids: Collection[str]) -> frozenset[tuple[
     for id_, memory in after.items():
         known = before[id_].sources if id_ in before else ()
         new = {(s.resource, s.text_hash) for s in memory.sources if s not in known}
+        if memory.has(COUNT) and memory != before.get(id_):
+            new |= {(ANYWHERE, hash_) for hash_ in hashes_of(memory)}
         (theirs if id_ in ids else others).update(new)
     return frozenset(theirs - others)
 
@@ -280,7 +287,7 @@ def _open(work: Work, entry: dict[str, Any], texts: Collection[tuple[str, str]])
     """Return what a run consumed of a source without some texts: they are open, as before it."""
     resource, mine = (
         entry["resource"],
-        {hash_ for place, hash_ in texts if place == entry["resource"]},
+        {hash_ for place, hash_ in texts if place in (entry["resource"], ANYWHERE)},
     )
     if not mine or not entry["to"]:
         return entry

@@ -41,6 +41,7 @@ _KIND_OF_FIELD: Mapping[str, Kind] = MappingProxyType(
     {
         "standing": "standing",
         "sources": "evidence",
+        "source_count": "evidence",
         "verified": "confirmed",
         "tier": "tier",
         "confidence": "confidence",

@@ -30,7 +30,7 @@ from memrepo.core.fields import (
 )
 from memrepo.core.ids import TEXT_HASH_PATTERN
 
-MergeRule = Literal["const", "min", "status", "set3", "lww", "text3", "derived"]
+MergeRule = Literal["const", "min", "max", "status", "set3", "lww", "text3", "derived"]
 Writer = Literal["person", "machine"]
 
 
@@ -325,6 +325,12 @@ FIELDS: tuple[Field, ...] = (
         merge="set3",
         default=(),
         doc="Provenance: the exact lines can be shown for ever (OKF).",
+    ),
+    Field(
+        name="source_count",
+        kind=Whole(),
+        merge="max",
+        doc="In how many places it was met, where `sources` lists only some of them.",
     ),
     Field(
         name="scores",

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from memrepo.core import codec
 from memrepo.core.fields import ListOf
 from memrepo.core.memory import STATUSES, Link, Memory, Source, Stamp
+from memrepo.core.places import COUNT, LISTED, listed
 from memrepo.core.schema import BY_NAME, FIELDS, Field
 from memrepo.core.spelling import inline
 from memrepo.core.times import EARLIEST
@@ -102,6 +103,8 @@ def _joined(column: Field, base: Any, older: Any, newer: Any) -> tuple[Any, Any]
     match column.merge:
         case "min":
             return min((v for v in (older, newer) if v is not None), default=None), None
+        case "max":
+            return max((v for v in (older, newer) if v is not None), default=None), None
         case "set3":
             return merge_list(column, base or (), older or (), newer or ()), None
         case "lww" | "const" | "text3" | "derived" | "status":
@@ -263,10 +266,22 @@ def merge_memory(
         fields=fields.fields,
         body=codec.normal_body(body.text),
     )
+    memory = _with_places(memory, {origin.sources, older.sources, newer.sources}, (older, newer))
     kept = [_kept(older, key, _spelling(key, value)) for key, value in fields.lost.items()]
     if body.overlap:
         kept.append(_kept(older, "body", older.body.encode("utf-8")))
     return Merged(memory=forgotten(memory, tombstones), kept=tuple(kept))
+
+
+def _with_places(
+    memory: Memory, lists: Collection[tuple[Source, ...]], sides: Sequence[Memory]
+) -> Memory:
+    """Return a merged memory with as many places as a run lists, where both sides list others."""
+    told = max(side.fields.get(COUNT) or 0 for side in sides)
+    if len(lists) < 3 or not memory.sources or not (told or len(memory.sources) > LISTED):
+        return memory
+    count = max(told, len(memory.sources))
+    return memory.with_fields({"sources": listed(memory.sources), COUNT: count})
 
 
 def forgotten(memory: Memory, tombstones: Collection[str]) -> Memory:

@@ -18,6 +18,7 @@ from memrepo.core.changes import Step, Update
 from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.judge import CanonicalClaim, Cluster
 from memrepo.core.memory import OWN_ACTOR, Memory, Source, Stamp
+from memrepo.core.places import COUNT
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.policies import matching
@@ -77,10 +78,13 @@ def assemble(
         (decisions if decision.memory_id else quarantined).append(decision)
     became = {d.cluster_id: d.memory_id for d in decisions}
     return Assembled(
-        creates=tuple(known.fresh.values()),
+        creates=tuple(map(known.bounded, known.fresh.values())),
         rewords=tuple(known.reworded.values()),
         updates=tuple(
-            Update(id=id_, fields={"sources": sources, **known.revived(id_)})
+            Update(
+                id=id_,
+                fields={**known.evidence(sources, state.memories[id_]), **known.revived(id_)},
+            )
             for id_, sources in known.grown.items()
         ),
         singles=tuple(single_decisions(known, claims, became, findings)),
@@ -129,7 +133,7 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     if any(c.retrieved for c in cluster.candidates):
         made["origin"] = "promotion"
     memory = _memory(known, claim, id_, sources, twin, detail).with_fields(made)
-    if why := storable(memory):
+    if why := storable(known.bounded(memory)):
         return Decision(
             cluster_id=cluster.cluster_id, memory_id="", disposition="quarantined", reason=why
         )
@@ -208,7 +212,8 @@ def _reword(
         fields={
             **{key: value or None for key, value in spoken.items()},
             "aliases": tuple(aliases),
-            "sources": sources,
+            **({COUNT: None} if old.has(COUNT) else {}),
+            **known.evidence(sources),
             "scores": claim.scores,
             "generated": Stamp(by=OWN_ACTOR, at=known.now),
         },

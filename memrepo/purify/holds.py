@@ -37,10 +37,11 @@ from memrepo.core.state import State
 from memrepo.merge.tombstones import Tombstone, tombstones_in
 from memrepo.policies.upkeep import losses
 from memrepo.purify.decisions import replaced_pair
+from memrepo.purify.intake import Reader
 from memrepo.purify.known import Former, Known
 from memrepo.purify.manifest import CARRIED, Removal
 from memrepo.purify.marks import Marks
-from memrepo.purify.retire import TextHashes, retire
+from memrepo.purify.retire import retire
 
 if TYPE_CHECKING:
     from memrepo.purify.pipeline import Purified
@@ -84,7 +85,7 @@ def prints_in(steps: Iterable[Step]) -> frozenset[str]:
 def carried(
     state: State,
     removals: Sequence[Removal],
-    standing: TextHashes,
+    reader: Reader,
     now: datetime,
     run: str,
 ) -> tuple[tuple[Step, ...], tuple[str, ...]]:
@@ -94,10 +95,10 @@ def carried(
     none of their business any more.
     """
     retiring = {r.memories[0] for r in removals if r.op == "retire"}
-    steps = [*retire(state, None, standing, (), run, now, among=_unconfirmed(state, retiring))]
+    steps = [*retire(state, None, reader, (), run, now, among=_unconfirmed(state, retiring))]
     pairs = [r for r in removals if r.op == "supersede" and _stand(state, r.memories)]
     if pairs:
-        former = Former(standing=standing)
+        former = Former(standing=reader.standing, holding=reader.holding)
         known = Known(state=state, former=former, now=now, marks=Marks(state.memories))
         made = (replaced_pair(known, r.memories[1], r.memories[0], r.reason) for r in pairs)
         steps += [step for step in made if step is not None]

@@ -20,6 +20,7 @@ from typing import TypeAlias
 import msgspec
 
 from memrepo.core.ids import normal_claim
+from memrepo.core.memory import Source
 from memrepo.core.problems import Problem
 from memrepo.policies.matching import jaccard, tokens
 from memrepo.purify.capture import NoteUnit, PlacedNote, note_hash, scan_notes
@@ -229,6 +230,7 @@ class Reader:
         self._owners: Owners | None = None
         self._claims: dict[tuple[str, str], Scan] = {}
         self._standing: dict[str, frozenset[str]] = {}
+        self._holding: dict[frozenset[str], tuple[Source, ...]] = {}
         self._notes: dict[tuple[str, str], tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]] = {}
 
     def claims(self, name: str, blob: str) -> Scan:
@@ -263,6 +265,30 @@ class Reader:
             units = self.claims(text.name, text.blob).units
             self._standing[resource] = frozenset(u.text_hash for u in units)
         return self._standing[resource]
+
+    def held(self, resource: str, blob: str) -> frozenset[str]:
+        """Return the text hashes of the units that one version of a source held."""
+        text = self._current.get(resource)
+        if text is None or not blob or blob == text.blob:
+            return self.standing(resource) if blob else frozenset()
+        return frozenset(unit.text_hash for unit in self.claims(text.name, blob).units)
+
+    def holding(self, hashes: frozenset[str]) -> tuple[Source, ...]:
+        """Return the places that hold one of some texts now, by path: all sources are looked into.
+
+        It is the only such look, and for a line whose listed places are gone.
+        """
+        if hashes not in self._holding:
+            found: dict[tuple[str, str], Source] = {}
+            for resource, text in sorted(self._current.items()):
+                if hashes & self.standing(resource):
+                    for unit in self.claims(text.name, text.blob).units:
+                        if unit.text_hash in hashes:
+                            place = _placed(unit, text, Revision()).source()
+                            found.setdefault((resource, unit.text_hash), place)
+            self.forget()
+            self._holding[hashes] = tuple(found.values())
+        return self._holding[hashes]
 
     def forget(self) -> None:
         """Hold no units any more: what is asked of one source yet is read once more."""

@@ -13,6 +13,7 @@ from memrepo.core.changes import Update
 from memrepo.core.ids import text_hash
 from memrepo.core.judge import CanonicalClaim, Cluster, PriorClaim, Wording
 from memrepo.core.memory import Memory, Source, Stamp
+from memrepo.core.places import COUNT, LISTED, hashes_of, listed, places_of
 from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.purify.clusters import two_roles
@@ -66,11 +67,14 @@ class Priors(Mapping[str, PriorClaim]):
 class Former(msgspec.Struct, frozen=True):
     """What candidates were before an edit: (resource, text hash) by candidate id.
 
-    `standing` gives the text hashes that a source holds now.
+    `standing` gives the text hashes that a source holds now, `before` those that it held when it
+    was taken in last, `holding` the places that hold one of some text hashes now.
     """
 
     of: Mapping[str, frozenset[tuple[str, str]]] = msgspec.field(default_factory=dict)
     standing: Callable[[str], frozenset[str]] = lambda _: frozenset()
+    before: Callable[[str], frozenset[str]] = lambda _: frozenset()
+    holding: Callable[[frozenset[str]], tuple[Source, ...]] = lambda _: ()
 
 
 class Known(msgspec.Struct):
@@ -112,6 +116,13 @@ class Known(msgspec.Struct):
             ]
         return self.by_evidence[resource, hash_]
 
+    def _may_rest(self, resource: str, hash_: str) -> Iterator[str]:
+        """Yield who rests on a unit of a source, then who has that text among unlisted places."""
+        yield from self.resting(resource, hash_)
+        for memory in self.marks.holding(of_hash(hash_)):
+            if memory.has(COUNT) and hash_ in hashes_of(memory):
+                yield memory.id
+
     def known_by(self, hash_: str) -> str:
         """Return who is known by the print of a text, or an empty string.
 
@@ -121,6 +132,9 @@ class Known(msgspec.Struct):
             who, seen = "", set[str]()
             for memory in self.marks.holding(of_hash(hash_)):
                 own, shared = own_hash(memory), False
+                if memory.has(COUNT) and hash_ in hashes_of(memory):
+                    shared = "" in seen  # places that neither lists
+                    seen.add("")
                 for source in memory.sources:
                     if source.text_hash == hash_:
                         shared = shared or source.resource in seen
@@ -134,11 +148,15 @@ class Known(msgspec.Struct):
 
     def stands(self, memory: Memory) -> bool:
         """Tell whether a line of a source, or a note, says what a memory rests on."""
-        return any(
-            self.state.layout.is_memory(s.resource)
-            or s.text_hash in self.former.standing(s.resource)
-            for s in memory.sources
-        )
+        noted = any(self.state.layout.is_memory(s.resource) for s in memory.sources)
+        return noted or self._has_line(memory)
+
+    def _has_line(self, memory: Memory) -> bool:
+        """Tell whether a line of a source says what a memory rests on."""
+        return self._is_at(memory.sources) or bool(elsewhere(memory, self.former.holding))
+
+    def _is_at(self, sources: Iterable[Source]) -> bool:
+        return any(s.text_hash in self.former.standing(s.resource) for s in sources)
 
     def learn(self, memory: Memory) -> None:
         """Remember how a memory may be recognised: by text, by evidence, by its keys."""
@@ -266,7 +284,7 @@ class Known(msgspec.Struct):
         found: dict[str, Memory] = {}
         for candidate in cluster.candidates:
             for pair in sorted(self.former.of.get(candidate.candidate_id, ())):
-                for id_ in self.resting(*pair):
+                for id_ in self._may_rest(*pair):
                     memory = self.state.memories.get(id_)
                     if memory is None or _names_another(memory, said):
                         continue
@@ -284,7 +302,7 @@ class Known(msgspec.Struct):
             return False
         if memory.id in self.replaced.values():
             return False
-        return not any(s.text_hash in self.former.standing(s.resource) for s in memory.sources)
+        return not self._has_line(memory)
 
     def revived(self, id_: str) -> dict[str, object]:
         """Return what changes when a retired memory is stated again: its epoch wins a merge."""
@@ -304,12 +322,40 @@ class Known(msgspec.Struct):
             united = unite(old.sources, sources)
             self.fresh[id_] = old.with_fields({"sources": united})
             return united != old.sources
-        old_sources = self.grown.get(id_, self.state.memories[id_].sources)
+        old = self.state.memories[id_]
+        old_sources = self.grown.get(id_, old.sources)
         united = unite(old_sources, sources)
-        if united == old_sources and not self.revived(id_):
-            return False
+        if not self.revived(id_):
+            if united == old_sources:
+                return False
+            if old.has(COUNT) and old.with_fields(self.evidence(united, old)) == old:
+                return False  # it is met again in places that are counted already
         self.grown[id_] = united
         return True
+
+    def evidence(self, sources: tuple[Source, ...], old: Memory | None = None) -> dict[str, object]:
+        """Return the fields that hold evidence: the places that are listed, and how many there are.
+
+        `old` is a memory whose evidence grew to these. Of places that it does not list those are
+        new that did not hold the text when their source was taken in last; where none that it
+        lists holds it any more, new ones come first.
+        """
+        if old is None or not old.has(COUNT):
+            if len(sources) <= LISTED:
+                return {"sources": sources}
+            return {"sources": listed(sources), COUNT: len(sources)}
+        met = sources[len(old.sources) :]
+        new = sum(s.text_hash not in self.former.before(s.resource) for s in met)
+        count = max(places_of(old) + new, len(sources))
+        if not self._is_at(old.sources):
+            sources = unite(met, old.sources)
+        return {"sources": listed(sources), COUNT: count}
+
+    def bounded(self, memory: Memory) -> Memory:
+        """Return a new memory as it is stored: with the places that are listed."""
+        if len(memory.sources) <= LISTED:
+            return memory
+        return memory.with_fields(self.evidence(memory.sources))
 
 
 def _of_subject(marks: Marks, subject: str) -> Iterator[PriorClaim]:
@@ -352,6 +398,13 @@ def _names_another(memory: Memory, said: Wording) -> bool:
     )
     subjects = [matching.normal_subject(subject) for subject, _ in sides]
     return named and subjects[0] != subjects[1]
+
+
+def elsewhere(
+    memory: Memory, holding: Callable[[frozenset[str]], tuple[Source, ...]]
+) -> tuple[Source, ...]:
+    """Return the places that hold what a memory rests on, if it does not list all it was met in."""
+    return holding(hashes_of(memory)) if memory.has(COUNT) else ()
 
 
 def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:

@@ -36,7 +36,7 @@ from memrepo.purify.intake import Cursor, Intake, Reader, SourceText, take_in
 from memrepo.purify.known import Former, Priors, prior_of
 from memrepo.purify.manifest import Consumed, Judged, JudgedCandidate, Receipt
 from memrepo.purify.marks import KeptMarks, Marks
-from memrepo.purify.retire import Said, may_ask, requests, retire, ticking
+from memrepo.purify.retire import Said, lost_by, may_ask, relisted, requests, retire, ticking
 
 UNLIMITED = 10**6
 WIDE = Reach(per_cluster=10, per_request=120)
@@ -118,7 +118,7 @@ def purify(
     groups, verdicts = defer_dreams(cluster(gathered.candidates, verdicts), verdicts)
     worded = ask_claims(groups, _choosing(state, groups, setting), setting)
     groups, verdicts = _dropped(groups, verdicts, worded)
-    former = Former(gathered.former, reader.standing)
+    former = Former(gathered.former, reader.standing, _before(cursor, reader), reader.holding)
     parts, answers = divide(groups, tuple(worded.answers))
     marks = Marks(state.memories, setting.kept_marks)
     looked = verified(state, parts, answers, former, setting, setting.statements, marks)
@@ -135,14 +135,15 @@ def purify(
     # With part of the sources unjudged nobody can say yet what replaced a line that is gone.
     gone = None if whole and not receipt.partial else intake.gone
     spared = made.touched
-    retired = retire(state, gone, reader.standing, spared, setting.run, setting.now, marks=marks)
+    retired = retire(state, gone, reader, spared, setting.run, setting.now, marks=marks)
+    listed = relisted(state, gone, reader, spared, marks)
     boxes, boxed = ticking(intake, texts, reader, setting.now, marks)
     behind = {
         **boxed,
         **_behind(gathered, groups, made.decisions, noted, intake.notes),
         **_behind_retired(state, retired, intake),
     }
-    steps = (*_steps(made, noted), *retired, *boxes)
+    steps = (*_steps(made, noted), *listed, *retired, *boxes)
     return Purified(
         steps=(
             *steps,
@@ -172,6 +173,11 @@ def purify(
         receipt=receipt,
         failures=(*judged.failures, *worded.failures, *compared.failures),
     )
+
+
+def _before(cursor: Mapping[str, Cursor], reader: Reader) -> Callable[[str], frozenset[str]]:
+    """Return what tells the texts that a source held when it was taken in last."""
+    return lambda resource: reader.held(resource, cursor.get(resource, Cursor()).last)
 
 
 def _dropped(
@@ -399,10 +405,9 @@ def _behind_retired(
     state: State, retired: Sequence[Step], intake: Intake
 ) -> dict[str, frozenset[tuple[str, str]]]:
     """Return, for each memory retired, the sources that lost it; an empty hash means all of one."""
+    gone = intake.gone
     return {
-        id_: frozenset(
-            (s.resource, "") for s in state.memories[id_].sources if s.resource in intake.gone
-        )
+        id_: frozenset((resource, "") for resource in lost_by(state.memories[id_], gone))
         for step in retired
         for id_ in step.memory_ids
     }

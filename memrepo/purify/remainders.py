@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from memrepo.core.ids import claim_id
 from memrepo.core.memory import OWN_ACTOR, Memory, Stamp
+from memrepo.core.places import COUNT
 from memrepo.policies.entities import held
 from memrepo.policies.faithful import Evidence, unfaithful
 from memrepo.policies.matching import tokens
@@ -41,7 +42,7 @@ def remainder_of(known: Known, old: Memory, still: str) -> Memory | None:
     id_ = claim_id(scope="", subject="", predicate="", object_="", text=text)
     if known.memory(id_) is not None:
         return None
-    kept = ("type", "subject", "home", "tags", "sources", "scores", "origin")
+    kept = ("type", "subject", "home", "tags", "sources", COUNT, "scores", "origin")
     names = held(old.texts("entities"), [text])
     fields = {name: old.fields[name] for name in kept if name in old.fields}
     fields |= {"id": id_, "created": known.now, "generated": Stamp(by=OWN_ACTOR, at=known.now)}
@@ -50,7 +51,7 @@ def remainder_of(known: Known, old: Memory, still: str) -> Memory | None:
     path = known.state.layout.memory(
         id_=id_, type_=old.type, text=text, captured=max(dated, default="")
     )
-    made = Memory(path=path, fields=fields, body=text)
+    made = known.bounded(Memory(path=path, fields=fields, body=text))
     made = replace(made, path=free_path(known.state, known.paths, made))
     if storable(made):
         return None

@@ -21,18 +21,21 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import datetime
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory, Retired, Source
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
+from memrepo.core.places import COUNT, hashes_of, listed
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.policies.archive import archive, unarchive
 from memrepo.policies.directives import find_directives
+from memrepo.purify.clusters import only_reflecting
 from memrepo.purify.intake import Intake, Reader, SourceText
-from memrepo.purify.known import held_by_person
+from memrepo.purify.known import elsewhere, held_by_person, unite
 from memrepo.purify.marks import Marks
 from memrepo.purify.units import Unit
 
@@ -99,14 +102,14 @@ def _logged(
 
 
 STANDING = "retire_candidate"
-TextHashes = Callable[[str], frozenset[str]]
-"""From a source's path to the text hashes of its current units; empty where it is gone."""
+_Gone = Mapping[str, frozenset[str]]
+"""By a source's path the text hashes that left it."""
 
 
 def retire(
     state: State,
-    gone: Mapping[str, frozenset[str]] | None,
-    standing: TextHashes,
+    gone: _Gone | None,
+    reader: Reader,
     spared: Iterable[str],
     run: str,
     now: datetime,
@@ -120,37 +123,96 @@ def retire(
     that to some ids.
     """
     kept = set(spared)
-    found: dict[str, list[Memory]] = defaultdict(list)
-    asked: Iterable[Memory] = state.active
-    if gone is not None and marks is not None:
-        asked = marks.resting(frozenset[str]().union(*gone.values()))
-    for memory in asked:
-        if memory.is_note or memory.id in kept or memory.standing == STANDING:
-            continue
-        if memory.status != "active" or (among is not None and memory.id not in among):
-            continue
-        lost = [s for s in memory.sources if _left(s, gone)]
-        if lost and not any(_stands(state, source, standing) for source in memory.sources):
-            found[lost[0].resource].append(memory)
-    return tuple(
-        _step(path, members, standing, run, now) for path, members in sorted(found.items())
+    asked = (
+        memory
+        for memory in _asked(state, gone, marks)
+        if memory.id not in kept and (among is None or memory.id in among)
     )
+    found: dict[str, list[Memory]] = defaultdict(list)
+    for memory, path in _without_places(state, asked, gone, reader):
+        if not elsewhere(memory, reader.holding):
+            found[path].append(memory)
+    return tuple(_step(path, members, reader, run, now) for path, members in sorted(found.items()))
 
 
-def _left(source: Source, gone: Mapping[str, frozenset[str]] | None) -> bool:
+def relisted(
+    state: State, gone: _Gone | None, reader: Reader, spared: Iterable[str], marks: Marks
+) -> tuple[Step, ...]:
+    """Return the step that lists other places of memories whose listed ones are all gone."""
+    kept = set(spared)
+    asked = (m for m in _asked(state, gone, marks) if m.has(COUNT) and m.id not in kept)
+    changes = tuple(
+        Update(id=memory.id, fields={"sources": _relisted(memory, places)})
+        for memory, _ in _without_places(state, asked, gone, reader)
+        if (places := elsewhere(memory, reader.holding))
+    )
+    if not changes:
+        return ()
+    what = f"{counted(len(changes), 'memory', 'memories')} still said elsewhere"
+    reason = "the places that were listed no longer hold the text: those that do are listed"
+    return (Step(op="confirm", what=what, reason=reason, changes=changes),)
+
+
+def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
+    """Return what is listed of the places that hold a text and of those that did."""
+    reflecting = only_reflecting((*memory.sources, *places))
+    merged = {s.text_hash for s in memory.sources if s.kind == "merged"}
+    found = (
+        replace(s, kind="inferred" if s.resource in reflecting else "merged")
+        if s.resource in reflecting or s.text_hash in merged
+        else s
+        for s in places
+    )
+    return listed(unite(tuple(found), memory.sources))
+
+
+def _asked(state: State, gone: _Gone | None, marks: Marks | None) -> Iterable[Memory]:
+    """Return the memories that may have lost what they rest on."""
+    if gone is not None and marks is not None:
+        return marks.resting(frozenset[str]().union(*gone.values()))
+    return state.active
+
+
+def _without_places(
+    state: State, asked: Iterable[Memory], gone: _Gone | None, reader: Reader
+) -> Iterator[tuple[Memory, str]]:
+    """Yield the memories none of whose listed places holds its text, with what lost it."""
+    for memory in asked:
+        if memory.is_note or memory.standing == STANDING or memory.status != "active":
+            continue
+        lost = [s.resource for s in memory.sources if _left(s, gone)]
+        if gone is not None and not lost:
+            lost = sorted(_unlisted(memory, gone))
+        if lost and not any(_stands(state, source, reader.standing) for source in memory.sources):
+            yield memory, lost[0]
+
+
+def lost_by(memory: Memory, gone: _Gone) -> frozenset[str]:
+    """Return the sources that this run found changed among those that a memory rested on."""
+    changed = (s.resource for s in memory.sources if s.resource in gone)
+    return frozenset(changed) | _unlisted(memory, gone)
+
+
+def _unlisted(memory: Memory, gone: _Gone) -> frozenset[str]:
+    """Return the sources that lost what a memory rests on which does not list all places."""
+    hashes = hashes_of(memory) if memory.has(COUNT) else frozenset[str]()
+    return frozenset(resource for resource, left in gone.items() if hashes & left)
+
+
+def _left(source: Source, gone: _Gone | None) -> bool:
     return bool(source.text_hash) and (
         gone is None or source.text_hash in gone.get(source.resource, frozenset())
     )
 
 
-def _stands(state: State, source: Source, standing: TextHashes) -> bool:
+def _stands(state: State, source: Source, standing: Callable[[str], frozenset[str]]) -> bool:
     """Tell whether evidence stands; a note that was promoted is none that could lose its text."""
     noted = state.layout.is_memory(source.resource)
     return noted or source.text_hash in standing(source.resource)
 
 
-def _step(path: str, members: list[Memory], standing: TextHashes, run: str, now: datetime) -> Step:
-    reason = "text_removed" if standing(path) else "source_removed"
+def _step(path: str, members: list[Memory], reader: Reader, run: str, now: datetime) -> Step:
+    reason = "text_removed" if reader.standing(path) else "source_removed"
     resting = {"status": "archived", "archived_at": now}
     return Step(
         op="retire",

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from memrepo.core import codec, header
 from memrepo.core.layout import Layout
 from memrepo.core.memory import OWN_ACTOR, Link, Memory, Source, Stamp
+from memrepo.core.places import LISTED, listed
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, apply, read_state
 from memrepo.merge import closure
@@ -545,6 +546,9 @@ MOVED = Source(resource="sources/a.md", text_hash=S1.text_hash, lines=(4, 5))
         ("sources", (S1, S2), (MOVED, S2), (S1, S3), (MOVED, S3)),
         ("sources", (), (SPANS[0],), (SPANS[1],), SPANS),
         ("verified", (), (PERSON,), (MACHINE, PERSON), (PERSON, MACHINE)),
+        ("source_count", 60, 70, 80, 80),
+        ("source_count", 60, None, 61, 61),
+        ("source_count", None, 51, 52, 52),
     ],
 )
 def test_a_field_that_both_sides_changed(
@@ -555,6 +559,45 @@ def test_a_field_that_both_sides_changed(
         memory = merge_memory(*turned).memory
         assert memory is not None
         assert memory.fields.get(key) == merged_
+
+
+PLACES = tuple(
+    Source(resource=f"sources/{n:03}.md", lines=(1, 1), text_hash=S1.text_hash) for n in range(160)
+)
+
+
+def _met(numbers: set[int], unlisted: int) -> Memory:
+    """Return a memory as a run stores it that met a line in some files, and in others before."""
+    sources = tuple(PLACES[n] for n in sorted(numbers))
+    many = len(sources) + unlisted > LISTED
+    count = {"source_count": len(sources) + unlisted} if many else {}
+    return fact().with_fields({"sources": listed(sources), **count})
+
+
+_sides = st.tuples(st.sets(st.integers(0, 159), min_size=1, max_size=90), st.integers(0, 40))
+
+
+@cases(150)
+@given(_sides, _sides, _sides)
+def test_places_and_their_count_are_joined_from_both_sides(
+    one: tuple[set[int], int], two: tuple[set[int], int], three: tuple[set[int], int]
+) -> None:
+    base, ours, theirs = (_met(*side) for side in (one, two, three))
+    joined = merge_memory(base, ours, theirs).memory
+    assert joined is not None
+    assert joined == merge_memory(base, theirs, ours).memory
+    assert codec.decode(joined.path, codec.encode(joined))[0] == joined
+    for side in (ours, theirs):
+        assert merge_memory(side, joined, side).memory == joined
+        assert merge_memory(base, side, side).memory == side
+    assert merge_memory(base, joined, joined).memory == joined
+    told = [m.fields.get("source_count", 0) for m in (ours, theirs)]
+    if len({base.sources, ours.sources, theirs.sources}) == 3:
+        o, a, b = ({*m.sources} for m in (base, ours, theirs))
+        every = (a | b) - (o - a) - (o - b)
+        assert len(joined.sources) == min(len(every), LISTED)
+        count = max(*told, len(every))
+        assert joined.fields.get("source_count", 0) == (count if count > LISTED else 0)
 
 
 def test_a_restored_memory_stays_active_against_an_older_archiving() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import assert_sound, done, git, memories, memrepo, subjects
+from driving import assert_sound, begin, done, git, memories, memrepo, subjects
 from mornings import BASE, MORNING, NIGHT, PORT, TOKEN, copied
 from starlette.testclient import TestClient
 
@@ -190,6 +190,20 @@ def test_one_memory_shows_evidence_reasons_history_and_neighbours(
         assert words in seen
     assert client.get(f"{HOME}memory/mem-0000").status_code == 404
     assert "no memory is called" in client.get(f"{HOME}memory/mem-0000").text
+
+
+def test_one_memory_tells_of_more_places_than_it_lists(
+    client_of: Callable[..., TestClient], tmp_path: Path
+) -> None:
+    pages = tmp_path / "workspace" / "memory"
+    pages.mkdir(parents=True)
+    for number in range(60):
+        page = pages / f"part-{number:02}.md"
+        page.write_text(f"# Part {number}\n\n- The barn door is painted green.\n")
+    repo = begin(tmp_path, tmp_path / "workspace")
+    one = ids(repo)["The barn door is painted green."]
+    seen = text(client_of(kb=repo).get(f"{HOME}memory/{one}").text)
+    assert "and 10 more places" in seen
 
 
 def test_the_forecast_says_what_leaves_recall_and_plots_it(client: TestClient, repo: Path) -> None:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from memrepo.actions import result
 from memrepo.actions.past.timeline import find_present, merges_of, who
@@ -17,6 +18,7 @@ from memrepo.actions.request import At, option
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory, having
 from memrepo.core.messages import PREFIX, fold
+from memrepo.core.places import COUNT
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.succession import after, before
@@ -125,6 +127,8 @@ class Result(result.Result, frozen=True, kw_only=True):
     text: str
     commit: str
     evidence: tuple[Quote, ...]
+    source_count: int | UnsetType = UNSET
+    """In how many places it was met, where `evidence` quotes only some."""
     decisions: tuple[Decision, ...]
     judgements: tuple[Judgement, ...]
     scores: Mapping[str, Any]
@@ -160,6 +164,7 @@ def do(work: Work, request: Request) -> Result | History | Blame:
         text=memory.body,
         commit=there.tree.commit,
         evidence=evidence(there, memory),
+        source_count=memory.fields.get(COUNT, UNSET),
         decisions=tuple(_decisions(there, memory)),
         judgements=tuple(_judgements(there, memory, runs)),
         scores=plain("scores", memory) or {},

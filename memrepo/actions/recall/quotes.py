@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias, assert_never
 
 import msgspec
+from msgspec import UnsetType
 
 from memrepo.actions.work import Work
 from memrepo.core.ids import normal_claim, visible
@@ -253,8 +254,11 @@ def span(lines: Sequence[int]) -> str:
     return f":{first}" + (f"-{last}" if last > first else "") if first else ""
 
 
-def evidence_lines(found: Sequence[Quote]) -> list[str]:
-    """Spell the first pieces of evidence, a few lines of each."""
+def evidence_lines(found: Sequence[Quote], count: int | UnsetType | None = None) -> list[str]:
+    """Spell the first pieces of evidence, a few lines of each.
+
+    `count` tells how many places there are, where not all are among those found.
+    """
     lines = []
     for piece in found[:PLACES]:
         dated = f", captured {piece.captured} (from the {piece.captured_from})"
@@ -271,8 +275,10 @@ def evidence_lines(found: Sequence[Quote]) -> list[str]:
                 f"    the recorded version {piece.blob[:10]} is not in this repository "
                 "(a shallow or partial clone, or purged)"
             )
-    if len(found) > PLACES:
-        lines.append(f"{'':<15}and {len(found) - PLACES} more places (--json lists all)")
+    shown, count = min(len(found), PLACES), max(len(found), count or 0)
+    if count > shown:
+        named = "all" if count == len(found) else str(len(found))
+        lines.append(f"{'':<15}and {count - shown} more places (--json lists {named})")
     return lines
 
 

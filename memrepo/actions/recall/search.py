@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Annotated
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from memrepo.actions import result
@@ -21,6 +22,7 @@ from memrepo.actions.request import At, NoTouch, ValidAt, option
 from memrepo.actions.work import Work
 from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
+from memrepo.core.places import COUNT
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.chunking import CHARS_PER_TOKEN, token_count
 from memrepo.policies.excerpts import excerpt
@@ -124,6 +126,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     holds little of what was asked, where something speaks against it, and for old notes."""
     commit: str
     sources: tuple[Place, ...]
+    source_count: int | UnsetType = UNSET
+    """In how many places it was met, where `sources` lists only some."""
 
 
 class Result(result.Result, frozen=True, kw_only=True):
@@ -269,6 +273,7 @@ def hit_of(found: Recalled, commit: str) -> Hit:
             Place(resource=s.resource, lines=found.lines_of(s), captured=s.captured, blob=s.blob)
             for s in memory.sources
         ),
+        source_count=memory.fields.get(COUNT, UNSET),
     )
 
 

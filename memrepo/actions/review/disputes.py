@@ -11,6 +11,7 @@ from memrepo.actions.work import Work
 from memrepo.core.corrections import Correction, Corrections
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory
+from memrepo.core.places import COUNT
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.policies.conflicts import Conflict, conflicts
@@ -79,6 +80,7 @@ class Party(msgspec.Struct, frozen=True, kw_only=True):
     status: str | UnsetType = UNSET
     standing: str | UnsetType = UNSET
     evidence: tuple[Quote, ...] | UnsetType = UNSET
+    source_count: int | UnsetType = UNSET
 
 
 class Dispute(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,6 +114,7 @@ def dispute_of(work: Work, conflict: Conflict) -> Dispute:
                 standing=m.standing,
                 text=m.body,
                 evidence=evidence(work, m),
+                source_count=m.fields.get(COUNT, UNSET),
             )
             for m in conflict.sides
         ),

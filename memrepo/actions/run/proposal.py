@@ -322,7 +322,7 @@ def _carried(
     reader = Reader(
         texts_at(work, cursors(manifests)), lambda blob: read_blob(work.store.repo, blob)
     )
-    steps, causes = carried(state, removals, reader.standing, now, "pending")
+    steps, causes = carried(state, removals, reader, now, "pending")
     return part(steps, frozenset(), never).kept, causes
 
 

@@ -27,6 +27,7 @@ from memrepo.actions.work import Work
 from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, fold
+from memrepo.core.places import COUNT, places_of
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time
 from memrepo.faces.mcp.calls import Done, ToolCall
@@ -42,6 +43,8 @@ LIMIT = 10
 MAX_TOKENS = 2000
 BEGINNING = 600
 """Characters of a report that the short text shows."""
+_QUOTED = 5
+"""Pieces of evidence that an opened memory is told with."""
 
 
 def search(call: ToolCall) -> Reply:
@@ -131,9 +134,11 @@ def _opened(call: ToolCall, there: Work, id_: str, bound: int) -> Reply:
                 "captured": q.captured,
                 "resolved": q.resolved,
             }
-            for q in quotes[:5]
+            for q in quotes[:_QUOTED]
         ],
     }
+    if memory.has(COUNT):
+        data["source_count"] = places_of(memory)
     whole = _whole(memory, quotes, against)
 
     def build(text: str) -> Reply:
@@ -175,7 +180,9 @@ def _whole(memory: Memory, quotes: Sequence[Quote], against: Sequence[str]) -> s
         for name in ("tags", "entities")
         if memory.texts(name)
     ]
-    lines += [f"evidence: {fold(q.quote, 300)}" for q in quotes[:5] if q.quote]
+    lines += [f"evidence: {fold(q.quote, 300)}" for q in quotes[:_QUOTED] if q.quote]
+    if memory.has(COUNT):
+        lines.append(f"and {places_of(memory) - _QUOTED} more places")
     return without_secrets("\n".join(lines).strip())
 
 

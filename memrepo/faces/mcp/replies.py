@@ -98,6 +98,8 @@ def told(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
     if source is not None:
         found["source"] = place(source.resource, source.lines)
         found["captured"] = source.captured
+        if hit.source_count:
+            found["source_count"] = hit.source_count
     more_about = found.get("relation") or found.get("change")
     about = (hit.type, hit.trust, found.get("captured"), more_about)
     line = f"{hit.id} ({', '.join(filter(None, about))}): {fold(shown, 2 * LINE)}"

@@ -151,7 +151,8 @@ def _evidence(result: explaining.Result) -> str:
     """Tell what a memory rests on, who judged and decided so, and what it is related to."""
     standing = f"{result.type}, {result.status}, {result.standing}"
     lines = [*result.heading, f"{result.id}  {standing}", f"  {_short(result.text)}", ""]
-    lines += evidence_lines(result.evidence) or ["evidence:      none on record"]
+    quoted = evidence_lines(result.evidence, result.source_count)
+    lines += quoted or ["evidence:      none on record"]
     for judged in result.judgements:
         lines += _judged(judged)
     if result.scores:

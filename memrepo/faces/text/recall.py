@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memrepo.actions.recall.search import LayeredResult, by_what_they_say
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
+from memrepo.core.places import COUNT
 from memrepo.policies.excerpts import excerpt
 from memrepo.policies.terms import query_terms, terms
 
@@ -92,8 +93,8 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False)
         first, last = source.lines
         span = f":{first}" + (f"-{last}" if last > first else "") if first else ""
         lines.append(f"  from {source.resource}{span}, {source.captured or 'undated'}")
-    if len(hit.sources) > 3:
-        lines.append(f"  and {len(hit.sources) - 3} more places")
+    if (count := max(len(hit.sources), hit.source_count or 0)) > 3:
+        lines.append(f"  and {count - 3} more places")
     return "\n".join(lines)
 
 
@@ -126,7 +127,10 @@ def show(request: showing.Request, result: showing.Result, *, colour: bool) -> s
     lines = [*result.heading, *_fields(memory)]
     if result.validity is not None:
         lines += _validity(result.validity, request.valid_at, result.zone)
-    lines += [*evidence_lines(result.evidence), *_life(memory, derived)]
+    lines += [
+        *evidence_lines(result.evidence, int(memory.get(COUNT, 0))),
+        *_life(memory, derived),
+    ]
     lines += [f"{'but:':<15}{doubt}" for doubt in result.doubts]
     lines += [f"{'thread:':<15}{visible(thread)}" for thread in result.threads]
     if request.explain:

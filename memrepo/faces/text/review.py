@@ -136,7 +136,7 @@ def _shown(shown: resolving.Shown) -> list[str]:
     for memory in shown.memories:
         lines += ["", f"{memory.id}  {memory.status}, {memory.standing}"]
         lines += [f"  {visible(line)}" for line in memory.text.split("\n")]
-        lines += evidence_lines(memory.evidence or ())
+        lines += evidence_lines(memory.evidence or (), memory.source_count)
     lines.append("")
     if shown.reason:
         sure = f" ({shown.confidence:.2f} sure)" if shown.confidence is not None else ""

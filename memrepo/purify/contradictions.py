@@ -11,7 +11,7 @@ flagged, or of which a model said that both hold is not asked about again until 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
@@ -327,6 +327,14 @@ def _suspicions(
             )
 
 
+class _Around(msgspec.Struct, frozen=True):
+    """Memories of which one may be suspected, and whom their words bring together with whom."""
+
+    ids: Sequence[str]
+    near: Mapping[str, Set[str]]
+    alike: Set[str]
+
+
 class Pool:
     """The claims that recall will see after a run, as far as the run is known."""
 
@@ -398,15 +406,15 @@ class Pool:
         """Return whose words are most like those of a memory, best first; `asked` as above."""
         return [other for other, _ in self._similar.nearest(id_, asked)]
 
-    def around(self, ids: Collection[str]) -> list[str]:
+    def around(self, ids: Collection[str]) -> _Around:
         """Return some memories, and all others that may be suspected together with one of them."""
         here = sorted(self.memories.keys() & ids)
         if not here:
-            return []
+            return _Around(ids=(), near={}, alike=frozenset())
         keys = {key for id_ in here if (key := _key(self.memories[id_]))}
         keyed = {i for key in keys for same in self._by_key[key].values() for i in same}
-        near = self._similar.around(here) | self._near.around(here)
-        return sorted({*here, *keyed} | near)
+        alike, near = self._similar.around(here), self._near.around(here)
+        return _Around(ids=sorted({*here, *keyed, *near} | alike), near=near, alike=alike)
 
     @cached_property
     def _near(self) -> Near:
@@ -490,11 +498,18 @@ def _suspected(
     if changed is None:
         pool.compare(new)
     seen: set[frozenset[str]] = set()
-    for id_ in sorted(pool.memories) if changed is None else pool.around(changed):
-        asked = None if id_ in new else new
-        rows: list[tuple[str, Why]] = [(other, "changed") for other in pool.changed(id_, asked)]
+    around = None if changed is None else pool.around(changed)
+    for id_ in sorted(pool.memories) if around is None else around.ids:
+        rows: list[tuple[str, Why]] = []
+        if around is None or id_ in new:
+            rows += [(other, "changed") for other in pool.changed(id_)]
+        elif met := around.near.get(id_):
+            rows += [(other, "changed") for other in pool.changed(id_, met)]
         rows += [(other, "same_key") for other in pool.other_values(id_)]
-        rows += [(other, "similar") for other in pool.alike(id_, asked)]
+        if around is None or id_ in new:
+            rows += [(other, "similar") for other in pool.alike(id_)]
+        elif id_ in around.alike:
+            rows += [(other, "similar") for other in pool.alike(id_, new)]
         for other, why in rows:
             pair = frozenset((id_, other))
             if pair in seen or not (id_ in new or other in new):

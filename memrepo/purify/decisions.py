@@ -299,10 +299,14 @@ class Near:
 
             forget()  # what they change is known, and there is no room for their texts twice
 
-    def around(self, ids: Iterable[str]) -> set[str]:
-        """Return all statements that share enough words with one of some."""
+    def around(self, ids: Iterable[str]) -> dict[str, set[str]]:
+        """Return all statements that share enough words with one of some, and with which."""
         words = self.index.words
-        return {other for id_ in ids for other in self._sharing(frozenset(words.get(id_, ())))}
+        found: dict[str, set[str]] = {}
+        for id_ in ids:
+            for other in self._sharing(frozenset(words.get(id_, ()))):
+                found.setdefault(other, set()).add(id_)
+        return found
 
     def _those(self, claim: PriorClaim, asked: Iterable[str]) -> Iterator[str]:
         """Yield which of some statements share enough words with one."""

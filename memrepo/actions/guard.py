@@ -138,10 +138,8 @@ def refuse_rejected(before: State, after: State) -> None:
     stones, known = tombstones_in(after), tombstones_in(before)
     if not stones:
         return
-    written: Iterable[Memory] = stones.suspected(after.every)
-    if stones.keys == known.keys:
-        written = _written(before, after)
-    for memory in written:
+    same = stones.keys == known.keys
+    for memory in _written(before, after) if same else stones.suspected(after.every):
         old = before.memories.get(memory.id)
         if memory.status == "forgotten":
             continue

@@ -526,6 +526,11 @@ def editable(memories: Mapping[str, Memory]) -> MutableMapping[str, Memory]:
     return memories.copy() if isinstance(memories, Memories) else dict(memories)
 
 
+def fixed(memories: MutableMapping[str, Memory]) -> Mapping[str, Memory]:
+    """Return memories by id that nobody changes any more."""
+    return memories if isinstance(memories, Memories) else MappingProxyType(memories)
+
+
 def listed(memories: Mapping[str, Memory]) -> Sequence[Memory]:
     """Return all memories of a mapping, in its order."""
     return memories.every() if isinstance(memories, Memories) else tuple(memories.values())
@@ -659,15 +664,13 @@ def by_id(memories: Iterable[Memory]) -> Mapping[str, Memory]:
     return memories.by_id() if isinstance(memories, Listed) else {m.id: m for m in memories}
 
 
-def of_types(memories: Iterable[Memory], types: Collection[str]) -> Sequence[Memory]:
+def of_types(memories: Sequence[Memory], types: Collection[str]) -> Sequence[Memory]:
     """Return the memories of some types."""
-    memories = memories if isinstance(memories, Sequence) else [*memories]
     return only(memories, [type_ in types for type_ in each(memories, "type")])
 
 
-def grouped(memories: Iterable[Memory], keys: Iterable[K]) -> dict[K, Sequence[Memory]]:
+def grouped(memories: Sequence[Memory], keys: Iterable[K]) -> dict[K, Sequence[Memory]]:
     """Return the memories of each key, in their order."""
-    memories = memories if isinstance(memories, Sequence) else [*memories]
     places: dict[K, list[int]] = {}
     for at, key in enumerate(keys):
         places.setdefault(key, []).append(at)
@@ -681,8 +684,7 @@ def picked(memories: Sequence[Memory], places: Iterable[int]) -> Sequence[Memory
     return [memories[at] for at in places]
 
 
-def having(memories: Iterable[Memory], keys: Iterable[str]) -> Sequence[Memory]:
+def having(memories: Sequence[Memory], keys: Iterable[str]) -> Sequence[Memory]:
     """Return the memories that have one of some fields."""
-    memories = memories if isinstance(memories, Sequence) else [*memories]
     wanted = frozenset(keys)
     return only(memories, [not wanted.isdisjoint(mine) for mine in each(memories, "keys")])

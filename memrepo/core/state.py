@@ -14,7 +14,7 @@ from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Update, W
 from memrepo.core.corrections import Corrections, read_corrections
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout, below
-from memrepo.core.memory import Memories, Memory, editable, listed
+from memrepo.core.memory import Memories, Memory, editable, fixed, listed
 from memrepo.core.problems import Problem
 
 _SAME_ID = "memory-same-id"
@@ -344,7 +344,7 @@ class _Draft:
         return State(
             layout=self.state.layout,
             files=self.state.files.edited(self.edits),
-            memories=memories if isinstance(memories, Memories) else MappingProxyType(memories),
+            memories=fixed(memories),
             problems=problems,
         )
 

@@ -545,7 +545,10 @@ class Standing:
         while found >= 0:
             at = bisect(self._starts, found) - 1
             first, found = self._starts[at], self._starts[at + 1]
-            if all(self._low.find(other, first, found) >= 0 for other in others):
+            # Another spelling of a letter is folded only where the texts are compared.
+            if not self._texts[at].isascii() or all(
+                self._low.find(other, first, found) >= 0 for other in others
+            ):
                 yield at
             found = self._low.find(probe, found)
 
@@ -566,15 +569,18 @@ def _probe(text: str) -> str:
 def _shared_by_all(text: str) -> frozenset[str]:
     """Return how words of a text begin that stand, so begun, in each text that says the same.
 
-    Their stem does, whatever is added to it; a word that has another of its meaning may not.
+    Their stem does, but for a last `y` that an ending replaces. A word that another may stand for
+    does not, nor one that is short: it may have been a part of another (`we'll`).
     """
     low = text.casefold()
-    words = [w for w in _plain_words(low) if w not in _MEANT and w.isascii() and w.isalpha()]
+    words = (word for word in _plain_words(low) if word.isascii() and word.isalpha())
     stems = (_stem(word) for word in words if word in low and not _may_move(word))
-    return frozenset(stem[:PROBE] for stem in stems if low.find(stem[:PROBE]) >= 0)
+    found = (stem.removesuffix("y")[:PROBE] for stem in stems if stem not in _MEANT_STEMS)
+    return frozenset(begun for begun in found if len(begun) == PROBE)
 
 
 _MEANT = frozenset(word for phrase in _MEANING_OF for word in phrase.split())
+_MEANT_STEMS = frozenset(map(_stem, _MEANT))
 
 
 def _subject_of(subject: str, text: str) -> str:

@@ -25,7 +25,6 @@ from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 from html import unescape
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
 
@@ -36,7 +35,7 @@ from memrepo.core import header
 from memrepo.core.fields import Choice, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
 from memrepo.core.ids import TEXT_HASH_PATTERN, digest, normal_claim, text_hash, visible
 from memrepo.core.layout import Layout, below
-from memrepo.core.memory import Memories, Memory, each_once, editable, only
+from memrepo.core.memory import Memory, each_once, editable, fixed, only
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import Field
@@ -414,7 +413,7 @@ def held_against(state: State) -> State:
     memories.update((memory.id, held_back(memory)) for memory, _ in found)
     return replace(
         state,
-        memories=memories if isinstance(memories, Memories) else MappingProxyType(memories),
+        memories=fixed(memories),
         problems=(*state.problems, *(brought_back(*one) for one in found)),
     )
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from functools import cache, lru_cache, partial
 from types import MappingProxyType
@@ -398,12 +398,20 @@ def is_stale(memory: Memory, kept: Keeping) -> bool:
 
 def decays(memory: Memory) -> bool:
     """Tell whether decay governs a memory: the active ones but notes, and chunks of others."""
-    return memory.status == "active" and memory.type not in ("note", "chunk")
+    return _decays(memory.status, memory.type)
 
 
-def doubtful(memories: Iterable[Memory], rules: DecayRules) -> Sequence[Memory]:
+def _decays(status: str, type_: str) -> bool:
+    return status == "active" and type_ not in ("note", "chunk")
+
+
+def decaying(memories: Sequence[Memory]) -> Sequence[Memory]:
+    """Return the memories that decay governs."""
+    return only(memories, map(_decays, each(memories, "status"), each(memories, "type")))
+
+
+def doubtful(memories: Sequence[Memory], rules: DecayRules) -> Sequence[Memory]:
     """Return those that may be over at some time: of the others no clock and no use tells that."""
-    memories = memories if isinstance(memories, Sequence) else [*memories]
 
     @cache
     def is_sure(keys: Set[str], cls: str, stands: bool) -> bool:
@@ -421,7 +429,7 @@ def doubtful(memories: Iterable[Memory], rules: DecayRules) -> Sequence[Memory]:
 
 
 def prunable(
-    memories: Iterable[Memory],
+    memories: Sequence[Memory],
     accesses: Accesses,
     now: datetime,
     rules: DecayRules,
@@ -430,8 +438,8 @@ def prunable(
 ) -> list[tuple[Memory, Keeping]]:
     """Return what is due for pruning, oldest first; `soft` leaves the expired alone."""
     found = []
-    for memory in doubtful(memories, rules):
-        if not decays(memory) or stays(memory, accesses.of(memory.id), now, rules):
+    for memory in doubtful(decaying(memories), rules):
+        if stays(memory, accesses.of(memory.id), now, rules):
             continue
         kept = keeping(memory, accesses.of(memory.id), now, rules)
         if is_over(memory, kept) and not (soft and kept.expired):

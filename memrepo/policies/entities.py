@@ -230,11 +230,9 @@ def catalogue(
         )
     ]
     # Most texts name nothing for sure.
-    sure_of = [(id_, named) for id_, _, named in told if named[0] or named[2]]
-    main = _mains((pair for _, named in sure_of for pair in named[2]), configured or {})
-    spelled: Counter[str] = Counter()
-    for _, (names, *_) in sure_of:
-        spelled.update(names)
+    naming = [named for *_, named in told if named[0] or named[2]]
+    main = _mains((pair for named in naming for pair in named[2]), configured or {})
+    spelled: Counter[str] = Counter(name for named in naming for name in named[0])
     spelled.update(chain.from_iterable(confirmed_of.values()))
     spelled.update(dict.fromkeys(main.spellings, 0))
     known = {_fold(name) for name in spelled}

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import partial
-from operator import attrgetter
 
 import msgspec
 
@@ -24,7 +23,7 @@ from memrepo.core.memory import Hot, Memory, each, having, only
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time
-from memrepo.policies.decay import doubtful, is_over, keeping, stays
+from memrepo.policies.decay import decaying, doubtful, is_over, keeping, stays
 from memrepo.policies.rules import DecayRules, HotRules, TierRules
 from memrepo.policies.tiers import moves
 
@@ -82,23 +81,15 @@ def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) 
 
 def may_be_hot(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> bool:
     """Tell whether a memory is one that the cache shows: known to hold, and not over."""
-    if memory.status != "active" or memory.type in ("note", "chunk"):
-        return False
-    return memory.standing not in _HIDDEN and not why_over(memory, accesses, now, decay)
+    return bool(that_may_be_hot([memory], accesses, now, decay))
 
 
 def that_may_be_hot(
     memories: Sequence[Memory], accesses: Accesses, now: datetime, decay: DecayRules
 ) -> Sequence[Memory]:
-    """Return those of many of which `may_be_hot` tells so."""
-    told = zip(*(each(memories, name) for name in ("status", "type", "standing")), strict=True)
-    shown = only(
-        memories,
-        [
-            status == "active" and type_ not in ("note", "chunk") and standing not in _HIDDEN
-            for status, type_, standing in told
-        ],
-    )
+    """Return the memories of some that the cache shows."""
+    claims = decaying(memories)
+    shown = only(claims, [standing not in _HIDDEN for standing in each(claims, "standing")])
     over = {m.id for m in doubtful(shown, decay) if why_over(m, accesses, now, decay)}
     return only(shown, [id_ not in over for id_ in each(shown, "id")]) if over else shown
 
@@ -155,7 +146,7 @@ def hot_steps(
     used = accesses.by_memory
     told = zip(each(memories, "keys"), each(memories, "id"), strict=True)
     asked = only(memories, [id_ in used or not _MARKED.isdisjoint(keys) for keys, id_ in told])
-    for memory in sorted(asked, key=attrgetter("path")):
+    for memory in asked:
         hot = hot_of(memory)
         count = unused(memory, accesses, now) if hot else 0
         if hot is not None and hot.since is not None:

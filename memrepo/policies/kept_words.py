@@ -10,11 +10,14 @@ import math
 import sys
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from itertools import accumulate
 
+import msgspec
+
+from memrepo.core.memory import Memory
 from memrepo.policies.matching import SHORT, WordIndex, is_paired, tokens
 
 _PAIRED = 1 << 31
@@ -160,6 +163,16 @@ class Postings:
             at += count * part.itemsize
             parts.append(part)
         return Postings(*parts) if at == len(data) else None
+
+
+class KeptPostings(msgspec.Struct, frozen=True, kw_only=True):
+    """The words, or marks, of memories as an earlier run found them, and whose each are."""
+
+    postings: Postings
+    ids: Sequence[str | None]
+    """By number; None where the memory is not there any more, or says something else."""
+    of: Mapping[str, Memory]
+    """The memories as they were when that was found out."""
 
 
 class KeptIndex(WordIndex):

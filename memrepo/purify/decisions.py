@@ -52,7 +52,7 @@ from memrepo.purify.known import Known, Priors, by_person, prior_of
 
 if TYPE_CHECKING:
     from memrepo.policies.changes_told import Change
-    from memrepo.policies.kept_words import Postings
+    from memrepo.policies.kept_words import KeptPostings
 
 SURE_CHANGE, UNSURE = 0.95, 0.5
 _EXAMINED = 1000
@@ -151,16 +151,6 @@ def _under_others(old: PriorClaim, new: PriorClaim) -> bool:
     return len(words) > 1 and words.isdisjoint(tokens(text))
 
 
-class KeptWords(msgspec.Struct, frozen=True, kw_only=True):
-    """The words of statements as an earlier run cut them, and whose they are, by number."""
-
-    postings: Postings
-    ids: Sequence[str | None]
-    """None where the memory is not there any more, or says something else."""
-    of: Mapping[str, Memory]
-    """The memories as they were when that was found out."""
-
-
 def is_compared(memory: Memory) -> bool:
     """Tell whether a memory is a statement that others are held against."""
     return _is_compared(memory.status, memory.type, memory.standing)
@@ -189,7 +179,7 @@ class Near:
     """Statements by their words: what one may change is found without a look at all others."""
 
     def __init__(
-        self, memories: Iterable[Memory] = (), kept: Callable[[], KeptWords | None] | None = None
+        self, memories: Iterable[Memory] = (), kept: Callable[[], KeptPostings | None] | None = None
     ) -> None:
         """Take statements; each id once. Of those that are `kept` no words are cut."""
         self.index = WordIndex()
@@ -230,7 +220,7 @@ class Near:
                 self._pairs += is_paired(index.words[memory.id])
             had[memory.id] = memory
 
-    def _begin(self, memories: Mapping[str, Memory], kept: KeptWords) -> None:
+    def _begin(self, memories: Mapping[str, Memory], kept: KeptPostings) -> None:
         """Take the words that are kept of the first statements, where that is most of them."""
         from memrepo.policies.kept_words import KeptIndex
 

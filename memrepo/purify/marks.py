@@ -6,25 +6,13 @@ others are not made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import cached_property
-
-import msgspec
 
 from memrepo.core.ids import normal_claim, text_hash
 from memrepo.core.memory import Memory, differing
-from memrepo.policies.kept_words import Postings
+from memrepo.policies.kept_words import KeptPostings, Postings
 from memrepo.policies.matching import normal_subject
-
-
-class KeptMarks(msgspec.Struct, frozen=True, kw_only=True):
-    """The marks of memories as an earlier run made them, and whose they are, by number."""
-
-    postings: Postings
-    ids: Sequence[str | None]
-    """None where the memory is not there any more, or says something else."""
-    of: Mapping[str, Memory]
-    """The memories as they were when that was found out."""
 
 
 def own_hash(memory: Memory) -> str:
@@ -67,15 +55,15 @@ class Marks:
     """Memories by their marks."""
 
     def __init__(
-        self, memories: Mapping[str, Memory], kept: Callable[[], KeptMarks | None] | None = None
+        self, memories: Mapping[str, Memory], kept: Callable[[], KeptPostings | None] | None = None
     ) -> None:
         """Take memories by id; nothing is made before a mark is asked for."""
         self._memories, self._kept_of = memories, kept
 
     @cached_property
-    def _kept(self) -> KeptMarks:
+    def _kept(self) -> KeptPostings:
         kept = self._kept_of() if self._kept_of is not None else None
-        return kept or KeptMarks(postings=Postings(), ids=(), of={})
+        return kept or KeptPostings(postings=Postings(), ids=(), of={})
 
     @cached_property
     def _apart(self) -> Set[str]:

@@ -20,6 +20,7 @@ from memrepo.core.memory import CLAIM_TYPES, by_id, of_types
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.policies.kept_words import KeptPostings
 from memrepo.policies.retrieval import Near, Reach, Retrieval
 from memrepo.purify.answers import Kept
 from memrepo.purify.assemble import Assembled, Decision
@@ -35,7 +36,7 @@ from memrepo.purify.gather import Gathered, Placed
 from memrepo.purify.intake import Cursor, Intake, Reader, SourceText, take_in
 from memrepo.purify.known import Former, Priors, prior_of
 from memrepo.purify.manifest import Consumed, Judged, JudgedCandidate, Receipt
-from memrepo.purify.marks import KeptMarks, Marks
+from memrepo.purify.marks import Marks
 from memrepo.purify.retire import Said, lost_by, may_ask, relisted, requests, retire, ticking
 
 UNLIMITED = 10**6
@@ -64,7 +65,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """Whether daily logs yield claims besides notes."""
     statements: Statements = msgspec.field(default_factory=Statements)
     """The words of what stands, which later stages of a run ask for as well."""
-    kept_marks: Callable[[], KeptMarks | None] | None = None
+    kept_marks: Callable[[], KeptPostings | None] | None = None
     """By what memories are recognised, where an earlier run kept that."""
 
 

@@ -398,6 +398,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         from memrepo.core.memory import Memories
         from memrepo.core.state import Files, State
 
+        # All files first: they hold the memory files, which are then not listed by themselves.
         if self.trees is None or len(self.blobs) < _MANY or len(self.memory_files) < _MANY:
             return None
         table = self.trees.records.table(self.memory_files)
@@ -539,10 +540,7 @@ class Snapshots:
         """Return the files of a tree that was asked for before, else those that a run kept."""
         if near is not None and "_listed" in near.files.__dict__:
             return near.files
-        from memrepo.store.records import NAME
-
-        kept = Path(self._repo.common_dir) / "memrepo" / NAME
-        if not kept.exists() or kept.stat().st_size < _LARGE:
+        if not self._is_large():
             return None
         found = BlobFiles.kept(self._repo, layout, self.records.whole(_LISTING))
         self._kept = found.commit if found else ""
@@ -550,9 +548,18 @@ class Snapshots:
 
     def keep(self, files: BlobFiles) -> None:
         """Keep the list of the files of a commit for later runs, where the last is of no use."""
+        if files.problems or not self._is_large():
+            return
         changed = files.changed_since(self._kept) if self._kept else None
-        if not files.problems and (changed is None or len(changed) > _AT_ONCE):
+        if changed is None or len(changed) > _AT_ONCE:
             self.records.keep_whole(_LISTING, files.told())
+
+    def _is_large(self) -> bool:
+        """Tell whether so much is kept that a list of the files is worth it."""
+        from memrepo.store.records import NAME
+
+        kept = Path(self._repo.common_dir) / "memrepo" / NAME
+        return kept.exists() and kept.stat().st_size >= _LARGE
 
     def near(self, other: Snapshot) -> Snapshot | None:
         """Return the newest of these trees, of the same layout, whose memories are known."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cache, cached_property, lru_cache, partial
-from itertools import compress, count
 from operator import itemgetter
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -239,10 +238,9 @@ def _said(state: State, memories: Sequence[Memory]) -> list[str]:
     """
     told = zip(each(memories, "path"), each_once(memories, "print", _print), strict=True)
     said = [f"{path} {print_}" for path, print_ in told]
-    linked = ["links" in keys for keys in each(memories, "keys")]
-    for at, memory in zip(compress(count(), linked), only(memories, linked), strict=True):
+    for at in (at for at, keys in enumerate(each(memories, "keys")) if "links" in keys):
         said[at] += "".join(
-            f"{m.path} {m.once('print', partial(_print, m))}" for m in _rivals(state, memory)
+            f"{m.path} {m.once('print', partial(_print, m))}" for m in _rivals(state, memories[at])
         )
     return said
 

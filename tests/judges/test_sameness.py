@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from memrepo.core.judge import Candidate
 from memrepo.core.memory import Source
-from memrepo.judges.sameness import equal_groups, sense
+from memrepo.judges.sameness import _shared_by_all, equal_groups, sense
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,35 @@ def test_a_rotation_has_the_sense_of_the_whole(words):
 def test_any_text_has_one_sense(text):
     assert sense(text) == sense(text)
     assert all(isinstance(word, str) for word in sense(text))
+
+
+SAID = st.sampled_from(
+    (
+        ("start", "begin", "starting"),
+        ("we will", "we'll"),
+        ("bakery", "bakeries"),
+        ("travelling", "travels", "travel"),
+        ("currently", "now", "at the moment"),
+        ("does not", "doesn't"),
+        ("purchased", "bought"),
+        ("repairing", "repairs", "repair"),
+        ("Friday", "fridays"),
+        ("window", "windows", "the window"),
+        ("is planning", "planning", "plans"),
+        ("harbour", "ｈarbour"),
+        ("7 crates", "7 crate"),
+    )
+)
+
+
+@given(st.lists(SAID, min_size=4, max_size=7), st.data())
+def test_what_has_the_sense_of_a_text_holds_how_its_words_begin(
+    said: list[tuple[str, ...]], data: st.DataObject
+) -> None:
+    one, other = (" ".join(data.draw(st.sampled_from(way)) for way in said) for _ in range(2))
+    begun = _shared_by_all(one) if other.isascii() else frozenset[str]()
+    if sense(one) == sense(other) != ():
+        assert [part for part in begun if part not in other.casefold()] == []
 
 
 def stands(name: str, text: str, *context: str, daily: bool = False) -> Candidate:

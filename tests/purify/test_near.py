@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.memory import Memory
-from memrepo.policies.kept_words import Postings
-from memrepo.purify.decisions import KeptWords, Near
+from memrepo.policies.kept_words import KeptPostings, Postings
+from memrepo.purify.decisions import Near
 from memrepo.purify.known import prior_of
 
 TEXTS = (
@@ -88,7 +88,7 @@ def test_words_that_are_kept_find_what_words_cut_anew_do(
     there = [m if stays else None for m, stays in zip(stood, still, strict=False)]
     now = {m.id: m for m in there if m is not None}
     ids = [m.id if m is not None else None for m in there]
-    near = Near(kept=lambda: KeptWords(postings=postings, ids=ids, of=now))
+    near = Near(kept=lambda: KeptPostings(postings=postings, ids=ids, of=now))
     fresh = Near()
     for turn in ({}, *turns):
         now = now | {id_: said(id_, text) for id_, text in turn.items()}

@@ -6,43 +6,31 @@ from collections.abc import Callable, Sequence
 
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory, each, listed
-from memrepo.policies.kept_words import Postings
+from memrepo.policies.kept_words import KeptPostings, Postings
 from memrepo.policies.matching import tokens
-from memrepo.purify.decisions import KeptWords, compared
-from memrepo.purify.marks import KeptMarks, marks_of
+from memrepo.purify.decisions import compared
+from memrepo.purify.marks import marks_of
 
-_WORDS, _MARKS = "words", "marks"
+WORDS, MARKS = "words", "marks"
 _HEAD = 8
 """So many bytes say how long the names of the blobs are."""
 
 
-def kept_words(work: Work) -> KeptWords | None:
-    """Return the words that the last run kept, of those memories that are as they were."""
-    found = _read(work, _WORDS)
+def kept_postings(work: Work, name: str) -> KeptPostings | None:
+    """Return the words, or marks, that the last run kept of memories that are as they were."""
+    found = _read(work, name)
     if found is None:
         return None
     blobs, postings = found
-    return KeptWords(
-        postings=postings, ids=[*map(work.tree.ids.get, blobs)], of=work.tree.state().memories
-    )
-
-
-def kept_marks(work: Work) -> KeptMarks | None:
-    """Return the marks that the last run kept, of those memories that are as they were."""
-    found = _read(work, _MARKS)
-    if found is None:
-        return None
-    blobs, postings = found
-    return KeptMarks(
-        postings=postings, ids=[*map(work.tree.ids.get, blobs)], of=work.tree.state().memories
-    )
+    ids = [*map(work.tree.ids.get, blobs)]
+    return KeptPostings(postings=postings, ids=ids, of=work.tree.state().memories)
 
 
 def keep_words(work: Work) -> None:
     """Keep the words and the marks of a commit's memories: those that are kept stay."""
     every = work.tree.state().every
-    _keep(work, _WORDS, listed(compared(every)), lambda memory: tokens(memory.said))
-    _keep(work, _MARKS, every, marks_of)
+    _keep(work, WORDS, listed(compared(every)), lambda memory: tokens(memory.said))
+    _keep(work, MARKS, every, marks_of)
 
 
 def _keep(

@@ -23,12 +23,12 @@ from memrepo.core.judge import Judge
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.policies.kept_words import KeptPostings
 from memrepo.policies.retrieval import Near, Query
 from memrepo.policies.upkeep import interlock, losses
 from memrepo.purify.answers import Kept
 from memrepo.purify.batches import Failure
 from memrepo.purify.candidates import Nominee
-from memrepo.purify.decisions import KeptWords
 from memrepo.purify.decisions import Near as Statements
 from memrepo.purify.holds import (
     Parted,
@@ -47,7 +47,6 @@ from memrepo.purify.manifest import (
     Removal,
     open_removals,
 )
-from memrepo.purify.marks import KeptMarks
 from memrepo.purify.pipeline import Mode, Purified, Setting, purify
 from memrepo.store import history, landings
 from memrepo.store.history import Entry
@@ -111,7 +110,7 @@ def propose(
     gone = taken_back(work)
     left_out = frozenset[str]().union(*(m.offered for m in manifests))
     back = gone | left_out
-    purified, statements = Purified(), Statements(kept=lambda: _kept_words(work))
+    purified, statements = Purified(), Statements(kept=lambda: _kept(work, "words"))
     if "purify" in wish.stages:
         nominees: tuple[Nominee, ...] = ()
         if wish.mode == "incremental":
@@ -378,7 +377,7 @@ def _purify(
         nominees=nominees,
         days=work.config.source_rules().days,
         statements=statements,
-        kept_marks=lambda: _kept_marks(work),
+        kept_marks=lambda: _kept(work, "marks"),
         read=watched(read, tick),
     )
     texts = texts_at(work, cursor, ahead.blobs if ahead is not None else None)
@@ -389,20 +388,12 @@ MANY = 1000
 """From so many memories on the words of what they state are kept from run to run."""
 
 
-def _kept_words(work: Work) -> KeptWords | None:
+def _kept(work: Work, name: str) -> KeptPostings | None:
     if len(work.tree.state().memories) < MANY:
         return None
-    from memrepo.actions.run.kept_words import kept_words
+    from memrepo.actions.run.kept_words import kept_postings
 
-    return kept_words(work)
-
-
-def _kept_marks(work: Work) -> KeptMarks | None:
-    if len(work.tree.state().memories) < MANY:
-        return None
-    from memrepo.actions.run.kept_words import kept_marks
-
-    return kept_marks(work)
+    return kept_postings(work, name)
 
 
 def _near(work: Work) -> Near:

@@ -177,32 +177,43 @@ def _is_beyond(base: sqlite3.Connection) -> bool:
 
 
 def _caught_up(base: sqlite3.Connection, tree: Snapshot) -> bool:
-    """Bring the rows to a commit; tell whether they hold all that it does."""
+    """Bring the rows to a commit; tell whether they hold all that it does.
+
+    The rows are built before the transaction: building them reads the same file through another
+    connection, which waits for the writer as soon as SQLite spills its pages.
+    """
     area = tree.layout.area("memories")
     stones = msgspec.json.encode(tree.files.below(tree.layout.area("tombstones"))).decode()
-    if _at(base) == (VERSION, tree.commit, stones, area):
+    told, known = (VERSION, tree.commit, stones, area), _at(base)
+    if known == told:
         return True
-    base.execute("BEGIN IMMEDIATE")
-    version, known, *rest = _at(base) or ("", "", "", "")
+    version, commit, *rest = known or ("", "", "", "")
     fits = version == VERSION and rest == [stones, area]
-    changed = tree.files.changed_since(known) if fits and known else None
-    if changed is None or len(changed) > _FEW:
+    changed = tree.files.changed_since(commit) if fits and commit else None
+    whole = changed is None or len(changed) > _FEW
+    ours: dict[str, str] = {}
+    if changed is None or whole:
         if tree.problems:
-            base.execute("ROLLBACK")
             return False
-        _start_over(base)
-        _put(base, tree.decoded(), tree.stones)
+        rows, refs = _rows(tree.decoded(), tree.stones)
     else:
         if _is_odd(tree, changed):
-            base.execute("ROLLBACK")
             return False
         ours = {path: blob for path, blob in changed.items() if tree.layout.is_memory(path)}
-        gone = [(path,) for path in ours]
-        base.executemany("DELETE FROM census WHERE path = ?", gone)
-        base.executemany("DELETE FROM census_ref WHERE path = ?", gone)
-        _put(base, _read(tree, ours), tree.stones)
+        rows, refs = _rows(_read(tree, ours), tree.stones)
+    base.execute("BEGIN IMMEDIATE")
+    if (now := _at(base)) != known:  # another process was faster
+        base.execute("ROLLBACK")
+        return now == told
+    if whole:
+        _start_over(base)
+    gone = [(path,) for path in ours]
+    base.executemany("DELETE FROM census WHERE path = ?", gone)
+    base.executemany("DELETE FROM census_ref WHERE path = ?", gone)
+    marks = ", ".join("?" * 11)
+    base.executemany(f"INSERT INTO census VALUES ({marks})", rows)  # noqa: S608 - question marks
+    base.executemany("INSERT INTO census_ref VALUES (?, ?)", refs)
     base.execute("DELETE FROM census_of")
-    told = (VERSION, tree.commit, stones, area)
     base.execute("INSERT INTO census_of VALUES (?, ?, ?, ?)", told)
     base.execute("COMMIT")
     return True
@@ -237,20 +248,21 @@ def _read(tree: Snapshot, ours: Mapping[str, str]) -> Iterator[tuple[str, str, D
         yield path, blob, codec.decode(path, data)
 
 
-def _put(
-    base: sqlite3.Connection, found: Iterable[tuple[str, str, Decoded]], stones: Tombstones
-) -> None:
+def _rows(
+    found: Iterable[tuple[str, str, Decoded]], stones: Tombstones
+) -> tuple[list[tuple[str | int, ...]], list[tuple[str, str]]]:
+    """Return the rows of memory files, and which ids each of them names."""
+    rows: list[tuple[str | int, ...]] = []
     refs: list[tuple[str, str]] = []
-
-    def rows() -> Iterator[tuple[str | int, ...]]:
-        for path, blob, (memory, problems) in found:
-            if memory is None or not memory.id:
-                told = problems if memory is None else (*problems, no_id(path))
-                yield (path, blob, "", "", "", "", 0, 0, 0, 0, _spelled(told))
-                continue
-            refs.extend((path, target) for target in references(memory))
-            barred = memory.status != "forgotten" and bool(stones) and stones.bar(memory)
-            yield (
+    for path, blob, (memory, problems) in found:
+        if memory is None or not memory.id:
+            told = problems if memory is None else (*problems, no_id(path))
+            rows.append((path, blob, "", "", "", "", 0, 0, 0, 0, _spelled(told)))
+            continue
+        refs.extend((path, target) for target in references(memory))
+        barred = memory.status != "forgotten" and bool(stones) and stones.bar(memory)
+        rows.append(
+            (
                 path,
                 blob,
                 memory.id,
@@ -263,10 +275,8 @@ def _put(
                 barred not in (False, None),
                 _spelled(problems),
             )
-
-    marks = ", ".join("?" * 11)
-    base.executemany(f"INSERT INTO census VALUES ({marks})", rows())  # noqa: S608 - question marks
-    base.executemany("INSERT INTO census_ref VALUES (?, ?)", refs)
+        )
+    return rows, refs
 
 
 def _is_replaced(memory: Memory) -> bool:

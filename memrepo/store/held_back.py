@@ -29,12 +29,17 @@ def bars_of(wanted: Indexed, stones: Mapping[str, str]) -> Bars:
     return lambda memory: known().bar(memory) is not None
 
 
-def hold_back(base: sqlite3.Connection, wanted: Indexed, bars: Bars) -> None:
-    """Give every row the status that its file has, or that of what is rejected."""
+def hold_back(
+    base: sqlite3.Connection, wanted: Indexed, bars: Bars, recorded: Mapping[str, Memory]
+) -> None:
+    """Give every row the status that its file has, or that of what is rejected.
+
+    Of memories that are `recorded`, by blob, no file is read.
+    """
     rests = int(meta(base, ARCHIVED))
     rows = base.execute("SELECT path, blob, status FROM memory WHERE part = 0").fetchall()
     has = {path: status for path, _, status in rows}
-    for memory in _memories(wanted, {path: blob for path, blob, _ in rows}):
+    for memory in _memories(wanted, {path: blob for path, blob, _ in rows}, recorded):
         status = FORGOTTEN if bars(memory) else memory.status
         if status == (was := has[memory.path]):
             continue
@@ -44,13 +49,13 @@ def hold_back(base: sqlite3.Connection, wanted: Indexed, bars: Bars) -> None:
     base.execute("REPLACE INTO meta VALUES (?, ?)", (ARCHIVED, str(rests)))
 
 
-def _memories(wanted: Indexed, blobs: Mapping[str, str]) -> Iterator[Memory]:
-    """Read what is indexed, from the records of runs where they have it."""
-    trees = wanted.tree.trees
-    known = trees.records.read({blob: path for path, blob in blobs.items()}) if trees else {}
+def _memories(
+    wanted: Indexed, blobs: Mapping[str, str], recorded: Mapping[str, Memory]
+) -> Iterator[Memory]:
+    """Read what is indexed."""
     left = []
     for path, blob in blobs.items():
-        memory = known.get(blob)
+        memory = recorded.get(blob)
         if memory is not None and memory.path == path:
             yield memory
         else:

@@ -260,8 +260,10 @@ class Records:
         if not self._path.exists():  # somebody took it away meanwhile
             self._had, self._had_pages, self._had_compared, self._had_stale = {}, 0, {}, 0
         fresh = {b: m for b, m in memories.items() if self._is_fresh(b, m)}
-        news = len(self.pages) > self._had_pages or len(self.stale) > self._had_stale
-        if not (fresh or news or self._is_news_compared()):
+        # All three are read here: within the write below, a read would wait for it.
+        pages, stale, compared = self.pages, self.stale, self.compared
+        news = len(pages) > self._had_pages or len(stale) > self._had_stale
+        if not (fresh or news or compared != self._had_compared):
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -281,9 +283,6 @@ class Records:
     def _is_fresh(self, blob: str, memory: Memory) -> bool:
         had = self._had.get(blob, 0 if isinstance(memory, Kept) else None)
         return had != len(memory.__dict__.get("derived", ())) or blob in self._unlined
-
-    def _is_news_compared(self) -> bool:
-        return self.compared != self._had_compared
 
     def _write(self, fresh: Mapping[str, Memory], needed: Collection[str]) -> None:
         with self._open() as base:

@@ -232,19 +232,27 @@ def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
         return
     base.execute("ROLLBACK")
     base.execute("BEGIN IMMEDIATE")
-    if meta(base, "rules") != wanted.rules:
-        _start_over(base)
-    known, had = meta(base, "commit"), int(meta(base, "size") or 0)
+    # All that is kept in the same file is read before the first row is written: once SQLite spills
+    # its pages, another connection waits for this one.
+    starts_over = meta(base, "rules") != wanted.rules
+    known = "" if starts_over else meta(base, "commit")
     changed = wanted.tree.files.changed_since(known) if known else None
     stones = _stones(base, wanted.tree, changed)
-    bars = _bars(wanted, stones)
-    _apply(base, wanted, _changes(base, wanted.tree, edited, changed), bars)
-    if (said := json.dumps(stones)) != (meta(base, "stones") or "{}"):
-        if had:
+    told_stones, bars = json.dumps(stones), _bars(wanted, stones)
+    new_stones = told_stones != ((known and meta(base, "stones")) or "{}")
+    recorded = _recorded(base, wanted.tree) if new_stones and known else {}
+    if starts_over:
+        changes = _memory_files(wanted.tree, {**wanted.tree.blobs, **edited}, {})
+        _start_over(base)
+    else:
+        changes = _changes(base, wanted.tree, edited, changed)
+    _apply(base, wanted, changes, bars)
+    if new_stones:
+        if known:
             from memrepo.store.held_back import hold_back
 
-            hold_back(base, wanted, bars)
-        base.execute("REPLACE INTO meta VALUES ('stones', ?)", (said,))
+            hold_back(base, wanted, bars, recorded)
+        base.execute("REPLACE INTO meta VALUES ('stones', ?)", (told_stones,))
     base.executemany("REPLACE INTO meta VALUES (?, ?)", news)
 
 
@@ -314,8 +322,21 @@ def _changes(
         undone = json.loads(meta(base, "edits") or "{}").keys() - edited.keys()
         found = {**{path: tree.blobs.get(path, "") for path in sorted(undone)}, **changed, **edited}
         had = {path: _blob(base, path) for path in found}
+    return _memory_files(tree, found, had)
+
+
+def _memory_files(
+    tree: Snapshot, found: Mapping[str, str], had: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the memory files of those found (blob by path) that differ from what there was."""
     is_memory = tree.layout.is_memory
     return {p: b for p, b in found.items() if is_memory(p) and had.get(p, "") != b}
+
+
+def _recorded(base: sqlite3.Connection, tree: Snapshot) -> dict[str, Memory]:
+    """Return by blob the memories of the indexed files that runs have on record."""
+    rows = base.execute("SELECT blob, path FROM memory WHERE part = 0")
+    return tree.trees.records.read(dict(rows)) if tree.trees else {}
 
 
 def _blob(base: sqlite3.Connection, path: str) -> str:

@@ -16,7 +16,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.secrets import Secret, find_secrets
+from memrepo.core.secrets import Secret, find_secrets, is_clean
 
 SECRET = Rule(
     name="secret-found",
@@ -85,7 +85,7 @@ def secret_problems(path: str, data: bytes, allowed: frozenset[str]) -> Iterator
 
 def secrets_of(data: bytes, allowed: frozenset[str] = frozenset()) -> Iterator[tuple[Secret, str]]:
     """Yield each secret of a file that neither its line nor the baseline allows, and its value."""
-    if len(data) > MAX_SCANNED or b"\0" in data[:8000]:
+    if len(data) > MAX_SCANNED or b"\0" in data[:8000] or is_clean(data):
         return
     text = data.decode("utf-8", "replace")
     lines: list[str] = []

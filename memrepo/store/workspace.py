@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from memrepo.core.problems import Problem
-from memrepo.core.secrets import find_secrets, name_without_purged, redact
+from memrepo.core.secrets import find_secrets, is_clean, name_without_purged, redact
 from memrepo.purify.sources import (
     OWN,
     UNMATCHED,
@@ -37,7 +37,7 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
 
     `refused` names files that exist but were not read (a folder ends in a slash, an empty name is
     everything): their last snapshot is kept. `unmatched` names text files that no pattern names,
-    where they were asked for. `clean` are the sha-256 of the files in which no secret was found.
+    where they were asked for. `clean` are the SHA-256 of the texts without a secret, in hex.
     """
 
     files: dict[str, bytes]
@@ -64,31 +64,38 @@ def not_followed(folder: str, only: str = "") -> Workspace:
     return Workspace(files={}, refused=frozenset({only}), problems=(problem,))
 
 
-def read_workspace(
-    root: Path, rules: SourceRules, *, only: str = "", clean: Collection[str] = ()
-) -> Workspace:
-    """Read every allowed file below a folder; with `only`, those below that subfolder.
+def _readable(root: Path, rules: SourceRules) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
+    """Yield each file below a folder that runs may read, and what stands in place of one."""
+    for name, entry in _walk(root, "", _DEEPEST, enters=lambda folder: may_hold(folder, rules)):
+        folder = not name or name.endswith("/")
+        if kind_of(name + "any.md" if folder else name, rules) is not None:
+            yield name, entry
 
-    Files whose sha-256 is among `clean` are not looked through for secrets again.
-    """
+
+def readable_sizes(root: Path, rules: SourceRules) -> Iterator[int]:
+    """Yield the size of each file below a folder that runs may read; none is read here."""
+    for _, entry in _readable(root, rules):
+        if not isinstance(entry, OSError) and entry.is_file(follow_symlinks=False):
+            yield entry.stat().st_size
+
+
+def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspace:
+    """Read every allowed file below a folder; with `only`, those below that subfolder."""
     files: dict[str, bytes] = {}
-    without: set[str] = set()
+    clean: set[str] = set()
     refused: set[str] = set()
     problems: list[Problem] = []
-    for name, entry in _walk(root, "", _DEEPEST, enters=lambda folder: may_hold(folder, rules)):
+    for name, entry in _readable(root, rules):
         if only and not name.startswith(only):
-            continue
-        folder = not name or name.endswith("/")
-        if kind_of(name + "any.md" if folder else name, rules) is None:
             continue
         name = name_without_purged(name)  # as history has it: this file's name says it still
         data, problem = _read(name, entry)
         if data is not None and standing_of(data) != "foreign":
             continue  # our own page of the hot cache, where the workspace is the repository
-        if data is not None and (seen := hashlib.sha256(data).hexdigest()) not in clean:
+        if data is not None and not is_clean(data):
             data, problem = _without_secrets(name, data)
-        if data is not None and problem is None:
-            without.add(seen)
+        if data is not None and is_clean(data):
+            clean.add(hashlib.sha256(data).hexdigest())
         if problem is not None:
             problems.append(problem)
         if data is None:
@@ -99,7 +106,7 @@ def read_workspace(
         files=files,
         refused=frozenset(refused),
         problems=tuple(problems),
-        clean=frozenset(without),
+        clean=frozenset(clean),
     )
 
 

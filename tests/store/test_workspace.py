@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections import Counter
 from pathlib import Path
 
 import driving
@@ -315,29 +317,36 @@ def test_a_workspace_that_is_not_there_or_empty_stops_the_ingest(
     assert driving.git(repo, "rev-parse", "HEAD") == head
 
 
-def test_what_was_found_clean_is_looked_through_again_only_under_other_rules(
+def test_a_text_is_scanned_for_secrets_once_while_the_rules_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked: list[str] = []
-    monkeypatch.setattr(
-        workspace, "redact", lambda text: (looked.append(text), secrets.redact(text))[1]
-    )
+    seen: Counter[str] = Counter()
+    find = secrets.find_secrets
+    monkeypatch.setattr(secrets, "find_secrets", lambda text: (seen.update([text]), find(text))[1])
+    monkeypatch.setattr(workspace, "find_secrets", secrets.find_secrets)
+    monkeypatch.setattr("memrepo.checks.secrets.find_secrets", secrets.find_secrets)
+
+    def scans(*argv: str | Path) -> dict[str, int]:
+        """Return how often each source was scanned by a command that is a process of its own."""
+        seen.clear()
+        secrets._clean.clear()
+        driving.done(tmp_path / "repo", *argv)
+        return {text: seen[text] for text in sorted(seen) if text in ("- a\n", "- b\n", "- c\n")}
+
     folder = write(tmp_path / "ws", {"MEMORY.md": b"- a\n", "memory/b.md": b"- b\n"})
-    repo = driving.begin(tmp_path, folder)
-    kept = repo / ".git" / "memrepo" / "clean"
-
-    def ingested() -> list[str]:
-        looked.clear()
-        driving.memrepo(repo, "ingest")
-        return sorted(looked)
-
-    assert ingested() == []
+    seen.clear()
+    secrets._clean.clear()
+    driving.begin(tmp_path, folder)
+    assert (seen["- a\n"], seen["- b\n"]) == (1, 1)
+    kept = tmp_path / "repo" / ".git" / "memrepo" / "clean"
+    assert scans("ingest") == {}
     write(folder, {"memory/b.md": b"- c\n"})
-    assert ingested() == ["- c\n"]
+    assert scans("ingest") == {"- c\n": 1}
     kept.write_bytes(b"0" * 64 + kept.read_bytes()[64:])  # as another version's rules leave it
-    assert ingested() == ["- a\n", "- c\n"]
+    assert scans("ingest") == {"- a\n": 1, "- c\n": 1}
     kept.write_bytes(b"\xff\xfe")
-    assert ingested() == ["- a\n", "- c\n"]
+    assert scans("ingest") == {"- a\n": 1, "- c\n": 1}
     write(folder, {"memory/b.md": f"- {SECRET}\n".encode()})
-    assert ingested() == ingested() == [f"- {SECRET}\n"]
+    driving.memrepo(tmp_path / "repo", "ingest")
     assert SECRET not in kept.read_text()
+    assert hashlib.sha256(f"- {SECRET}\n".encode()).hexdigest() not in kept.read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from posixpath import normpath
@@ -20,7 +21,7 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest, visible
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.core.secrets import rules_in_use
+from memrepo.core.secrets import clean_digests, scan_rules
 from memrepo.purify.intake import Cursor, SourceText
 from memrepo.purify.sources import SourceRules, kind_of
 from memrepo.store import history, settings
@@ -254,13 +255,15 @@ def _named(work: Work, word: str, there: Collection[str]) -> str:
 def _desired(work: Work, *, dry_run: bool) -> tuple[Workspace, str]:
     """Return what `sources/` is to hold, and the name of the workspace it mirrors, if any.
 
-    What this clone found clean of secrets is told by digest beside its index, under the rules that
-    were in use: a file that did not change is not looked through every night.
+    What this clone found clean of secrets is stored by digest, under the rules that were in use:
+    a file that did not change is not scanned every night.
     """
-    path, rules = work.store.folder / _CLEAN, rules_in_use()
+    path, rules = work.store.folder / _CLEAN, scan_rules()
     before = path.read_text("ascii", "replace").split("\n") if path.is_file() else [""]
     known = frozenset(before[1:]) if before[0] == rules else frozenset[str]()
-    found, mirrored = _read(work, known)
+    with suppress(ValueError):  # a damaged file: all is scanned again
+        clean_digests().update(map(bytes.fromhex, known))
+    found, mirrored = _read(work)
     if not dry_run and found.clean != known:
         path.parent.mkdir(parents=True, exist_ok=True)
         text = "\n".join((rules, *sorted(found.clean)))
@@ -268,20 +271,20 @@ def _desired(work: Work, *, dry_run: bool) -> tuple[Workspace, str]:
     return found, mirrored
 
 
-def _read(work: Work, clean: Collection[str]) -> tuple[Workspace, str]:
+def _read(work: Work) -> tuple[Workspace, str]:
     rules = work.config.source_rules()
     root = settings.workspace(work.store.repo)
     if root is None:
-        return replace(_own(work, rules, clean), unmatched=passed_over(work)), ""
+        return replace(_own(work, rules), unmatched=passed_over(work)), ""
     if not root.is_dir():
         raise SourcesGone(f"the workspace {root} does not exist")
-    theirs = read_workspace(root, rules, clean=clean)
+    theirs = read_workspace(root, rules)
     if not (theirs.files or theirs.refused) and _mirrors(work):
         raise SourcesGone(
             f"the workspace {root} holds no file that runs may read",
             fix="check the workspace, and the patterns of sources.claims in memrepo.toml",
         )
-    inbox = _own(work, rules, clean, only=INBOX)
+    inbox = _own(work, rules, only=INBOX)
     return (
         Workspace(
             files={**inbox.files, **theirs.files},
@@ -302,7 +305,7 @@ def _mirrors(work: Work) -> bool:
     return any(not name.startswith(INBOX) for name in names)
 
 
-def _own(work: Work, rules: SourceRules, clean: Collection[str], *, only: str = "") -> Workspace:
+def _own(work: Work, rules: SourceRules, *, only: str = "") -> Workspace:
     """Read `sources/` itself, where it is a folder of the work tree and no link."""
     area = work.tree.layout.area("sources")
     own = work.store.root / area
@@ -310,7 +313,7 @@ def _own(work: Work, rules: SourceRules, clean: Collection[str], *, only: str = 
         return not_followed(area, only)
     if not own.is_dir():
         return Workspace(files={}, refused=frozenset(), problems=())
-    return read_workspace(own, rules, only=only, clean=clean)
+    return read_workspace(own, rules, only=only)
 
 
 def passed_over(work: Work) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ from memrepo.store.repo import Repository
 from memrepo.store.settings import author, person
 from memrepo.store.stream import COMMITTER, Chain, Commit
 from memrepo.store.trust import trust
-from memrepo.store.workspace import LeftAlone, left_alone, read_workspace
+from memrepo.store.workspace import LeftAlone, left_alone, read_workspace, readable_sizes
 from memrepo.values import is_zone
 
 
@@ -221,7 +221,7 @@ def _left_alone(at: Work, workspace: Path | None) -> tuple[tuple[LeftAlone, ...]
     rules = at.config.source_rules()
     alone = sorted(left_alone(workspace, rules), key=lambda one: (-one.size, one.name))
     size = sum(one.size for one in alone)
-    whole = size + sum(map(len, read_workspace(workspace, rules).files.values()))
+    whole = size + sum(readable_sizes(workspace, rules))
     return tuple(alone), round(100 * size / whole, 1) if whole else 0.0
 
 
@@ -231,7 +231,7 @@ def _holds_markdown(where: Path) -> bool:
 
     if not where.is_dir() or (where / CONFIG_NAME).exists():
         return False
-    return bool(read_workspace(where, SourceRules()).files)
+    return any(True for _ in readable_sizes(where, SourceRules()))
 
 
 def _taken(where: Path) -> bool:

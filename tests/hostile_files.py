@@ -55,7 +55,7 @@ def foreign_files() -> dict[str, bytes]:
 # Promoted From Short-Term Memory (2026-01-12)
 
 <!-- openclaw-memory-promotion:memory/2026-01-11.md:4:5 -->
-- zqmanaged the feeder was filled [score=0.91 recalls=4 avg=0.75 source=memory/2026-01-11.md:4-5]
+- the feeder was filled [score=0.91 recalls=4 avg=0.75 source=memory/2026-01-11.md:4-5]
 - Under the promotion: the feeder must never be filled above the mark.
 - ↑2026-01-03(sync)←memories/knowledge/undated/aa/feeder-aaaaaa.md
 """),

@@ -17,11 +17,18 @@ from memrepo.core import refusals
 from memrepo.core.errors import MemrepoError
 from memrepo.core.fields import Kind, ListOf, Node, ValueMismatch, shown
 from memrepo.core.header import FIRST_LINE, Entry, Header
-from memrepo.core.lines import Line, dominant_end, join_lines, split_lines, unix
+from memrepo.core.lines import (
+    Line,
+    dominant_end,
+    find_conflict,
+    join_lines,
+    split_lines,
+    unix,
+)
 from memrepo.core.memory import IMPLIED, Memory, implied
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.refusals import refusal
+from memrepo.core.refusals import LFS_POINTER, refusal
 from memrepo.core.schema import ASIDE, ASIDES, BY_NAME, FIELDS, ORDER, Field
 from memrepo.core.spelling import entry_lines
 
@@ -367,6 +374,16 @@ def _decode(path: str, data: bytes) -> _Decoded:
     if refused is not None:
         return None, "", Header(), (refused,)
     text = data.decode("utf-8")
+    if conflict := find_conflict(text):
+        problem = refusal(
+            "file-conflict",
+            path,
+            "found git's conflict markers, expected one text",
+            line=conflict,
+            column=1,
+            fix="leave one of the two sides, without the lines of the markers",
+        )
+        return None, "", Header(), (problem,)
     header = headers.read(text, path)
     if not header.present and not header.unclosed:
         problem = refusal(
@@ -396,6 +413,15 @@ def _refused_bytes(path: str, data: bytes) -> Problem | None:
             path,
             f"found {len(data)} bytes, expected at most {MAX_BYTES}",
             fix="split the memory, or keep the text under sources/",
+        )
+    if data.startswith(LFS_POINTER):
+        return refusal(
+            "file-lfs-pointer",
+            path,
+            "found a pointer of Git LFS, expected the text that it stands for",
+            line=1,
+            column=1,
+            fix="take the file out of LFS (`git lfs migrate export`): memrepo reads what git holds",
         )
     nul = data.find(b"\0")
     if nul >= 0:

@@ -65,6 +65,23 @@ def unix(text: str) -> str:
     return _ODD_END.sub("\n", text) if "\r" in text else text
 
 
+def find_conflict(text: str) -> int:
+    """Return the line of git's first conflict marker, 0 without one; fenced code may quote them."""
+    if "<<<<<<< " not in text:
+        return 0
+    fence, opened, has_middle = "", 0, False
+    for number, (line, _) in enumerate(split_lines(text), start=1):
+        if opened:
+            has_middle |= line.startswith("=======") and not line.strip("=")
+            if has_middle and line.startswith(">>>>>>> "):
+                return opened
+        elif fence or line.startswith(("```", "~~~")):
+            fence = "" if fence and line.startswith(fence) else fence or line[:3]
+        elif line.startswith("<<<<<<< "):
+            opened = number
+    return 0
+
+
 MAX_DEPTH = 64
 """Deepest nesting of lists or quotes that is parsed."""
 

@@ -10,6 +10,8 @@ from memrepo.core.problems import Problem
 
 MAX_BYTES = 1024 * 1024
 """Largest memory file that is read, in bytes."""
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+"""Begins the file that git holds instead of one that Git LFS stores."""
 OWN_DEPTH = 4
 """Deepest nesting of lists and mappings under a schema key; the schema itself needs three."""
 FOREIGN_DEPTH = 16
@@ -20,6 +22,8 @@ RULES: Mapping[str, str] = MappingProxyType(
         "file-too-large": "A memory file holds at most 1 MiB.",
         "file-not-utf8": "A memory file is UTF-8.",
         "file-nul": "A memory file holds no NUL byte.",
+        "file-conflict": "A memory file holds no conflict markers of git, but in fenced code.",
+        "file-lfs-pointer": "A memory file is not stored by Git LFS.",
         "frontmatter-missing": "A memory file begins with a header between two lines `---`.",
         "frontmatter-unclosed": "The header that line 1 opens is closed by a line `---` or `...`.",
         "frontmatter-syntax": "The header is YAML.",

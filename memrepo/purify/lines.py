@@ -40,6 +40,8 @@ _DAY_OR_TIME = regex(r"(?<!\d)(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})(
 _FIRST_WORD = regex(r"\W*(\w+)")
 _KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|(?:"[^"]*"|'[^']*')[ \t]*):(?:[ \t]|$)""")
 
+_PLAIN_KEY = regex(r"[a-z][a-z0-9_-]*:(?:[ \t]|$)|[-#] |[]}]")
+
 
 def without_struck(line: str) -> str:
     """Return a line without what its author struck out (`~~port 8080~~`), as if it were deleted.
@@ -153,13 +155,25 @@ def _frontmatter(text: Sequence[str]) -> int:
     """Return the number of the line that closes the frontmatter; 0 without one.
 
     Text between two rules at the top of a file is body unless it reads like a mapping, for what
-    counts as frontmatter is nobody's evidence.
+    counts as frontmatter is nobody's evidence. Programs that do not know of each other write a
+    second block below the first: it belongs to the header where all its keys are plain names.
     """
-    if not text or text[0].rstrip() != "---":
+    header = _block(text, 0)
+    start = header
+    while header and start < len(text) and not text[start].strip():
+        start += 1
+    second = _block(text, start) if header else 0
+    keys = (line for line in text[start + 1 : second - 1] if line[:1].strip())
+    return second if second and all(map(_PLAIN_KEY.match, keys)) else header
+
+
+def _block(text: Sequence[str], start: int) -> int:
+    """Return the number of the line that closes a mapping between rules from a line on, or 0."""
+    if start >= len(text) or text[start].rstrip() != "---":
         return 0
-    for number, line in enumerate(text[1:], start=2):
+    for number, line in enumerate(text[start + 1 :], start=start + 2):
         if line.rstrip() in ("---", "..."):
-            return number if _reads_like_a_mapping(text[1 : number - 1]) else 0
+            return number if _reads_like_a_mapping(text[start + 1 : number - 1]) else 0
     return 0
 
 

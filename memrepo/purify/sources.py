@@ -34,6 +34,19 @@ CLASSIC_CLAIMS = (
     "DREAMS.md",
     "episodes/*.md",
 )
+HIDDEN_MEMORY = (
+    ".claude/memory",
+    ".claude/agent-memory*",
+    ".claude/projects/*/memory",
+    ".openclaw/memory",
+    ".openclaw/workspace*/memory",
+    ".cursor/memory",
+    ".hermes/memories",
+    ".serena/memories",
+    ".agents/memory",
+    ".learnings",
+)
+"""Folders below hidden ones in which agents store memories."""
 CLAIMS = (
     *CLASSIC_CLAIMS,
     "USER.md",
@@ -44,8 +57,17 @@ CLAIMS = (
     "agents/*/memory/**/*.md",
     "inbox/*.md",
     "*.md",
+    "**/MEMORY.md",
+    "**/USER.md",
+    "**/IDENTITY.md",
+    "**/TOOLS.md",
+    *(f"{folder}/**/*.md" for folder in HIDDEN_MEMORY),
 )
-NOTES = ("memory/**/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*.md",)
+_DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*.md"
+NOTES = tuple(
+    f"{folder}/**/{_DAY}"
+    for folder in ("memory", ".claude/memory", ".openclaw/memory", ".openclaw/workspace*/memory")
+)
 AUTHORITY = (
     "CONSTITUTION.md",
     "KNOWLEDGE.md",
@@ -87,7 +109,9 @@ DENY = (
     "**/AGENTS.md",
     "**/SOUL.md",
     "memory/dreaming/",
-    "**/.*/",
+    "**/templates/",
+    "**/backup/",
+    "**/backups/",
     "**/node_modules/",
 )
 PERSONAL = ("CHRONICLES.md", "DREAMS.md")
@@ -96,7 +120,7 @@ PROFILES = ("MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md")
 ESSAY_PARTS, ESSAY_DEEP, ESSAY_SHARE = 3, 3, 0.33
 """Parts of a file that is a design, an article or a report, headings in them, and their share."""
 DEEPEST = 6
-WORDS = (".md", ".markdown", ".txt")
+WORDS = (".md", ".markdown", ".mdx", ".txt", ".text", ".org", ".rst", ".adoc")
 """Ends of the names of files that people write in."""
 UNMATCHED = "matches no pattern of sources.claims or sources.notes"
 
@@ -115,8 +139,8 @@ class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
     """What a workspace's files are: glob patterns, relative to the workspace.
 
     In a pattern `*`, `?` and classes never cross a slash, `**/` stands for any folders or none; a
-    pattern that ends in `/` means everything below that folder. With `days` the daily logs among
-    the notes yield claims too.
+    pattern that ends in `/` means everything below that folder. A hidden folder is read only where
+    a pattern names it with its dot. With `days` the daily logs among the notes yield claims too.
     """
 
     claims: tuple[str, ...] = CLAIMS
@@ -128,11 +152,7 @@ class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
 
 def matches(path: str, pattern: str) -> bool:
     """Tell whether a slash-separated path matches a pattern, component by component."""
-    parts = path.split("/")
-    if pattern.endswith("/"):
-        folder = pattern.rstrip("/").split("/")
-        return any(_fits(parts[:end], folder) for end in range(1, len(parts)))
-    return _fits(parts, pattern.split("/"))
+    return _fits(tuple(path.split("/")), _components(pattern))
 
 
 def kind_of(path: str, rules: SourceRules) -> SourceKind | None:
@@ -157,28 +177,44 @@ def why_denied(path: str, rules: SourceRules) -> str:
     return ""
 
 
-def may_hold(folder: str, rules: SourceRules) -> bool:
-    """Tell whether a folder of a workspace, or one below it, may hold a file that runs read."""
-    if any(p.endswith("/") and matches(f"{folder}/any.md", p) for p in rules.deny):
+def may_hold(folder: str, rules: SourceRules, *, by_name: bool = False) -> bool:
+    """Tell whether a folder of a workspace, or one below it, may hold a file that runs read.
+
+    With `by_name` only patterns count that name a folder: those that begin with `**/` do not.
+    """
+    if is_denied(folder, rules):
         return False
-    parts = folder.split("/")
-    return any(_leads_into(parts, p.split("/")[:-1]) for p in (*rules.claims, *rules.notes))
+    parts = tuple(folder.split("/"))
+    return any(
+        _leads_into(parts, _components(pattern)[:-1])
+        for pattern in (*rules.claims, *rules.notes)
+        if not (by_name and pattern.startswith("**/"))
+    )
 
 
-def _leads_into(parts: list[str], folders: list[str]) -> bool:
-    if "**" in folders:
-        folders = folders[: folders.index("**")]
-        parts = parts[: len(folders)]
-    return len(parts) <= len(folders) and _fits(parts, folders[: len(parts)])
+def is_denied(folder: str, rules: SourceRules) -> bool:
+    """Tell whether everything below a folder is on the deny list."""
+    return any(p.endswith("/") and matches(f"{folder}/any.md", p) for p in rules.deny)
+
+
+def _leads_into(parts: tuple[str, ...], folders: tuple[str, ...]) -> bool:
+    """Tell whether a folder, or one below it, fits the folders of a pattern."""
+    if not parts or not folders:
+        return not parts
+    if folders[0] == "**":
+        deeper = not is_hidden(parts[0]) and _leads_into(parts[1:], folders)
+        return deeper or _leads_into(parts, folders[1:])
+    return _is_named(parts[0], folders[0]) and _leads_into(parts[1:], folders[1:])
+
+
+def is_hidden(path: str) -> bool:
+    """Tell whether a folder or one above it begins with a dot."""
+    return any(part.startswith(".") for part in path.split("/"))
 
 
 def is_text(path: str) -> bool:
-    """Tell whether a path looks like a person's words.
-
-    Other programs' files (code, data, pictures) and what is hidden are no one's memory.
-    """
-    hidden = any(part.startswith(".") for part in path.split("/"))
-    return path.lower().endswith(WORDS) and not hidden
+    """Tell by its name whether a person may have written a file: no code, data or pictures."""
+    return path.lower().endswith(WORDS)
 
 
 def default_type(path: str) -> str:
@@ -214,19 +250,37 @@ def is_essay(path: str, levels: Sequence[int]) -> bool:
     return deep >= max(ESSAY_DEEP, ESSAY_SHARE * len(levels))
 
 
-def _fits(parts: list[str], pattern: list[str]) -> bool:
-    """Tell whether path components match those of a pattern; one `**` among them is any number."""
-    if "**" not in pattern:
-        return len(parts) == len(pattern) and all(map(fnmatchcase, parts, pattern))
-    cut = pattern.index("**")
-    head, tail = pattern[:cut], pattern[cut + 1 :]
-    if len(parts) < len(head) + len(tail):
-        return False
-    return _fits(parts[:cut], head) and _fits(parts[len(parts) - len(tail) :], tail)
+@lru_cache(maxsize=256)
+def _components(pattern: str) -> tuple[str, ...]:
+    """Return the components of a pattern; all that is below a folder is `**` and a name."""
+    parts = tuple(pattern.split("/"))
+    if parts[-1] in ("", "**"):
+        return (*parts[:-1], "**", "*")
+    return parts
+
+
+def _fits(parts: tuple[str, ...], pattern: tuple[str, ...], *, hidden: bool = True) -> bool:
+    """Tell whether components match those of a pattern; a `**` among them is any number.
+
+    Without `hidden` only a component that begins with a dot matches a hidden folder.
+    """
+    if not parts or not pattern:
+        return not parts and not pattern
+    if pattern[0] == "**":
+        deeper = (hidden or not is_hidden(parts[0])) and _fits(parts[1:], pattern, hidden=hidden)
+        return deeper or _fits(parts, pattern[1:], hidden=hidden)
+    one = fnmatchcase if hidden or len(parts) == 1 else _is_named
+    return one(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:], hidden=hidden)
+
+
+def _is_named(folder: str, pattern: str) -> bool:
+    return fnmatchcase(folder, pattern) and (pattern.startswith(".") or not is_hidden(folder))
 
 
 def _any(path: str, patterns: tuple[str, ...]) -> bool:
-    return any(matches(path, pattern) for pattern in patterns)
+    """Tell whether a pattern means a file; hidden folders are entered by name only."""
+    parts = tuple(path.split("/"))
+    return any(_fits(parts, _components(pattern), hidden=False) for pattern in patterns)
 
 
 _DENIALS: Mapping[str, str] = MappingProxyType(

@@ -86,7 +86,8 @@ LEADS = 3
 """Of what a unit stands under, so many of the innermost are said before it."""
 CATALOGUE = 8
 """A profile's table of more rows is one unit: it lists what is looked up, and nobody's things."""
-_PROMOTED = regex(r"\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\]$")
+_PROMOTED = regex(r"\s*\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\]$")
+"""What OpenClaw appends to a line that it promotes to MEMORY.md; the line itself is a text."""
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -164,7 +165,7 @@ def scan(resource: str, data: bytes) -> Scan:
         lines=document.source.count,
         problems=(*document.problems, *walk.problems),
         dropped=walk.dropped,
-        managed=len(document.source.managed) + walk.managed,
+        managed=len(document.source.managed),
     )
 
 
@@ -221,7 +222,6 @@ class Walk(msgspec.Struct):
     hint: str = ""
     named: bool = False
     dropped: int = 0
-    managed: int = 0
 
     def add_memory(self, document: Document, header: _MemoryHeader) -> None:
         """Take an agent's memory file whole; a long one is its description and several units."""
@@ -489,14 +489,12 @@ class Walk(msgspec.Struct):
         dated: tuple[str, DateBasis] | None = None,
     ) -> None:
         """Take a text as a unit, if it says anything."""
+        text = _PROMOTED.sub("", text)
         said = text.removesuffix(detail).rstrip()
         key, value = bold_lead(said) if kind in ("bullet", "paragraph") else ("", "")
         normal = normal_claim(text)
         if not has_words(normal) or (len(text) < SHORT and not (key or headings or parents)):
             self.dropped += bool(text)
-            return
-        if _PROMOTED.search(text):
-            self.managed += text.count("\n") + 1
             return
         if len(text) > MAX_TEXT:
             self._note_cut(lines[0], len(text))

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
+from memrepo.core.lines import find_conflict
 from memrepo.core.problems import Problem
+from memrepo.core.refusals import LFS_POINTER
 from memrepo.core.secrets import find_secrets, is_clean, name_without_purged, redact
 from memrepo.purify.sources import (
     OWN,
     UNMATCHED,
     SourceRules,
+    is_denied,
+    is_hidden,
     is_text,
     kind_of,
-    matches,
     may_hold,
     why_denied,
 )
@@ -26,24 +30,24 @@ from memrepo.views.hot import standing_of
 MAX_BYTES = 4 * 1024 * 1024
 _LARGEST = 256 * 1024 * 1024
 """Of a file that is imported as a whole: an export may hold everything that there is."""
-_DEEPEST = 6
+MAX_DEPTH = 64
+"""Folders in folders that are entered; what is deeper is refused by name."""
 _INSTALLED = ("node_modules", "site-packages", "venv", "__pycache__")
-_MOST = 20_000
-"""Entries that are looked at for files that no pattern names: a home folder has no end."""
+MAX_ENTRIES = 200_000
+"""Entries that are counted as not read: a home folder has no end."""
 
 
 class Workspace(msgspec.Struct, frozen=True, kw_only=True):
     """The files of a workspace that runs may read, by name, and what was refused.
 
     `refused` names files that exist but were not read (a folder ends in a slash, an empty name is
-    everything): their last snapshot is kept. `unmatched` names text files that no pattern names,
-    where they were asked for. `clean` are the SHA-256 of the texts without a secret, in hex.
+    everything): their last snapshot is kept. `clean` are the
+    SHA-256 of the texts without a secret, in hex.
     """
 
     files: dict[str, bytes]
     refused: frozenset[str]
     problems: tuple[Problem, ...]
-    unmatched: tuple[str, ...] = ()
     clean: frozenset[str] = frozenset()
 
     def keeps(self, name: str) -> bool:
@@ -64,19 +68,29 @@ def not_followed(folder: str, only: str = "") -> Workspace:
     return Workspace(files={}, refused=frozenset({only}), problems=(problem,))
 
 
-def _readable(root: Path, rules: SourceRules) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
-    """Yield each file below a folder that runs may read, and what stands in place of one."""
-    for name, entry in _walk(root, "", _DEEPEST, enters=lambda folder: may_hold(folder, rules)):
-        folder = not name or name.endswith("/")
-        if kind_of(name + "any.md" if folder else name, rules) is not None:
+def _readable(
+    root: Path, rules: SourceRules, only: str = ""
+) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
+    """Yield each file below a folder that runs may read, and what could not be listed."""
+
+    def enters(folder: str) -> bool:
+        wanted = not only or f"{folder}/".startswith(only) or only.startswith(f"{folder}/")
+        return wanted and _enters(root, folder, rules)
+
+    for name, entry in _walk(root, "", MAX_DEPTH, enters=enters):
+        if name.startswith(only) and (isinstance(entry, OSError) or _is_source(name, rules)):
             yield name, entry
 
 
-def readable_sizes(root: Path, rules: SourceRules) -> Iterator[int]:
-    """Yield the size of each file below a folder that runs may read; none is read here."""
-    for _, entry in _readable(root, rules):
-        if not isinstance(entry, OSError) and entry.is_file(follow_symlinks=False):
-            yield entry.stat().st_size
+def _is_source(name: str, rules: SourceRules) -> bool:
+    """Tell whether runs read a file, or the files right in a folder."""
+    is_folder = not name or name.endswith("/")
+    return kind_of(f"{name}any.md" if is_folder else name, rules) is not None
+
+
+def holds_sources(root: Path, rules: SourceRules) -> bool:
+    """Tell whether a folder holds a file that runs may read."""
+    return any(not isinstance(entry, OSError) for _, entry in _readable(root, rules))
 
 
 def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspace:
@@ -85,8 +99,9 @@ def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspa
     clean: set[str] = set()
     refused: set[str] = set()
     problems: list[Problem] = []
-    for name, entry in _readable(root, rules):
-        if only and not name.startswith(only):
+    for name, entry in _readable(root, rules, only):
+        if isinstance(entry, OSError) and not _is_source(name, rules):
+            refused.add(name)  # of what `**/` patterns name it may hold what it held before
             continue
         name = name_without_purged(name)  # as history has it: this file's name says it still
         data, problem = _read(name, entry)
@@ -111,58 +126,109 @@ def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspa
 
 
 class LeftAlone(msgspec.Struct, frozen=True, kw_only=True):
-    """A text file that runs do not read, or a denied folder of them: its size, and why."""
+    """A text file that runs do not read, or a folder of such files: its size, and why."""
 
     name: str
+    """A folder ends in a slash."""
     size: int
     """Bytes."""
     why: str
     denied: bool
+    """Whether it would not be read either where a pattern named it."""
 
 
-def left_alone(root: Path, rules: SourceRules, *, only: str = "") -> tuple[LeftAlone, ...]:
+class Unread(msgspec.Struct, frozen=True, kw_only=True):
+    """The text files of a workspace that runs do not read, by name, and the size of the others."""
+
+    files: tuple[LeftAlone, ...] = ()
+    size_read: int = 0
+    """Bytes of the text files that runs read."""
+    is_whole: bool = True
+    """Whether every entry was counted."""
+
+    @property
+    def unmatched(self) -> tuple[str, ...]:
+        """Return the names of what no pattern of the configuration names."""
+        return tuple(one.name for one in self.files if not one.denied)
+
+    def percent(self, *, denied: bool = True) -> float:
+        """Return the share of what is not read in all texts; without `denied` of the unmatched."""
+        size = sum(one.size for one in self.files)
+        part = sum(one.size for one in self.files if denied or not one.denied)
+        return round(100 * part / (size + self.size_read), 1) if part else 0.0
+
+
+def find_unread(root: Path, rules: SourceRules, *, only: str = "") -> Unread:
     """Return the text files that runs do not read, in order; their bytes are not read here.
 
-    What lies in one denied folder is one entry. Hidden and installed folders, what is memrepo's
-    own, links, and repositories inside the workspace are passed over.
+    A denied folder, a hidden folder and a repository inside the workspace are one entry each, and
+    links are never followed. What is installed, memrepo's own and git's is left out.
     """
-    found: list[LeftAlone] = []
-    shut: dict[str, int] = {}
-    folders = [(root / only.rstrip("/"), only, 0, "")]
-    seen = 0
-    while folders and seen < _MOST:
-        folder, prefix, depth, above = folders.pop()
+    files: list[LeftAlone] = []
+    sizes: dict[tuple[str, str, bool], int] = {}
+    folders = deque([(only, ("", "", False))])
+    read = seen = 0
+    while folders and seen < MAX_ENTRIES:
+        prefix, group = folders.popleft()
         try:
-            with os.scandir(folder) as listing:
+            with os.scandir(root / prefix) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
-        except OSError:
-            continue  # told as unreadable where it is one that runs read
-        seen += len(entries)
-        if depth and any(entry.name == ".git" for entry in entries):
+        except OSError as error:
+            why = f"could not be listed: {error.strerror}"
+            if kind_of(f"{prefix}any.md", rules) is None:  # else it is refused
+                files.append(LeftAlone(name=prefix, size=0, why=why, denied=True))
             continue
+        seen += len(entries)
         for entry in entries:
             name = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
-                if depth < _DEEPEST and not _passed_over(entry.name):
-                    denied = above or (f"{name}/" if _is_denied(name, rules) else "")
-                    folders.append((folder / entry.name, name + "/", depth + 1, denied))
-            elif entry.is_file(follow_symlinks=False) and name.isprintable() and is_text(name):
-                if above:
-                    shut[above] = shut.get(above, 0) + entry.stat().st_size
-                elif why := why_denied(name, rules):
-                    size, denied_too = entry.stat().st_size, why != UNMATCHED
-                    found.append(LeftAlone(name=name, size=size, why=why, denied=denied_too))
-    found += [
-        LeftAlone(name=name, size=size, why=why_denied(f"{name}any.md", rules), denied=True)
-        for name, size in shut.items()
-        if name not in OWN
+                if entry.name not in _INSTALLED and f"{name}/" not in OWN and entry.name != ".git":
+                    folders.append((f"{name}/", group if group[0] else _group(root, name, rules)))
+            elif entry.is_symlink() and not group[0] and (is_text(name) or _leads_to_folder(entry)):
+                if kind_of(name if is_text(name) else f"{name}/any.md", rules) is None:
+                    why = "is a symlink, which is never followed"
+                    files.append(LeftAlone(name=name, size=0, why=why, denied=True))
+            elif not name.isprintable() or not is_text(name):
+                continue
+            elif group[0]:
+                sizes[group] = sizes.get(group, 0) + _size(entry)
+            elif not (why := why_denied(name, rules)):
+                read += _size(entry)
+            elif entry.is_file(follow_symlinks=False):
+                one = LeftAlone(name=name, size=_size(entry), why=why, denied=why != UNMATCHED)
+                files.append(one)
+    files += [
+        LeftAlone(name=name, size=size, why=why, denied=denied)
+        for (name, why, denied), size in sizes.items()
     ]
-    return tuple(sorted(found, key=lambda one: one.name))
+    ordered = tuple(sorted(files, key=lambda one: one.name))
+    return Unread(files=ordered, size_read=read, is_whole=not folders)
 
 
-def unmatched(root: Path, rules: SourceRules, *, only: str = "") -> tuple[str, ...]:
-    """Return the names of text files that no pattern names, in order."""
-    return tuple(one.name for one in left_alone(root, rules, only=only) if not one.denied)
+def _group(root: Path, folder: str, rules: SourceRules) -> tuple[str, str, bool]:
+    """Return the entry that a folder is where nothing below is read: name, why, whether denied."""
+    if is_denied(folder, rules):
+        return f"{folder}/", why_denied(f"{folder}/any.md", rules), True
+    if is_hidden(folder) and not may_hold(folder, rules):
+        return f"{folder}/", "is a hidden folder that no pattern of sources.claims names", False
+    if not _enters(root, folder, rules):
+        return f"{folder}/", "is a repository that no pattern of sources.claims names", False
+    return "", "", False
+
+
+def _enters(root: Path, folder: str, rules: SourceRules) -> bool:
+    """Tell whether runs look into a folder: into a repository only where a pattern names it."""
+    installed = folder.rpartition("/")[2] in _INSTALLED
+    apart = installed or os.path.lexists(root / folder / ".git")
+    return may_hold(folder, rules, by_name=apart)
+
+
+def _size(entry: os.DirEntry[str]) -> int:
+    """Return the size of a file or a link in bytes, 0 where it is gone."""
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except OSError:
+        return 0
 
 
 def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, bytes], list[Problem]]:
@@ -185,7 +251,7 @@ def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, byt
             (entry.name, entry) for entry in os.scandir(root.parent) if entry.name == name
         )
     else:
-        entries = _walk(root, "", _DEEPEST, enters=enters)
+        entries = _walk(root, "", MAX_DEPTH, enters=enters)
     files: dict[str, bytes] = {}
     for name, entry in entries:
         if root.is_dir() and not wants(name) and not isinstance(entry, OSError):
@@ -196,15 +262,6 @@ def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, byt
         if data is not None:
             files[name] = data
     return files, problems
-
-
-def _passed_over(folder: str) -> bool:
-    """Tell whether nothing in a folder was written by a person: it is hidden or installed."""
-    return folder.startswith(".") or folder in _INSTALLED
-
-
-def _is_denied(name: str, rules: SourceRules) -> bool:
-    return any(matches(f"{name}/any.md", p) for p in rules.deny if p.endswith("/"))
 
 
 def _walk(
@@ -224,8 +281,11 @@ def _walk(
         if not entry.is_dir(follow_symlinks=False):
             # A link to a folder is named as the folder it pretends to be, and refused there.
             yield name + "/" if _leads_to_folder(entry) else name, entry
-        elif depth and enters(name):
-            yield from _walk(root / entry.name, name + "/", depth - 1, enters=enters)
+        elif enters(name):
+            if depth:
+                yield from _walk(root / entry.name, name + "/", depth - 1, enters=enters)
+            else:
+                yield name + "/", OSError(0, f"it is more than {MAX_DEPTH} folders deep")
 
 
 def _is_shut(folder: Path, name: str, wants: Callable[[str], bool]) -> bool:
@@ -254,7 +314,7 @@ def _unreadable(name: str, error: OSError) -> Problem:
         name,
         "source-unreadable",
         f"could not be read: {error.strerror}",
-        "make it readable for the user that memrepo runs as",
+        "make it readable for the user that memrepo runs as, or move it",
     )
 
 
@@ -295,6 +355,13 @@ def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem
             f"found more than {most} bytes",
             "split the file, or put it on sources.deny",
         )
+    if data.startswith(LFS_POINTER):
+        return None, _refusal(
+            name,
+            "source-lfs-pointer",
+            "found a pointer of Git LFS, expected the text that it stands for",
+            "fetch the text (`git lfs pull`)",
+        )
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -307,6 +374,13 @@ def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem
     if "\0" in text:
         return None, _refusal(
             name, "source-binary", "found a NUL byte, expected text", "remove it from the file"
+        )
+    if line := find_conflict(text):
+        return None, _refusal(
+            name,
+            "source-conflict",
+            f"found git's conflict markers at line {line}, expected one text",
+            "leave one of the two sides, without the lines of the markers",
         )
     return data, None
 

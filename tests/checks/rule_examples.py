@@ -169,6 +169,8 @@ EXAMPLES: Mapping[str, Example] = {
     "file-too-large": Example(bad=one(body="x" * (1 << 20))),
     "file-not-utf8": Example(bad={NAME: memory().encode() + b"\xff"}),
     "file-nul": Example(bad={NAME: memory(body="a\0b")}),
+    "file-conflict": Example(bad=one(body="<<<<<<< a\nRed.\n=======\nGreen.\n>>>>>>> b")),
+    "file-lfs-pointer": Example(bad={NAME: "version https://git-lfs.github.com/spec/v1\n"}),
     "frontmatter-missing": Example(bad={NAME: "The shed is red.\n"}),
     "frontmatter-unclosed": Example(bad={NAME: "---\ntype: fact\n\nThe shed is red.\n"}),
     "frontmatter-syntax": Example(bad=one('title: "open')),

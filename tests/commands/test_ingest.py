@@ -172,31 +172,33 @@ def notebooks(tmp_path: Path) -> Path:
 
 
 UNNAMED = ["deep/a/b/thoughts.Markdown", "notes.txt", "projects/choir.md"]
+NOT_READ = [".hidden/", *UNNAMED[:2], "other/", UNNAMED[2]]
 
 
 def test_files_that_no_pattern_names_are_told_once(notebooks: Path) -> None:
     first = memrepo(notebooks, "init", "repo", "--from", "workspace", as_json=False)
-    assert "found 3 text files that no pattern names" in first.err
+    assert "found 5 text files or folders that no pattern names (46 % of what" in first.err
     assert "sources.claims" in first.err
     repo = notebooks / "repo"
     again = done(repo, "run")
-    assert again["ingest"]["unmatched"] == {"count": 3, "paths": UNNAMED}
+    assert again["ingest"]["unmatched"] == {"count": 5, "paths": NOT_READ, "pct": 46.0}
     assert not [w for w in again["warnings"] if w["rule"] == "source-unmatched"]
     (notebooks / "workspace" / "projects" / "more.md").write_text("More.\n")
     (told,) = [
         w for w in done(repo, "run", now=LATER)["warnings"] if w["rule"] == "source-unmatched"
     ]
-    assert "4 text files" in told["message"]
+    assert "6 text files" in told["message"]
     assert memrepo(repo, "run", now=LATER, as_json=False).err == ""
 
 
 def test_status_and_ingest_always_say_what_is_not_read(notebooks: Path) -> None:
     done(notebooks, "init", "repo", "--from", "workspace")
     repo = notebooks / "repo"
-    assert done(repo, "status")["unmatched"] == {"count": 3, "paths": UNNAMED}
-    line = f"not read   3 text files that no pattern names: {', '.join(UNNAMED)}"
+    assert done(repo, "status")["unmatched"] == {"count": 5, "paths": NOT_READ, "pct": 46.0}
+    said = "5 text files or folders that no pattern names (46 % of what is written there): "
+    line = f"not read   {said}{', '.join(NOT_READ[:3])} and 2 more"
     assert line in memrepo(repo, "status", as_json=False).out
-    assert "not read: 3 text files" in memrepo(repo, "ingest", as_json=False).out
+    assert "not read: 5 text files" in memrepo(repo, "ingest", as_json=False).out
 
 
 @pytest.mark.parametrize("key", ["claims", "deny"])
@@ -219,5 +221,5 @@ def test_a_dry_ingest_leaves_the_telling_to_the_next(notebooks: Path) -> None:
     repo = notebooks / "repo"
     (notebooks / "workspace" / "more.txt").write_text("More.\n")
     for options in (["--dry-run"], []):
-        assert "4 text files" in memrepo(repo, "ingest", *options, as_json=False).err
+        assert "6 text files" in memrepo(repo, "ingest", *options, as_json=False).err
     assert memrepo(repo, "ingest", as_json=False).err == ""

@@ -148,7 +148,11 @@ def test_what_runs_do_not_read_is_named_with_its_share(tmp_path: Path) -> None:
         "memory/dreaming/deep/b.md": b"x" * 500,
         "plans/tax.md": b"x" * 980,
         "plans/tax.csv": b"x" * 9000,
-        ".obsidian/notes.md": b"x" * 9000,
+        ".obsidian/notes.md": b"x" * 500,
+        ".obsidian/deep/more.md": b"x" * 500,
+        ".obsidian/app.json": b"x" * 9000,
+        "clone/docs/guide.md": b"x" * 600,
+        "clone/.git/HEAD": b"x" * 9000,
         "node_modules/a/b.md": b"x" * 9000,
     }
     workspaces.write(tmp_path / "workspace", files)
@@ -157,12 +161,16 @@ def test_what_runs_do_not_read_is_named_with_its_share(tmp_path: Path) -> None:
     assert alone == {
         "AGENTS.md": (2000, True),
         "memory/dreaming/": (1000, True),
+        ".obsidian/": (1000, False),
         "plans/tax.md": (980, False),
+        "clone/": (600, False),
     }
-    assert list(alone) == ["AGENTS.md", "memory/dreaming/", "plans/tax.md"]
-    assert answer["left_alone_pct"] == 79.6  # of the 5,000 bytes that people write
+    assert next(iter(alone)) == "AGENTS.md"
+    assert answer["left_alone_pct"] == 84.5  # of the 6,600 bytes that people write
+    assert answer["ingest"]["unmatched"]["pct"] == 39.1  # without those that are denied
+    assert answer["proposed"] == ["plans/**/*.md"]
     text = memrepo(tmp_path, "init", "other", "--from", "workspace", as_json=False).out
-    assert "not read: 3 texts, 79.6 % of what is written there\n  AGENTS.md (2 KiB) is an " in text
+    assert "not read: 5 texts, 84.5 % of what is written there\n  AGENTS.md (2 KiB) is an " in text
     assert "`sources.claims` takes a file in" in text
 
 

@@ -138,11 +138,12 @@ def test_lines_of_other_programs_are_counted_not_taken() -> None:
         "<!-- x:start -->\n- theirs\n<!-- x:end -->\n"
         "<!-- openclaw-memory-promotion:memory:memory/2026-02-07.md:3:4 -->\n"
         "- promoted words [score=0.81 recalls=3 avg=0.70 source=memory/2026-02-07.md:3-4]\n"
+        "- two lines\n  of one [score=0.81 recalls=3 avg=0.70 source=memory/2026-02-07.md:5-6]\n"
         "- Ann likes tea ↑2026-04-22(sync)←memories/user/x.md\n"
     )
     found = scan("MEMORY.md", text.encode())
-    assert [u.text for u in found.units] == ["my own words"]
-    assert found.managed == 5
+    assert [u.text for u in found.units] == ["my own words", "promoted words", "two lines\nof one"]
+    assert found.managed == 4
 
 
 def test_machine_logs_stay_for_the_judge() -> None:

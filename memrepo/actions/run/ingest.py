@@ -27,7 +27,7 @@ from memrepo.purify.sources import SourceRules, kind_of
 from memrepo.store import history, settings
 from memrepo.store.scratch import scratch
 from memrepo.store.stream import refuse_unsigned
-from memrepo.store.workspace import Workspace, not_followed, read_workspace, unmatched
+from memrepo.store.workspace import Unread, Workspace, find_unread, not_followed, read_workspace
 
 INBOX = "inbox/"
 MAX_GONE_PCT = 30
@@ -53,6 +53,9 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
 
     count: int = 0
     paths: tuple[str, ...] = ()
+    """Files, and folders of files, which end in a slash."""
+    pct: float = 0.0
+    """Their share of the bytes of all text files."""
 
     @property
     def said(self) -> str:
@@ -61,8 +64,9 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
             return ""
         first = ", ".join(visible(name) for name in self.paths[:NAMED])
         more = f" and {self.count - NAMED} more" if self.count > NAMED else ""
-        one, many = "text file that no pattern names", "text files that no pattern names"
-        return f"{counted(self.count, one, many)}: {first}{more}"
+        what = counted(self.count, "text file or folder", "text files or folders")
+        share = f"{self.pct:g} % of what is written there"
+        return f"{what} that no pattern names ({share}): {first}{more}"
 
 
 class Ingested(msgspec.Struct, frozen=True, kw_only=True):
@@ -211,6 +215,7 @@ def ahead(
         _refuse_loss(work, before, gone, mirrored)
     ids = {path: work.store.work.blob_id(data) for path, data in wanted.items()}
     fresh = {path: data for path, data in wanted.items() if before.get(path) != ids[path]}
+    unread = _unread(work)
     if names:
         fresh = {p: d for p, d in fresh.items() if _below(layout.source_name(p), names)}
         gone = [p for p in gone if _below(layout.source_name(p), names)]
@@ -219,8 +224,8 @@ def ahead(
         changed=tuple(sorted(p for p in fresh if p in before)),
         removed=tuple(sorted(gone)),
         refused=found.problems,
-        unmatched=unmatched_of(found.unmatched),
-        news=_news(work, found.unmatched, dry_run=dry_run),
+        unmatched=_report(*unread),
+        news=_news(work, unread, dry_run=dry_run),
     )
     stays = {p: blob for p, blob in before.items() if p not in gone}
     blobs = {**stays, **{p: ids[p] for p in fresh}}
@@ -275,7 +280,7 @@ def _read(work: Work) -> tuple[Workspace, str]:
     rules = work.config.source_rules()
     root = settings.workspace(work.store.repo)
     if root is None:
-        return replace(_own(work, rules), unmatched=passed_over(work)), ""
+        return _own(work, rules), ""
     if not root.is_dir():
         raise SourcesGone(f"the workspace {root} does not exist")
     theirs = read_workspace(root, rules)
@@ -290,7 +295,6 @@ def _read(work: Work) -> tuple[Workspace, str]:
             files={**inbox.files, **theirs.files},
             refused=inbox.refused | theirs.refused,
             problems=theirs.problems + inbox.problems,
-            unmatched=passed_over(work),
             clean=theirs.clean | inbox.clean,
         ),
         root.name,
@@ -316,29 +320,37 @@ def _own(work: Work, rules: SourceRules, *, only: str = "") -> Workspace:
     return read_workspace(own, rules, only=only)
 
 
-def passed_over(work: Work) -> tuple[str, ...]:
+def find_unmatched(work: Work) -> Unmatched:
     """Return the text files that no pattern names, of the workspace or else of `sources/`."""
+    return _report(*_unread(work))
+
+
+def _unread(work: Work) -> tuple[Unread, ...]:
     rules, area = work.config.source_rules(), work.tree.layout.area("sources")
     root = settings.workspace(work.store.repo)
-    if work.store.work.linked(area.rstrip("/")):
-        own: tuple[str, ...] = ()
-    else:
-        own = unmatched(work.store.root / area, rules, only=INBOX if root else "")
-    theirs = unmatched(root, rules) if root else ()
-    return tuple(sorted({*own, *theirs}))
+    own = work.store.root / area
+    found = [find_unread(root, rules)] if root else []
+    if own.is_dir() and not work.store.work.linked(area.rstrip("/")):
+        found.append(find_unread(own, rules, only=INBOX if root else ""))
+    return tuple(found)
 
 
-def unmatched_of(names: tuple[str, ...]) -> Unmatched:
-    """Return how many files no pattern names, and the first of them."""
-    return Unmatched(count=len(names), paths=names[:_IN_JSON])
+def _report(*unread: Unread) -> Unmatched:
+    names = sorted({name for one in unread for name in one.unmatched})
+    files = tuple(file for one in unread for file in one.files)
+    whole = Unread(files=files, size_read=sum(one.size_read for one in unread))
+    return Unmatched(
+        count=len(names), paths=tuple(names[:_IN_JSON]), pct=whole.percent(denied=False)
+    )
 
 
-def _news(work: Work, names: tuple[str, ...], *, dry_run: bool) -> tuple[Problem, ...]:
-    """Tell of files that no pattern names once: again when there are others than last time.
+def _news(work: Work, unread: tuple[Unread, ...], *, dry_run: bool) -> tuple[Problem, ...]:
+    """Report files that no pattern names once: again when there are others than last time.
 
-    What this clone has told of lies with its index and locks; `status` tells of them always.
+    A digest of what this clone reported is next to its index; `status` reports them always.
     """
     path = work.store.folder / _TOLD
+    names = tuple(sorted({name for one in unread for name in one.unmatched}))
     now = digest(names) if names else ""
     told = path.read_text(encoding="ascii") if path.is_file() else ""
     if now == told:
@@ -353,7 +365,7 @@ def _news(work: Work, names: tuple[str, ...], *, dry_run: bool) -> tuple[Problem
             path=names[0],
             rule="source-unmatched",
             severity="warning",
-            message=f"found {unmatched_of(names).said}; runs do not read them",
+            message=f"found {_report(*unread).said}; runs do not read them",
             fix="name them in sources.claims or sources.notes of memrepo.toml to have them read, "
             "in sources.deny to hear no more of them",
         ),

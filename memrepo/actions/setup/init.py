@@ -34,7 +34,14 @@ from memrepo.store.repo import Repository
 from memrepo.store.settings import author, person
 from memrepo.store.stream import COMMITTER, Chain, Commit
 from memrepo.store.trust import trust
-from memrepo.store.workspace import LeftAlone, left_alone, read_workspace, readable_sizes
+from memrepo.store.workspace import (
+    MAX_ENTRIES,
+    LeftAlone,
+    Unread,
+    find_unread,
+    holds_sources,
+    read_workspace,
+)
 from memrepo.values import is_zone
 
 
@@ -132,7 +139,13 @@ def do(work: Work, request: Request) -> Result:
         at = Work(work.call, store=store)
         brought = _claims(at, workspace or where)
         ingested = take_in(at.refreshed(), reason="first snapshot of the workspace")
-        alone, share = _left_alone(at, workspace or (where if adopted else None))
+        unread = _unread(at, workspace or (where if adopted else None))
+        alone = tuple(sorted(unread.files, key=lambda one: (-one.size, one.name)))
+        if not unread.is_whole:
+            warnings.append(
+                f"only the first {MAX_ENTRIES:,} entries of the workspace were looked at for files"
+                " that no pattern names"
+            )
         if workspace is not None and not (known or alone or _holds(at.refreshed(), ingested)):
             warnings.append(f"{workspace} {_EMPTY}")
         branch = store.branch.removeprefix("refs/heads/")
@@ -154,8 +167,8 @@ def do(work: Work, request: Request) -> Result:
         known=known is not None,
         made=made,
         left_alone=alone,
-        left_alone_pct=share,
-        proposed=proposed_patterns([one.name for one in alone if not one.denied]),
+        left_alone_pct=unread.percent(),
+        proposed=proposed_patterns([n for n in unread.unmatched if not n.endswith("/")]),
         notices=(*brought.problems, *ingested.problems, *store.notices),
     )
 
@@ -214,15 +227,9 @@ def _claims(at: Work, workspace: Path) -> Brought:
     return bring_in(at, folder, sources)
 
 
-def _left_alone(at: Work, workspace: Path | None) -> tuple[tuple[LeftAlone, ...], float]:
-    """Return what of a workspace runs do not read, the largest first, and its share in percent."""
-    if workspace is None:
-        return (), 0.0
-    rules = at.config.source_rules()
-    alone = sorted(left_alone(workspace, rules), key=lambda one: (-one.size, one.name))
-    size = sum(one.size for one in alone)
-    whole = size + sum(readable_sizes(workspace, rules))
-    return tuple(alone), round(100 * size / whole, 1) if whole else 0.0
+def _unread(at: Work, workspace: Path | None) -> Unread:
+    """Return what of a workspace runs do not read."""
+    return find_unread(workspace, at.config.source_rules()) if workspace else Unread()
 
 
 def _holds_markdown(where: Path) -> bool:
@@ -231,7 +238,7 @@ def _holds_markdown(where: Path) -> bool:
 
     if not where.is_dir() or (where / CONFIG_NAME).exists():
         return False
-    return any(True for _ in readable_sizes(where, SourceRules()))
+    return holds_sources(where, SourceRules())
 
 
 def _taken(where: Path) -> bool:

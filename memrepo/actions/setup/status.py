@@ -15,7 +15,7 @@ from memrepo.actions.needs import Need, needs, tell
 from memrepo.actions.pending import all_waiting, requests_waiting, wishes
 from memrepo.actions.request import option
 from memrepo.actions.run.derived import hot_rules, stale_files
-from memrepo.actions.run.ingest import Unmatched, passed_over, texts_at, unmatched_of
+from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
 from memrepo.actions.run.timetable import Schedule, timetable
 from memrepo.actions.setup.budgets import Budgets, budgets
 from memrepo.actions.setup.survey import survey
@@ -161,7 +161,7 @@ def do(work: Work, request: Request) -> Result:
         problems=problems,
         schedule=times.told(),
         stale_views=_stale_views(work),
-        unmatched=unmatched_of(passed_over(work)),
+        unmatched=find_unmatched(work),
         unsettled=tuple(one.told() for one in plan.found),
         requests=tuple(requests_waiting(work)),
         budgets=left,

@@ -197,11 +197,13 @@ class Repo:
 class NotARepository(MemrepoError):
     """The folder is not in a git repository, or the repository is not one of memrepo's."""
 
-    def __init__(self, where: Path, what: str) -> None:
-        super().__init__(
-            f"{where}: {what}",
-            fix="make one with `memrepo init`, or name its folder with -C",
-        )
+    def __init__(
+        self,
+        where: Path,
+        what: str,
+        fix: str = "make one with `memrepo init`, or name its folder with -C",
+    ) -> None:
+        super().__init__(f"{where}: {what}", fix=fix)
 
 
 def verb_of(words: Iterable[str]) -> str:
@@ -318,3 +320,38 @@ def find_layout(repo: Repo, commit: str) -> Layout | None:
         if repo.light.objects.at(commit, prefix + CONFIG_NAME) is not None:
             return Layout(prefix)
     return None
+
+
+def refuse_other_root(repo: Repo) -> None:
+    """Raise NotARepository where another branch, or a reflog, leads to a memory repository.
+
+    It is for a HEAD that holds none: a new one would be a second root that buries the history.
+    """
+    where, head, branch = Path(repo.working_tree_dir), repo.refs.head, repo.refs.branch
+    unborn = f"the branch {branch.removeprefix('refs/heads/')} has no commit, but "
+    for ref in (*repo.refs.below("refs/heads/"), *repo.refs.below("refs/remotes/")):
+        if _has_layout(repo, repo.refs.id(ref)):
+            name = ref.removeprefix("refs/heads/").removeprefix("refs/remotes/")
+            raise NotARepository(
+                where,
+                f"{'' if head else unborn}the branch {name} holds {CONFIG_NAME}",
+                fix=f"check that branch out, or `git merge {'' if head else '--ff-only '}{name}`",
+            )
+    if head:
+        return
+    logs = Path(repo.common_dir) / "logs" / branch, Path(repo.git_dir) / "logs" / "HEAD"
+    for log in logs:
+        lines = log.read_text("utf-8", "replace").splitlines() if log.is_file() else []
+        for commit in dict.fromkeys(line.split(" ")[1] for line in reversed(lines) if " " in line):
+            if _has_layout(repo, commit):
+                raise NotARepository(
+                    where,
+                    f"{unborn}its reflog leads to {commit[:10]}, which holds {CONFIG_NAME}",
+                    fix=f"`git update-ref {branch} {commit[:10]}` gives the branch its commit back",
+                )
+
+
+def _has_layout(repo: Repo, commit: str) -> bool:
+    if not repo.light.objects.commit(commit):
+        return False
+    return find_layout(repo, commit) is not None

@@ -22,7 +22,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.store import recovery
-from memrepo.store.gitenv import NotARepository, find_layout, opened
+from memrepo.store.gitenv import NotARepository, find_layout, opened, refuse_other_root
 from memrepo.store.light import GitFailed, ask, call, seconds
 from memrepo.store.lock import (
     BranchMoved,
@@ -486,6 +486,7 @@ def open_repository(where: Path) -> Iterator[Repository]:
         head = made.head()
         layout = find_layout(repo, head) if head else None
         if layout is None:
+            refuse_other_root(repo)
             raise NotARepository(where, "found a git repository, but no memrepo.toml at its HEAD")
         made.layout = layout
         try:

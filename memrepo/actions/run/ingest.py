@@ -280,7 +280,13 @@ def _read(work: Work) -> tuple[Workspace, str]:
     rules = work.config.source_rules()
     root = settings.workspace(work.store.repo)
     if root is None:
-        return _own(work, rules), ""
+        own, area = _own(work, rules), work.tree.layout.area("sources")
+        if not (own.files or own.refused) and _mirrors(work):
+            raise SourcesGone(
+                f"no file of {area} is in the work tree",
+                fix=f"`git restore --source=HEAD --staged --worktree {area}` checks them out",
+            )
+        return own, ""
     if not root.is_dir():
         raise SourcesGone(f"the workspace {root} does not exist")
     theirs = read_workspace(root, rules)

@@ -27,7 +27,7 @@ from memrepo.purify.lineage import CLAIMS
 from memrepo.store import settings
 from memrepo.store.birth import append_local, born
 from memrepo.store.drivers import install_drivers, is_adopted
-from memrepo.store.gitenv import find_layout
+from memrepo.store.gitenv import NotARepository, find_layout, refuse_other_root
 from memrepo.store.hooks import CALL, in_tree, install, other_path
 from memrepo.store.light import top_of
 from memrepo.store.repo import Repository
@@ -118,6 +118,14 @@ def do(work: Work, request: Request) -> Result:
         with store.writing():
             pass  # settles an init that was cut short
         known = find_layout(store.repo, store.head()) if store.head() else None
+        if known is None:
+            refuse_other_root(store.repo)
+        elif not (store.root / known.config).exists():
+            raise NotARepository(
+                where,
+                f"{known.config} is not in the work tree: nothing is checked out",
+                fix="`git checkout HEAD -- .`",
+            )
         adopted = workspace is None and _holds_markdown(where)
         store.layout = known or Layout(ADOPTED_PREFIX if adopted and _taken(where) else "")
         # What lies outside the tree comes first: once there is a commit, init counts as done.

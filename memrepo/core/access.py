@@ -74,6 +74,11 @@ class Access(msgspec.Struct, frozen=True):
         floor = -1 if cutoff is None else seconds(cutoff)
         return tuple(pair for pair in self.recent if pair[0] > floor)
 
+    def after(self, cutoff: datetime) -> Access:
+        """Return the account of the retrievals after a moment, as far back as single ones go."""
+        recent = self.since(cutoff)
+        return Access(len(recent), tuple(Counter(at // DAY_S for at, _ in recent).items()), recent)
+
     def within(self, days: int, now: datetime) -> int:
         """Count retrievals of the last days: today and the `days` - 1 days before it, in UTC."""
         today = seconds(now) // DAY_S

@@ -261,7 +261,13 @@ FIELDS: tuple[Field, ...] = (
         kind=Flag(),
         merge="lww",
         default=False,
-        doc="A note that was nominated once.",
+        doc="A note that became memories, or evidence for them.",
+    ),
+    Field(
+        name="nominated",
+        kind=Time(),
+        merge="lww",
+        doc="When a nominated note was judged and became nothing; later retrievals count.",
     ),
     Field(
         name="aliases",

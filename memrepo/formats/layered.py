@@ -16,6 +16,7 @@ from memrepo.core.problems import Problem
 from memrepo.formats.items import items, log_notes
 from memrepo.formats.pages import Page, is_markdown, prose, read_pages
 from memrepo.formats.records import Files, Given, Read, Record
+from memrepo.policies.hotcache import CRITICAL
 from memrepo.policies.matching import tokens
 
 _HOT = "MEMORY.md"
@@ -80,6 +81,7 @@ def _heat(page: Page, records: list[Record]) -> list[Problem]:
             continue
         given = Given(page.path, number)
         given.put("hot", {"since": match["day"], "reason": match["reason"]}, "↑")
+        given.put("critical", match["reason"] == CRITICAL or None, "↑")
         given.put("pinned", bool(match["pin"]) or None)
         problems += given.problems
         file = match["file"].partition(":")[0]

@@ -31,6 +31,8 @@ _HIDDEN = ("stale", "retire_candidate", "probable_duplicate")
 COLD, STALE, RECENT = "cold", "stale", "recent"
 FEW = 10
 """With fewer memories on the first page, and none that use chose, it takes in what is new too."""
+CRITICAL = "critical"
+"""Why a memory that is needed in every session is on the first page."""
 SEEDED = "new layer"
 """Why a memory is on the first page, which nobody's use chose."""
 
@@ -41,6 +43,18 @@ def hot_of(memory: Memory) -> Hot | None:
     if memory.status != "active" or hot is None or hot.since is None or hot.until is not None:
         return None
     return hot
+
+
+def synced_at(memory: Memory) -> datetime | None:
+    """Return when the text of a hot memory changed after it was promoted; None where it did not.
+
+    What an import brings was promoted where it comes from, before it was written here.
+    """
+    hot, generated = hot_of(memory), memory.fields.get("generated")
+    if hot is None or hot.since is None or generated is None or generated.at is None:
+        return None
+    since = max(filter(None, (hot.since, memory.time("created"))))
+    return generated.at if generated.at > since else None
 
 
 def is_exempt(memory: Memory) -> bool:
@@ -66,7 +80,7 @@ def heat(count: int, rules: HotRules) -> str:
 def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) -> str:
     """Return the reason to promote a memory, or an empty string."""
     if memory.flag("critical"):
-        return "critical"
+        return CRITICAL
     hot: Hot | None = memory.fields.get("hot")
     cutoff = (hot.until or hot.since) if hot is not None else None
     account = accesses.of(memory.id)
@@ -298,11 +312,18 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 def nominated(
     notes: Iterable[Memory], accesses: Accesses, now: datetime, rules: TierRules
 ) -> tuple[Candidate, ...]:
-    """Return the notes that meet a threshold and were not promoted yet, most retrieved first."""
+    """Return the notes that meet a threshold and were not promoted yet, most retrieved first.
+
+    After a nomination that came to nothing only later retrievals count.
+    """
     found = []
     for note in notes:
         if note.is_note and note.status == "active" and not note.flag("promoted"):
             access = accesses.of(note.id)
+            if (judged := note.time("nominated")) is not None:
+                access = access.after(judged)
+                if not access.total:
+                    continue
             if why := reasons(note, access, now, rules):
                 found.append(
                     Candidate(note=note, access=access, why=why, destination=destination(note))

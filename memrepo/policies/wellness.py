@@ -9,12 +9,12 @@ from datetime import datetime
 import msgspec
 
 from memrepo.core.access import Accesses
-from memrepo.core.memory import Memory, Stamp
+from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.policies.archive import archivable, for_review
 from memrepo.policies.decay import decays, is_over, keeping
 from memrepo.policies.doubt import is_retired
-from memrepo.policies.hotcache import heat, hot_of, unused
+from memrepo.policies.hotcache import heat, hot_of, synced_at, unused
 from memrepo.policies.rules import Rules
 
 LABELS = ("critical", "pinned", "recent", "stale", "cold")
@@ -71,7 +71,7 @@ def health(memories: Iterable[Memory], accesses: Accesses, now: datetime, rules:
         archived=sum(m.status == "archived" for m in found),
         labels=Counter(_label(m, counts[m.id], rules) for m in hot),
         cold_candidates=len(archivable(active, accesses, now, rules.archive)),
-        synced=sum(_is_synced(m) for m in hot),
+        synced=sum(synced_at(m) is not None for m in hot),
         over=sum(
             is_over(m, keeping(m, accesses.of(m.id), now, rules.decay)) for m in active if decays(m)
         ),
@@ -84,11 +84,3 @@ def _label(memory: Memory, count: int, rules: Rules) -> str:
     if memory.flag("critical"):
         return "critical"
     return "pinned" if memory.flag("pinned") else heat(count, rules.hot)
-
-
-def _is_synced(memory: Memory) -> bool:
-    """Tell whether a hot memory changed after it was promoted."""
-    hot, generated = hot_of(memory), memory.fields.get("generated")
-    if hot is None or hot.since is None or not isinstance(generated, Stamp):
-        return False
-    return generated.at is not None and generated.at > hot.since

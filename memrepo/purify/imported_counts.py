@@ -20,7 +20,7 @@ from memrepo.core.memory import Hot, Memory
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.times import parse_time
-from memrepo.policies.hotcache import hot_of
+from memrepo.policies.hotcache import CRITICAL, hot_of
 
 SESSION_ID = "import"
 _DIGITS = regex(r"-[0-9a-f]{6}$")
@@ -163,7 +163,8 @@ def _hot(
         since = _day(row.get("at")) if row else None
         reason = str(row.get("reason") or "user request") if row else "user request"
         hot = Hot(since=since or now, reason=reason)
-        yield _step("promote", memory, reason, {"hot": hot})
+        marked = {"critical": True} if reason == CRITICAL else {}
+        yield _step("promote", memory, reason, {"hot": hot, **marked})
     if entry.get("pinned") and not memory.flag("pinned"):
         yield _step("pin", memory, "pinned before", {"pinned": True})
 

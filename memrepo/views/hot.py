@@ -12,12 +12,12 @@ from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import visible
 from memrepo.core.layout import HOT_NAMES, Layout, Standing, stamped
 from memrepo.core.layout import standing_of as standing_of_page
-from memrepo.core.memory import Hot, Memory, Source, Stamp, having
+from memrepo.core.memory import Hot, Memory, Source, having
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.gists import sentences
-from memrepo.policies.hotcache import hot_of, is_exempt
+from memrepo.policies.hotcache import hot_of, is_exempt, synced_at
 from memrepo.policies.opening import PROFILES
 from memrepo.policies.rules import HotRules
 
@@ -27,6 +27,7 @@ _INTRO = (
     "",
     "memrepo writes this page from the memories it names. Edit those (`memrepo edit`), not this.",
 )
+_EMPTY = "Nothing is on it now: `memrepo promote ID` puts a memory here, and so does frequent use."
 _SECTIONS = {"identity": "identity", "relationship": "user"}
 """Under what stands what files about the agent, or about the person, say."""
 _LENGTH = 200
@@ -38,19 +39,20 @@ _LEFT_OUT = "## Left out"
 
 
 def hot_page(state: State, rules: HotRules) -> bytes | None:
-    """Return the page for a state, or None where no memory is on the hot cache.
+    """Return the page for a state, or None where no memory ever was on the hot cache.
 
-    What the host's limits leave no room for is listed with where it stands. Everybody who works
+    It holds at most `rules.budget` bullets. What they and the host's limits leave no room for is
+    listed with where it is; a page whose last bullet left stays, and says so. Everybody who works
     here reads the page: where memories are of several scopes, it holds those that are of none.
     """
-    hot = (m for m in having(state.active, ("hot",)) if hot_of(m) is not None)
-    found = sorted(hot, key=_first_to_stay)
-    if not found:
+    marked = having(state.every, ("hot",))
+    if not marked:
         return None
+    found = sorted((m for m in marked if hot_of(m) is not None), key=_first_to_stay)
     shared = len({m.text("scope") for m in found} - {""}) < 2
     kept = [m for m in found if shared or not m.text("scope")]
     apart = [m for m in found if not shared and m.text("scope")]
-    whole = list(kept)
+    whole, kept = kept, kept[: rules.budget]
     while True:
         page = _page(kept, [*whole[len(kept) :], *apart])
         if not kept or _fits(page, rules):
@@ -95,7 +97,9 @@ def said_by_hand(line: str) -> tuple[str, str] | None:
     line = line.rstrip()
     if found := _BULLET.fullmatch(line):
         return found[1], found[2]
-    return None if _OURS.fullmatch(line) or line in _INTRO else (line.removeprefix("- "), "")
+    if _OURS.fullmatch(line) or line in (*_INTRO, _EMPTY):
+        return None
+    return line.removeprefix("- "), ""
 
 
 def unescaped(said: str) -> str:
@@ -118,7 +122,7 @@ def _fits(page: bytes, rules: HotRules) -> bool:
 
 def _page(kept: Sequence[Memory], out: Sequence[Memory]) -> bytes:
     layers = [*_ORDER, *sorted({m.layer for m in kept} - set(_ORDER))]
-    lines = list(_INTRO)
+    lines = [*_INTRO, *(() if kept or out else ("", _EMPTY))]
     for layer in layers:
         mine = sorted((m for m in kept if _section(m) == layer), key=_first_to_stay)
         if mine:
@@ -165,9 +169,8 @@ def bullet(memory: Memory) -> str:
 def tag(memory: Memory, hot: Hot) -> str:
     """Return the tag of a bullet; a memory that changed since its promotion is synchronised."""
     since, reason = hot.since, hot.reason
-    generated: Stamp | None = memory.fields.get("generated")
-    if generated is not None and generated.at is not None and since and generated.at > since:
-        since, reason = generated.at, "sync"
+    if (synced := synced_at(memory)) is not None:
+        since, reason = synced, "sync"
     day = f"{since:%Y-%m-%d}" if since else ""
     pin = "[pin]" if memory.flag("pinned") else ""
     return f"↑{day}({reason})←{memory.path}{pin}"

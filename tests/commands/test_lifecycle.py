@@ -176,7 +176,7 @@ def test_a_reconciliation_moves_nothing(small_repo: Path) -> None:
 
 def test_a_single_write_that_touches_a_hot_memory_carries_its_page(cold_repo: Path) -> None:
     id_ = added(cold_repo, "The gate opens at six.")
-    assert not (cold_repo / "MEMORY.md").exists()
+    assert "←" not in (cold_repo / "MEMORY.md").read_text(encoding="utf-8")
     done(cold_repo, "promote", id_)
     page = (cold_repo / "MEMORY.md").read_text(encoding="utf-8")
     assert "The gate opens at six. ↑2026-03-01(user request)←memories/knowledge/" in page
@@ -184,7 +184,7 @@ def test_a_single_write_that_touches_a_hot_memory_carries_its_page(cold_repo: Pa
     done(cold_repo, "pin", id_)
     assert "[pin]" in (cold_repo / "MEMORY.md").read_text(encoding="utf-8")
     done(cold_repo, "demote", id_)
-    assert not (cold_repo / "MEMORY.md").exists()
+    assert "←" not in (cold_repo / "MEMORY.md").read_text(encoding="utf-8")
     assert memories(cold_repo)[id_].fields["hot"].until == parse_time(NOW)
     assert_sound(cold_repo)
 
@@ -193,20 +193,22 @@ def test_undoing_a_promotion_takes_the_page_along(cold_repo: Path) -> None:
     id_ = added(cold_repo, "The gate opens at six.")
     done(cold_repo, "promote", id_)
     done(cold_repo, "revert", "HEAD")
-    assert not (cold_repo / "MEMORY.md").exists()
+    assert "←" not in (cold_repo / "MEMORY.md").read_text(encoding="utf-8")
     assert "hot" not in memories(cold_repo)[id_].fields
 
 
 @pytest.mark.parametrize("committed", [True, False])
-def test_a_foreign_memory_file_is_left_alone(cold_repo: Path, committed: bool) -> None:
-    mine = cold_repo / "MEMORY.md"
+def test_a_foreign_memory_file_is_left_alone(tmp_path: Path, committed: bool) -> None:
+    done(tmp_path, "init", "repo")
+    repo = tmp_path / "repo"
+    mine = repo / "MEMORY.md"
     mine.write_text("# Mine\n", encoding="utf-8")
     if committed:
-        git(cold_repo, "add", "MEMORY.md")
-        git(cold_repo, "commit", "-q", "--no-verify", "-m", "mine")
-    done(cold_repo, "promote", added(cold_repo, "The gate opens at six."))
+        git(repo, "add", "MEMORY.md")
+        git(repo, "commit", "-q", "--no-verify", "-m", "mine")
+    done(repo, "promote", added(repo, "The gate opens at six."))
     assert mine.read_text(encoding="utf-8") == "# Mine\n"
-    assert "The gate" in (cold_repo / "HOT.md").read_text(encoding="utf-8")
+    assert "The gate" in (repo / "HOT.md").read_text(encoding="utf-8")
 
 
 def test_three_sessions_promote_and_three_more_demote(
@@ -224,7 +226,7 @@ def test_three_sessions_promote_and_three_more_demote(
         done(repo, "session", "end", now=after(hours=number, minutes=1))
     done(repo, "run", now=after(hours=8))
     assert memories(repo)[id_].fields["hot"].until == parse_time(after(hours=8))
-    assert not (repo / "MEMORY.md").exists()
+    assert "←" not in (repo / "MEMORY.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("flags", [[], ["--critical"]])

@@ -16,7 +16,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.state import State
 from memrepo.policies.directives import forgotten
-from memrepo.policies.hotcache import hot_of
+from memrepo.policies.hotcache import CRITICAL, hot_of
 
 REQUEST = "user request"
 
@@ -63,7 +63,7 @@ def do(work: Work, request: Request) -> Written | Unchanged:
         is_new = request.critical and not memory.flag("critical")
         if hot_of(memory) is not None and not is_new:
             return unchanged(memory, "is on the hot cache already")
-        reason = "critical" if request.critical else REQUEST
+        reason = CRITICAL if request.critical else REQUEST
         fields = {"hot": Hot(since=work.call.now, reason=reason)}
         marked = {**fields, "critical": True} if request.critical else fields
         return Step(

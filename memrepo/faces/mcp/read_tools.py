@@ -238,9 +238,13 @@ def recent(call: ToolCall) -> Reply:
 
 
 def hot(call: ToolCall) -> Reply:
-    """Answer with what an agent knows by heart when a session begins; it begins none."""
+    """Answer with what an agent knows by heart when a session begins; it begins none.
+
+    Who asks for the first page reads it: each memory on it counts as retrieved.
+    """
     bound = int(call.get("max_tokens", session.MAX_TOKENS))
-    packed, *_ = session.context(call.work, "private", bound)
+    packed, by_heart, *_ = session.context(call.work, "private", bound)
+    _touch(call.work, "", [memory.id for memory in by_heart])
     data = {"commit": call.work.tree.commit, "left_out": packed.left_out}
     text = packed.text or "no memory is hot"
     return Reply(text=text, data={**data, "text": text})

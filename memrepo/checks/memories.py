@@ -12,7 +12,7 @@ from memrepo.checks.rules import Rule, Scene
 from memrepo.core.fields import shown
 from memrepo.core.ids import manual_id
 from memrepo.core.layout import RESERVED_NAMES
-from memrepo.core.memory import LAYER_OF_TYPE, LAYERS, Memory
+from memrepo.core.memory import LAYER_OF_TYPE, LAYERS, Decay, Memory
 from memrepo.core.problems import Problem
 
 NO_ID = Rule(
@@ -41,12 +41,17 @@ HOME = Rule(
     severity="warning",
     doc="`home` names a view that suits the type.",
 )
+DECAY = Rule(
+    name="memory-decay-class",
+    group="schema",
+    doc="The decay class is one that memrepo or its configuration knows: another never ends.",
+)
 COLLISION = Rule(
     name="path-collision",
     group="schema",
     doc="No two paths are one where case or the form of accents does not count.",
 )
-RULES = (NO_ID, SAME_ID, FILE_NAME, LAYER, HOME, COLLISION)
+RULES = (NO_ID, SAME_ID, FILE_NAME, LAYER, HOME, DECAY, COLLISION)
 
 
 def find(scene: Scene) -> Iterator[Problem]:
@@ -64,6 +69,7 @@ def find(scene: Scene) -> Iterator[Problem]:
         else:
             yield from _id(scene, memory, seen)
         yield from _place(memory)
+        yield from _decay(scene, memory)
     for path in scene.files:
         name = path.rpartition("/")[2]
         stray = path.endswith(".md") and name not in RESERVED_NAMES and not scene.is_memory(path)
@@ -149,6 +155,29 @@ def _place(memory: Memory) -> Iterator[Problem]:
                 key="home",
                 fix="remove the line: the next run sets it",
             )
+
+
+def _decay(scene: Scene, memory: Memory) -> Iterator[Problem]:
+    decay: Decay | None = memory.fields.get("decay") if memory.has("decay") else None
+    if decay is None:
+        return
+    from memrepo.policies.rules import TTLS
+
+    known = sorted({*TTLS, *scene.wants.decay_classes})
+    if decay.cls in known:
+        return
+    from difflib import get_close_matches
+
+    meant = get_close_matches(decay.cls.lower(), known, n=1, cutoff=0.6)
+    suggestion = f"; did you mean {meant[0]}?" if meant else ""
+    yield DECAY.found(
+        memory.path,
+        f"found the decay class {shown(decay.cls)}, expected one of {', '.join(known)}{suggestion}",
+        line=1,
+        key="decay",
+        fix=f"write `decay: {{class: {meant[0] if meant else 'stable'}}}`, or give the class a time"
+        " in memrepo.toml (`decay.ttl`)",
+    )
 
 
 def _collisions(scene: Scene) -> Iterator[Problem]:

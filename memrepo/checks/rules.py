@@ -139,13 +139,15 @@ class Nowhere:
 class Wants(msgspec.Struct, frozen=True, kw_only=True):
     """What a repository's configuration asks of its files; an empty vocabulary allows any tag.
 
-    Without a budget of its own the hot cache has that of `HotRules`.
+    Without a budget of its own the hot cache has that of `HotRules`. `decay_classes` are those that
+    it adds to the ones of `TTLS`.
     """
 
     tags: tuple[str, ...] = ()
     tag_pattern: str = ""
     allowed_secrets: frozenset[str] = frozenset()
     hot_budget: int | None = None
+    decay_classes: tuple[str, ...] = ()
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):

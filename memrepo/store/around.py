@@ -131,7 +131,7 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
         """
         if self.layout is None:
             return Wants()
-        tags, hot = _tables(self._read(git, self.layout.config))
+        tags, hot, ttl = _tables(self._read(git, self.layout.config))
         budget = hot.get("budget")
         known = self._read(git, self.layout.prefix + BASELINE)
         return Wants(
@@ -139,6 +139,7 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
             tag_pattern=str(tags.get("pattern", "")),
             allowed_secrets=frozenset(read_baseline(known) if known else ()),
             hot_budget=budget if isinstance(budget, int) else None,
+            decay_classes=tuple(ttl),
         )
 
     def _read(self, git: Git, path: str) -> bytes:
@@ -155,19 +156,21 @@ def grounds(git: Git) -> Grounds:
     return Grounds(layout=layout, blobs=blobs)
 
 
-def _tables(config: bytes) -> tuple[Mapping[str, object], Mapping[str, object]]:
-    """Return what a configuration says of tags and of the hot cache; of a damaged one nothing."""
+def _tables(config: bytes) -> tuple[Mapping[str, object], ...]:
+    """Return a configuration's tables `tags`, `hot` and `decay.ttl`; of a damaged one nothing."""
     said = [line for line in config.splitlines() if not line.lstrip().startswith(b"#")]
-    if not any(b"tags" in line or b"budget" in line for line in said):
-        return {}, {}  # without loading what reads TOML
+    if not any(word in line for line in said for word in (b"tags", b"budget", b"ttl")):
+        return {}, {}, {}  # without loading what reads TOML
     import tomllib
 
     try:
         found = tomllib.loads(config.decode("utf-8", "replace"))
     except (tomllib.TOMLDecodeError, RecursionError):
-        return {}, {}
-    tags, hot = found.get("tags"), found.get("hot")
-    return tags if isinstance(tags, dict) else {}, hot if isinstance(hot, dict) else {}
+        return {}, {}, {}
+    decay = found.get("decay")
+    ttl = decay.get("ttl") if isinstance(decay, dict) else None
+    tables = (found.get("tags"), found.get("hot"), ttl)
+    return tuple(table if isinstance(table, dict) else {} for table in tables)
 
 
 def _texts(value: object) -> list[str]:

@@ -207,6 +207,9 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "memory-layer": Example(bad=one(path="memories/notes/2026-01/01/shed-aaaaaa.md")),
     "memory-home": Example(bad=one("home: WISHES.md"), good=one("home: LTMEMORY.md")),
+    "memory-decay-class": Example(
+        bad=one("decay: {class: forever}"), good=one("decay: {class: permanent}")
+    ),
     "path-collision": Example(
         bad=one(), around={NAME.replace("shed", "Shed"): "x"}, good=one(path=OTHER, id_=B)
     ),

@@ -87,6 +87,24 @@ def test_the_hook_stops_a_commit_with_a_broken_memory(repo: Path) -> None:
     assert git(repo, "rev-parse", "HEAD") == head
 
 
+def test_the_hook_stops_an_unknown_decay_class_and_suggests_one(repo: Path) -> None:
+    memory = next(iter(memories(repo).values()))
+    path = repo / memory.path
+    whole = path.read_text()
+    path.write_text(whole.replace("\ntype: ", "\ndecay: {class: emphemeral}\ntype: ", 1))
+    stopped = commit(repo, "-a")
+    assert stopped.returncode == 1
+    said = stopped.stdout + stopped.stderr
+    assert f"{memory.path}:" in said
+    assert "did you mean ephemeral?" in said
+    git(repo, "commit", "-qam", "by hand", "--no-verify")
+    assert memrepo(repo, "check", "--all").exit == 1
+    config = repo / "memrepo.toml"
+    config.write_text(config.read_text() + '\n[decay]\nttl = {emphemeral = "3h"}\n')
+    assert commit(repo, "-a").returncode == 0
+    assert memrepo(repo, "check", "--all").exit == 0
+
+
 def test_the_hook_lets_a_valid_edit_pass_also_with_commit_dash_a(repo: Path) -> None:
     memory = next(iter(memories(repo).values()))
     path = repo / memory.path

@@ -30,7 +30,7 @@ from memrepo.merge.closure import close, findings
 from memrepo.policies.link_targets import Targets
 from memrepo.policies.matching import jaccard, tokens
 from memrepo.purify.gather import SHORT
-from memrepo.purify.holds import left_out
+from memrepo.purify.holds import screened
 from memrepo.purify.imported_memories import Imported
 from memrepo.purify.known import free_path, storable
 from memrepo.purify.routes import recast, route
@@ -144,7 +144,8 @@ class _Work(msgspec.Struct):
             self._meet_whole(memory)
             return
         memory = replace(memory, path=path_here(self.state.layout, memory))
-        if self._new(memory, (whole.path, whole.line), memory.id) and whole.data:
+        came = self._new(memory, (whole.path, whole.line), memory.id)
+        if came and whole.data and self.fresh[memory.id].body == memory.body:
             self.files[memory.id] = whole.data
 
     def _new(self, memory: Memory, place: _Place, key: str) -> bool:
@@ -152,8 +153,11 @@ class _Work(msgspec.Struct):
         if memory.id in self.terms.left:
             self.left += 1
             return False
-        if memory.status != "forgotten" and self._is_barred(memory, place, key):
-            return False
+        if memory.status != "forgotten":
+            screened = self._screened(memory, place, key)
+            if screened is None:
+                return False
+            memory = screened
         memory = replace(memory, path=free_path(self.state, self.paths, memory))
         if why := storable(memory):
             self.problems.append(refused(place[0], why, line=place[1], key=key))
@@ -189,8 +193,9 @@ class _Work(msgspec.Struct):
         if hash_ == text_hash(held.body):
             return
         if self._is_as_it_came(held):
-            if not self._is_barred(memory, (record.path, record.lines[0]), record.key):
-                self._follow(held, memory)
+            screened = self._screened(memory, (record.path, record.lines[0]), record.key)
+            if screened is not None:
+                self._follow(held, screened)
         elif hash_ not in held.texts("aliases"):
             self.problems.append(
                 Problem(
@@ -263,14 +268,12 @@ class _Work(msgspec.Struct):
             self.names = {name: best.id if to == id_ else to for name, to in self.names.items()}
             self._follow(best, memory)
 
-    def _is_barred(self, memory: Memory, place: _Place, key: str) -> bool:
-        """Leave out what a person rejected, or what is close to it."""
-        told = left_out(self.state, memory, "a record", place[0], place[1], key)
-        if told is None:
-            return False
-        self.barred += 1
-        self.problems.append(told)
-        return True
+    def _screened(self, memory: Memory, place: _Place, key: str) -> Memory | None:
+        """Return a memory without what a person rejected; None where it is left out."""
+        rest, problem = screened(self.state, memory, "a record", place[0], place[1], key)
+        self.barred += rest is None
+        self.problems += filter(None, (problem,))
+        return rest
 
     def _clean(self, memory: Memory, place: _Place) -> Memory:
         """Replace secrets by placeholders, as in a snapshot."""

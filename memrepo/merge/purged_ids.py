@@ -21,7 +21,8 @@ from memrepo.core.memory import Memory
 from memrepo.core.needles import replaced
 from memrepo.core.patterns import regex
 from memrepo.merge.purging import Edit
-from memrepo.merge.tombstones import Tombstone, is_tombstone, parsed_tombstone, tokens
+from memrepo.merge.statements import tokens
+from memrepo.merge.tombstones import Tombstone, is_tombstone, parsed_tombstone
 from memrepo.purify.capture import NoteUnit, note_hash, scan_notes
 from memrepo.purify.gather import candidate_id
 from memrepo.purify.units import Unit, scan

@@ -246,10 +246,15 @@ def _wordings(state: State, kept: Sequence[Kept]) -> Iterator[Write]:
 
 def sweep(state: State, more: Collection[str] = ()) -> Iterator[Update]:
     """Yield what takes out of recall whatever matches a tombstone of the state, or a key more."""
-    keys = tombstones_in(state).keys.union(more)
+    stones = tombstones_in(state)
+    keys = stones.keys.union(more)
     for memory in state.memories.values() if keys else ():
-        if memory.status != "forgotten" and forgotten(memory, keys) is not memory:
+        if memory.status == "forgotten":
+            continue
+        if forgotten(memory, keys) is not memory:
             yield Update(id=memory.id, fields={"status": "forgotten"})
+        elif (update := stones.shortening(memory)) is not None:
+            yield update
 
 
 def _effect(ours: State, final: State, paths: Collection[str]) -> Effect:

@@ -9,22 +9,16 @@ Only memrepo writes one: its seal is a hash of all the rest. A file that a hand 
 lift what it rejects, nor does one without a seal. It counts as standing, and bars by its name,
 which is a hash of what was rejected too.
 
-Texts that a person cannot tell apart, as one: what a rejected text is recognised by.
-
-On top of `ids.normal_claim` (NFKC, case, blanks, controls, list marker) it folds letters of other
-scripts that look like Latin ones, characters that show nothing, quotes, dashes, emphasis marks and
-the last full stop. Digits are never folded into letters: `O1` and `01` are two values.
+It binds what was stated, wherever a text is cut (`merge.statements`): a memory that contains the
+rejected statement as one of its lines, items, rows or sentences is shortened by it.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from hashlib import sha256
-from html import unescape
 from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
 
@@ -32,8 +26,9 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import header
+from memrepo.core.changes import Update
 from memrepo.core.fields import Choice, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
-from memrepo.core.ids import TEXT_HASH_PATTERN, digest, normal_claim, text_hash, visible
+from memrepo.core.ids import TEXT_HASH_PATTERN, digest, text_hash, visible
 from memrepo.core.layout import Layout, below
 from memrepo.core.memory import Memory, each_once, editable, fixed, only
 from memrepo.core.patterns import regex
@@ -41,6 +36,17 @@ from memrepo.core.problems import Problem
 from memrepo.core.schema import Field
 from memrepo.core.spelling import entry_lines
 from memrepo.core.times import EARLIEST
+from memrepo.merge.statements import (
+    Statement,
+    leave_out,
+    look,
+    parts_of,
+    plain,
+    similarity,
+    statements,
+    text_key,
+    tokens,
+)
 
 if TYPE_CHECKING:
     from memrepo.core.state import State
@@ -48,7 +54,11 @@ if TYPE_CHECKING:
 KEY_PATTERN = regex(r"ts-[0-9a-f]{16}")
 SIMILAR = 0.85
 """From which share of common words (twice those in both over all) a text is held for review."""
-WORD_DIGITS = 4
+STANDS_ALONE_WORDS = 5
+"""From how many words a statement means the same under any heading."""
+MIN_WORDS, MIN_PART_WORDS = 2, 4
+"""Fewer words are no statement within a larger text ("None", "vim"), nor a part of a rejected."""
+MAX_PARTS = 500
 SEAL = "seal"
 _SEALED = regex(rb"^seal:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
 BODY = """\
@@ -74,6 +84,7 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
     triple: str = ""
     bare: str = ""
     tokens: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
     reason: str = ""
@@ -145,6 +156,13 @@ TOMBSTONE_FIELDS: tuple[Field, ...] = (
         doc="A short hash of each word, sorted: for similarity.",
     ),
     Field(
+        name="parts",
+        kind=ListOf(Text(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>"), limit=MAX_PARTS),
+        merge="const",
+        default=(),
+        doc="Hashes of its lines and sentences, where it has several.",
+    ),
+    Field(
         name="units",
         kind=ListOf(Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash"), limit=20_000),
         merge="set3",
@@ -183,7 +201,7 @@ def tombstone_of(
     memory: Memory, *, reason: str, by: str, at: datetime, forgotten: Iterable[str] = ()
 ) -> Tombstone:
     """Return the tombstone of what a memory says, in its scope."""
-    scope, text = memory.text("scope"), _text_key(memory.said)
+    scope, text = memory.text("scope"), text_key(memory.said)
     triple = _triple_key([memory.text(key) for key in _TRIPLE])
     units = {s.text_hash for s in memory.sources if s.text_hash} | set(memory.texts("aliases"))
     if memory.said != memory.body:
@@ -192,9 +210,12 @@ def tombstone_of(
         key=_name(look(scope), text, triple),
         text=text,
         triple=triple,
-        bare=bare if (bare := _text_key(_plain(memory.said))) != text else "",
+        bare=bare if (bare := text_key(plain(memory.said))) != text else "",
         scope=scope,
         tokens=tuple(sorted(tokens(memory.said))),
+        parts=tuple(dict.fromkeys(map(text_key, parts_of(memory.said, MIN_PART_WORDS))))[
+            :MAX_PARTS
+        ],
         units=tuple(sorted(units)),
         memory=memory.id,
         forgotten=tuple(forgotten),
@@ -211,62 +232,10 @@ def _name(place: str, text: str, triple: str) -> str:
     return f"ts-{digest([place, text, triple])[:16]}"
 
 
-def _text_key(body: str) -> str:
-    return f"tx-{digest([look(body)])[:32]}"
-
-
-_ACCENTS = regex(r"(?<=[A-Za-z])[\u0300-\u036f]+")
-_MARKED = regex(r"[#>_~<\[&。｡।۔։]")
-_LINK = regex(r"\[([^\[\]\n]{1,300})\]\([^()\s]{0,500}\)")
-_PAIR = regex(r"(?<!\w)(_{1,2}|~~)(?=[^\s_~])([^_~\n]{1,300})\1(?!\w)")
-_MARKUP = regex(
-    r"^(?:[ \t]{0,3}(?:#{1,6}(?=[ \t])|>))+"
-    r"|</?(?:a|b|br|code|del|em|font|i|mark|p|s|small|span|strong|sub|sup|u)(?:\s[^<>]{0,300})?/?>"
-    r"|<!--[^<>]{0,300}-->"
-    r"|[。｡।۔։]{1,9}[ \t]{0,9}$",
-    re.MULTILINE | re.IGNORECASE,
-)
-
-
-def _plain(text: str) -> str:
-    """Return a text without what is left out of it easily, and what a page does not show.
-
-    That is the marks on Latin letters, headings, quotations, emphasis, tags, links, and the full
-    stop of other scripts.
-    """
-    if _MARKED.search(text):
-        text = _MARKUP.sub("", _PAIR.sub(r"\2", _LINK.sub(r"\1", unescape(text))))
-    if text.isascii():
-        return text
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", text)))
-
-
 def _triple_key(triple: Iterable[str]) -> str:
     """Return the hash of a triple, or an empty string where a part of it is missing."""
     parts = [look(part) for part in triple]
     return f"tk-{digest(parts)[:32]}" if all(parts) else ""
-
-
-_WORDS = regex(r"[^\W_]+")
-_WIDE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-
-
-def tokens(text: str) -> frozenset[str]:
-    """Return the short hashes of a text's words; Han, Kana and Hangul as pairs of characters."""
-    words: set[str] = set()
-    for word in _WORDS.findall(look(text)):
-        for run in _WIDE.findall(word):
-            words.update(run[at : at + 2] for at in range(max(1, len(run) - 1)))
-        words.update(filter(None, _WIDE.split(word)))
-    return frozenset(
-        sha256(w.encode("utf-8", "surrogatepass")).hexdigest()[:WORD_DIGITS] for w in words
-    )
-
-
-def similarity(one: Collection[str], other: Collection[str]) -> float:
-    """Return twice the words in both over the words of each, 0 to 1; 0 without words."""
-    common = len(frozenset(one) & frozenset(other))
-    return 2 * common / (len(one) + len(other)) if common else 0.0
 
 
 def tombstone_keys(memory: Memory) -> frozenset[str]:
@@ -283,6 +252,8 @@ def tombstone_keys(memory: Memory) -> frozenset[str]:
     return _keys(memory.id, memory.said, named, triple, memory.text("scope"))
 
 
+_NAME = regex(r"[^\W\d_]{2}")
+"""What a heading has that names something: a date alone does not."""
 _WORDY = 3
 """From how many words a title may be a statement."""
 
@@ -292,10 +263,10 @@ _WORDY = 3
 def _keys(
     id_: str, body: str, named: tuple[str, ...], triple: tuple[str, ...], scope: str
 ) -> frozenset[str]:
-    text, whole, place = _text_key(body), _triple_key(triple), look(scope)
-    texts = {text, _text_key(_plain(body))}
+    text, whole, place = text_key(body), _triple_key(triple), look(scope)
+    texts = {text, text_key(plain(body))}
     said = [*texts, whole] if whole else [*texts, *(f"{one}/bare" for one in texts)]
-    said += [key(one) for one in named for key in (_text_key, lambda t: _text_key(_plain(t)))]
+    said += [key(one) for one in named for key in (text_key, lambda t: text_key(plain(t)))]
     places = [f"@{place}", "@"] if place else ["@*"]
     names = (_name(at, text, whole) for at in {place, ""})
     return frozenset({id_, *names, *(one + at for one in said for at in places)})
@@ -310,7 +281,8 @@ def _own_keys(stone: Tombstone) -> frozenset[str]:
 
 
 def _prints(memory: Memory) -> str:
-    return " ".join(sorted(map(_short, tombstone_keys(memory))))
+    inner = {key for one in statements(memory.said) for key in one.keys}
+    return " ".join(sorted(map(_short, tombstone_keys(memory) | inner)))
 
 
 def _short(key: str) -> str:
@@ -322,6 +294,9 @@ class Tombstones:
 
     `problems` names files that a hand changed, `names` what those bar whatever else they say.
     """
+
+    takes_bare = True
+    """Whether `key: value` is the rejected one where nothing says what it is about."""
 
     def __init__(
         self,
@@ -336,6 +311,11 @@ class Tombstones:
         self._exact |= {key: stone for stone in self.active for key in _own_keys(stone)}
         self._units = {unit: stone for stone in self.active for unit in stone.units}
         self._tokens = [(stone, frozenset(stone.tokens)) for stone in self.active if stone.tokens]
+        self._stated: dict[str, list[Tombstone]] = {}
+        for stone in self.active:
+            whole = (stone.text, stone.bare) if len(stone.tokens) >= MIN_WORDS else ()
+            for key in {*filter(None, whole), *stone.parts}:
+                self._stated.setdefault(key, []).append(stone)
 
     def __bool__(self) -> bool:
         return bool(self._exact)
@@ -346,26 +326,95 @@ class Tombstones:
         return frozenset(self._exact)
 
     def bar(self, memory: Memory) -> Tombstone | None:
-        """Return the tombstone that a memory matches exactly."""
+        """Return the tombstone that a memory matches, as a whole or by one of its statements."""
+        return self.bar_whole(memory) or next((stone for _, stone in self.stated_in(memory)), None)
+
+    def bar_whole(self, memory: Memory) -> Tombstone | None:
+        """Return the tombstone that a memory matches as a whole."""
         if not self._exact:
             return None
         return next(
             (self._exact[k] for k in sorted(tombstone_keys(memory)) if k in self._exact), None
         )
 
+    def stated_in(self, memory: Memory) -> list[tuple[Statement, Tombstone]]:
+        """Return the statements within what a memory says that a person rejected."""
+        if not self._stated:
+            return []
+        names = (memory.text("subject"), memory.text("title"), memory.text("lead"))
+        return self.stated(memory.said, names, memory.text("scope"), is_log=memory.is_note)
+
+    def stated(
+        self, text: str, names: Iterable[str] = (), scope: str = "", *, is_log: bool = False
+    ) -> list[tuple[Statement, Tombstone]]:
+        """Return the rejected statements within a text, which is not one itself.
+
+        `names` are what it is about: `status: green` below two headings is two statements. In a
+        log no heading is trusted to say so.
+        """
+        found: list[tuple[Statement, Tombstone]] = []
+        for stone, key_of in self._matches(text, scope):
+            whole = [one for one, key in key_of if key not in stone.parts]
+            if whole and (is_log or self._is_same(stone, whole[0], names)):
+                found += ((one, stone) for one in whole)
+            elif stone.parts and {*stone.parts} <= {key for _, key in key_of}:
+                found += ((one, stone) for one, _ in key_of)
+        return found
+
+    def _matches(
+        self, text: str, scope: str
+    ) -> list[tuple[Tombstone, list[tuple[Statement, str]]]]:
+        """Return the statements within a text that equal a rejected one, or a part of it."""
+        found: dict[str, tuple[Tombstone, list[tuple[Statement, str]]]] = {}
+        bare = text.strip()
+        for one in statements(text) if self._stated else ():
+            if one.text == bare:
+                continue
+            for key in one.keys:
+                for stone in self._stated.get(key, ()):
+                    if not (scope and stone.scope) or look(scope) == look(stone.scope):
+                        found.setdefault(stone.key, (stone, []))[1].append((one, key))
+        return [found[key] for key in sorted(found)]
+
+    def _is_same(self, stone: Tombstone, one: Statement, names: Iterable[str]) -> bool:
+        """Tell whether a statement that looks like a rejected one is about the same."""
+        if len(stone.tokens) >= STANDS_ALONE_WORDS:
+            return True
+        if not (stone.triple and one.pair[0]):
+            return len(stone.tokens) > MIN_WORDS
+        named = [name for name in names if _NAME.search(name)]
+        return (not named and self.takes_bare) or any(
+            _triple_key((name, *one.pair)) == stone.triple for name in named
+        )
+
+    def shortening(self, memory: Memory) -> Update | None:
+        """Return what takes the rejected statements out of a memory, or None where it has none.
+
+        Where nothing else would be left, the memory is forgotten.
+        """
+        found = [one for one, _ in self.stated_in(memory)]
+        if not found:
+            return None
+        said = memory.said
+        rest = leave_out(said, found)
+        if not rest:
+            return Update(id=memory.id, fields={"status": "forgotten"})
+        fields = {"gist": None} if memory.has("gist") else {}
+        return Update(id=memory.id, fields=fields, body=memory.body.removesuffix(said) + rest)
+
     def suspected(self, memories: Sequence[Memory]) -> Sequence[Memory]:
         """Return those that may match: of most a short print of each of their keys tells not."""
         if not self._exact:
             return memories[:0]
-        wanted = {_short(key) for key in self._exact}
-        prints = each_once(memories, "tombstone keys", _prints)
+        wanted = {_short(key) for key in (*self._exact, *self._stated)}
+        prints = each_once(memories, "rejected statements", _prints)
         return only(memories, [not wanted.isdisjoint(one.split(" ")) for one in prints])
 
     def near(self, memory: Memory) -> Tombstone | None:
         """Return a tombstone for which a person should look at a memory first.
 
         It rests only on source units of what was rejected, is a former wording of it, or has at
-        least `SIMILAR` of its words.
+        least `SIMILAR` of its words; a claim also by one of its statements.
         """
         units = {s.text_hash for s in memory.sources if s.text_hash}
         if units and units <= self._units.keys():
@@ -374,10 +423,83 @@ class Tombstones:
             text_hash(memory.said)
         ):
             return stone
-        mine = tokens(memory.said) if self._tokens else frozenset()
-        scored = [(similarity(mine, theirs), stone) for stone, theirs in self._tokens]
+        if not memory.is_note and (stones := self._matches(memory.said, memory.text("scope"))):
+            return stones[0][0]
+        said = [memory.said] if self._tokens else []
+        if said and not memory.is_note:
+            said += [one.text for one in statements(memory.said) if not one.is_run]
+        words = [tokens(text) for text in said]
+        scored = [
+            (similarity(mine, theirs), stone)
+            for stone, theirs in self._tokens
+            for mine in words[:1] + [w for w in words[1:] if len(w) >= MIN_PART_WORDS]
+        ]
         score, stone = max(scored, key=lambda s: s[0], default=(0.0, None))
         return stone if score >= SIMILAR else None
+
+
+class Corrected(Tombstones):
+    """Texts that a correction replaced or ended: no other file brings them back by saying them.
+
+    They bind what is not dated later. The files that stated the correction may take it back.
+    """
+
+    takes_bare = False
+
+    def __init__(self, state: State) -> None:
+        stones: dict[str, Tombstone] = {}
+        self.spoke: dict[str, frozenset[str]] = {}
+        """By key: the resources whose word the correction is."""
+        for case in state.corrections.cases.values():
+            if case.kind != "contradiction" or case.verdict not in _ENDING:
+                continue
+            kept = state.memories.get(case.kept)
+            said_by = {s.resource for s in kept.sources} if kept is not None else set()
+            for side in case.sides:
+                memory = state.memories.get(side.memory) or Memory(path="", fields={}, body="")
+                if side.memory == case.kept or (memory.status == "active" and memory.body):
+                    continue
+                old = memory.with_fields({"id": None}, side.text)
+                key = f"{case.id}:{side.memory}"
+                at = case.decided or case.at or EARLIEST
+                made = tombstone_of(old, reason=case.reason, by=case.by, at=at)
+                stones[key] = replace(made, key=key, units=(), memory="")
+                self.spoke[key] = frozenset(said_by)
+        super().__init__(stones)
+
+    def bar_whole(self, memory: Memory) -> Tombstone | None:
+        """Return the correction that a memory matches, a short text only about the same thing."""
+        stone = super().bar_whole(memory)
+        if stone is None or not stone.triple or len(stone.tokens) >= STANDS_ALONE_WORDS:
+            return stone
+        if not Statement(start=0, end=0, text=memory.said).pair[0]:
+            return stone
+        return stone if _triple_key(map(memory.text, _TRIPLE)) == stone.triple else None
+
+    def binds(self, stone: Tombstone, resource: str, captured: str, *, whole: bool) -> bool:
+        """Tell whether a correction binds what a resource states, dated by itself or not at all.
+
+        With `whole` all of a source is read again, also what it held before it was corrected.
+        """
+        later = captured[:10] > stone.at.date().isoformat()
+        return not later and (whole or resource not in self.spoke[stone.key])
+
+
+_ENDING = ("superseded", "merged", "neither")
+"""Verdicts after which one of the two texts, or both, no longer hold."""
+
+
+def told_of(key: str) -> tuple[str, str]:
+    """Return what bars a statement, such as `rejected as ts-…`, and the way to have it back."""
+    case, _, memory = key.partition(":")
+    if memory:
+        return f"corrected in {case}", f"`memrepo restore {memory}`, if it holds after all"
+    return f"rejected as {key}", f"`memrepo reject {key} --undo`, if it holds after all"
+
+
+def corrected_in(state: State) -> Corrected:
+    """Return the texts that corrections replaced or ended."""
+    return state.once(Corrected)
 
 
 REJECTED = "rejected-value"
@@ -391,7 +513,8 @@ def brought_back(memory: Memory, stone: Tombstone) -> Problem:
         rule=REJECTED,
         severity="warning",
         message=f"says what {stone.told}: it is out of recall",
-        fix=f"take the file out; `memrepo reject {stone.key} --undo` if it holds after all",
+        fix="take that statement out of the file, or the file;"
+        f" `memrepo reject {stone.key} --undo` if it holds after all",
     )
 
 
@@ -580,35 +703,3 @@ def join_tombstones(ours: Tombstone, theirs: Tombstone) -> Tombstone:
         units=tuple(sorted({*ours.units, *theirs.units})),
         forgotten=tuple(sorted({*ours.forgotten, *theirs.forgotten})),
     )
-
-
-_LETTERS = (
-    # Cyrillic and Greek (lower case, for case is folded first), Armenian, Cherokee, small capitals.
-    ("авекмнорстухіјѕһԁԛԝ", "abekmhopctyxijshdqw"),
-    ("αβεζηικνορτυχ", "abezhikvoptyx"),
-    ("օսոհցզյ", "ounhgqj"),
-    ("ꭰꭱꭲꭺꭻꭼꮃꮇꮋꮐꮓꮢꮤꮥꮩꮪꮮꮯꮲꮶᏼ", "drtajewmhgzrwsvslcpkb"),
-    ("ᎠᎡᎢᎪᎫᎬᎳᎷᎻᏀᏃᏒᏔᏕᏙᏚᏞᏟᏢᏦ", "drtajewmhgzrwsvslcpk"),
-    ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz"),
-    ("ıɑɡⲟո", "iagon"),
-    ("‘’‚‛ʼʹ′´", "'" * 8),
-    ("“”„‟″«»", '"' * 7),
-    ("‐‑‒–—―−⁃", "-" * 8),
-)
-_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0*`"
-_TABLE: dict[int, str | None] = {
-    ord(one): other
-    for letters, latin in _LETTERS
-    for one, other in zip(letters, latin, strict=True)
-}
-_TABLE |= dict.fromkeys(map(ord, _BLANK))
-_TABLE |= dict.fromkeys([*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
-_ENDS = regex(r"^[\"'\s]+|[\"'\s.!;,:]+$")
-
-
-def look(text: str) -> str:
-    """Fold a text to what it looks like; equal results are one text to a reader."""
-    if not text.isascii():
-        text = text.translate(_TABLE)  # what shows nothing may part what composes
-    folded = normal_claim(text).translate(_TABLE)
-    return _ENDS.sub("", " ".join(folded.split()))

@@ -1,7 +1,8 @@
 """What a run asks a judge about: what is new, what comes back, what is nominated.
 
 A nominated note is its own evidence: its file at the commit that the run reads, so that what was
-promoted can be quoted for ever. A judge is told how often the note was looked for.
+promoted can be quoted for ever. A judge is told how often the note was looked for. What a memory
+states already is evidence for that memory, and is not judged again.
 
 A deferred candidate whose line still stands in a source is judged again when
 - the same text was met in another source or on another day than its file says, or
@@ -18,7 +19,8 @@ any other source, so that it is judged as one (`Placed.changes`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 
 import msgspec
 from msgspec.structs import replace
@@ -26,9 +28,12 @@ from msgspec.structs import replace
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import digest, normal_claim, normalise, text_hash
 from memrepo.core.judge import Candidate, Cluster, PriorClaim, Verdict
-from memrepo.core.memory import Memory
+from memrepo.core.memory import CLAIM_TYPES, Memory, Source, of_types
+from memrepo.core.messages import counted
+from memrepo.core.places import COUNT
 from memrepo.core.state import State
 from memrepo.core.times import format_time
+from memrepo.merge.statements import leave_out, statements, text_key
 from memrepo.policies.hotcache import SKILLS
 from memrepo.policies.hotcache import Candidate as Nomination
 from memrepo.policies.matching import normal_subject, tokens
@@ -39,6 +44,7 @@ from memrepo.purify.dates import DateBasis, is_date_heading
 from memrepo.purify.decisions import Near, compared_in
 from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
 from memrepo.purify.intake import Intake, Reader, SourceText
+from memrepo.purify.known import unite
 from memrepo.purify.leads import bold_lead
 from memrepo.purify.units import MAX_TEXT, Unit
 
@@ -47,20 +53,30 @@ _ENDS = {"reject": "rejected", "defer": "deferred", "compress": "folded into ano
 
 
 class Nominee(msgspec.Struct, frozen=True, kw_only=True):
-    """A nominated note with the blob of its file and the lines on which its text stands there."""
+    """A nominated note with the blob of its file and the lines on which its text stands there.
+
+    `repeats` has what memories state already, by their ids, and `rest` the text without that.
+    """
 
     nomination: Nomination
     blob: str
     lines: tuple[int, int]
+    repeats: tuple[tuple[str, Source], ...] = ()
+    rest: str | None = None
 
     @property
     def note(self) -> Memory:
         """Return the note."""
         return self.nomination.note
 
+    @property
+    def text(self) -> str:
+        """Return what of the note is to be judged."""
+        return (self.note.body.strip() if self.rest is None else self.rest)[:MAX_TEXT]
+
     def placed(self) -> Placed:
         """Return the note as a unit in scope."""
-        note, text = self.note, self.note.body.strip()[:MAX_TEXT]
+        note, text = self.note, self.text
         words = digest([note.path, normal_claim(text)])
         created, last = note.time("created"), next(reversed(note.sources), None)
         # A note made by hand was written when its file was.
@@ -88,15 +104,63 @@ class Nominee(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+def without_repeats(state: State, nominees: Sequence[Nominee]) -> tuple[Nominee, ...]:
+    """Return nominees without the statements that active memories make already."""
+    if not nominees:
+        return ()
+    known = {text_key(m.said): m.id for m in of_types(state.active, CLAIM_TYPES)}
+    return tuple(_without_repeats(known, nominee) for nominee in nominees)
+
+
+def _without_repeats(known: Mapping[str, str], nominee: Nominee) -> Nominee:
+    body, place = nominee.note.body.strip(), nominee.placed().source()
+    found = [
+        (one, known[key])
+        for one in statements(body)
+        for key in one.keys
+        if key in known and not one.is_run
+    ]
+    if not found:
+        return nominee
+    repeats: dict[str, Source] = {}
+    for one, id_ in found:
+        line = nominee.lines[0] + body.count("\n", 0, one.start)
+        last = line + body.count("\n", one.start, one.end)
+        source = replace(place, lines=(line, last), text_hash=text_hash(one.text))
+        repeats.setdefault(id_, source)
+    rest = leave_out(body, (one for one, _ in found))
+    return replace(nominee, repeats=tuple(repeats.items()), rest=rest)
+
+
+def repeated(state: State, nominees: Iterable[Nominee], touched: Collection[str]) -> Iterator[Step]:
+    """Yield the step by which notes become evidence for the memories that they repeat."""
+    changes: dict[str, Update] = {}
+    for nominee in nominees:
+        for id_, source in nominee.repeats:
+            memory = state.memories[id_]
+            if id_ not in touched and not memory.has(COUNT):
+                before = changes[id_].fields["sources"] if id_ in changes else memory.sources
+                changes[id_] = Update(id=id_, fields={"sources": unite(before, (source,))})
+    if changes:
+        yield Step(
+            op="confirm",
+            what=f"{counted(len(changes), 'memory', 'memories')} stated by a nominated note",
+            reason="the note was retrieved often: it is evidence",
+            changes=tuple(changes.values()),
+        )
+
+
 def nominations(
     nominees: Iterable[Nominee],
     verdicts: Sequence[Verdict],
     groups: Sequence[Cluster],
     decisions: Sequence[Decision],
+    now: datetime,
 ) -> Iterator[Step]:
     """Yield the stamp of each nominated note that was judged, with the memories it became.
 
-    One that no judge answered for is nominated again.
+    One that no judge answered for is nominated again, and one that became nothing when it is
+    retrieved often again.
     """
     judged = {v.candidate_id: v for v in verdicts}
     became: dict[str, dict[str, None]] = {}
@@ -106,17 +170,26 @@ def nominations(
             became.setdefault(candidate.candidate_id, {})[decision.memory_id] = None
     for nominee in nominees:
         key = candidate_id(nominee.placed().unit)
-        if key in judged:
-            yield _stamp(nominee, judged[key], tuple(became.get(key, ())))
+        ids = {**dict.fromkeys(id_ for id_, _ in nominee.repeats), **became.get(key, {})}
+        if key in judged or not nominee.text:
+            yield _stamp(nominee, judged.get(key), tuple(ids), now)
 
 
-def _stamp(nominee: Nominee, verdict: Verdict, became: tuple[str, ...]) -> Step:
-    end = f"became {', '.join(became)}" if became else _ENDS.get(verdict.verdict, "not stored")
+def _stamp(
+    nominee: Nominee, verdict: Verdict | None, became: tuple[str, ...], now: datetime
+) -> Step:
+    end = _ENDS.get(verdict.verdict if verdict else "", "not stored")
+    end = f"became {', '.join(became)}" if became else end
     return Step(
         op="nominate",
         what=nominee.note.label,
         reason=f"{nominee.nomination.record}: {end}",
-        changes=(Update(id=nominee.note.id, fields={"promoted": True}),),
+        changes=(
+            Update(
+                id=nominee.note.id,
+                fields={"promoted": True, "nominated": None} if became else {"nominated": now},
+            ),
+        ),
         memories=(nominee.note.id, *became),
     )
 
@@ -309,7 +382,7 @@ def in_scope(
     gone: frozenset[str] = frozenset()
     if not afresh:
         gone = frozenset(c.candidate_id for c in fresh.candidates if was_rejected(state, c))
-    sought = tuple(nominee.placed() for nominee in nominees)
+    sought = tuple(nominee.placed() for nominee in nominees if nominee.text)
     gone -= {candidate_id(one.unit) for one in sought}
     news = [c for c in fresh.candidates if c.candidate_id not in gone]
     back = Comeback()

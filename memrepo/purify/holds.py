@@ -12,7 +12,7 @@ another, and what depends on a decision shares its fate.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,15 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.merge.tombstones import Tombstone, tombstones_in
+from memrepo.merge.statements import contains
+from memrepo.merge.tombstones import (
+    Corrected,
+    Tombstone,
+    Tombstones,
+    corrected_in,
+    told_of,
+    tombstones_in,
+)
 from memrepo.policies.upkeep import losses
 from memrepo.purify.decisions import replaced_pair
 from memrepo.purify.intake import Reader
@@ -129,26 +137,83 @@ class Bars(msgspec.Struct, frozen=True, kw_only=True):
     held: frozenset[str] = frozenset()
 
 
-def barred(state: State, purified: Purified) -> tuple[Purified, Bars]:
-    """Return what a run proposes with what is told of rejections, and the fingerprints."""
-    stones = tombstones_in(state)
-    if not stones:
+def barred(state: State, purified: Purified, *, whole: bool) -> tuple[Purified, Bars]:
+    """Return what a run proposes with what is told of rejections, and the fingerprints.
+
+    `whole` is a reconciliation, which reads again what was corrected where it still is.
+    """
+    stones, corrected = tombstones_in(state), corrected_in(state)
+    if not (stones or corrected):
         return replace(purified, problems=(*purified.problems, *stones.problems)), Bars()
     dropped: set[str] = set()
     held: set[str] = set()
     told: list[Problem] = []
+    shorter: dict[int, Change] = {}
     for op, change, memory in _news(state, purified.steps):
-        if stone := stones.bar(memory):
+        said, update = memory, None
+        if stones.bar_whole(memory) is None:
+            update = stones.shortening(memory)
+        if update is not None and update.body is not None:
+            change = shorter[id(change)] = _with_body(change, update)
+            said = memory.with_fields(update.fields, update.body)
+        if stone := _corrected(corrected, said, whole) if corrected else None:
+            dropped |= prints_of(op, change)
+            told.append(_told(memory, stone, "corrected-left-out", "left out: it says"))
+        elif stone := stones.bar(said):
             dropped |= prints_of(op, change)
             told.append(_told(memory, stone, "rejected-left-out", "left out: it says"))
-        elif stone := stones.near(memory):
+        elif stone := stones.near(said) or _says_more(stones, said, purified.left_out):
             held |= prints_of(op, change)
             what = "waits for review: it is close to"
             told.append(_told(memory, stone, "rejected-similar", what))
+    if shorter:
+        steps = (
+            replace(step, changes=tuple(shorter.get(id(c), c) for c in step.changes))
+            for step in purified.steps
+        )
+        purified = replace(purified, steps=tuple(steps))
     problems = (*purified.problems, *stones.problems, *told)
     counts = {**purified.counts, "barred": len(dropped)} if dropped else purified.counts
     bars = Bars(dropped=frozenset(dropped), held=frozenset(held))
     return replace(purified, problems=problems, counts=counts), bars
+
+
+def _corrected(corrected: Corrected, memory: Memory, whole: bool) -> Tombstone | None:
+    """Return the correction that a new memory's text was replaced by, where it binds every place.
+
+    What a person writes, and what is not from a source, is not bound.
+    """
+    stone = corrected.bar_whole(memory) if memory.sources else None
+    if stone is None:
+        return None
+    dated = (
+        (s.resource, "" if s.captured_from == "commit" else s.captured) for s in memory.sources
+    )
+    return stone if all(corrected.binds(stone, *place, whole=whole) for place in dated) else None
+
+
+def _with_body(change: Change, update: Update) -> Change:
+    match change:
+        case Create(memory=memory):
+            return replace(change, memory=memory.with_fields(update.fields, update.body))
+        case Update(fields=fields):
+            return replace(change, fields={**fields, **update.fields}, body=update.body)
+        case _:
+            return change
+
+
+def _says_more(
+    stones: Tombstones, memory: Memory, left_out: Mapping[tuple[str, str], str]
+) -> Tombstone | None:
+    """Return the tombstone that shortened its unit, where what is left has all of its words."""
+    if memory.is_note:
+        return None
+    for source in memory.sources:
+        for (_, text), key in left_out.items():
+            stone = stones.found.get(key) if text == source.text_hash else None
+            if stone is not None and contains(stone.tokens, memory.said):
+                return stone
+    return None
 
 
 def _news(state: State, steps: Sequence[Step]) -> Iterator[tuple[str, Change, Memory]]:
@@ -168,40 +233,47 @@ def _news(state: State, steps: Sequence[Step]) -> Iterator[tuple[str, Change, Me
                     pass
 
 
-def left_out(
+def screened(
     state: State, memory: Memory, called: str, path: str, line: int, key: str = ""
-) -> Problem | None:
-    """Return why an import leaves out a memory that was rejected, or is close to what was.
+) -> tuple[Memory | None, Problem | None]:
+    """Return a memory to import without the statements that were rejected, and what was left out.
 
-    Nobody is there to ask. The memory is told as `called`, where its record stands.
+    None where the whole was rejected, or is close to what was: nobody is there to ask. The memory
+    is named as `called`, where its record stands.
     """
     stones = tombstones_in(state)
-    if not stones:
-        return None
-    exact = stones.bar(memory)
-    stone = exact or stones.near(memory)
+    stone = stones.bar(memory)
+    update = None if stones.bar_whole(memory) else stones.shortening(memory)
+    rest = memory.with_fields(update.fields, update.body) if update and update.body else None
+    rule, what, left = "rejected-left-out", "says", "it is left out"
     if stone is None:
-        return None
-    again = f"`memrepo reject {stone.key} --undo` and import again"
-    what = "says" if exact else "is close to"
-    return Problem(
+        stone = stones.near(memory) if stones else None
+        rule, what = "rejected-similar", "is close to"
+    elif rest is not None:
+        left = "that is left out, the rest is kept"
+    if stone is None:
+        return memory, None
+    fix = f"`memrepo reject {stone.key} --undo` and import again"
+    problem = Problem(
         path=path,
         line=line,
         key=key,
         severity="warning",
-        rule="rejected-left-out" if exact else "rejected-similar",
-        message=f"{called} {what} what was rejected as {stone.key}: it is left out",
-        fix=again if exact else f"{again}, or add it by hand",
+        rule=rule,
+        message=f"{called} {what} what was rejected as {stone.key}: {left}",
+        fix=fix if what == "says" else f"{fix}, or add it by hand",
     )
+    return rest, problem
 
 
 def _told(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
+    how, way = told_of(stone.key)
     return Problem(
         path=memory.path,
         rule=rule,
         severity="warning",
-        message=f"{memory.id} {what} what was rejected as {stone.key}",
-        fix=f"`memrepo reject {stone.key} --undo` lifts the rejection, if it holds after all",
+        message=f"{memory.id} {what} what was {how}",
+        fix=way,
     )
 
 

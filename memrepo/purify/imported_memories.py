@@ -24,7 +24,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.purify import lineage
 from memrepo.purify.gather import SHORT
-from memrepo.purify.holds import left_out
+from memrepo.purify.holds import screened
 from memrepo.purify.imported_candidates import import_candidates
 from memrepo.purify.imported_claims import Draft, Evidence, Reading, read_claim
 from memrepo.purify.jsonl import Line, mappings, read_lines, read_object, texts
@@ -72,8 +72,11 @@ class Work(msgspec.Struct):
         if draft.id in self.fresh:
             self._unite(draft, problems)
             return
-        memory = self._memory(draft)
-        if self._barred(draft, memory, problems):
+        whole = self._memory(draft)
+        memory, problem = screened(self.state, whole, draft.key, lineage.CLAIMS, draft.line)
+        problems += filter(None, (problem,))
+        if memory is None:
+            self.barred += 1
             return
         if why := storable(memory):
             problems.append(
@@ -92,15 +95,6 @@ class Work(msgspec.Struct):
         self.ids[draft.key] = draft.id
         self.drafts.append(draft)
         self.judgements[draft.id] = [dict(draft.judgement)]
-
-    def _barred(self, draft: Draft, memory: Memory, problems: list[Problem]) -> bool:
-        """Leave out what a person rejected, or what is close to it."""
-        told = left_out(self.state, memory, draft.key, lineage.CLAIMS, draft.line)
-        if told is None:
-            return False
-        self.barred += 1
-        problems.append(told)
-        return True
 
     def _held(self, draft: Draft) -> str:
         """Return the memory of the state that a claim is, by claim id, id or text."""

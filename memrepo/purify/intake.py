@@ -15,13 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.ids import normal_claim
 from memrepo.core.memory import Source
 from memrepo.core.problems import Problem
+from memrepo.merge.statements import leave_out
+from memrepo.merge.tombstones import Corrected, Tombstones
 from memrepo.policies.matching import jaccard, tokens
 from memrepo.purify.capture import NoteUnit, PlacedNote, note_hash, scan_notes
 from memrepo.purify.gather import Owners, Placed, is_profile, read_owners
@@ -181,6 +184,7 @@ def _agreement(one: _Prepared, other: _Prepared) -> float:
 
 Read = Callable[[str], bytes]
 """From a blob id to its bytes."""
+UnitT = TypeVar("UnitT", Unit, NoteUnit)
 
 MAX_LOST_PCT = 30
 FREE_LOSSES = 5
@@ -220,10 +224,23 @@ class Intake(msgspec.Struct):
 
 
 class Reader:
-    """Scans versions of sources, each once."""
+    """Scans versions of sources, each once; what `stones` reject is left out of their units."""
 
-    def __init__(self, texts: Iterable[SourceText], read: Read) -> None:
+    def __init__(
+        self,
+        texts: Iterable[SourceText],
+        read: Read,
+        stones: Tombstones | None = None,
+        corrected: Corrected | None = None,
+        *,
+        whole: bool = False,
+    ) -> None:
         self._read = read
+        self._stones = stones or Tombstones()
+        self._corrected = corrected or None
+        self._whole = whole
+        self.left_out: dict[tuple[str, str], str] = {}
+        """By source and text hash of a unit: the tombstone or correction that shortened it."""
         self.missing: set[str] = set()
         """Blobs that were asked for and are not in the repository: they read as empty."""
         self._current = {text.resource: text for text in texts}
@@ -237,15 +254,53 @@ class Reader:
         """Return the claim units of one version of a source."""
         key = (name, blob)
         if key not in self._claims:
-            self._claims[key] = scan(name, self._bytes(blob))
+            found = scan(name, self._bytes(blob))
+            if self._stones or self._corrected:
+                found = replace(found, units=tuple(self._shortened(u) for u in found.units))
+            self._claims[key] = found
         return self._claims[key]
 
     def notes(self, name: str, blob: str) -> tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]:
         """Return the note units of one version of a daily log."""
         key = (name, blob)
         if key not in self._notes:
-            self._notes[key] = scan_notes(name, self._bytes(blob))
+            units, problems = scan_notes(name, self._bytes(blob))
+            if self._stones or self._corrected:
+                units = tuple(self._shortened(u) for u in units)
+            self._notes[key] = (units, problems)
         return self._notes[key]
+
+    def _shortened(self, unit: UnitT) -> UnitT:
+        """Return a unit without the statements in it that were rejected, or corrected elsewhere.
+
+        It keeps its hashes, by which it is known, and stays as it is where nothing would be left.
+        """
+        names = (*unit.headings, *getattr(unit, "parents", ()))
+        is_log = isinstance(unit, NoteUnit)
+        stated = self._stones.stated(unit.text, names, is_log=is_log)
+        if self._corrected and not is_log:  # a log is the record of its day
+            places = [t.resource for t in self._current.values() if t.name == unit.resource]
+            resource = places[0] if places else unit.resource
+            stated += [
+                (one, stone)
+                for one, stone in self._corrected.stated(unit.text, names)
+                if self._corrected.binds(stone, resource, unit.captured, whole=self._whole)
+            ]
+        rest = leave_out(unit.text, (one for one, _ in stated)) if stated else ""
+        if not rest:
+            return unit
+        self.left_out[unit.resource, unit.text_hash] = stated[0][1].key
+        if isinstance(unit, NoteUnit):
+            return replace(unit, text=rest)
+        head = unit.text.removesuffix(unit.detail)
+        named = unit.value in rest
+        return replace(
+            unit,
+            text=rest,
+            detail=rest.removeprefix(head) if rest.startswith(head) and unit.detail else "",
+            key=unit.key if named else "",
+            value=unit.value if named else "",
+        )
 
     def about(self, name: str, unit: Unit) -> str:
         """Return whom a unit is about, as its file and the profile files among the sources say."""

@@ -212,7 +212,7 @@ class ClaimRejection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RouteWarning(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim that was kept though its home is not the type's own."""
+    """A claim that was kept though its home suits its type badly."""
 
     cluster_id: str
     type: str
@@ -391,7 +391,7 @@ def _reference_fault(claim: CanonicalClaim, priors: Set[str]) -> str:
 
 def _warning(claim: CanonicalClaim) -> RouteWarning | None:
     found = affinity(claim.type, claim.home)
-    if found == "strong":
+    if found != "suspicious":
         return None
     return RouteWarning(
         cluster_id=claim.cluster_id,

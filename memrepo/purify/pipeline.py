@@ -20,13 +20,20 @@ from memrepo.core.memory import CLAIM_TYPES, by_id, of_types
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.merge.tombstones import corrected_in, told_of, tombstones_in
 from memrepo.policies.kept_words import KeptPostings
 from memrepo.policies.retrieval import Near, Reach, Retrieval
 from memrepo.purify.answers import Kept
 from memrepo.purify.assemble import Assembled, Decision
 from memrepo.purify.batches import Asked, Choose, Failure, ask_claims, ask_promotions
 from memrepo.purify.candidate_files import set_aside
-from memrepo.purify.candidates import Nominee, in_scope, nominations
+from memrepo.purify.candidates import (
+    Nominee,
+    in_scope,
+    nominations,
+    repeated,
+    without_repeats,
+)
 from memrepo.purify.capture import Captured, PlacedNote, capture
 from memrepo.purify.clusters import clusters as cluster
 from memrepo.purify.clusters import defer_dreams, divide
@@ -80,11 +87,11 @@ class Purified(msgspec.Struct, frozen=True, kw_only=True):
     behind: Mapping[str, Collection[tuple[str, str]]] = msgspec.field(default_factory=dict)
     """From memory id to the (resource, unit hash) pairs that speak for it in this run."""
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+    left_out: Mapping[tuple[str, str], str] = msgspec.field(default_factory=dict)
+    """By source and text hash: the tombstone by which a unit was shortened."""
     judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
     quarantined: tuple[Mapping[str, str], ...] = ()
     problems: tuple[Problem, ...] = ()
-    routes: tuple[Mapping[str, str], ...] = ()
-    """Claims whose home is not their type's own, as the manifest lists them."""
     alarms: tuple[str, ...] = ()
     """Why a person must look first: a claim source is gone or lost much of what it held."""
     receipt: Receipt = msgspec.field(default_factory=Receipt)
@@ -95,22 +102,25 @@ def purify(
     state: State, texts: Sequence[SourceText], cursor: Mapping[str, Cursor], setting: Setting
 ) -> Purified:
     """Take in what the cursor has not consumed; the same arguments give the same outcome."""
-    reader = Reader(texts, setting.read)
     whole = setting.mode == "reconciliation"
+    bound = tombstones_in(state), corrected_in(state)
+    reader = Reader(texts, setting.read, *bound, whole=whole)
     intake = take_in(texts, cursor, reader, whole=whole, days=setting.days)
     carried = setting.kept.unbilled if setting.kept else Usage()
     if not (intake.consumed or intake.placed or setting.nominees):
         return Purified(problems=tuple(intake.problems), receipt=Receipt(usage=carried))
+    nominees = without_repeats(state, setting.nominees)
     scope = in_scope(
         state,
         intake,
         texts,
         reader,
-        nominees=setting.nominees,
+        nominees=nominees,
         afresh=setting.afresh,
         near=setting.statements,
     )
     gathered = scope.gathered
+    shortened = (*_shortened(intake, reader),)
     read = _read(intake)
     reader.forget()
     before = setting.judge.usage
@@ -149,7 +159,8 @@ def purify(
         steps=(
             *steps,
             *calmed(state, steps, setting.now),
-            *nominations(setting.nominees, verdicts, groups, made.decisions),
+            *repeated(state, nominees, made.touched),
+            *nominations(nominees, verdicts, groups, made.decisions, setting.now),
         ),
         files=set_aside(state, gathered.candidates, verdicts, setting.now),
         returned=_returned(state, groups, made.decisions),
@@ -160,20 +171,42 @@ def purify(
             "rejected_before": scope.rejected,
             "came_back": scope.came_back,
         },
+        left_out=reader.left_out,
         judgements=_judgements(verdicts, groups, claims, made.decisions),
         quarantined=_quarantined(
             judged.refused, worded.refused | compared.refused, made.quarantined, noted
         ),
         problems=(
             *intake.problems,
+            *shortened,
             *_verbatim(asked_of, worded.verbatim),
+            *_odd_routes(asked_of, worded.routes),
             *requests(_said(intake, read, behind), state.memories),
         ),
-        routes=tuple(worded.routes),
         alarms=tuple(intake.alarms),
         receipt=receipt,
         failures=(*judged.failures, *worded.failures, *compared.failures),
     )
+
+
+def _shortened(intake: Intake, reader: Reader) -> Iterator[Problem]:
+    """Yield a warning for each new unit or note from which a rejected statement was left out."""
+    told: set[tuple[str, int, str]] = set()
+    new: list[Placed | PlacedNote] = [*intake.placed, *intake.notes]
+    for one in new:
+        key = reader.left_out.get((one.unit.resource, one.unit.text_hash), "")
+        place = (one.resource, one.unit.lines[0], key)
+        if key and place not in told:
+            told.add(place)
+            what, way = told_of(key)
+            yield Problem(
+                path=one.resource,
+                line=one.unit.lines[0],
+                rule=f"{what.split()[0]}-left-out",
+                severity="warning",
+                message=f"a statement here was {what}: it is left out, the rest is kept",
+                fix=way,
+            )
 
 
 def _before(cursor: Mapping[str, Cursor], reader: Reader) -> Callable[[str], frozenset[str]]:
@@ -368,6 +401,25 @@ def _verbatim(groups: Sequence[Cluster], refused: Mapping[str, str]) -> Iterator
                 severity="warning",
                 message=f"the judge worded it falsely twice, so its own words stand: {why}",
                 fix="read the line; `memrepo edit` words it anew",
+            )
+
+
+def _odd_routes(
+    groups: Sequence[Cluster], routes: Sequence[Mapping[str, str]]
+) -> Iterator[Problem]:
+    """Yield a warning for each claim on a page that suits its type badly."""
+    places = {g.cluster_id: s for g in groups for c in g.candidates[:1] for s in c.sources[:1]}
+    for route in routes:
+        if (source := places.get(route["cluster_id"])) is not None:
+            yield Problem(
+                path=source.resource,
+                line=source.lines[0],
+                column=1,
+                rule="route-suspicious",
+                severity="warning",
+                message=f"the judge put {route['type']} on the page {route['home']},"
+                f" expected {route['suggested_home']}",
+                fix="read the memory; remove the line `home` of its file if the page is wrong",
             )
 
 

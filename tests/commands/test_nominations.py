@@ -79,10 +79,49 @@ def test_what_is_judged_to_be_chatter_is_set_aside_and_not_asked_again(repo: Pat
     ran = done(repo, "run", now=after(days=1))
     assert ran["counts"]["rejected"] + ran["counts"]["deferred"] == 1
     assert promoted(repo) == []
-    assert memories(repo)[id_].flag("promoted")
+    assert not memories(repo)[id_].flag("promoted")
     before = standing(repo)
     assert done(repo, "run", now=after(days=1))["status"] == "skipped"
     assert standing(repo) == before
+    assert done(repo, "nominate", now=after(days=2))["candidates"] == []
+
+
+def test_a_note_that_came_to_nothing_is_nominated_again_when_it_is_retrieved_again(
+    repo: Path,
+) -> None:
+    id_ = noted(repo, "Sounds good, thanks! See you later then.")
+    looked_for(repo, id_)
+    done(repo, "run", now=after(days=1))
+    for hour in range(3):
+        assert done(repo, "nominate", now=after(days=1, hours=hour))["candidates"] == []
+        done(repo, "show", id_, now=after(days=1, hours=hour + 1))
+    (one,) = done(repo, "nominate", now=after(days=1, hours=5))["candidates"]
+    assert one["why"] == ["3 retrievals in 7 days"]
+    assert done(repo, "run", now=after(days=2))["counts"]["nominated"] == 1
+
+
+def test_a_promoted_note_is_evidence_for_the_memories_that_say_it(tmp_path: Path) -> None:
+    said = "The kiln must cool for nine hours before anybody opens it."
+    log = tmp_path / "workspace" / "memory" / "2026-03-01.md"
+    log.parent.mkdir(parents=True)
+    log.write_text(
+        f"# 2026-03-01\n\n## 09:10 Kiln\n\n- {said}\n- Recipe 14 needs two percent more silica.\n"
+    )
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo = tmp_path / "repo"
+    done(repo, "run")
+    (note,) = [m for m in memories(repo).values() if m.type == "note"]
+    claims = {i for i, m in memories(repo).items() if m.type != "note"}
+    looked_for(repo, note.id)
+    done(repo, "run", now=after(days=1))
+    assert len(claims) == 2
+    assert {i for i, m in memories(repo).items() if m.type != "note"} == claims
+    for id_ in claims:
+        assert note.path in {s.resource for s in memories(repo)[id_].sources}
+        evidence = done(repo, "why", id_, now=after(days=1))["evidence"]
+        assert not any(one["missing"] for one in evidence)
+    assert memories(repo)[note.id].flag("promoted")
+    assert_sound(repo)
 
 
 def test_a_nominated_how_to_is_a_method(repo: Path) -> None:

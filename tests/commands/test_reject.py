@@ -223,8 +223,8 @@ def test_imported_again_it_is_left_out_and_told(repo: Path, tmp_path: Path) -> N
     answer = done(fresh, "import", "artifacts", tmp_path / "out")
     assert answer["counts"]["barred"] == 1
     (told,) = [p for p in answer["problems"] if p["rule"].startswith("rejected-")]
-    # There it stands under a heading, which its text says: close to what was rejected, no more.
-    assert (told["rule"], "it is left out" in told["message"]) == ("rejected-similar", True)
+    # There its text begins with its heading: it is the same statement.
+    assert (told["rule"], "it is left out" in told["message"]) == ("rejected-left-out", True)
     assert in_recall(fresh) == {f"Infra: {BETA.removeprefix('- ')}"}
     done(repo, "import", "artifacts", tmp_path / "out")
     assert SAID not in in_recall(repo)

@@ -83,6 +83,32 @@ def test_a_program_judges_a_whole_run(
     assert_sound(repo)
 
 
+ODD = """
+import json
+from serving import claim, evidence, good
+question = sys.stdin.read()
+clusters = evidence(question).get("clusters")
+claims = [claim(c, type="decision", home="HISTORY.md") for c in clusters or ()]
+sys.stdout.write(json.dumps({"claims": claims}) if clusters else good(question))
+"""
+
+
+def test_a_memory_on_a_page_that_suits_it_badly_is_a_warning_everywhere(
+    repo: Path, tmp_path: Path
+) -> None:
+    git(repo, "config", "memrepo.judge.command", str(program(tmp_path / "odd", ODD)))
+    data = memrepo(repo, "run", "--judge", "command").data
+    odd = [w for w in data["warnings"] if w["rule"] == "route-suspicious"]
+    assert len(odd) == data["counts"]["memories_new"] > 0
+    assert "expected LTMEMORY.md" in odd[0]["message"]
+    assert odd[0]["path"].startswith("sources/")
+    telemetry = repo / ".memrepo" / "telemetry"
+    (log,) = telemetry.glob("memory-log-*.jsonl")
+    last = json.loads(log.read_text().splitlines()[-1])
+    assert last["details"]["warnings_count"] >= len(odd)
+    assert "route-suspicious" in (telemetry / "memrepo" / "last-run.md").read_text()
+
+
 def test_the_question_is_on_stdin_and_in_no_argument(tmp_path: Path) -> None:
     path = program(tmp_path / "judge", "print(len(sys.argv), len(sys.stdin.read()) > 400_000)\n")
     assert ask(path, "x" * 400_000).text == "1 True\n"

@@ -309,7 +309,7 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
             consumed=consumed,
             counts={**purified.counts, **count_of(self.state, steps)},
             judgements={i: v for i, v in purified.judgements.items() if i in ids},
-            warnings=(*(p.as_json() for p in purified.problems), *purified.routes),
+            warnings=tuple(p.as_json() for p in purified.problems),
             quarantined=purified.quarantined,
             receipt=purified.receipt,
         )

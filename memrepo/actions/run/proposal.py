@@ -116,7 +116,7 @@ def propose(
         if wish.mode == "incremental":
             nominees = nominees_of(work, state, now, back | refused)
         purified = _purify(work, state, manifests, nominees, judge, now, wish, tick, statements)
-    purified, bars = barred(state, purified)
+    purified, bars = barred(state, purified, whole=wish.mode == "reconciliation")
     problems = (*state.problems, *damaged, *purified.problems)
     never = bars.dropped | refused
     parted = part(purified.steps, gone, never, similar=bars.held, offered=left_out)

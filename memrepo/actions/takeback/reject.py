@@ -131,11 +131,21 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
             memory, reason=fold(request.reason, REASON_LENGTH), by=actor, at=work.call.now
         )
         stone = _set_again(tombstones_in(state).found.get(stone.key), stone)
-        gone = barred_ids(state, stone, lambda m: Tombstones({"": stone}).bar(m) is not None)
+        alone = Tombstones({"": stone})
+        shorter = [
+            update
+            for m in alone.suspected(state.every)
+            if m.status != "forgotten"
+            and alone.bar_whole(m) is None
+            and (update := alone.shortening(m)) is not None
+        ]
+        emptied = {update.id for update in shorter if update.body is None}
+        gone = barred_ids(state, stone, lambda m: m.id in emptied or alone.bar_whole(m) is not None)
         stone = replace(stone, forgotten=tuple(sorted({*stone.forgotten, *gone})))
         if stone == tombstones_in(state).found.get(stone.key):
             return unchanged(memory, f"is rejected already as {stone.key}")
         updates = [Update(id=id_, fields={"status": "forgotten"}) for id_ in gone]
+        updates += [update for update in shorter if update.body is not None]
         file = path_of(state.layout, stone.key), tombstone_bytes(stone)
         return Step(
             op="reject",

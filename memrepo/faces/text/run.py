@@ -28,7 +28,7 @@ FULL = (
     ("compressed", "folded into another"),
     ("deferred", "deferred"),
     ("rejected", "rejected"),
-    ("barred", "left out: a person rejected them"),
+    ("barred", "left out: rejected or corrected"),
     ("memories_new", "new memories"),
     ("memories_met_again", "memories met again"),
     ("superseded", "superseded"),

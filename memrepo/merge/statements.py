@@ -1,0 +1,267 @@
+"""What a text states, as a reader sees it: its statements, and texts that look the same.
+
+A statement is a paragraph, a line, a list item, a table row, or sentences within one of these. The
+split depends on no language and on no unit of a source, so a rejection finds its statement wherever
+somebody cuts the text.
+
+`look` folds texts that a person cannot distinguish. On top of `ids.normal_claim` (NFKC, case,
+blanks, controls, list marker) it folds letters of other scripts that look like Latin ones,
+characters that show nothing, quotes, dashes, emphasis marks and the last full stop. Digits are
+never folded into letters: `O1` and `01` are two values.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+from hashlib import sha256
+from html import unescape
+
+import msgspec
+
+from memrepo.core.ids import digest, normal_claim, strip_marker
+from memrepo.core.patterns import regex
+
+WORD_DIGITS = 4
+_LETTERS = (
+    # Cyrillic and Greek (lower case, for case is folded first), Armenian, Cherokee, small capitals.
+    ("авекмнорстухіјѕһԁԛԝ", "abekmhopctyxijshdqw"),
+    ("αβεζηικνορτυχ", "abezhikvoptyx"),
+    ("օսոհցզյ", "ounhgqj"),
+    ("ꭰꭱꭲꭺꭻꭼꮃꮇꮋꮐꮓꮢꮤꮥꮩꮪꮮꮯꮲꮶᏼ", "drtajewmhgzrwsvslcpkb"),
+    ("ᎠᎡᎢᎪᎫᎬᎳᎷᎻᏀᏃᏒᏔᏕᏙᏚᏞᏟᏢᏦ", "drtajewmhgzrwsvslcpk"),
+    ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz"),
+    ("ıɑɡⲟո", "iagon"),
+    ("‘’‚‛ʼʹ′´", "'" * 8),
+    ("“”„‟″«»", '"' * 7),
+    ("‐‑‒–—―−⁃", "-" * 8),
+)
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0*`"
+_TABLE: dict[int, str | None] = {
+    ord(one): other
+    for letters, latin in _LETTERS
+    for one, other in zip(letters, latin, strict=True)
+}
+_TABLE |= dict.fromkeys(map(ord, _BLANK))
+_TABLE |= dict.fromkeys([*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
+_ENDS = regex(r"^[\"'\s]+|[\"'\s.!;,:]+$")
+
+
+def look(text: str) -> str:
+    """Fold a text to what it looks like; equal results are one text to a reader."""
+    if not text.isascii():
+        text = text.translate(_TABLE)  # what shows nothing may part what composes
+    folded = normal_claim(text).translate(_TABLE)
+    return _ENDS.sub("", " ".join(folded.split()))
+
+
+_ACCENTS = regex(r"(?<=[A-Za-z])[\u0300-\u036f]+")
+_MARKED = regex(r"[#>_~<\[&。｡।۔։]")
+_LINK = regex(r"\[([^\[\]\n]{1,300})\]\([^()\s]{0,500}\)")
+_PAIR = regex(r"(?<!\w)(_{1,2}|~~)(?=[^\s_~])([^_~\n]{1,300})\1(?!\w)")
+_MARKUP = regex(
+    r"^(?:[ \t]{0,3}(?:#{1,6}(?=[ \t])|>))+"
+    r"|</?(?:a|b|br|code|del|em|font|i|mark|p|s|small|span|strong|sub|sup|u)(?:\s[^<>]{0,300})?/?>"
+    r"|<!--[^<>]{0,300}-->"
+    r"|[。｡।۔։]{1,9}[ \t]{0,9}$",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def plain(text: str) -> str:
+    """Return a text without what is left out of it easily, and what a page does not show.
+
+    That is the marks on Latin letters, headings, quotations, emphasis, tags, links, and the full
+    stop of other scripts.
+    """
+    if _MARKED.search(text):
+        text = _MARKUP.sub("", _PAIR.sub(r"\2", _LINK.sub(r"\1", unescape(text))))
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", text)))
+
+
+_WORDS = regex(r"[^\W_]+")
+_WIDE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+
+
+def tokens(text: str) -> frozenset[str]:
+    """Return the short hashes of a text's words; Han, Kana and Hangul as pairs of characters."""
+    words: set[str] = set()
+    for word in _WORDS.findall(look(text)):
+        for run in _WIDE.findall(word):
+            words.update(run[at : at + 2] for at in range(max(1, len(run) - 1)))
+        words.update(filter(None, _WIDE.split(word)))
+    return frozenset(
+        sha256(w.encode("utf-8", "surrogatepass")).hexdigest()[:WORD_DIGITS] for w in words
+    )
+
+
+def similarity(one: Collection[str], other: Collection[str]) -> float:
+    """Return twice the words in both over the words of each, 0 to 1; 0 without words."""
+    common = len(frozenset(one) & frozenset(other))
+    return 2 * common / (len(one) + len(other)) if common else 0.0
+
+
+def text_key(text: str) -> str:
+    """Return the hash of a text as it looks."""
+    return f"tx-{digest([look(text)])[:32]}"
+
+
+MAX_SENTENCES = 4
+"""So many sentences that follow each other are compared as one: abbreviations end in a stop too."""
+_OWN_LINE = regex(r"[ \t]*(?:[-*+•][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||[-*_=]{3,}[ \t]*$)")
+_DIVIDER = regex(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*$")
+_HEADING = regex(r"[ \t]*#{1,6}[ \t]")
+_LABEL_ONLY = regex(r"[:\uff1a][*_\s]*$")
+_SENTENCE_END = regex(r"(?<=[.!?…;])[\"'”’»)\]*_]*\s+|(?<=[。！？；])")
+_LABEL = regex(r"[^:\uff1a\n|.!?;。！？；]{1,80}(?::[*_]*\s|\uff1a)\s*")
+_CLOCK = regex(r"(?:[-*+•][ \t]+)?[\[(*]*\d{1,2}[:.]\d{2}(?::\d{2})?[\])*]*[ \t]*[-–—:]*[ \t]+")
+_KEYED = regex(r"(?P<key>[^:\uff1a\n]{1,80})[:\uff1a](?P<value>.+)$", re.DOTALL)
+
+
+class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A part of a text that states something; `is_run` marks several sentences as one."""
+
+    start: int
+    end: int
+    text: str
+    is_run: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Return the hashes of the statement as it looks, and without accents and marks."""
+        return tuple(dict.fromkeys((text_key(self.text), text_key(plain(self.text)))))
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Return key and value of `key: value`, or two empty strings."""
+        found = _KEYED.match(strip_marker(plain(self.text)))
+        return (found["key"], found["value"]) if found else ("", "")
+
+
+@lru_cache(maxsize=4096)
+def statements(text: str) -> tuple[Statement, ...]:
+    """Split a text into its statements, the larger ones first at each place."""
+    return tuple(one for start, end in _blocks(text) for one in _in_block(text, start, end))
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the span of each paragraph, list item, heading and table row."""
+    begun = last = at = 0
+    for line in text.splitlines(keepends=True):
+        if last > begun and (not line.strip() or _OWN_LINE.match(line)):
+            yield begun, last
+            begun = last = at
+        if line.strip():
+            begun, last = begun if last > begun else at, at + len(line.rstrip())
+        at += len(line)
+        if last > begun and (_HEADING.match(line) or line.lstrip().startswith("|")):
+            yield begun, last
+            begun = last = at
+    if last > begun:
+        yield begun, last
+
+
+def _in_block(text: str, start: int, end: int) -> Iterator[Statement]:
+    yield Statement(start=start, end=end, text=text[start:end])
+    if text[start:end].lstrip().startswith("|"):
+        cells = [cell.strip() for cell in text[start:end].strip().strip("|").split("|")]
+        if len(cells) == 2:
+            yield Statement(start=start, end=end, text=": ".join(cells))
+        return
+    for begins, ends in _cut(text, start, end, "\n"):
+        if (begins, ends) != (start, end):
+            yield Statement(start=begins, end=ends, text=text[begins:ends])
+        yield from _unlabelled(text, begins, ends)
+    cuts = [*_sentences(text, start, end)]
+    for first in range(len(cuts)):
+        for last in range(first, min(first + MAX_SENTENCES, len(cuts))):
+            begins, ends = cuts[first][0], cuts[last][1]
+            if (begins, ends) != (start, end):
+                said = text[begins:ends]
+                yield Statement(start=begins, end=ends, text=said, is_run=last > first)
+        yield from _unlabelled(text, *cuts[first])
+
+
+def _cut(text: str, start: int, end: int, by: str) -> Iterator[tuple[int, int]]:
+    at = start
+    for part in text[start:end].split(by):
+        if part.strip():
+            yield at + len(part) - len(part.lstrip()), at + len(part.rstrip())
+        at += len(part) + len(by)
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    at = start
+    for found in _SENTENCE_END.finditer(text, start, end):
+        if text[at : found.end()].strip():
+            yield at, found.start()
+            at = found.end()
+    if text[at:end].strip():
+        yield at, end
+
+
+def _unlabelled(text: str, start: int, end: int) -> Iterator[Statement]:
+    """Yield a sentence without the label or the clock time before it: `Note: …`, `09:15 – …`."""
+    for form in (_CLOCK, _LABEL):
+        if (found := form.match(text, start, end)) and found.end() < end:
+            yield Statement(start=start, end=end, text=text[found.end() : end])
+
+
+def leave_out(text: str, found: Iterable[Statement]) -> str:
+    """Return a text without some statements, the rest verbatim; empty where nothing is left.
+
+    A block goes as a whole where only its list marker or a label would be left.
+    """
+    spans = sorted({(one.start, one.end) for one in found})
+    parts: list[str] = []
+    at = 0
+    for start, end in _blocks(text):
+        inside = [span for span in spans if start <= span[0] and span[1] <= end]
+        if not inside:
+            continue
+        rest, here = "", start
+        for begins, ends in inside:
+            rest += text[here : max(here, begins)]
+            here = max(here, ends)
+        rest += text[here:end]
+        lines = [line.rstrip() for line in rest.split("\n") if line.strip()]
+        rest = re.sub(r"(?<=\S)[ \t]{2,}", " ", "\n".join(lines))
+        parts.append(text[at:start])
+        at = end
+        if look(rest) and not _LABEL_ONLY.search(rest):
+            parts.append(rest)
+        else:
+            at += len(text[end:]) - len(text[end:].lstrip(" \t\r")) + text[end:].startswith("\n")
+    left = re.sub(r"\n{3,}", "\n\n", "".join((*parts, text[at:]))).strip("\n").rstrip()
+    return left if _states(left) else ""
+
+
+def _states(text: str) -> bool:
+    """Tell whether a text has more than headings, labels and the head of a table."""
+    spans = [text[start:end] for start, end in _blocks(text)]
+    for one, after in zip(spans, [*spans, ""][1:], strict=True):
+        is_head = one.lstrip().startswith("|") and _DIVIDER.match(after)
+        bare = _HEADING.match(one) or _LABEL_ONLY.search(one) or _DIVIDER.match(one)
+        if look(one) and not (is_head or bare):
+            return True
+    return False
+
+
+def parts_of(text: str, words: int) -> tuple[str, ...]:
+    """Return the sentences and lines of a text that have so many words; none of a single one."""
+    found: list[str] = []
+    for start, end in _blocks(text):
+        cuts = [*_sentences(text, start, end)]
+        cuts = cuts if len(cuts) > 1 else [*_cut(text, start, end, "\n")]
+        found += (text[begins:ends] for begins, ends in cuts)
+    return tuple(p for p in found if len(tokens(p)) >= words) if len(found) > 1 else ()
+
+
+def contains(words: Collection[str], text: str) -> bool:
+    """Tell whether one statement of a text has all of some words."""
+    wanted = frozenset(words)
+    return any(wanted <= tokens(one.text) for one in statements(text) if not one.is_run)

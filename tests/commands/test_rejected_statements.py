@@ -1,0 +1,230 @@
+"""A rejection binds statements wherever a text is cut, a correction in whichever file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from driving import LATER, NEXT_DAY, assert_sound, classic, done, git, memories, memrepo
+
+DAY_3, DAY_4, A_YEAR_ON = "2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z", "2027-04-01T09:00:00Z"
+SAID = "The boat shed is locked with a brass padlock."
+KEYED = "- **Rower:** Ilse"
+START = f"# Memory\n\n## Club\n\n{KEYED}\n- **Coach:** Ove\n- {SAID}\n"
+
+
+def place(base: Path, name: str, text: str) -> None:
+    path = base / "workspace" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a repository of three memories of which two were rejected."""
+    place(tmp_path, "MEMORY.md", START)
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    done(tmp_path / "repo", "run")
+    for word in ("padlock", "Ilse"):
+        (id_,) = [i for i, m in memories(tmp_path / "repo").items() if word in m.body]
+        done(tmp_path / "repo", "reject", id_, "--reason", "it never was", now=LATER)
+    return tmp_path / "repo"
+
+
+def active(repo: Path) -> list[str]:
+    return [m.body for m in memories(repo).values() if m.status == "active"]
+
+
+def stating(repo: Path, *words: str) -> list[str]:
+    """Return the active memories that have some words."""
+    return [body for body in active(repo) if all(word in body for word in words)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rest"),
+    [
+        ("memory/a.md", f"# A\n\nThe pier is new. {SAID} It has a roof of slate.\n", "slate"),
+        ("memory/b.md", f"# B\n\nThe pier is long;\n{SAID}\nIt was built in 1962.\n", "1962"),
+        (
+            "memory/c.md",
+            "# C\n\nThe boat shed\nis locked with a **brass** padlock. It is on the north shore.\n",
+            "north shore",
+        ),
+        ("memory/d.md", f"# D\n\n- The pier is long and grey. Note: {SAID}\n", "grey"),
+        ("memory/e.md", f"# E\n\n> {SAID}\n\nMind the steps, they are slippery in May.\n", "May"),
+        ("memory/2026-03-02.md", f"# 2026-03-02\n\nOve rang.\n- {SAID}\n- Rain all day.\n", "Rain"),
+        ("memory/2026-03-02.md", f"# 2026-03-02\n\nOve rang.\n{KEYED}\n- Rain all day.\n", "Rain"),
+        ("RTMEMORY.md", f"# Lessons\n\n- Check the oars first.\n  - {SAID}\n", "oars"),
+        (
+            "memory/f.md",
+            "# Boats\n\n| what | who |\n|---|---|\n| Rower | Ilse |\n| Cox | Dag |\n",
+            "Dag",
+        ),
+        ("memory/g.md", "# G\n\n1. Unlock the gate.\n2. " + SAID + "\n3. Launch.\n", "Launch"),
+    ],
+)
+def test_no_unit_of_any_file_brings_a_rejected_statement_back(
+    repo: Path, name: str, text: str, rest: str
+) -> None:
+    place(repo.parent, name, text)
+    answer = memrepo(repo, "run", now=DAY_3)
+    assert answer.exit in (0, 3), answer
+    assert not stating(repo, "padlock")
+    assert not stating(repo, "Rower")
+    waiting = git(repo, "for-each-ref", "--format=%(refname)", "refs/heads/run/").split()
+    folders = ("memories", "candidates")
+    assert git(repo, "grep", rest, "HEAD", *waiting, "--", *folders), "nothing else is lost"
+    warned = [w for w in answer.data["warnings"] if w["rule"].startswith("rejected-")]
+    alone = text.count(f"\n2. {SAID}") or text.count(f"\n  - {SAID}") or "> " in text
+    assert warned or alone, "what is left out of a larger unit is named"
+    again = memrepo(repo, "run", now=DAY_3)
+    assert not stating(repo, "padlock"), again
+    assert_sound(repo)
+
+
+def test_what_is_left_waits_where_it_has_all_the_rejected_words(repo: Path) -> None:
+    place(repo.parent, "RTMEMORY.md", f"# Club\n\n## Club\n\n{KEYED}\n- The rower is Ilse again.\n")
+    answer = memrepo(repo, "run", now=DAY_3)
+    assert not stating(repo, "Ilse")
+    assert (answer.exit, answer.data["status"]) == (3, "held")
+
+
+def test_a_rejection_shortens_the_memories_that_hold_the_statement(tmp_path: Path) -> None:
+    place(tmp_path, "MEMORY.md", f"# Memory\n\n## Club\n\n- {SAID}\n")
+    place(tmp_path, "memory/a.md", f"# A\n\nThe pier is new. {SAID} It has a roof of slate.\n")
+    place(tmp_path, "memory/2026-02-28.md", f"# 2026-02-28\n\n- {SAID}\n- Rain all day long.\n")
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo = tmp_path / "repo"
+    done(repo, "run")
+    (id_,) = [i for i, m in memories(repo).items() if m.said == SAID]
+    assert len(stating(repo, "padlock")) == 3
+    done(repo, "reject", id_, "--reason", "it never was", now=LATER)
+    assert not stating(repo, "padlock")
+    assert any(body.endswith("The pier is new. It has a roof of slate.") for body in active(repo))
+    assert "- Rain all day long." in active(repo)
+    done(repo, "undo", now=NEXT_DAY)
+    assert len(stating(repo, "padlock")) == 3
+    assert_sound(repo)
+
+
+def test_a_statement_of_another_thing_is_not_the_rejected_one(repo: Path) -> None:
+    place(repo.parent, "memory/a.md", "# Regatta\n\n- **Rower:** Ilse\n- **Boat:** Swan\n")
+    answer = memrepo(repo, "run", now=DAY_3)
+    if answer.exit == 3:
+        done(repo, "accept", now=DAY_4)
+    assert stating(repo, "Ilse", "Regatta") or stating(repo, "Rower: Ilse")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("add", f"The pier is new. {SAID}"),
+        ("add", f"The pier is new.\n\n- {SAID}\n- It has a roof."),
+        ("edit", "COACH", "--text", f"Ove coaches on Mondays. {SAID}"),
+    ],
+)
+def test_a_single_write_that_holds_it_is_refused(repo: Path, argv: tuple[str, ...]) -> None:
+    (coach,) = [i for i, m in memories(repo).items() if "Ove" in m.body]
+    answer = memrepo(repo, *(coach if a == "COACH" else a for a in argv))
+    assert answer.exit == 3
+    assert "--undo" in answer.error["fix"]
+
+
+def test_a_file_by_hand_that_holds_it_is_out_of_recall_and_named(repo: Path) -> None:
+    (coach,) = [m for m in memories(repo).values() if "Ove" in m.body]
+    path = repo / coach.path
+    path.write_text(path.read_text().rstrip("\n") + f"\n\n- {SAID}\n")
+    git(repo, "commit", "-qam", "by hand", "--no-verify")
+    assert done(repo, "search", "padlock", now=NEXT_DAY)["hits"] == []
+    answer = memrepo(repo, "check", now=NEXT_DAY)
+    assert "rejected-value" in answer.out
+
+
+def test_it_stays_away_when_its_memory_has_expired_and_left_the_tree(repo: Path) -> None:
+    classic(repo)
+    for now in (DAY_3, DAY_4, "2026-06-01T09:00:00Z", "2026-09-01T09:00:00Z"):
+        memrepo(repo, "run", now=now)
+    place(repo.parent, "memory/a.md", f"# A\n\nThe pier is new. {SAID} It has a roof of slate.\n")
+    memrepo(repo, "run", now=A_YEAR_ON)
+    assert not stating(repo, "padlock")
+    assert stating(repo, "slate")
+
+
+def test_an_import_leaves_the_statement_out_and_keeps_the_rest(repo: Path, tmp_path: Path) -> None:
+    place(tmp_path / "other", "memory/a.md", f"# A\n\nThe pier is new. {SAID} It is of slate.\n")
+    done(tmp_path / "other", "init", "repo", "--from", "workspace")
+    done(tmp_path / "other" / "repo", "run")
+    done(tmp_path / "other" / "repo", "export", "jsonl", tmp_path / "out.jsonl")
+    answer = done(repo, "import", "jsonl", tmp_path / "out.jsonl", now=DAY_3)
+    assert not stating(repo, "padlock")
+    assert stating(repo, "The pier is new. It is of slate.")
+    (told,) = [p for p in answer["problems"] if p["rule"] == "rejected-left-out"]
+    assert "the rest is kept" in told["message"]
+
+
+def test_no_run_again_from_the_beginning_brings_it_back(repo: Path) -> None:
+    place(repo.parent, "memory/a.md", f"# A\n\nThe pier is new. {SAID} It has a roof of slate.\n")
+    memrepo(repo, "run", now=DAY_3)
+    memrepo(repo, "run", "--mode", "reconciliation", now=DAY_4)
+    memrepo(repo, "accept", now=DAY_4)
+    done(repo, "doctor", "--fix", now=DAY_4)
+    assert not stating(repo, "padlock")
+    assert done(repo, "search", "padlock brass", now=DAY_4)["hits"] == []
+    assert len(stating(repo, "slate")) == 1
+
+
+# -- corrections ---------------------------------------------------------------------------------
+
+OLD = "- I have a sister."
+
+
+@pytest.fixture
+def corrected(tmp_path: Path) -> Path:
+    """Return a repository in which a line took back another, and nothing replaced it."""
+    place(
+        tmp_path, "MEMORY.md", f"# Memory\n\n## Family\n\n{OLD}\n- My uncle keeps bees in Bled.\n"
+    )
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo = tmp_path / "repo"
+    done(repo, "run")
+    text = (tmp_path / "workspace" / "MEMORY.md").read_text()
+    place(tmp_path, "MEMORY.md", text + "- I misspoke, I do not have a sister.\n")
+    done(repo, "run", now=NEXT_DAY)
+    assert not stating(repo, "I have a sister")
+    return repo
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rest"),
+    [
+        ("memory/people.md", f"# People\n\n{OLD}\n- My aunt lives in Graz.\n", "Graz"),
+        (
+            "memory/more.md",
+            "# More\n\nThe house is old. I have a sister. The roof leaks.\n",
+            "roof",
+        ),
+        ("memory/2026-02-11.md", f"# 2026-02-11\n\n{OLD}\n- The tram was late again.\n", "tram"),
+    ],
+)
+def test_what_was_corrected_does_not_return_from_another_file(
+    corrected: Path, name: str, text: str, rest: str
+) -> None:
+    place(corrected.parent, name, text)
+    answer = memrepo(corrected, "run", now=DAY_3)
+    claims = [m for m in memories(corrected).values() if m.type != "note"]
+    assert not [m for m in claims if m.status == "active" and "I have a sister" in m.body]
+    (denied,) = [m for m in claims if "misspoke" in m.body]
+    assert (denied.status, denied.standing) == ("active", "resolved")
+    assert stating(corrected, rest)
+    assert [w for w in answer.data["warnings"] if w["rule"] == "corrected-left-out"]
+    memrepo(corrected, "run", "--mode", "reconciliation", now=DAY_4)
+    assert memrepo(corrected, "accept", now=DAY_4).exit in (0, 2)
+    done(corrected, "doctor", "--fix", now=DAY_4)
+    assert not [h for h in done(corrected, "search", "sister", now=DAY_4)["hits"]
+                if "I have a sister" in h["text"] and h.get("type") != "note"]  # fmt: skip
+
+
+def test_a_later_day_may_say_again_what_was_corrected(corrected: Path) -> None:
+    place(corrected.parent, "memory/2026-04-11.md", f"# 2026-04-11\n\n{OLD}\n- It was sunny.\n")
+    answer = memrepo(corrected, "run", now="2026-04-12T09:00:00Z")
+    assert not [w for w in answer.data["warnings"] if w["rule"] == "corrected-left-out"]

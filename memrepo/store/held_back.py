@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from memrepo.core import codec
 from memrepo.core.memory import Memory
 from memrepo.merge.tombstones import Tombstones, read_tombstones
 from memrepo.store.tables import ARCHIVED, FORGOTTEN, Bars, Indexed, meta
@@ -60,7 +59,5 @@ def _memories(
             yield memory
         else:
             left.append((path, blob))
-    for path, _, data in wanted.each(left):
-        memory, _ = codec.decode(path, data)
-        if memory is not None:
-            yield memory
+    for _, memory in wanted.memories(left):
+        yield memory

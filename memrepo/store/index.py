@@ -157,6 +157,10 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         with suppress(OSError):
             remove(self.folder / self.name)
 
+    def follow(self) -> None:
+        """Bring the index to what it is to reflect, so that the next search need not."""
+        self._asked(lambda _: None)
+
     def embed(self) -> None:
         """Make the vectors of what is indexed that are missing, where there is a model."""
         if self.model is no_model or (embedder := self.model()) is None:

@@ -187,12 +187,23 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
         data = self.edits.get(path)
         return self.tree.files.of(path, blob) if data is None else data
 
-    def each(self, files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, bytes]]:
-        """Yield path, blob and bytes of files that are to be indexed."""
+    def memories(self, files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Memory]]:
+        """Yield blob and memory of files that are to be indexed; what cannot be read is left out.
+
+        What this process has decoded already is not read again.
+        """
         edits = {path: data for path, data in self.edits.items() if data is not None}
-        kept = self.tree.files.each([one for one in files if one[0] not in edits])
+        known = {p: m for p, blob in files if (m := self.tree.at_hand(p, blob)) is not None}
+        committed = self.tree.files.each(
+            [one for one in files if one[0] not in edits and one[0] not in known]
+        )
         for path, blob in files:
-            yield path, blob, edits[path] if path in edits else next(kept)
+            memory = known.get(path)
+            if memory is None:
+                data = edits[path] if path in edits else next(committed)
+                memory, _ = codec.decode(path, data)
+            if memory is not None and memory.id:
+                yield blob, memory
 
 
 def opened(where: Path | str) -> sqlite3.Connection:
@@ -422,11 +433,9 @@ def _told(rows: Iterable[Row], tick: Callable[[str], None]) -> Iterator[Row]:
 
 
 def _rows_of(wanted: Indexed, bars: Bars, files: Sequence[tuple[str, str]]) -> Iterator[Row]:
-    for path, blob, data in wanted.each(files):
-        memory, _ = codec.decode(path, data)
-        if memory is not None and memory.id:
-            status = FORGOTTEN if bars(memory) else memory.status
-            yield from _rows(memory, blob, wanted, status)
+    for blob, memory in wanted.memories(files):
+        status = FORGOTTEN if bars(memory) else memory.status
+        yield from _rows(memory, blob, wanted, status)
 
 
 def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[Row]:

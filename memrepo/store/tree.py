@@ -271,6 +271,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             found = _DECODED[key] = codec.decode(path, self.files[path])
         return found
 
+    def at_hand(self, path: str, blob: str) -> Memory | None:
+        """Return what a file says where this process has decoded it already, else None."""
+        found, _ = _DECODED.get((path, blob), (None, ()))
+        return found if found is None or "outline" not in found.__dict__ else None
+
     def _forget(self) -> None:
         """Forget what files of other commits say, once that is much: a server lives for days."""
         if len(_DECODED) > _SPARE + 3 * len(self.blobs):

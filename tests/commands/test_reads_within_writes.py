@@ -7,6 +7,7 @@ command that then opens another connection waits for itself.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -84,3 +85,15 @@ def test_no_command_waits_for_its_own_write(tmp_path: Path, watched: list[str]) 
     fresh(repo, "run")
     fresh(repo, "check")
     assert watched == []
+
+
+def test_a_run_of_many_memories_leaves_the_first_search_nothing_to_index(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    lines = [f"- The gauge in bay {n} reads {n * 7} bar before each shift." for n in range(60)]
+    (workspace / "MEMORY.md").write_text("\n".join(["# Gauges", "", *lines, ""]))
+    repo = begin(tmp_path, workspace)
+    with closing(sqlite3.connect(repo / ".git/memrepo/index.sqlite3")) as base:
+        known = dict(base.execute("SELECT key, value FROM meta"))
+    assert known["commit"] == git(repo, "rev-parse", "HEAD").strip()
+    assert int(known["size"]) >= 60

@@ -165,6 +165,10 @@ def do(work: Work, request: Request) -> Result:
     return result
 
 
+_MIN_INDEXED = 50
+"""From so many memories on a run updates the search index; of fewer the next search does."""
+
+
 def _foreseen(work: Work, request: Request) -> Result:
     """Return what a run would ask; nothing is locked, asked or written."""
     from memrepo.actions.run.estimate import estimated
@@ -194,7 +198,12 @@ def _keep(before: Work, at: Work) -> None:
         stale_files(at)
         learn_names(at.tree.state().active)
     at.tree.keep()
-    if len(at.tree.state().memories) >= MANY:
+    count = len(at.tree.state().memories)
+    if at.tree.commit != before.tree.commit and count >= _MIN_INDEXED:
+        from memrepo.actions.recall.recall import index_of
+
+        index_of(at, edits=False).follow()
+    if count >= MANY:
         from memrepo.actions.run.kept_words import keep_words
 
         keep_words(at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -337,3 +338,26 @@ def test_a_signal_ends_the_server(wire: Wire, sent: signal.Signals) -> None:
         pytest.skip("whoever started the tests ignores it (nohup), and so does the server")
     wire.process.send_signal(sent)
     assert wire.process.wait(10) == -sent
+
+
+def test_calls_on_an_unchanged_repository_read_no_object_twice(repo: Path, tmp_path: Path) -> None:
+    done(repo, "add", "The kiln reaches 1200 degrees.", "--reason", "seen")
+    folder, log = tmp_path / "bin", tmp_path / "calls"
+    folder.mkdir()
+    real = shutil.which("git")
+    (folder / "git").write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {real} "$@"\n')
+    (folder / "git").chmod(0o755)
+
+    def readers() -> int:
+        return sum("cat-file" in line for line in log.read_text().splitlines())
+
+    async def work(client: Client) -> list[int]:
+        found = []
+        for _ in range(3):
+            hits = data(await client.call_tool("memory_search", {"query": "kiln"}))
+            assert hits["hits"]
+            found.append(readers())
+        return found
+
+    first, *others = with_client(repo, work, PATH=f"{folder}:{os.environ['PATH']}")
+    assert others == [first, first]

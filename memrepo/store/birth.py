@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memrepo.core.layout import Layout
-from memrepo.store.gitenv import NoWorkTree, isolate, known
+from memrepo.store.gitenv import NoWorkTree, isolate, known, refuse_no_git
 from memrepo.store.light import Git
 from memrepo.store.repo import CannotWork, Repository
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @contextmanager
 def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
     """Open the repository whose top is exactly this folder, made if need be; True when made."""
+    refuse_no_git()
     from git import Repo as Found
 
     isolate()

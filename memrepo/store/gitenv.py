@@ -206,6 +206,24 @@ class NotARepository(MemrepoError):
         super().__init__(f"{where}: {what}", fix=fix)
 
 
+class NoGit(MemrepoError):
+    """There is no git to call."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "found no program `git` on the PATH, which memrepo calls for everything that it stores",
+            fix="install git 2.34 or newer, or add its folder to PATH",
+        )
+
+
+def refuse_no_git() -> None:
+    """Raise NoGit where there is none: importing GitPython would fail without a reason."""
+    import shutil
+
+    if shutil.which("git") is None:
+        raise NoGit
+
+
 def verb_of(words: Iterable[str]) -> str:
     """Return what git was asked to do: the first word that is neither option nor setting."""
     return next((word for word in words if not word.startswith("-") and "=" not in word), "")
@@ -288,6 +306,7 @@ def _plain(where: Path) -> Repo | None:
 
 def _any(where: Path) -> Repo:
     """Find a repository of any kind; raises NotARepository."""
+    refuse_no_git()
     import git
     from git.exc import InvalidGitRepositoryError, NoSuchPathError
 

@@ -6,10 +6,11 @@ is named by the caller; anything else that is not success is a GitFailed.
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memrepo.core.errors import MemrepoError
-from memrepo.store.gitenv import in_english, isolate, told, verb_of
+from memrepo.store.gitenv import NoGit, in_english, isolate, told, verb_of
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -44,17 +45,42 @@ FILES = ("100644", "100755")
 _YEAR_10000 = 253402300800
 
 
+_SYSTEM = tuple(
+    os.strerror(code)
+    for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EIO)
+)
+"""How git, run in English, quotes the system where there is no room or no right to write."""
+
+
 class GitFailed(MemrepoError):
     """Git refused, failed or ended before it answered; what it says is none of its answers.
 
-    `code` is its exit code: negative where a signal ended it.
+    `code` is its exit code: negative where a signal ended it. `by_system` tells that the disk or a
+    file's mode is the cause.
     """
 
     def __init__(self, verb: str, text: str, code: int = 0) -> None:
         cause = told(text) or (f"signal {-code} ended it" if code < 0 else f"exit code {code}")
-        super().__init__(f"git {verb} failed: {cause}", fix="`git status` and `git fsck` say more")
+        self.by_system = any(words in text for words in _SYSTEM)
+        super().__init__(
+            f"git {verb} failed: {cause}",
+            fix="make room, or give the user that runs memrepo the right to write there"
+            if self.by_system
+            else "`git status` and `git fsck` say more",
+        )
         self.said = cause
         self.code = code
+
+
+@contextmanager
+def _called() -> Iterator[None]:
+    """Raise NoGit where the program cannot be started."""
+    try:
+        yield
+    except (FileNotFoundError, PermissionError) as error:
+        if error.filename == _GIT:
+            raise NoGit from None
+        raise
 
 
 class Git:
@@ -89,13 +115,14 @@ class Git:
     def start(self, *words: str, index: Path | None = None) -> subprocess.Popen[bytes]:
         """Start git with pipes, on an index of memrepo's own where one is named; `end` ends it."""
         pipe = subprocess.PIPE
-        process = subprocess.Popen(
-            self._command(words),
-            stdin=pipe,
-            stdout=pipe,
-            stderr=subprocess.DEVNULL,
-            env=in_english(index),
-        )
+        with _called():
+            process = subprocess.Popen(
+                self._command(words),
+                stdin=pipe,
+                stdout=pipe,
+                stderr=subprocess.DEVNULL,
+                env=in_english(index),
+            )
         self._standing.append(process)
         return process
 
@@ -134,15 +161,16 @@ class Git:
         What it prints goes to the descriptor `into` where there is one.
         """
         given: dict[str, Any] = {"input": fed} if fed else {"stdin": stdin or subprocess.DEVNULL}
-        return subprocess.run(
-            self._command(words),
-            **given,
-            stdout=into or subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            check=False,
-            pass_fds=held,
-            env={**in_english(), **(env or {})},
-        )
+        with _called():
+            return subprocess.run(
+                self._command(words),
+                **given,
+                stdout=into or subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                check=False,
+                pass_fds=held,
+                env={**in_english(), **(env or {})},
+            )
 
     def _command(self, words: Iterable[str]) -> list[str]:
         words = [*words]

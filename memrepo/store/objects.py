@@ -61,6 +61,38 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 NOTHING = Entry("000000", "")
+_FIXED = regex(r"[0-9a-f]{40,64}(?:\^\{(?:tree|commit)\})?")
+"""A name that stands for the same object for ever."""
+_MAX_BYTES = 16 * 1024 * 1024
+
+
+class _Remembered:
+    """Objects that a process has read, for the next repository that it opens at the same place."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Path, str], Found] = {}
+        self._size = 0
+
+    def get(self, top: Path, name: str) -> Found | None:
+        return self._found.get((top, name))
+
+    def add(self, top: Path, name: str, found: Found | None) -> None:
+        if found is None or not _FIXED.fullmatch(name):
+            return
+        if self._size + len(found.data) > _MAX_BYTES:
+            self._found.clear()
+            self._size = 0
+        self._found[top, name] = found
+        self._size += len(found.data)
+
+
+_remembered: _Remembered | None = None
+
+
+def remember_objects() -> None:
+    """Remember what is read from now on: a server reads the same few objects at every call."""
+    global _remembered  # noqa: PLW0603 - set once, when a server starts
+    _remembered = _Remembered()
 
 
 class Objects:
@@ -73,7 +105,13 @@ class Objects:
 
     def find(self, name: str) -> Found | None:
         """Return the object of a name, or None where there is none; raises GitFailed."""
-        return next(self.each([name]))
+        if _remembered is None:
+            return next(self.each([name]))
+        if (known := _remembered.get(self._git.top, name)) is not None:
+            return known
+        found = next(self.each([name]))
+        _remembered.add(self._git.top, name, found)
+        return found
 
     def read(self, name: str) -> bytes:
         """Return the bytes of an object that must be there; raises Missing or GitFailed."""

@@ -433,7 +433,9 @@ class Repository:
                 raise BranchMoved(note.branch) from error
             raise CannotWork(
                 f"git refused to fast-forward: {error.said}",
-                fix="move the files it names out of the way and run the command again",
+                fix=error.fix
+                if error.by_system
+                else "move the files it names out of the way and run the command again",
             ) from error
 
     @contextmanager

@@ -11,6 +11,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from io import TextIOWrapper
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -52,9 +53,14 @@ _BETWEEN_COLLECTIONS = 100_000
 """Objects; at Python's 700 a command spends a tenth of its time on looking for rings of garbage."""
 
 
+_NO_YEAR = 9000
+"""From this year on a term of some centuries would end after the year 9999, the last there is."""
+
+
 def main(argv: Sequence[str] | None = None, *, age: Callable[[], float] = float) -> int:
     """Run one command line and return its exit code; `age` tells how long its caller waits."""
     _collect_seldom()
+    _print_any_letter()
     as_json = "--json" in (sys.argv[1:] if argv is None else argv)
     try:
         return int(_main(argv, age))
@@ -77,6 +83,25 @@ def main(argv: Sequence[str] | None = None, *, age: Callable[[], float] = float)
         return int(Exit.REPOSITORY)
     except Exception as error:  # noqa: BLE001 - the one place where a bug is turned into a message
         return _bug(error, sys.argv[1:] if argv is None else argv, as_json)
+
+
+def _print_any_letter() -> None:
+    """Let output in an encoding that lacks a letter show its code instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and not _is_unicode(stream.encoding):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _is_unicode(encoding: str | None) -> bool:
+    return (encoding or "utf-8").lower().replace("-", "").startswith("utf")
+
+
+def _json(data: object) -> str:
+    """Return data as one line; where the output lacks letters, as JSON spells them in ASCII."""
+    import json
+
+    ascii_only = not _is_unicode(getattr(sys.stdout, "encoding", None))
+    return json.dumps(data, ensure_ascii=ascii_only, default=str)
 
 
 def _collect_seldom() -> None:
@@ -215,12 +240,18 @@ def _now(text: str) -> datetime:
     if not text:
         return datetime.now(UTC)
     try:
-        return parse_time(text)
+        found = parse_time(text)
     except ValueError as error:
         raise UsageError(
             f"memrepo: --now {text!r} is not a time",
             fix="write it as RFC 3339, such as 2026-01-31T09:00:00Z",
         ) from error
+    if found.year >= _NO_YEAR:
+        raise UsageError(
+            f"memrepo: --now {text!r} is too late: terms that end after it have no date",
+            fix=f"name a time before the year {_NO_YEAR}",
+        )
+    return found
 
 
 def _actor(text: str) -> str:
@@ -277,10 +308,8 @@ def _print(call: Call, name: str, request: object, answer: Result, screen: Scree
     # A text that was put on one line shows by the record what is a secret in it.
     data, text, told = concealed([answer.as_json(), text, told])
     if call.json:
-        import json
-
         data = harmless_data({"schema_version": SCHEMA_VERSION, **data})
-        print(json.dumps(data, ensure_ascii=False, default=str))
+        print(_json(data))
         return
     if text:
         text = harmless(text, colour=call.colour)
@@ -304,13 +333,11 @@ def _complain(message: str, fix: str, code: Exit, as_json: bool) -> None:
     from memrepo.core.secrets import harmless, harmless_data
 
     if as_json:
-        import json
-
         record: dict[str, object] = {
             "schema_version": SCHEMA_VERSION,
             "error": {"message": message, "fix": fix, "exit": int(code)},
         }
-        print(json.dumps(harmless_data(record), ensure_ascii=False), file=sys.stderr)
+        print(_json(harmless_data(record)), file=sys.stderr)
         return
     _warn(f"memrepo: {message.removeprefix('memrepo: ')}")
     if fix:

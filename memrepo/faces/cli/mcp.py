@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from memrepo.actions.request import option
 from memrepo.actions.result import Result
 from memrepo.actions.scopes import OutOfScope, narrowed
-from memrepo.actions.work import Work
+from memrepo.actions.work import Work, uncollected
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 
 TOKEN = "MEMREPO_TOKEN"  # noqa: S105 - the name of a variable
@@ -102,7 +102,8 @@ def do(work: Work, request: Request) -> Result:
             raise OutOfScope(scope, "the admin tools are about the whole repository")
         call = replace(call, scope=scope)
     host, port, token = ("", 0, "") if request.http is None else _place(request.http)
-    from memrepo.faces.mcp.server import serve, server_of
+    with uncollected():  # the SDK's thousands of types are all here to stay
+        from memrepo.faces.mcp.server import serve, server_of
 
     server = server_of(call, admin=request.toolset == "admin", connector=request.connector)
     if request.http is None:

@@ -36,6 +36,7 @@ from memrepo.faces.mcp.calls import acting, nothing
 from memrepo.faces.mcp.prompts import PROMPTS
 from memrepo.faces.mcp.resources import FIXED, SCHEME, TEMPLATES, completions, read
 from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
+from memrepo.store.objects import remember_objects
 
 Context = ServerRequestContext[object, object]
 Paged = types.PaginatedRequestParams | None
@@ -62,12 +63,16 @@ INSTRUCTIONS = (
 def server_of(session: Call, *, admin: bool, connector: bool) -> Server[object]:
     """Return the SDK's server for a session, with the tools that it offers."""
     gc.set_threshold(_BETWEEN_COLLECTIONS)
+    remember_objects()
     offered = (*DEFAULT, *(ADMIN if admin else ()), *(CONNECTOR if connector else ()))
     return _Handlers(session, offered).server()
 
 
 def serve(server: Server[object]) -> None:
-    """Serve over standard input and output until the client closes them."""
+    """Serve over standard input and output until the client closes them.
+
+    Raises BrokenPipeError where the client no longer reads what is answered.
+    """
     # Python's own way waits for the thread that reads, which waits for the client.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -76,7 +81,13 @@ def serve(server: Server[object]) -> None:
         async with stdio_server(stdin=anyio.wrap_file(given)) as (reads, writes):
             await server.run(reads, writes, server.create_initialization_options())
 
-    anyio.run(main)
+    left = False
+    try:
+        anyio.run(main)
+    except* BrokenPipeError:
+        left = True
+    if left:
+        raise BrokenPipeError
 
 
 class _Lines(TextIOWrapper):

@@ -1,0 +1,115 @@
+"""Situations that anybody meets: a plain answer with a way out, and no crash file."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from driving import LATER, begin, done, memrepo
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "MEMORY.md").write_text("# Tools\n\n- Frau Köhler's lathe takes 12 mm rods.\n")
+    return begin(tmp_path, workspace)
+
+
+def program(
+    repo: Path, *argv: str, first: Callable[[], None] | None = None, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the program in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "memrepo", "-C", str(repo), "--now", LATER, *argv],
+        capture_output=True,
+        check=False,
+        env={**os.environ, **environment},
+        preexec_fn=first,
+    )
+
+
+def crashes(repo: Path) -> list[Path]:
+    return [*(repo / ".memrepo" / "log").glob("bug-*")]
+
+
+@pytest.mark.parametrize("command", ["status", "search", "run", "init"])
+def test_a_missing_git_is_named(repo: Path, tmp_path: Path, command: str) -> None:
+    words = {"search": ["search", "lathe"], "init": ["init", "other"]}.get(command, [command])
+    answer = program(repo, *words, PATH=str(tmp_path / "nowhere"))
+    assert answer.returncode == 5, answer.stderr
+    assert b"found no program `git` on the PATH" in answer.stderr
+    assert crashes(repo) == []
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_an_output_that_lacks_letters_shows_their_codes(repo: Path, encoding: str) -> None:
+    answer = program(repo, "search", "lathe", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    assert answer.returncode == 0, answer.stderr
+    name = "K\\xf6hler" if encoding == "ascii" else "Köhler"
+    assert name.encode("latin-1") in answer.stdout
+    data = program(repo, "--json", "search", "lathe", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    assert "Köhler" in json.loads(data.stdout)["hits"][0]["text"]
+    assert crashes(repo) == []
+
+
+@pytest.mark.parametrize("command", ["run", "status", "doctor", "decay", "search"])
+def test_a_time_near_the_end_of_the_calendar_is_refused(repo: Path, command: str) -> None:
+    words = {"search": ["search", "lathe"], "decay": ["decay", "stats"]}.get(command, [command])
+    answer = memrepo(repo, *words, now="9999-12-31")
+    assert answer.exit == 2
+    assert "9999-12-31" in answer.error["message"]
+    for now in ("8999-12-31", "1970-01-02"):
+        assert memrepo(repo, *words, now=now).exit not in (2, 70)
+
+
+def test_a_full_disk_while_files_are_written_asks_for_room(repo: Path, tmp_path: Path) -> None:
+    # Git packs the text well below the limit, and then cannot write the file itself.
+    lines = "".join("- The lathe takes rods.\n" for _ in range(4000))
+    (tmp_path / "workspace" / "memory").mkdir()
+    (tmp_path / "workspace" / "memory" / "long.md").write_text(f"# Long\n\n{lines}")
+
+    def little_room() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+
+    answer = program(repo, "ingest", first=little_room)
+    assert answer.returncode == 5, answer.stderr
+    assert b"make room" in answer.stderr
+    assert b"out of the way" not in answer.stderr
+    done(repo, "ingest", now=LATER)
+
+
+def test_a_client_of_the_server_that_leaves_is_no_bug(repo: Path) -> None:
+    server = subprocess.Popen(
+        [sys.executable, "-m", "memrepo", "-C", str(repo), "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert server.stdin
+    assert server.stdout
+    about = {"name": "client", "version": "1"}
+    given = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": about}
+    for request in (
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": given},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}},
+    ):
+        server.stdin.write(json.dumps(request).encode() + b"\n")
+        server.stdin.flush()
+        if request.get("id") == 1:
+            server.stdout.readline()
+            server.stdout.close()
+    server.stdin.close()
+    assert server.stderr
+    with server.stderr:
+        assert server.wait(timeout=60) == 0, server.stderr.read()
+    assert crashes(repo) == []

@@ -48,7 +48,6 @@ ALSO = {
     "memrepo/merge/splice.py": ["merge/test_merge.py", "merge/test_takeback.py"],
     "memrepo/merge/states.py": ["merge/test_merge.py"],
     "memrepo/merge/versions.py": ["merge/test_merge.py", "merge/test_takeback.py"],
-    "memrepo/policies/figures.py": ["policies/test_faithful.py"],
     "memrepo/policies/graph.py": ["views/test_graph_page.py"],
     "memrepo/policies/floor.py": ["store/test_ranking_golden.py"],
     "memrepo/policies/ranking.py": ["store/test_ranking.py", "store/test_ranking_golden.py"],
@@ -58,8 +57,7 @@ ALSO = {
     "memrepo/policies/rules.py": ["store/test_ranking_golden.py"],
     "memrepo/policies/slots.py": ["policies/test_change.py"],
     "memrepo/policies/timespans.py": ["store/test_ranking_golden.py"],
-    "memrepo/policies/turns.py": ["policies/test_faithful.py"],
-    "memrepo/policies/wording_marks.py": ["policies/test_faithful.py"],
+    "memrepo/purify/grounding.py": ["judges/test_wordings.py"],
     "memrepo/purify/replies.py": ["judges/test_gists.py", "judges/test_summaries.py"],
 }
 """Tests of other rooms, or under another name, that concern a module."""

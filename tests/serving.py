@@ -87,11 +87,11 @@ def claim(cluster: dict[str, Any], **changes: Any) -> dict[str, Any]:
         },
         "home": HOMES.get(kind, "LTMEMORY.md"),
         "scores": dict(CANONICAL),
+        "quote": cluster["candidates"][0]["text"],
         "tags": [],
         "contradictions": [],
         "supersedes": [],
         "rationale": "",
-        "route_rationale": "",
         **changes,
     }
 
@@ -107,6 +107,13 @@ def finding(question: str, **changes: Any) -> str:
     }
     pairs = [row["pair"] for row in evidence(question)["pairs"]]
     return json.dumps({"findings": [{"pair": pair, **said, **changes} for pair in pairs]})
+
+
+def checked(question: str, stated: Callable[[dict[str, Any]], bool] = lambda _: True) -> str:
+    """Return a sound answer whether evidence states each wording of a question."""
+    rows = [(row["id"], stated(row)) for row in evidence(question)["items"]]
+    said = [{"id": i, "stated": yes, "reason": "" if yes else "it differs"} for i, yes in rows]
+    return json.dumps({"assessments": said})
 
 
 def gist(note: dict[str, Any], **changes: Any) -> str:
@@ -129,6 +136,8 @@ def good(question: str) -> str:
         return json.dumps({"verdicts": [verdict(c) for c in found["candidates"]]})
     if "pairs" in found:
         return finding(question)
+    if "items" in found:
+        return checked(question)
     if "notes" in found:
         return gist(found["notes"][0])
     if "memories" in found:

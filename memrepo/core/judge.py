@@ -407,7 +407,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """The answer: whether both cannot hold, how sure that is (0 to 1), why, and which is newer.
 
     `still` is what of the older one holds on where the newer one replaces a part of it, in its own
-    words. `model` tells that no rule found it. `fault` as in a verdict.
+    words; `still_stated` is false where a second question denied that. `model` tells that no rule
+    found it. `fault` as in a verdict.
     """
 
     is_contradiction: bool
@@ -417,7 +418,48 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     still: str = ""
     pair: str = ""
     model: bool = False
+    still_stated: bool = True
     fault: str = ""
+
+
+class WordingCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """One item of the second question: a wording, and everything that it may rest on.
+
+    `context` is what the evidence stands under, `known` other lines that the wording drew on. The
+    wording is its named fields, in order.
+    """
+
+    evidence: tuple[str, ...]
+    wording: tuple[tuple[str, str], ...]
+    context: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    stated_on: str = ""
+
+    @property
+    def check_id(self) -> str:
+        """Return the id by which the question and its answer name the item."""
+        return f"w-{digest([self.evidence, self.wording, self.context, self.known])[:10]}"
+
+
+class VerificationRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The question whether evidence states exactly what wordings say; `faults` as in Pass 1."""
+
+    now: datetime
+    checks: tuple[WordingCheck, ...]
+    faults: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+
+class Assessment(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer for one wording: whether its evidence states it, and else what differs."""
+
+    check_id: str
+    stated: bool
+    reason: str = ""
+    fault: str = ""
+
+
+Question = PromotionRequest | CanonicalRequest | VerificationRequest | ComparisonRequest
+"""What goes out in batches: each question holds several items, and says what was refused."""
 
 
 class GistRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -474,6 +516,9 @@ class Judge(Protocol):
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
         """Answer Pass 2: claims for each cluster, one a fact; raises as Pass 1 does."""
+
+    def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
+        """Say of each wording whether its evidence states it; raises as Pass 1 does."""
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
         """Say of each pair whether both can hold; raises as Pass 1 does."""

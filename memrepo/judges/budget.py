@@ -23,6 +23,7 @@ MILLION = 1_000_000
 OUTPUT: Mapping[PassName, int] = {
     "promotion": 140,
     "purifier": 320,
+    "verification": 45,
     "contradiction": 110,
     "gist": 200,
     "summary": 400,

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from memrepo.core.judge import (
+    Assessment,
     CanonicalClaim,
     CanonicalRequest,
     ComparisonRequest,
@@ -21,6 +22,7 @@ from memrepo.core.judge import (
     SummaryRequest,
     Usage,
     Verdict,
+    VerificationRequest,
 )
 from memrepo.core.memory import Gist
 from memrepo.judges.budget import OUTPUT, Price
@@ -35,6 +37,7 @@ from memrepo.judges.prompting import (
     instructions,
     promotion_prompt,
     summary_prompt,
+    verification_prompt,
 )
 
 BYTES = 3.5
@@ -69,6 +72,12 @@ class Estimating(OfModel):
         """Answer Pass 2, and count it."""
         answers = self._rules.canonicalise(request)
         self._count(canonical_prompt(request), answers, again=bool(request.faults))
+        return answers
+
+    def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
+        """Answer about wordings, and count it."""
+        answers = self._rules.verify(request)
+        self._count(verification_prompt(request), answers, again=bool(request.faults))
         return answers
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from memrepo.core.ids import digest
 from memrepo.core.judge import (
+    Assessment,
     BudgetReached,
     CanonicalClaim,
     CanonicalRequest,
@@ -26,25 +27,24 @@ from memrepo.core.judge import (
     GistRequest,
     JudgeFailed,
     PromotionRequest,
+    Question,
     Summary,
     SummaryRequest,
     Through,
     Usage,
     Verdict,
+    VerificationRequest,
 )
 from memrepo.core.memory import Gist
 from memrepo.judges.budget import Budgeted
 from memrepo.judges.model import ModelJudge, Reply, measured_claims, summed
 from memrepo.judges.prompting import (
     Prompt,
-    canonical_prompt,
-    comparison_prompt,
     items_of,
-    promotion_prompt,
+    prompt_of,
 )
-from memrepo.purify.replies import Answered, read_claims, read_findings, read_verdicts
+from memrepo.purify.replies import Answered, read_checks, read_claims, read_findings, read_verdicts
 
-Asked = PromotionRequest | CanonicalRequest | ComparisonRequest
 T = TypeVar("T")
 _LONGEST_NAP_S = 30.0
 _SENDINGS = 2
@@ -171,7 +171,7 @@ class Batched(Through):
         """Return what all answers so far have cost."""
         return self.judge.usage + self._usage
 
-    def ahead(self, requests: Sequence[Asked]) -> None:
+    def ahead(self, requests: Sequence[Question]) -> None:
         """Send what these requests ask and no batch answered yet; raises BatchRunning."""
         self._settle()
         for _ in range(_SENDINGS):
@@ -197,6 +197,11 @@ class Batched(Through):
             return self.judge.canonicalise(request)
         return measured_claims(found, request)
 
+    def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
+        """Answer about wordings from a batch, or live."""
+        found = self._found(request, Assessment)
+        return self.judge.verify(request) if found is None else found
+
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
         """Answer about pairs from a batch, or live."""
         found = self._found(request, Finding)
@@ -212,12 +217,12 @@ class Batched(Through):
 
     # -- items -----------------------------------------------------------------------------------
 
-    def _keys(self, request: Asked) -> dict[str, str]:
+    def _keys(self, request: Question) -> dict[str, str]:
         """Return by id the key of each item: what it shows, who judges, by which instructions."""
         of = (self.name, self.prompt_hash, getattr(request, "profile", ""))
         return {id_: digest([*of, row]) for id_, row in items_of(request).items()}
 
-    def _unanswered(self, request: Asked) -> tuple[Prompt, dict[str, str]] | None:
+    def _unanswered(self, request: Question) -> tuple[Prompt, dict[str, str]] | None:
         """Return the question of what no batch answered; None where nothing is left of it."""
         if request.faults:
             return None
@@ -227,15 +232,18 @@ class Batched(Through):
         match request:
             case PromotionRequest(candidates=own):
                 part = tuple(c for c in own if c.candidate_id in keys)
-                return promotion_prompt(replace(request, candidates=part)), keys
+                return prompt_of(replace(request, candidates=part)), keys
             case CanonicalRequest(clusters=groups):
                 some = tuple(c for c in groups if c.cluster_id in keys)
-                return canonical_prompt(replace(request, clusters=some)), keys
+                return prompt_of(replace(request, clusters=some)), keys
+            case VerificationRequest(checks=checks):
+                left = tuple(c for c in checks if c.check_id in keys)
+                return prompt_of(replace(request, checks=left)), keys
             case ComparisonRequest(pairs=pairs):
                 few = tuple(p for p in pairs if p.pair in keys)
-                return comparison_prompt(replace(request, pairs=few)), keys
+                return prompt_of(replace(request, pairs=few)), keys
 
-    def _found(self, request: Asked, cls: type[T]) -> list[T] | None:
+    def _found(self, request: Question, cls: type[T]) -> list[T] | None:
         """Return what batches answered; None where an item is to be asked live."""
         if request.faults:
             return None
@@ -327,6 +335,7 @@ def _records(reply: Reply) -> Iterator[tuple[str, Mapping[str, object]]]:
         (read_verdicts, "candidate_id"),
         (read_claims, "cluster_id"),
         (read_findings, "pair"),
+        (read_checks, "check_id"),
     ):
         found = read(reply.text)
         if isinstance(found, Answered):

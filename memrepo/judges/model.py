@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.judge import (
+    Assessment,
     BadReply,
     CanonicalClaim,
     CanonicalRequest,
@@ -21,6 +22,7 @@ from memrepo.core.judge import (
     SummaryRequest,
     Usage,
     Verdict,
+    VerificationRequest,
 )
 from memrepo.core.memory import Gist
 from memrepo.judges.prompting import (
@@ -31,11 +33,13 @@ from memrepo.judges.prompting import (
     promotion_prompt,
     prompt_hash,
     summary_prompt,
+    verification_prompt,
 )
 from memrepo.judges.scores import measured
 from memrepo.purify.replies import (
     Answered,
     Unreadable,
+    read_checks,
     read_claims,
     read_findings,
     read_gist,
@@ -118,6 +122,11 @@ class ModelJudge(OfModel):
         """Answer Pass 2 with whatever claims the reply holds."""
         reply = self._ask(canonical_prompt(request))
         return measured_claims(_answers(read_claims(reply.text), reply), request)
+
+    def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
+        """Say of each wording whether its evidence states it, as far as the reply does."""
+        reply = self._ask(verification_prompt(request))
+        return _answers(read_checks(reply.text), reply)
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
         """Say of each pair whether both can hold, with whatever findings the reply holds."""

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from memrepo.core.ids import normalise
 from memrepo.core.judge import (
+    Assessment,
     Candidate,
     CanonicalClaim,
     CanonicalRequest,
@@ -31,6 +32,7 @@ from memrepo.core.judge import (
     Usage,
     Verdict,
     VerdictWord,
+    VerificationRequest,
     Wording,
 )
 from memrepo.core.memory import Gist
@@ -182,6 +184,10 @@ class OfflineJudge(msgspec.Struct, frozen=True):
             claim if draft.quote else _restating(claim, draft.said.cluster, standing)
             for draft, claim in zip(drafts, claims, strict=True)
         )
+
+    def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
+        """Say that evidence states each wording: rules word with words of the evidence only."""
+        return [Assessment(check_id=one.check_id, stated=True) for one in request.checks]
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
         """Answer each pair by itself."""

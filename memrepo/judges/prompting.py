@@ -24,12 +24,16 @@ from memrepo.core.judge import (
     GistRequest,
     PriorClaim,
     PromotionRequest,
+    Question,
     SummaryRequest,
     Suspicion,
+    VerificationRequest,
+    WordingCheck,
 )
 from memrepo.core.memory import Source
 from memrepo.core.secrets import concealed
 from memrepo.purify.replies import (
+    checks_schema,
     claims_schema,
     findings_schema,
     gist_schema,
@@ -37,10 +41,11 @@ from memrepo.purify.replies import (
     verdicts_schema,
 )
 
-PassName = Literal["promotion", "purifier", "contradiction", "gist", "summary"]
+PassName = Literal["promotion", "purifier", "verification", "contradiction", "gist", "summary"]
 SCHEMAS: Mapping[PassName, Callable[[], dict[str, object]]] = {
     "promotion": verdicts_schema,
     "purifier": claims_schema,
+    "verification": checks_schema,
     "contradiction": findings_schema,
     "gist": gist_schema,
     "summary": summary_schema,
@@ -48,6 +53,7 @@ SCHEMAS: Mapping[PassName, Callable[[], dict[str, object]]] = {
 FILES: Mapping[PassName, str] = {
     "promotion": "promotion-pass.md",
     "purifier": "purifier-pass.md",
+    "verification": "verification.md",
     "contradiction": "contradiction.md",
     "gist": "gist.md",
     "summary": "summary.md",
@@ -131,6 +137,18 @@ def canonical_prompt(request: CanonicalRequest) -> Prompt:
     )
 
 
+def verification_prompt(request: VerificationRequest) -> Prompt:
+    """Spell the question whether evidence states what wordings of it say."""
+    items: list[object] = [_check(one) for one in request.checks]
+    return Prompt(
+        name="verification",
+        system=instructions("verification"),
+        context="",
+        data=fence("items", concealed(items), _faults(request.faults)),
+        items=len(items),
+    )
+
+
 def comparison_prompt(request: ComparisonRequest) -> Prompt:
     """Spell the question which pairs of statements contradict each other."""
     body = {"today": request.now.date().isoformat(), **_faults(request.faults)}
@@ -144,17 +162,43 @@ def comparison_prompt(request: ComparisonRequest) -> Prompt:
     )
 
 
-def items_of(
-    request: PromotionRequest | CanonicalRequest | ComparisonRequest,
-) -> dict[str, object]:
+def prompt_of(request: Question) -> Prompt:
+    """Spell any question that holds several items."""
+    match request:
+        case PromotionRequest():
+            return promotion_prompt(request)
+        case CanonicalRequest():
+            return canonical_prompt(request)
+        case VerificationRequest():
+            return verification_prompt(request)
+        case ComparisonRequest():
+            return comparison_prompt(request)
+
+
+def items_of(request: Question) -> dict[str, object]:
     """Return by id what each item of a question shows."""
     match request:
         case PromotionRequest():
             return {c.candidate_id: _candidate(c) for c in request.candidates}
         case CanonicalRequest():
             return {c.cluster_id: _cluster(c) for c in request.clusters}
+        case VerificationRequest():
+            return {c.check_id: _check(c) for c in request.checks}
         case ComparisonRequest():
             return {p.pair: _pair(p) for p in request.pairs}
+
+
+def _check(one: WordingCheck) -> dict[str, object]:
+    return _lean(
+        {
+            "id": one.check_id,
+            "evidence": list(one.evidence),
+            "under": list(one.context),
+            "known": list(one.known),
+            "stated_on": one.stated_on,
+            "wording": [f"{name}: {text}" for name, text in one.wording],
+        }
+    )
 
 
 def _pair(one: Suspicion) -> dict[str, object]:

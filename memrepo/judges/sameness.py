@@ -26,8 +26,7 @@ from memrepo.core.patterns import regex
 from memrepo.judges import pointers, wordlists
 from memrepo.judges.statements import lead_words
 from memrepo.judges.wording import bare_object, lead_of, read_triple, tidy
-from memrepo.judges.wordlists import terms_of
-from memrepo.policies.faithful import Evidence, unfaithful
+from memrepo.judges.wordlists import NEGATION, terms_of
 from memrepo.policies.matching import INACTIVE_STANDINGS, normal_subject, tokens
 
 FEWEST_WORDS = 5
@@ -427,7 +426,16 @@ def _covers(fuller: _Said, one: _Said) -> bool:
         return False
     if not fuller.fixed <= set(one.words) or not _in_order(one.words, fuller.words):
         return False
-    return not unfaithful(one.text, Evidence(texts=(fuller.text,)))
+    if not _BINDING.isdisjoint(set(fuller.words) - set(one.words)):
+        return False
+    return bool(NEGATION.search(normalise(one.text))) == bool(
+        NEGATION.search(normalise(fuller.text))
+    )
+
+
+_BINDING = frozenset(
+    "if unless until except only when wenn falls außer si sauf se salvo als".split()
+)
 
 
 def _weight(word: str) -> float:

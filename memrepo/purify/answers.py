@@ -14,6 +14,7 @@ import msgspec
 
 from memrepo.core.ids import digest
 from memrepo.core.judge import (
+    Assessment,
     Candidate,
     CanonicalClaim,
     Cluster,
@@ -23,6 +24,7 @@ from memrepo.core.judge import (
     Suspicion,
     Usage,
     Verdict,
+    WordingCheck,
 )
 from memrepo.purify.passes import with_postures
 from memrepo.purify.replies import CLAIMS_KEY
@@ -74,6 +76,16 @@ def finding_key(suspicion: Suspicion, judge: Judge) -> str:
         for p in (suspicion.first, suspicion.second)
     ]
     return digest(["finding", judge.name, judge.prompt_hash, suspicion.why, *sides])
+
+
+def check_key(check: WordingCheck, judge: Judge) -> str:
+    """Return the key of an assessment: everything that its item shows."""
+    return digest(["check", judge.name, judge.prompt_hash, check.check_id, check.stated_on])
+
+
+def known_check(check: WordingCheck, kept: Kept, judge: Judge) -> Assessment | None:
+    """Return the assessment kept for a wording, or None."""
+    return _kept(kept.find(check_key(check, judge)), Assessment)
 
 
 def _days(prior: PriorClaim) -> list[list[str]]:
@@ -137,12 +149,12 @@ def claims_record(claims: Sequence[CanonicalClaim]) -> dict[str, object]:
     return {CLAIMS_KEY: [_record(c) for c in claims]}
 
 
-def finding_record(finding: Finding) -> dict[str, object]:
-    """Return a finding as it is kept."""
+def finding_record(finding: Finding | Assessment) -> dict[str, object]:
+    """Return a finding, or an assessment, as it is kept."""
     return _record(finding)
 
 
-def _record(answer: Verdict | CanonicalClaim | Finding) -> dict[str, object]:
+def _record(answer: Verdict | CanonicalClaim | Finding | Assessment) -> dict[str, object]:
     record: dict[str, object] = msgspec.to_builtins(answer)
     return record
 

@@ -6,7 +6,7 @@ left open for the next run (memory-purifier gave up every finished batch, its de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from memrepo.core.judge import (
+    Assessment,
     BadReply,
     BudgetReached,
     Candidate,
@@ -27,28 +28,37 @@ from memrepo.core.judge import (
     PriorClaim,
     Profile,
     PromotionRequest,
+    Question,
     Suspicion,
     Usage,
     Verdict,
+    VerificationRequest,
+    WordingCheck,
 )
 from memrepo.core.secrets import secret_fault
 from memrepo.purify.answers import (
     Kept,
+    check_key,
     claim_key,
     claims_record,
     finding_key,
     finding_record,
+    known_check,
     known_claims,
     known_finding,
     known_verdicts,
     verdict_key,
     verdict_record,
 )
+from memrepo.purify.grounding import Grounds, check_of, grounds_of, verbatim
 from memrepo.purify.passes import check_claims, check_verdicts, with_postures
-from memrepo.purify.verbatim import verbatim
 
 PAIRS = 20
 """Pairs that one question to a model holds."""
+CHECKS = 40
+"""Wordings that one second question holds."""
+NEIGHBOUR_LINES = 3
+"""A line so near to another one may name what that is about."""
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
 _T = TypeVar("_T")
@@ -82,9 +92,7 @@ class Asking(Protocol):
 class Ahead(Protocol):
     """A judge that is told of all questions of a pass before the first is asked."""
 
-    def ahead(
-        self, requests: Sequence[PromotionRequest | CanonicalRequest | ComparisonRequest]
-    ) -> None:
+    def ahead(self, requests: Sequence[Question]) -> None:
         """Take them in; raises what asking raises."""
 
 
@@ -198,56 +206,278 @@ Choose = Callable[[Sequence[Cluster]], Sequence[PriorClaim]]
 
 
 def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> Asked[CanonicalClaim]:
-    """Ask Pass 2 over all clusters, in their order."""
+    """Ask Pass 2 over all clusters, in their order, and verify what a model worded."""
     judge, kept = setting.judge, setting.kept
     keys: dict[str, str] = {}
     known: dict[str, tuple[CanonicalClaim, ...]] = {}
+    shown: dict[str, Sequence[PriorClaim]] = {}
     if kept is not None:
-        near = {g.cluster_id: choose([g]) for g in groups}
+        shown = {g.cluster_id: choose([g]) for g in groups}
         keys = {
-            g.cluster_id: claim_key(g, near[g.cluster_id], judge, setting.profile) for g in groups
+            g.cluster_id: claim_key(g, shown[g.cluster_id], judge, setting.profile) for g in groups
         }
         known = known_claims(groups, kept, keys)
+    rest = _as_they_stand([g for g in groups if g.cluster_id not in known], judge)
+    requests = [
+        CanonicalRequest(
+            run=setting.run,
+            profile=setting.profile,
+            now=setting.now,
+            clusters=tuple(batch),
+            priors=choose(batch),
+        )
+        for batch in _batches(rest, judge.batch[1])
+    ]
+    how = _Wording(judge, setting, groups, shown, requests, keys)
+    asked = _ask("purifier", requests, how.asking)
+    asked.answers += (claim for own in known.values() for claim in own)
+    if judge.prompt_hash:
+        _verify(asked, how)
+    order = {g.cluster_id: n for n, g in enumerate(groups)}
+    asked.answers.sort(key=lambda c: order[c.cluster_id])
+    return asked
 
-    def keep(claims: Sequence[CanonicalClaim], usage: Usage) -> None:
-        if kept is not None:
-            of: dict[str, list[CanonicalClaim]] = {}
-            for claim in claims:
-                of.setdefault(claim.cluster_id, []).append(claim)
-            kept.keep({keys[id_]: claims_record(own) for id_, own in of.items()}, usage)
 
-    asked = _ask(
-        "purifier",
-        [
-            CanonicalRequest(
-                run=setting.run,
-                profile=setting.profile,
-                now=setting.now,
-                clusters=tuple(batch),
-                priors=choose(batch),
-            )
-            for batch in _batches(
-                _as_they_stand([g for g in groups if g.cluster_id not in known], judge),
-                judge.batch[1],
-            )
-        ],
-        _Pass(
+class _Wording:
+    """How claims are asked for, checked and kept, in both turns."""
+
+    def __init__(
+        self,
+        judge: Judge,
+        setting: Asking,
+        groups: Sequence[Cluster],
+        shown: Mapping[str, Sequence[PriorClaim]],
+        requests: Sequence[CanonicalRequest],
+        keys: Mapping[str, str],
+    ) -> None:
+        self.judge, self.setting, self.keys = judge, setting, keys
+        self.clusters = {g.cluster_id: g for g in groups}
+        self.priors = {**shown, **{c.cluster_id: r.priors for r in requests for c in r.clusters}}
+        self._near = _neighbours(groups) if judge.prompt_hash else {}
+        self._grounds: dict[str, Grounds] = {}
+        self.asking: _Pass[CanonicalRequest, CanonicalClaim] = _Pass(
             ask=judge.canonicalise,
-            check=lambda r, given: _checked_claims(r, given, grounded=bool(judge.prompt_hash)),
+            check=self._checked,
             ids=lambda r: [c.cluster_id for c in r.clusters],
             again=lambda r, faults: replace(
                 r, faults=faults, clusters=tuple(c for c in r.clusters if c.cluster_id in faults)
             ),
             id_of=lambda c: c.cluster_id,
+            keep=self.keep,
+            usage=lambda: judge.usage,
+            judge=judge,
+        )
+
+    def grounds(self, cluster_id: str) -> Grounds:
+        """Return what the claims of a cluster may draw on."""
+        if cluster_id not in self._grounds:
+            self._grounds[cluster_id] = grounds_of(
+                self.clusters[cluster_id], self.priors[cluster_id], self._near[cluster_id]
+            )
+        return self._grounds[cluster_id]
+
+    def keep(self, claims: Sequence[CanonicalClaim], usage: Usage) -> None:
+        """Keep the claims of one question by cluster, and what it cost."""
+        if self.setting.kept is not None:
+            of: dict[str, list[CanonicalClaim]] = {}
+            for claim in claims:
+                of.setdefault(claim.cluster_id, []).append(claim)
+            rows = {self.keys[id_]: claims_record(own) for id_, own in of.items()}
+            self.setting.kept.keep(rows, usage)
+
+    def again(self, faults: Mapping[str, str]) -> list[CanonicalRequest]:
+        """Return the questions that ask once more for some clusters, with what was wrong."""
+        return [
+            CanonicalRequest(
+                run=self.setting.run,
+                profile=self.setting.profile,
+                now=self.setting.now,
+                clusters=tuple(self.clusters[id_] for id_ in some),
+                priors=_united(self.priors[id_] for id_ in some),
+                faults={id_: faults[id_] for id_ in some},
+            )
+            for some in _batches(sorted(faults), self.judge.batch[1])
+        ]
+
+    def in_own_words(
+        self, given: Sequence[CanonicalClaim], cluster_id: str
+    ) -> CanonicalClaim | None:
+        """Return the claim that a cluster's evidence makes in its own words; None if it is long."""
+        claim = verbatim(given, self.clusters[cluster_id])
+        if claim is None:
+            return None
+        (request,) = self.again({cluster_id: ""})
+        return with_postures(claim) if check_claims(request, [claim]).claims else None
+
+    def _checked(
+        self, request: CanonicalRequest, given: Sequence[CanonicalClaim]
+    ) -> _Checked[CanonicalClaim]:
+        grounds = self.grounds if self.judge.prompt_hash else None
+        found = check_claims(request, given, grounds=grounds)
+        instead = {}
+        for one in found.rejected:
+            own = [c for c in given if c.cluster_id == one.cluster_id]
+            if one.wording and (claim := self.in_own_words(own, one.cluster_id)) is not None:
+                instead[one.cluster_id] = claim
+        return _Checked(
+            answers=found.claims,
+            refused={r.cluster_id: r.reason for r in found.rejected},
+            instead=instead,
+            routes=tuple(asdict(w) for w in found.warnings),
+        )
+
+
+def _united(several: Iterator[Sequence[PriorClaim]]) -> tuple[PriorClaim, ...]:
+    return tuple({prior.memory_id: prior for priors in several for prior in priors}.values())
+
+
+def _neighbours(groups: Sequence[Cluster]) -> dict[str, tuple[str, ...]]:
+    """Return for each cluster the other candidates whose lines are next to its own."""
+    lines: dict[str, dict[int, tuple[str, str]]] = {}
+    for group in groups:
+        for one in group.candidates:
+            resource, line = _place(one)
+            lines.setdefault(resource, {})[line] = (group.cluster_id, one.text)
+    found: dict[str, dict[str, None]] = {g.cluster_id: {} for g in groups}
+    for group in groups:
+        for one in group.candidates:
+            resource, line = _place(one)
+            for near in range(line - NEIGHBOUR_LINES, line + NEIGHBOUR_LINES + 1):
+                owner, text = lines[resource].get(near, (group.cluster_id, ""))
+                if owner != group.cluster_id:
+                    found[group.cluster_id][text] = None
+    return {id_: tuple(texts) for id_, texts in found.items()}
+
+
+def _verify(asked: Asked[CanonicalClaim], how: _Wording) -> None:
+    """Ask whether evidence states what is worded; what it does not is asked for once more.
+
+    What fails again gives way to the evidence in its own words. What could not be verified, since
+    the judge gave no answer, stays open.
+    """
+    faults = _unstated(asked, how)
+    if not faults or asked.stopped:
+        asked.left |= faults.keys()
+        _without_answers(asked, faults)
+        return
+    given = {c.cluster_id: c for c in asked.answers}
+    _without_answers(asked, faults)
+    second = _ask("purifier", how.again(faults), how.asking)
+    twice = _unstated(second, how)
+    own_words = []
+    for id_, why in (second.refused | twice).items():
+        claim = how.in_own_words([given[id_]], id_)
+        if claim is not None:
+            own_words.append(claim)
+            second.verbatim[id_] = why
+    _without_answers(second, twice)
+    how.keep(own_words, Usage())
+    second.answers += own_words
+    second.refused = {
+        id_: why for id_, why in (second.refused | twice).items() if id_ not in second.verbatim
+    }
+    asked.answers += second.answers
+    asked.refused |= second.refused
+    asked.verbatim |= second.verbatim
+    asked.left |= second.left
+    asked.routes += second.routes
+    asked.failures += second.failures
+    asked.stopped = asked.stopped or second.stopped
+    asked.batches_done += second.batches_done
+    asked.batches_left += second.batches_left
+
+
+def _without_answers(asked: Asked[CanonicalClaim], ids: Collection[str]) -> None:
+    asked.answers = [claim for claim in asked.answers if claim.cluster_id not in ids]
+
+
+def _unstated(asked: Asked[CanonicalClaim], how: _Wording) -> dict[str, str]:
+    """Return why the evidence of clusters does not state what was worded; open ones leave."""
+    checks: dict[str, list[tuple[WordingCheck, CanonicalClaim]]] = {}
+    for claim in asked.answers:
+        id_ = claim.cluster_id
+        if (check := check_of(claim, how.grounds(id_), how.priors[id_])) is not None:
+            checks.setdefault(id_, []).append((check, claim))
+    items = tuple(check for own in checks.values() for check, _ in own)
+    found = ask_checks(items, how.setting.now, how.judge, how.setting.kept)
+    asked.failures += found.failures
+    asked.stopped = asked.stopped or found.stopped
+    asked.batches_done += found.batches_done
+    asked.batches_left += found.batches_left
+    said = {a.check_id: a for a in found.answers}
+    faults: dict[str, str] = {}
+    waiting = set()
+    for id_, own in checks.items():
+        for check, claim in own:
+            if check.check_id in found.left:
+                waiting.add(id_)
+            elif check.check_id in found.refused:
+                faults[id_] = f"nobody verified it: {found.refused[check.check_id]}"
+            elif not (answer := said[check.check_id]).stated:
+                text = " ".join(claim.wording.text.split())[:300]
+                faults[id_] = f"{answer.reason or 'not what it states'} (your text was: {text})"
+    asked.left |= waiting
+    _without_answers(asked, waiting)
+    return {id_: why for id_, why in faults.items() if id_ not in waiting}
+
+
+def ask_checks(
+    checks: Sequence[WordingCheck], now: datetime, judge: Judge, kept: Kept | None
+) -> Asked[Assessment]:
+    """Ask whether the evidence of wordings states them; what is kept is not asked again."""
+    every = {check.check_id: check for check in checks}
+    known: dict[str, Assessment] = {}
+    if kept is not None:
+        found = ((id_, known_check(check, kept, judge)) for id_, check in every.items())
+        known = {id_: answer for id_, answer in found if answer is not None}
+
+    def keep(answers: Sequence[Assessment], usage: Usage) -> None:
+        if kept is not None:
+            rows = {check_key(every[a.check_id], judge): finding_record(a) for a in answers}
+            kept.keep(rows, usage)
+
+    asked = _ask(
+        "verification",
+        [
+            VerificationRequest(now=now, checks=tuple(batch))
+            for batch in _batches([c for i, c in every.items() if i not in known], CHECKS)
+        ],
+        _Pass(
+            ask=judge.verify,
+            check=_checked_assessments,
+            ids=lambda r: [c.check_id for c in r.checks],
+            again=lambda r, faults: replace(
+                r, faults=faults, checks=tuple(c for c in r.checks if c.check_id in faults)
+            ),
+            id_of=lambda a: a.check_id,
             keep=keep,
             usage=lambda: judge.usage,
             judge=judge,
         ),
     )
-    every = (*(c for own in known.values() for c in own), *asked.answers)
-    order = {g.cluster_id: n for n, g in enumerate(groups)}
-    asked.answers = sorted(every, key=lambda c: order[c.cluster_id])
+    asked.answers = [*known.values(), *asked.answers]
     return asked
+
+
+def _checked_assessments(
+    request: VerificationRequest, given: Sequence[Assessment]
+) -> _Checked[Assessment]:
+    """Take what answers each wording once; a yes and a no are a no."""
+    answers: dict[str, list[Assessment]] = {c.check_id: [] for c in request.checks}
+    for one in given:
+        if one.check_id in answers:
+            answers[one.check_id].append(one)
+    refused = {
+        id_: next((a.fault or secret_fault(a.reason) for a in own), "no answer")
+        for id_, own in answers.items()
+    }
+    refused = {id_: why for id_, why in refused.items() if why}
+    return _Checked(
+        answers=tuple(
+            min(own, key=lambda a: a.stated) for id_, own in answers.items() if id_ not in refused
+        ),
+        refused=refused,
+    )
 
 
 def ask_pairs(
@@ -284,8 +514,37 @@ def ask_pairs(
             judge=judge,
         ),
     )
-    asked.answers = [*known.values(), *asked.answers]
+    asked.answers = _with_stills([*known.values(), *asked.answers], pairs, now, judge, kept)
     return asked
+
+
+def _with_stills(
+    findings: Sequence[Finding],
+    pairs: Sequence[Suspicion],
+    now: datetime,
+    judge: Judge,
+    kept: Kept | None,
+) -> list[Finding]:
+    """Return findings that know whether what they let hold on is what the older statement says."""
+    if not judge.prompt_hash:
+        return list(findings)
+    of = {one.pair: one for one in pairs}
+    checks = {}
+    for found in findings:
+        if found.still and found.is_contradiction:
+            pair = of[found.pair]
+            older = pair.first if found.newer == "second" else pair.second
+            checks[found.pair] = WordingCheck(
+                evidence=(older.text,), context=(older.subject,), wording=(("text", found.still),)
+            )
+    answers = ask_checks([*checks.values()], now, judge, kept).answers
+    stated = {a.check_id for a in answers if a.stated}
+    return [
+        replace(found, still_stated=checks[found.pair].check_id in stated)
+        if found.pair in checks
+        else found
+        for found in findings
+    ]
 
 
 def _checked_findings(request: ComparisonRequest, given: Sequence[Finding]) -> _Checked[Finding]:
@@ -356,31 +615,6 @@ def _checked_verdicts(request: PromotionRequest, given: Sequence[Verdict]) -> _C
     return _Checked(
         answers=found.verdicts, refused={r.candidate_id: r.reason for r in found.rejected}
     )
-
-
-def _checked_claims(
-    request: CanonicalRequest, given: Sequence[CanonicalClaim], *, grounded: bool
-) -> _Checked[CanonicalClaim]:
-    found = check_claims(request, given, grounded=grounded)
-    clusters = {c.cluster_id: c for c in request.clusters}
-    instead = {}
-    for one in found.rejected:
-        if one.wording:
-            own = [c for c in given if c.cluster_id == one.cluster_id]
-            claim = verbatim(own, clusters[one.cluster_id])
-            if claim is not None and check_claims(_only(request, one.cluster_id), [claim]).claims:
-                instead[one.cluster_id] = with_postures(claim)
-    return _Checked(
-        answers=found.claims,
-        refused={r.cluster_id: r.reason for r in found.rejected},
-        instead=instead,
-        routes=tuple(asdict(w) for w in found.warnings),
-    )
-
-
-def _only(request: CanonicalRequest, cluster_id: str) -> CanonicalRequest:
-    kept = tuple(c for c in request.clusters if c.cluster_id == cluster_id)
-    return replace(request, clusters=kept)
 
 
 def _ask(name: str, requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> Asked[_Answer]:

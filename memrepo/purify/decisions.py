@@ -35,6 +35,7 @@ from memrepo.core.memory import (
     editable,
     only,
 )
+from memrepo.core.patterns import regex
 from memrepo.core.state import State
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import Basis, is_dated, newer_of, same_place
@@ -47,7 +48,6 @@ from memrepo.policies.matching import (
     tokens,
 )
 from memrepo.policies.shared_words import SharedWords
-from memrepo.policies.wording_marks import is_told
 from memrepo.purify.known import Known, Priors, by_person, prior_of
 
 if TYPE_CHECKING:
@@ -602,12 +602,12 @@ def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
     one, two = known.current(newer), known.current(older)
     if by_person(two) and not by_person(one):
         return "a person said the older one"
-    if is_told(two.body) or is_told(one.body):
+    if not _TOLD.isdisjoint(_WORDS.findall(f"{one.body} {two.body}".casefold())):
         return "it is what somebody said of it"
     if found.still:
         from memrepo.purify.remainders import holds_on
 
-        if not holds_on(two, found.still):
+        if not found.still_stated or not holds_on(two, found.still):
             return f"a part of it holds on: {found.still}"
     if newer_of(one.sources, two.sources) == ("first", "dated"):
         return ""
@@ -615,6 +615,17 @@ def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
     if seen is not None and seen.finding.confidence > SURE and seen.newer == "first":
         return ""
     return "no date says that it is over"
+
+
+_WORDS = regex(r"\w+")
+_TOLD = frozenset(
+    """
+says said claims claimed told thinks believes heard reportedly mentioned allegedly wrote
+sagt sagte behauptet meint laut dit affirme selon dice dijo según diz disse secondo zegt zei
+говорит сказал сказала утверждает
+""".split()
+)
+"""Words by which a statement is somebody's, and not the memory's own."""
 
 
 def _is_held(known: Known, newer: str, older: str) -> bool:

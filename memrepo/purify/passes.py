@@ -11,7 +11,7 @@ Deliberate difference: an invalid claim is set aside alone; the lineage refused 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 import msgspec
 from msgspec.structs import replace
@@ -20,7 +20,6 @@ from memrepo.core.judge import (
     VERDICTS,
     CanonicalClaim,
     CanonicalRequest,
-    Cluster,
     PriorClaim,
     Profile,
     PromotionRequest,
@@ -34,8 +33,8 @@ from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
 from memrepo.core.schema import Scores
 from memrepo.core.secrets import secret_fault
 from memrepo.purify.clusters import part_fault
+from memrepo.purify.grounding import Grounds, claim_fault
 from memrepo.purify.routes import Affinity, affinity, permitted
-from memrepo.purify.verbatim import restating_fault, wording_fault
 
 STRENGTH_TOLERANCE = 0.01
 _SLACK = 1e-9  # the tolerance is inclusive, and 2.01 - 2.0 is not 0.01 in binary
@@ -230,12 +229,15 @@ class Pass2(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_claims(
-    request: CanonicalRequest, claims: Sequence[CanonicalClaim], *, grounded: bool = False
+    request: CanonicalRequest,
+    claims: Sequence[CanonicalClaim],
+    *,
+    grounds: Callable[[str], Grounds] | None = None,
 ) -> Pass2:
     """Accept each valid claim and name every other, unanswered clusters included.
 
     A cluster may have several claims where each quotes the evidence it rests on; one bad answer
-    refuses them all. With `grounded` each wording must say what its evidence says.
+    refuses them all. With `grounds`, by cluster id, each wording must rest on them.
     Postures are derived again from the scores, as the documented cuts have it,
     whatever the judge wrote.
     """
@@ -252,9 +254,14 @@ def check_claims(
     clusters = {c.cluster_id: c for c in request.clusters}
     for cluster_id, given in answers.items():
         if aside := next((c for c in given if c.restates or c.drop), None):
-            cluster = clusters[cluster_id]
-            if why := _aside_fault(aside, given, cluster, request.priors, grounded=grounded):
-                bad.append(ClaimRejection(cluster_id=cluster_id, reason=why))
+            why = _aside_fault(aside, given, request.priors)
+            worded = claim_fault(aside, grounds(cluster_id), priors) if grounds and not why else ""
+            if why or worded:
+                bad.append(
+                    ClaimRejection(
+                        cluster_id=cluster_id, reason=why or worded, wording=bool(worded)
+                    )
+                )
             else:
                 good.append(_joining(aside, request.priors))
             continue
@@ -263,8 +270,8 @@ def check_claims(
         if len(given) > 1 and not reason:
             reason = part_fault(given, clusters[cluster_id])
         worded = ""
-        if grounded and not reason:
-            found = (wording_fault(c, clusters[cluster_id], request.priors) for c in given)
+        if grounds and not reason:
+            found = (claim_fault(c, grounds(cluster_id), priors) for c in given)
             worded = next(filter(None, found), "")
         if reason or worded:
             bad.append(
@@ -279,12 +286,7 @@ def check_claims(
 
 
 def _aside_fault(
-    claim: CanonicalClaim,
-    given: Sequence[CanonicalClaim],
-    cluster: Cluster,
-    priors: Sequence[PriorClaim],
-    *,
-    grounded: bool,
+    claim: CanonicalClaim, given: Sequence[CanonicalClaim], priors: Sequence[PriorClaim]
 ) -> str:
     """Return why an answer may not end without a claim of its own, or an empty string."""
     if claim.fault:
@@ -295,10 +297,9 @@ def _aside_fault(
         return "it restates a memory or is dropped, not both"
     if claim.drop:
         return secret_fault(claim.drop)
-    prior = named(priors, claim.restates)
-    if prior is None:
+    if named(priors, claim.restates) is None:
         return "restates names a memory that was not shown"
-    return restating_fault(prior, cluster) if grounded else ""
+    return ""
 
 
 def _joining(claim: CanonicalClaim, priors: Sequence[PriorClaim]) -> CanonicalClaim:

@@ -399,8 +399,8 @@ def _verbatim(groups: Sequence[Cluster], refused: Mapping[str, str]) -> Iterator
                 column=1,
                 rule="wording-refused",
                 severity="warning",
-                message=f"the judge worded it falsely twice, so its own words stand: {why}",
-                fix="read the line; `memrepo edit` words it anew",
+                message=f"its wording was refused twice, so the line is quoted: {why}",
+                fix="read the line; change the text with `memrepo edit`",
             )
 
 

@@ -8,8 +8,8 @@ from memrepo.core.ids import claim_id
 from memrepo.core.memory import OWN_ACTOR, Memory, Stamp
 from memrepo.core.places import COUNT
 from memrepo.policies.entities import held
-from memrepo.policies.faithful import Evidence, unfaithful
 from memrepo.policies.matching import tokens
+from memrepo.purify.grounding import Grounds, foreign
 from memrepo.purify.known import Known, free_path, storable
 
 _PART = 3
@@ -27,8 +27,8 @@ def holds_on(old: Memory, still: str) -> bool:
     subject = tokens(old.text("subject"))
     if subject and not subject & said:
         return False
-    evidence = Evidence(texts=(old.body,), beside=(old.text("subject"), old.text("lead")))
-    return not unfaithful(still, evidence)
+    grounds = Grounds(evidence=(old.body,), context=(old.text("subject"), old.text("lead")))
+    return not any(foreign([("still", still)], grounds))
 
 
 def remainder_of(known: Known, old: Memory, still: str) -> Memory | None:

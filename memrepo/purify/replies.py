@@ -21,17 +21,26 @@ from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, g
 import msgspec
 
 from memrepo.core.fields import defaults_of
-from memrepo.core.judge import NEWER, CanonicalClaim, Finding, Newer, Summary, Verdict
+from memrepo.core.judge import (
+    NEWER,
+    Assessment,
+    CanonicalClaim,
+    Finding,
+    Newer,
+    Summary,
+    Verdict,
+)
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Gist
 from memrepo.core.patterns import regex
 from memrepo.purify.passes import JUDGED_STANDINGS, in_unit_range
 
 VERDICTS_KEY, CLAIMS_KEY, FINDINGS_KEY = "verdicts", "claims", "findings"
-GIST_KEY, SUMMARY_KEY = "gist", "summary"
+CHECKS_KEY, GIST_KEY, SUMMARY_KEY = "assessments", "gist", "summary"
 How = Literal["direct", "fence", "scan", "cut"]
 T = TypeVar("T")
 
 _ID_LIMIT = 120
+_REASON_LIMIT = 300
 _TRIES = 400  # brace scans: a hostile reply of a million braces must not cost a million parses
 _STARTS = 20
 _FENCE = regex(r"```[a-zA-Z0-9_-]*[ \t]*\n(.*?)```", re.DOTALL)
@@ -41,6 +50,7 @@ _OURS = frozenset(
     (
         *("fault", "freshness_posture", "confidence_posture", "strength", "canonical_clarity"),
         *("provenance_strength", "contradiction_pressure", "freshness", "route_fitness"),
+        *("lead", "route_rationale"),
     )
 )
 _WORDS: Mapping[str, tuple[str, ...]] = {
@@ -109,6 +119,34 @@ def read_findings(text: str) -> Answered[Finding] | Unreadable:
     return Answered(answers=tuple(map(_finding, found.answers)), how=found.how, cut=found.cut)
 
 
+@cache
+def checks_schema() -> dict[str, object]:
+    """Return the JSON Schema of an answer whether evidence states wordings."""
+    text: dict[str, object] = {"type": "string"}
+    row: dict[str, object] = {"id": text, "stated": {"type": "boolean"}, "reason": text}
+    return _object({CHECKS_KEY: {"type": "array", "items": _object(row)}})
+
+
+def read_checks(text: str) -> Answered[Assessment] | Unreadable:
+    """Read whether evidence states wordings; what is neither yes nor no is a fault."""
+    found = elements(text, CHECKS_KEY)
+    if isinstance(found, Unreadable):
+        return found
+    answers = tuple(_assessment(a) for a in found.answers if isinstance(a, dict))
+    return Answered(answers=answers, how=found.how, cut=found.cut)
+
+
+def _assessment(answer: dict[str, Any]) -> Assessment:
+    faults: list[str] = []
+    id_ = _text(answer.get("id"), "id", faults)[:_ID_LIMIT]
+    why = " ".join(_text(answer.get("reason", ""), "reason", faults).split())[:_REASON_LIMIT]
+    stated = answer.get("stated")
+    if not isinstance(stated, bool):
+        faults.append("stated is neither true nor false")
+    fault = faults[0] if faults else ""
+    return Assessment(check_id=id_, stated=stated is True, reason=why, fault=fault)
+
+
 def _finding(answer: Any) -> Finding:
     faults: list[str] = []
     if not isinstance(answer, dict):
@@ -142,7 +180,7 @@ def gist_schema() -> dict[str, object]:
 
 
 def read_gist(text: str) -> Gist | Unreadable:
-    """Read the gist of a note; whether the note supports it is for `judges.grounding` to say."""
+    """Read the gist of a note; whether the note supports it is for `actions.run.offer` to say."""
     return _read_one(text, GIST_KEY, Gist)
 
 
@@ -153,7 +191,7 @@ def summary_schema() -> dict[str, object]:
 
 
 def read_summary(text: str) -> Summary | Unreadable:
-    """Read the summary of memories; whether they support it is for `judges.grounding` to say."""
+    """Read the summary of memories; whether they support it is for `actions.run.offer` to say."""
     return _read_one(text, SUMMARY_KEY, Summary)
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import serving
 from driving import assert_sound, done, git, memories, memrepo
-from serving import Act, Service, evidence, gist, good
+from serving import Act, Service, checked, evidence, gist, good
 
 from memrepo.actions.run import offer as gisting
+from memrepo.actions.run.offer import fault_in
+from memrepo.core.judge import Assessment, VerificationRequest
 from memrepo.core.memory import Gist, Memory
-from memrepo.judges.grounding import fault_in
+from memrepo.judges.offline import OfflineJudge
 from memrepo.policies.gists import gist_of
 from memrepo.purify.replies import Unreadable, read_gist
 
@@ -47,6 +50,8 @@ def offline(repo: Path) -> dict[str, Gist]:
 def answering(**changes: Any) -> Act:
     def answer(question: str) -> str:
         found = evidence(question)
+        if "items" in found:
+            return checked(question, lambda row: "Zanzibar" not in str(row["wording"]))
         return gist(found["notes"][0], **changes) if "notes" in found else good(question)
 
     return Act(answer=answer)
@@ -69,14 +74,14 @@ def test_the_judge_words_the_gists_once_and_what_it_cost_is_on_record(
     answer = ask(aged)
     assert answer.exit == 0
     questions = asked(service)
-    assert len(questions) == len(service.asked) == len(lasting(aged))
+    assert 2 * len(questions) == len(service.asked) == 2 * len(lasting(aged))
     for note in notes(aged):
         said = " ".join(note.body.split()[:5])
         assert note.fields["gist"] == Gist(title=said, summary=said)
     record = manifest(aged)
-    assert record["calls"] == len(questions)
+    assert record["calls"] == len(service.asked)
     assert record["prompt_hash"].startswith("sha256:")
-    assert f"{len(questions)} call" in git(aged, "log", "-1", "--format=%(trailers)")
+    assert f"{len(service.asked)} call" in git(aged, "log", "-1", "--format=%(trailers)")
     service.asked.clear()
     before = lasting(aged)
     assert ask(aged, now=LATER).exit == 0
@@ -93,11 +98,11 @@ def test_a_dry_run_does_not_ask_for_gists(service: Service, aged: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"summary": "Zanzibar was visited."}, "not in the note: visited, zanzibar"),
+        ({"summary": "Zanzibar was visited."}, "it differs"),
         ({"title": ""}, "title: 0 characters"),
         ({"summary": "x" * 401}, "summary: 401 characters"),
         ({"tags": "one"}, "gist.tags is not a list"),
-        ({"tags": ["greenhouses of mars"]}, "tags: not in the note"),
+        ({"tags": ["40 greenhouses"]}, "tags: a number"),
     ],
 )
 def test_what_the_note_does_not_say_is_asked_again_and_then_made_offline(
@@ -120,6 +125,7 @@ def test_what_the_note_does_not_say_is_asked_again_and_then_made_offline(
 
 def test_a_second_answer_that_is_sound_counts(service: Service, aged: Path) -> None:
     service.script = [answering(summary="Zanzibar was visited.")]
+    service.default = answering()
     ask(aged)
     assert len(asked(service)) == len(lasting(aged)) + 1
     assert all(g.title == g.summary for g in lasting(aged).values())
@@ -199,7 +205,7 @@ def test_a_program_words_gists_too(aged: Path, tmp_path: Path) -> None:
     git(aged, "config", "memrepo.judge.command", str(program))
     assert memrepo(aged, "run", "--judge", "command", now=OLD).exit == 0
     assert all(g.title == g.summary for g in lasting(aged).values())
-    assert manifest(aged)["calls"] == len(lasting(aged))
+    assert manifest(aged)["calls"] == 2 * len(lasting(aged))
 
 
 NOTE = Memory(
@@ -214,18 +220,16 @@ NOTE = Memory(
     [
         ({}, ""),
         ({"tags": ("garden", "pump")}, ""),
-        ({"summary": "The pump arrived. Holt did not confirm the seeds."}, ""),
-        ({"summary": "Holt did confirm the order of 40 seeds."}, "a negation"),
-        ({"summary": "The pump never arrived on 2026-02-03."}, "not in the note: never"),
-        ({"summary": "The pump did not arrived on 2026-02-03."}, "a negation"),
+        ({"summary": "A pump came on 3 February 2026. Holt has not confirmed the seeds."}, ""),
+        ({"summary": "Holt did confirm the order of 40 seeds."}, "it differs"),
         ({"summary": "Holt did not confirm the order of 41 seeds."}, "41"),
-        ({"summary": "The pump arrived on 2026-02-04."}, "04"),
-        ({"summary": "Bo did not confirm the order of 40 seeds."}, "not in the note: bo"),
+        ({"summary": "The pump arrived on 2026-02-04."}, "2026-02-04"),
+        ({"summary": "The order of 40 seeds was not confirmed by Bo."}, "a name that is not"),
         ({"title": "Pump\nHolt"}, "more than one line"),
         ({"title": "P" * 121}, "121 characters"),
-        ({"tags": ("a",) * 6}, "tags: 6"),
-        ({"tags": ("pump", "pump")}, "twice"),
-        ({"tags": ("",)}, "one to forty"),
+        ({"tags": ("a",) * 6}, "tags: expected at most"),
+        ({"tags": ("pump", "pump")}, "each once"),
+        ({"tags": ("",)}, "tags: 0 characters"),
     ],
 )
 def test_a_gist_says_only_what_its_note_says(changes: dict[str, Any], why: str) -> None:
@@ -233,7 +237,14 @@ def test_a_gist_says_only_what_its_note_says(changes: dict[str, Any], why: str) 
         "title": "Pump",
         "summary": "The pump arrived on 2026-02-03.",
     } | changes
-    found = fault_in(Gist(**given), NOTE)
+
+    class Reader(OfflineJudge):
+        def verify(self, request: VerificationRequest) -> list[Assessment]:
+            (check,) = request.checks
+            stated = "did confirm" not in str(check.wording)
+            return [Assessment(check_id=check.check_id, stated=stated, reason="it differs")]
+
+    found = fault_in(Gist(**given), NOTE, Reader(), datetime(2026, 3, 9, tzinfo=UTC))
     assert (why in found) if why else not found
 
 

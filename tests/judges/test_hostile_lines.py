@@ -6,14 +6,18 @@ import pytest
 
 from memrepo.core.judge import Candidate
 from memrepo.judges import kinds, noise, wording
-from memrepo.policies import change, directives, figures, graph, link_targets, speakers
-from memrepo.purify import gather, leads, lines, replies, retire, units
+from memrepo.policies import change, directives, graph, link_targets, speakers
+from memrepo.purify import gather, grounding, leads, lines, replies, retire, units
 
 LONG = 16_000
 
 
 def _daily(text: str) -> object:
     return noise.is_count(Candidate(candidate_id="cand-1", text=text, daily=True))
+
+
+def _foreign(text: str) -> object:
+    return list(grounding.foreign([("text", text)], grounding.Grounds(evidence=(text[::2],))))
 
 
 def _passing(text: str) -> object:
@@ -36,8 +40,10 @@ def _passing(text: str) -> object:
             lambda text: lines.read_lines("a.md", text.encode()),
             "<!-- a" + "\t" * 5 * LONG + "b -->\n",
         ),
-        (lambda text: list(figures.literal_faults(text, ())), "A" * LONG + "!"),
-        (lambda text: list(figures.literal_faults(text, ())), "a." * LONG + "!"),
+        (_foreign, "A" * LONG + "!"),
+        (_foreign, "a." * LONG + "!"),
+        (_foreign, "1 may " * (LONG // 6)),
+        (_foreign, "12,345 Ab " * (LONG // 10)),
         (change._QUOTED.search, "«a b c " + "a " * LONG),
         (retire._KEEP.search, "a" + "\n" * LONG),
         (
@@ -80,7 +86,7 @@ def test_what_stands_alone_is_still_known(text: str) -> None:
     ],
 )
 def test_a_path_is_found_whole(text: str, quoted: str) -> None:
-    found = [one[0] for one in figures._PATH.finditer(text)]
+    found = list(grounding._literals(text))
     assert found == [quoted]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from driving import assert_sound, done, memories
-from serving import HOMES, Act, Service, claim, evidence, finding, gist, verdict
+from serving import HOMES, Act, Service, checked, claim, evidence, finding, gist, verdict
 
 from memrepo.core.memory import Memory
 from memrepo.policies.matching import tokens
@@ -81,6 +81,8 @@ def careful(answers: list[Row]) -> Callable[[str], str]:
             return promoted(held["candidates"])
         if "clusters" in held:
             return worded(held)
+        if "items" in held:
+            return checked(question)
         return compared(question) if "pairs" in held else gist(held["notes"][0])
 
     return answer
@@ -91,7 +93,8 @@ def _claim(cluster: dict[str, Any], row: Row, priors: Mapping[str, str]) -> dict
         wanted = row.get(name)
         return next((id_ for text, id_ in priors.items() if wanted and wanted in text), "")
 
-    made = claim(cluster, quote=row.get("quote", ""), drop=row.get("drop", ""))
+    texts = " ... ".join(c["text"] for c in cluster["candidates"])
+    made = claim(cluster, quote=row.get("quote", texts), drop=row.get("drop", ""))
     made |= {"restates": prior("restates")}
     if "text" in row:
         words = {key: row.get(key, "") for key in ("text", "subject", "title")}

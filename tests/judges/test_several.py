@@ -13,7 +13,7 @@ LINES = "# Memory\n\n- Anna leads the harbour team,\n  and Ben keeps the books i
 
 def split(question: str, second: str = "and Ben keeps the books in Kiel.") -> str:
     found = evidence(question)
-    if "candidates" in found:
+    if "clusters" not in found:
         return good(question)
     made = []
     for cluster in found["clusters"]:

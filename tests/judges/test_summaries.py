@@ -9,14 +9,10 @@ from typing import Any
 import pytest
 from driving import done, git, memories, memrepo
 from hoards import hoard, stored
-from msgspec.structs import replace
-from serving import Act, Service, evidence, good, summary
+from serving import Act, Service, checked, evidence, good, summary
 
 from memrepo.actions.run import consolidation as compressing
-from memrepo.core.judge import Summary, SummaryRequest
 from memrepo.core.memory import Memory
-from memrepo.judges.grounding import fault_in_summary
-from memrepo.policies.summaries import summary_of
 from memrepo.purify import contradictions as among
 from memrepo.purify.replies import Unreadable, read_summary
 
@@ -57,6 +53,8 @@ def manifest(repo: Path) -> dict[str, Any]:
 def answering(**changes: Any) -> Act:
     def answer(question: str) -> str:
         found = evidence(question)
+        if "items" in found:
+            return checked(question, lambda row: "false" not in str(row["wording"]))
         return summary(found["memories"], **changes) if "memories" in found else good(question)
 
     return Act(answer=answer)
@@ -84,13 +82,13 @@ def test_a_dry_run_does_not_ask(service: Service, hoarding: Path) -> None:
 def test_an_unsupported_answer_is_asked_for_again_with_its_fault_then_made_offline(
     service: Service, hoarding: Path
 ) -> None:
-    service.default = answering(text="Zanzibar was flooded.")
+    service.default = answering(text="The crane is false.")
     answer = ask(hoarding)
     assert answer.exit == 0
     faults = [q.get("fault", "") for q in asked(service)]
     assert faults[0] == ""
-    assert "text: not in the memories: flooded, zanzibar" in faults[1]
-    assert all("Zanzibar" not in m.body for m in summaries(hoarding))
+    assert faults[1] == "it differs"
+    assert all("crane is false" not in m.body for m in summaries(hoarding))
     told = [w for w in manifest(hoarding)["warnings"] if w["rule"] == "summary-offline"]
     assert len(told) == len(summaries(hoarding)) == len(faults) // 2
 
@@ -114,41 +112,26 @@ def test_what_is_beyond_the_number_a_run_asks_for_is_made_offline(
     assert len(asked(service)) == 1 < len(summaries(hoarding))
 
 
-SOURCES = (
-    Memory(path="a.md", fields={"id": "mem-a"}, body="Maybe the crane of bay 4 was not painted."),
-    Memory(path="b.md", fields={"id": "mem-b"}, body="Vera lifts 12 crates a day. It rained."),
-)
-SOUND = Summary(
-    title="The crane of bay 4",
-    text="Maybe the crane of bay 4 was not painted.",
-    facts=("Vera lifts 12 crates a day.",),
-    entities=("Vera",),
-)
-
-
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({}, ""),
         ({"title": ""}, "title: 0 characters"),
         ({"title": "x" * 121}, "title: 121 characters"),
-        ({"text": "The crane was painted."}, "text: a negation was lost or added"),
-        ({"facts": ("Vera never lifts 12 crates a day.",)}, "facts: not in the memories: never"),
-        ({"facts": ("Vera lifts 13 crates a day.",)}, "facts: not in the memories: 13"),
-        ({"facts": ()}, "facts: 0, expected 1 to 10"),
-        ({"facts": ("It rained.",) * 11}, "facts: 11, expected 1 to 10"),
-        ({"entities": ("Mallory",)}, "entities: not in the memories: mallory"),
-        ({"entities": ("Vera",) * 11}, "entities: 11, expected at most 10"),
+        ({"text": "It rained for 713 days."}, "text: a number that is not in the evidence: 713"),
+        ({"text": "It is false."}, "it differs"),
+        ({"facts": []}, "facts: 0, expected 1 to 10"),
+        ({"facts": ["It rained."] * 11}, "facts: 11, expected 1 to 10"),
+        ({"entities": ["Vera"] * 11}, "entities: 11, expected at most 10"),
         ({"text": "It rained.\n## Sources"}, "text: more than one line"),
-        ({"facts": ("y" * 241,)}, "facts: 241 characters, expected 1 to 240"),
     ],
 )
-def test_what_the_checks_refuse_of_a_summary(changes: dict[str, Any], fault: str) -> None:
-    request = SummaryRequest(topic="", memories=SOURCES)
-    found = fault_in_summary(replace(SOUND, **changes), request)
-    assert found.startswith(fault)
-    assert bool(found) == bool(fault)
-    assert fault_in_summary(summary_of("", SOURCES), request) == ""
+def test_what_the_checks_refuse_of_a_summary(
+    service: Service, hoarding: Path, changes: dict[str, Any], fault: str
+) -> None:
+    service.default = answering(**changes)
+    assert ask(hoarding).exit == 0
+    assert fault in asked(service)[1]["fault"]
+    assert all("It rained" not in m.body and "false" not in m.body for m in summaries(hoarding))
 
 
 @pytest.mark.parametrize(

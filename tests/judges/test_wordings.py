@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from driving import assert_sound, done, memories, memrepo
-from serving import Act, Service, claim, evidence, good
+from serving import Act, Service, checked, claim, evidence, good
 
+KINDS = {"candidates", "clusters", "items", "pairs"}
 RULE = "Captions must stay under 280 characters."
 
 
@@ -51,7 +52,7 @@ def test_a_false_wording_is_asked_for_again_with_its_fault_and_what_was_said(
     ask(ruled)
     again = evidence(service.questions()[2])
     (said,) = again["faults"].values()
-    assert "a number that is not in the evidence: 240" in said
+    assert "text: a number that is not in the evidence: 240 characters" in said
     assert "Captions must stay under 240 characters." in said
     assert len(again["clusters"]) == 1
     assert RULE in bodies(ruled)
@@ -61,8 +62,19 @@ def test_a_false_wording_is_asked_for_again_with_its_fault_and_what_was_said(
 def test_a_wording_that_is_false_twice_gives_way_to_the_line_itself_with_a_warning(
     service: Service, ruled: Path
 ) -> None:
-    service.script = [Act(), *[worded("Captions may exceed 280 characters.")] * 2]
+    def answer(question: str) -> str:
+        if "items" in evidence(question):
+            return checked(question, lambda row: "may exceed" not in str(row["wording"]))
+        return worded("Captions may exceed 280 characters.").answer(question)
+
+    service.default = Act(answer=answer)
     data = ask(ruled)
+    turns = [evidence(q) for q in service.questions()]
+    assert [next(iter(set(t) & KINDS)) for t in turns] == [
+        *("candidates", "clusters", "items", "clusters")
+    ]
+    (said,) = turns[3]["faults"].values()
+    assert said == "it differs (your text was: Captions may exceed 280 characters.)"
     assert RULE in bodies(ruled)
     assert not any("may exceed" in body for body in bodies(ruled))
     (warning,) = [w for w in data["warnings"] if w["rule"] == "wording-refused"]  # type: ignore[attr-defined]

@@ -14,6 +14,7 @@ from test_assemble import NOW, claim, editor, empty, group, run, source, taken
 from memrepo.core.changes import Create, Step, Update, Write
 from memrepo.core.corrections import read_corrections
 from memrepo.core.judge import (
+    Assessment,
     BadReply,
     BudgetReached,
     CanonicalClaim,
@@ -24,6 +25,7 @@ from memrepo.core.judge import (
     JudgeFailed,
     Suspicion,
     Usage,
+    VerificationRequest,
 )
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State, apply
@@ -47,7 +49,7 @@ class Scripted:
     usage: Usage = field(default_factory=Usage)
     prompt_hash: str = "sha256:0"
 
-    def verify(self, suspicion: Suspicion) -> Finding:
+    def find(self, suspicion: Suspicion) -> Finding:
         self.asked.append(suspicion)
         act = self.script.pop(0) if self.script else YES
         if isinstance(act, Exception):
@@ -57,7 +59,14 @@ class Scripted:
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
         self.sizes.append(len(request.pairs))
         self.faults += [request.faults.get(one.pair, "") for one in request.pairs]
-        return [replace(self.verify(one), pair=one.pair) for one in request.pairs]
+        return [replace(self.find(one), pair=one.pair) for one in request.pairs]
+
+    def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
+        part = (("text", "to the mill"),)
+        return [
+            Assessment(check_id=check.check_id, stated=check.wording != part)
+            for check in request.checks
+        ]
 
     def promote(self, request: Any) -> Sequence[Any]:
         raise NotImplementedError

@@ -17,15 +17,15 @@ import msgspec
 
 from memrepo import __version__
 from memrepo.actions.run.lifecycle import played
-from memrepo.actions.run.offer import Clerk, Offered
+from memrepo.actions.run.offer import Clerk, Offered, unsound
 from memrepo.actions.work import Work
 from memrepo.core.ids import digest
 from memrepo.core.judge import Judge, Summary, SummaryRequest, Usage
 from memrepo.core.memory import OWN_ACTOR, differing, each
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.judges.grounding import fault_in_summary
 from memrepo.keys import links_of
+from memrepo.policies import summaries as worded_summaries
 from memrepo.policies.archive import (
     CompressionRules,
     Group,
@@ -35,7 +35,7 @@ from memrepo.policies.archive import (
     groups,
     summary_id,
 )
-from memrepo.policies.entities import link_step
+from memrepo.policies.entities import LONGEST, link_step
 from memrepo.policies.importance import score_of
 from memrepo.policies.summaries import summary_of
 from memrepo.purify.contradictions import among
@@ -73,7 +73,7 @@ def compression(state: State, how: Pressing) -> Offered:
     steps = tuple(
         compressed(
             group,
-            _worded(group, how.judge, clerk),
+            _worded(group, how.judge, clerk, how.now),
             state.layout,
             how.now,
             by=OWN_ACTOR,
@@ -106,7 +106,7 @@ def _fitting(ranked: Sequence[Group], state: State, room: int) -> Iterator[Group
         yield group
 
 
-def _worded(group: Group, judge: Judge | None, clerk: Clerk) -> Summary:
+def _worded(group: Group, judge: Judge | None, clerk: Clerk, now: datetime) -> Summary:
     topic, memories = group.topic, group.memories
     said = None
     if judge is not None and clerk.asked < MOST:
@@ -115,9 +115,30 @@ def _worded(group: Group, judge: Judge | None, clerk: Clerk) -> Summary:
             lambda fault: judge.summarise(
                 SummaryRequest(topic=topic, memories=memories, fault=fault)
             ),
-            lambda given: fault_in_summary(given, SummaryRequest(topic=topic, memories=memories)),
+            lambda given: _fault(given, group, judge, now),
         )
     return said or summary_of(topic, memories)
+
+
+def _fault(said: Summary, group: Group, judge: Judge, now: datetime) -> str:
+    """Return what is wrong with a summary of memories, as a judge is told it."""
+    if said == summary_of(group.topic, group.memories):
+        return ""
+    facts, entities = len(said.facts), len(said.entities)
+    if not 0 < facts <= worded_summaries.FACTS:
+        return f"facts: {facts}, expected 1 to {worded_summaries.FACTS}"
+    if entities > worded_summaries.ENTITIES:
+        return f"entities: {entities}, expected at most {worded_summaries.ENTITIES}"
+    fields = [("title", said.title), ("text", said.text)]
+    fields += [("facts", fact) for fact in said.facts]
+    fields += [("entities", name) for name in said.entities]
+    bounds = {
+        "title": worded_summaries.TITLE,
+        "text": worded_summaries.LENGTH,
+        "facts": worded_summaries.FACT,
+        "entities": LONGEST,
+    }
+    return unsound(fields, bounds, group.memories, judge, now)
 
 
 def _why(rules: CompressionRules, group: Group) -> str:

@@ -18,6 +18,7 @@ import msgspec
 from memrepo.actions.work import Work, outside
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import (
+    Assessment,
     BudgetReached,
     CanonicalClaim,
     CanonicalRequest,
@@ -26,11 +27,13 @@ from memrepo.core.judge import (
     GistRequest,
     Judge,
     PromotionRequest,
+    Question,
     Summary,
     SummaryRequest,
     Through,
     Usage,
     Verdict,
+    VerificationRequest,
 )
 from memrepo.core.memory import Gist
 from memrepo.core.messages import counted
@@ -275,9 +278,7 @@ class WatchedJudge(Through, msgspec.Struct, frozen=True):
     tick: Tick
     in_time: Callable[[], None] = _endless
 
-    def ahead(
-        self, requests: Sequence[PromotionRequest | CanonicalRequest | ComparisonRequest]
-    ) -> None:
+    def ahead(self, requests: Sequence[Question]) -> None:
         """Tell a judge of all questions of a pass, where it wants to know them."""
         from memrepo.purify.batches import Ahead
 
@@ -297,6 +298,13 @@ class WatchedJudge(Through, msgspec.Struct, frozen=True):
         self.in_time()
         answers = self.judge.canonicalise(request)
         self.tick("judged, pass 2")
+        return answers
+
+    def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
+        """Ask whether evidence states wordings, and count the request."""
+        self.in_time()
+        answers = self.judge.verify(request)
+        self.tick("wordings verified")
         return answers
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:

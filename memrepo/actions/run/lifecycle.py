@@ -83,7 +83,7 @@ def owed(
     made = (c.memory for step in kept for c in step.changes if isinstance(c, Create))
     news = any(not memory.is_note for memory in made)
     found = owed_upkeep(work, after, accesses, now, manifests, never, news=news)
-    gists = Offered(steps=found.steps) if judge is None else gisted(after, found.steps, judge)
+    gists = Offered(steps=found.steps) if judge is None else gisted(after, found.steps, judge, now)
     return Owed(
         steps=(*back, *gists.steps),
         problems=(*behind, *found.problems, *gists.problems),

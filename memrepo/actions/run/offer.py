@@ -7,7 +7,8 @@ worded stands in the note's file, so that no later run asks for it again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TypeVar
 
 import msgspec
@@ -15,12 +16,23 @@ from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.errors import MemrepoError
-from memrepo.core.judge import BadReply, BudgetReached, GistRequest, Judge, JudgeFailed, Usage
+from memrepo.core.ids import visible
+from memrepo.core.judge import (
+    BadReply,
+    BudgetReached,
+    GistRequest,
+    Judge,
+    JudgeFailed,
+    Usage,
+    VerificationRequest,
+    WordingCheck,
+)
 from memrepo.core.memory import Gist, Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.judges.grounding import fault_in
+from memrepo.policies.gists import LENGTH, TAGS, TITLE, gist_of
 from memrepo.purify.batches import Failure
+from memrepo.purify.grounding import Grounds, foreign
 
 T = TypeVar("T")
 _TWICE = 2
@@ -116,13 +128,55 @@ class Clerk(msgspec.Struct, kw_only=True):
         )
 
 
+def unsound(
+    fields: Sequence[tuple[str, str]],
+    bounds: Mapping[str, int],
+    memories: Sequence[Memory],
+    judge: Judge,
+    now: datetime,
+) -> str:
+    """Return what is wrong with a wording of memories, as a judge is told it; empty if nothing.
+
+    Code checks what it can check exactly, then the judge is asked whether the memories state it.
+    """
+    for name, text in fields:
+        if text != " ".join(visible(text).split()):
+            return f"{name}: more than one line, or invisible characters"
+        if not 0 < len(text) <= bounds.get(name, len(text)):
+            return f"{name}: {len(text)} characters, expected 1 to {bounds[name]}"
+    evidence = tuple(m.body for m in memories)
+    context = tuple(dict.fromkeys(part for m in memories for part in _context(m) if part))
+    days = tuple(sorted({m.captured[:10] for m in memories if m.captured}))
+    grounds = Grounds(evidence=evidence, context=context, days=days)
+    if found := [*foreign(fields, grounds)]:
+        return "; ".join(map(str, found[:4]))
+    check = WordingCheck(
+        evidence=evidence,
+        context=context,
+        stated_on=max(days, default=""),
+        wording=tuple((name, text) for name, text in fields if text),
+    )
+    said = [
+        answer
+        for answer in judge.verify(VerificationRequest(now=now, checks=(check,)))
+        if answer.check_id == check.check_id
+    ]
+    if not said or said[0].fault:
+        return said[0].fault if said else "nobody verified it"
+    return "" if all(a.stated for a in said) else said[0].reason or "not what the evidence states"
+
+
+def _context(memory: Memory) -> Iterator[str]:
+    yield from (memory.text("title"), *memory.texts("tags"), memory.text("subject"))
+
+
 MOST = 20
 """Notes that one run asks for; the others get the offline gist."""
 LONGEST = 40_000
 """Characters of a note that is asked for; what is longer gets the offline gist."""
 
 
-def gisted(state: State, steps: Sequence[Step], judge: Judge) -> Offered:
+def gisted(state: State, steps: Sequence[Step], judge: Judge, now: datetime) -> Offered:
     """Have the judge word the gists of the notes that end a run at gist tier, at most MOST.
 
     A judge that fails, or a budget that is reached, is not asked again; the rest stay offline.
@@ -132,7 +186,7 @@ def gisted(state: State, steps: Sequence[Step], judge: Judge) -> Offered:
     worded = {
         note.id: gist
         for note in _notes(state, steps)[:MOST]
-        if (gist := _gist(note, judge, clerk)) is not None
+        if (gist := _gist(note, judge, clerk, now)) is not None
     }
     return Offered(
         steps=tuple(_filled(step, worded) for step in steps),
@@ -142,12 +196,26 @@ def gisted(state: State, steps: Sequence[Step], judge: Judge) -> Offered:
     )
 
 
-def _gist(note: Memory, judge: Judge, clerk: Clerk) -> Gist | None:
+def _gist(note: Memory, judge: Judge, clerk: Clerk, now: datetime) -> Gist | None:
     return clerk.word(
         note.path,
         lambda fault: judge.gist(GistRequest(note=note, fault=fault)),
-        lambda gist: fault_in(gist, note),
+        lambda gist: fault_in(gist, note, judge, now),
     )
+
+
+_TAG = 40
+"""Characters of a tag."""
+
+
+def fault_in(gist: Gist, note: Memory, judge: Judge, now: datetime) -> str:
+    """Return what is wrong with a gist of a note, as a judge is told it; empty when it is sound."""
+    if gist == gist_of(note):
+        return ""
+    if len(gist.tags) > TAGS or len(set(gist.tags)) < len(gist.tags):
+        return f"tags: expected at most {TAGS}, each once"
+    fields = [("title", gist.title), ("summary", gist.summary), *(("tags", t) for t in gist.tags)]
+    return unsound(fields, {"title": TITLE, "summary": LENGTH, "tags": _TAG}, [note], judge, now)
 
 
 def _notes(state: State, steps: Sequence[Step]) -> list[Memory]:

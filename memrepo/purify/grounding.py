@@ -1,0 +1,713 @@
+"""Check that a model's wording rests on its evidence.
+
+Code checks what it can check exactly: numbers with their units, dates, names, identifiers,
+quotations and cited spans. Whether the evidence states the same is a second question to the judge
+(`Judge.verify`), made here and asked in `purify.batches`. What fails both times gives way to the
+evidence in its own words.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core.ids import normalise, visible
+from memrepo.core.judge import (
+    Candidate,
+    CanonicalClaim,
+    Cluster,
+    PriorClaim,
+    Wording,
+    WordingCheck,
+    named,
+)
+from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE
+from memrepo.core.patterns import regex
+from memrepo.core.times import month_names
+from memrepo.policies.languages import bare, language_of
+from memrepo.policies.matching import tokens
+from memrepo.policies.timespans import timespans
+
+TABLES = Path(__file__).resolve().parents[1] / "languages" / "grounding" / "figures.toml"
+_WORD = regex(r"[^\W_]+")
+_CHUNK = regex(r"[^\s()\[\]{}<>\"'`“”„«»‘’「」『』,;!?。、，；！？|…*—]+")
+_EDGES = ".:-_&+=°–€$£¥₹"
+_QUOTED = regex(
+    r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」]+)」"
+)
+_SENTENCE_END = frozenset(".!?:;\n。！？：•·→")
+_NUMBER = regex(r"(?<![^\W_])[€$£¥₹]?[ ]?\d+(?:[.,'’\u00a0\u202f]\d+)*")
+_AFTER = regex(r"[ \t\u00a0\u202f-]?(?:([^\W\d_]+|°[cC]|%|[€$£¥₹]))?")
+_GLYPHS = "一二三四五六七八九十百千两%€$£¥₹秒分天周年"
+_ISO = regex(r"(?<!\d)(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
+_DOTTED = regex(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})(?:\2(\d{4}|\d\d))?(?![\d/])")
+_EAST = regex(r"(?:(\d{4})年)?(\d{1,2})月(?:(\d{1,2})日)?")
+_CLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:[:.h](\d{2}))?(?::\d{2})?[ ]?([ap])\.?m\b", 2)
+_CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?![\d:])")
+_OCLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:\.(\d\d))?[ ]?(?:uhr|h|uur|heures)\b", 2)
+_ORDINAL = regex(r"\d+(?:st|nd|rd|th|er|e|º|ª)", 2)
+_STEP = regex(r"(?<![\w.])(\d{1,2})[.)](?=\s)")
+_YEARS = range(1900, 2200)
+_NEAR_DAYS = 14
+_SHOWN = 60
+_PRONOUNS = frozenset(("i", "ok"))
+_INFLECTING = frozenset(("russian", "polish", "czech", "finnish", "hungarian", "turkish"))
+_ALL_NOUNS = frozenset(("german",))
+Day = tuple[int, int, int]
+"""Year, month and day; 0 where one is not given."""
+
+
+class Grounds(msgspec.Struct, frozen=True, kw_only=True):
+    """What a wording may draw on.
+
+    `evidence` is what it words, `context` what that stands under. `beyond` are other lines that
+    were shown: neighbours and prior claims. `days` are the dates on which the evidence was stated.
+    """
+
+    evidence: tuple[str, ...]
+    context: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    days: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Return everything that may be drawn on."""
+        return (*self.evidence, *self.context, *self.beyond)
+
+
+class Foreign(msgspec.Struct, frozen=True, kw_only=True):
+    """A piece of a field that its grounds do not hold, and what kind of thing it is."""
+
+    field: str
+    piece: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.kind} that is not in the evidence: {self.piece[:_SHOWN]}"
+
+
+def foreign(fields: Iterable[tuple[str, str]], grounds: Grounds) -> Iterator[Foreign]:
+    """Yield each piece of some named fields that the grounds do not hold."""
+    known = _Known(grounds)
+    for field, text in fields:
+        if text != visible(text):
+            yield Foreign(field=field, piece=repr(text), kind="an invisible character")
+        for kind, piece in _foreign(text, known, title=field == "title"):
+            yield Foreign(field=field, piece=piece, kind=kind)
+
+
+def missing_span(quote: str, grounds: Grounds) -> str:
+    """Return what is wrong with the spans that an answer cites, or an empty string.
+
+    Spans are separated by `...`; each must be in the evidence, and blanks and marks do not count.
+    """
+    spans = [s for part in quote.split("...") for s in part.split("…") if _loose(s)]
+    if not spans:
+        return "quote is empty: copy the words of the evidence that the claim rests on"
+    evidence = [f" {_loose(text)} " for text in grounds.evidence]
+    context = [f" {_loose(text)} " for text in grounds.context]
+    outside = [s for s in spans if not _is_in(s, evidence)]
+    if len(outside) == len(spans) or any(not _is_in(s, context) for s in outside):
+        return f"quote: not in the evidence word by word: {outside[0].strip()[:_SHOWN]}"
+    return ""
+
+
+def _is_in(span: str, texts: Sequence[str]) -> bool:
+    return any(_loose(span) in text for text in texts)
+
+
+class _Known:
+    """What the grounds hold, read once."""
+
+    def __init__(self, grounds: Grounds) -> None:
+        whole = "\n".join(grounds.texts)
+        self.grounds, self.whole = grounds, whole
+        self.folded = normalise(whole)
+        self.loose = _loose(whole)
+        self.words = frozenset(bare(word) for word in _WORD.findall(self.folded))
+        self.figures = [*_figures(whole), *_worded(whole)]
+        self.values = {value for figure in self.figures for value in figure.values}
+        self.values |= {float(run) for run in regex(r"\d{1,15}").findall(whole)}
+        self.units = {
+            unit for word in regex(r"[^\W\d_]+|[%€$£¥₹]").findall(whole) if (unit := unit_of(word))
+        }
+        self.clocks = set(_clocks(whole))
+        self.days = set(_days(whole))
+        self.stated = {d for day in grounds.days for d in _days(day[:10])}
+        self.years = {year for year, _, _ in (*self.days, *self.stated) if year}
+        self.weekdays = {n for word in self.words if (n := _weekdays().get(word))}
+
+    def allows_day(self, day: Day) -> bool:
+        """Tell whether a date is there, or follows from a relative one and the file's day."""
+        if any(_same_day(day, other, self.years) for other in self.days) or day in self.stated:
+            return True
+        if not any(_same_day(day, other, self.years) for other in self.stated):
+            return self._is_relative(day)
+        return day[2] == 0 or self._is_relative(day)
+
+    def _is_relative(self, day: Day) -> bool:
+        from memrepo.policies.futuredates import future_date
+
+        for year, month, number in self.stated:
+            try:
+                said, meant = date(year, month, number), date(day[0] or year, day[1], day[2] or 1)
+            except ValueError:
+                continue
+            spans = (span.days for span in timespans(self.whole, said))
+            if any(first[:10] <= meant.isoformat() <= last[:10] for first, last in spans):
+                return True
+            future = future_date(self.whole, datetime(year, month, number, tzinfo=UTC), _NO_CAP)
+            if future is not None and future.date() == meant:
+                return True
+            near = abs((meant - said).days) <= _NEAR_DAYS
+            if near and meant.isoweekday() in self.weekdays:
+                return True
+        return False
+
+    def language(self, text: str) -> str:
+        """Return the language that a text and its evidence are in."""
+        whole = "\n".join((text, *self.grounds.evidence))
+        return language_of([word.casefold() for word in _WORD.findall(whole)], whole)
+
+    def allows_weekday(self, number: int) -> bool:
+        """Tell whether a day of the week is named there, or is that of a date there."""
+        if number in self.weekdays or (number < _SATURDAY and self.words & _WORKDAYS):
+            return True
+        for year, month, day in self.days | self.stated:
+            try:
+                if date(year, month, day).isoweekday() == number:
+                    return True
+            except ValueError:
+                continue
+        return any(word in self.words for word in ("tomorrow", "morgen", "demain", "yesterday"))
+
+    def holds(self, literal: str) -> bool:
+        """Tell whether an identifier is there as it is written, but for capitals."""
+        found = normalise(literal)
+        at = self.folded.find(found)
+        while at >= 0:
+            before, after = self.folded[at - 1 : at], self.folded[at + len(found) :][:1]
+            if not (before.isalnum() and found[0].isalnum()) and not (
+                after.isalnum() and found[-1].isalnum()
+            ):
+                return True
+            at = self.folded.find(found, at + 1)
+        return False
+
+    def names(self, word: str, language: str) -> bool:
+        """Tell whether a name is there, with another ending where the language has endings."""
+        folded = bare(normalise(word))
+        forms = (folded, folded.removesuffix("s"), f"{folded}s")
+        if any(form in self.words for form in forms):
+            return True
+        stem = folded[: max(3, len(folded) - 3)]
+        return language in _INFLECTING and any(known.startswith(stem) for known in self.words)
+
+
+_NO_CAP = timedelta(0)
+_SATURDAY = 6
+_WORKDAYS = frozenset("weekday weekdays workday workdays werktags werktage wochentags".split())
+
+
+def _foreign(text: str, known: _Known, *, title: bool) -> Iterator[tuple[str, str]]:
+    for match in _QUOTED.finditer(text):
+        quoted = _loose(next(filter(None, match.groups())))
+        if quoted and quoted not in known.loose:
+            yield "a quotation", match[0]
+    rest = text
+    for literal in _literals(text):
+        rest = rest.replace(literal, " ", 1)
+        if not known.holds(literal) and not _pieces_held(literal, known):
+            yield "a name or identifier", literal
+    for day in _days(rest):
+        if not known.allows_day(day):
+            yield "a date", "-".join(f"{part:02}" for part in day if part)
+    for clock in _clocks(rest):
+        if clock not in known.clocks and not _whole_hour(clock, known):
+            yield "a time", clock
+    yield from _foreign_figures(_undated(_unnumbered(rest)), known)
+    yield from _foreign_names(text, known, title=title)
+
+
+# -- claims --------------------------------------------------------------------------------------
+
+VERBATIM_LIMIT = 400
+"""Characters of evidence that may stand as a claim in its own words."""
+_KNOWN_LINES = 4
+_SAID_SHARE = 0.6
+"""A line of which this share of words was stated before adds nothing."""
+
+
+def grounds_of(
+    cluster: Cluster, priors: Sequence[PriorClaim] = (), neighbours: Sequence[str] = ()
+) -> Grounds:
+    """Return what a claim of a cluster may draw on."""
+    members = cluster.candidates
+    context = (part for c in members for part in (*c.context, c.about, c.key, *_names(c)))
+    shown = (f"{p.subject}: {p.text}" if p.subject else p.text for p in priors)
+    return Grounds(
+        evidence=tuple(f"{c.text} {c.detail}".strip() for c in members),
+        context=tuple(dict.fromkeys(filter(None, context))),
+        beyond=(*neighbours, *shown),
+        days=tuple(sorted({s.captured[:10] for c in members for s in c.sources if s.captured})),
+    )
+
+
+def _names(candidate: Candidate) -> Iterator[str]:
+    """Yield the names of a candidate's files: a page may be named for what it is about."""
+    for source in candidate.sources:
+        yield source.resource.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+
+def claim_fault(claim: CanonicalClaim, grounds: Grounds, priors: Sequence[PriorClaim]) -> str:
+    """Return what code finds wrong with the words of a claim, or an empty string."""
+    if claim.drop:
+        return ""
+    if prior := named(priors, claim.restates):
+        memory = grounds_of_prior(prior, grounds)
+        found = [*foreign((("restates", text) for text in grounds.evidence), memory)]
+        return f"{found[0]} is what the memory does not have" if found else ""
+    if fault := missing_span(claim.quote, grounds):
+        return fault
+    found = [*foreign(_fields(claim), grounds), *_foreign_entities(claim, grounds)]
+    if not found:
+        return ""
+    said = f" (your text was: {' '.join(claim.wording.text.split())[:300]})"
+    return "; ".join(map(str, found[:4])) + said
+
+
+def grounds_of_prior(prior: PriorClaim, grounds: Grounds) -> Grounds:
+    """Return what a line may draw on that only restates a memory."""
+    around = (prior.subject, prior.under, *grounds.context)
+    return Grounds(evidence=(prior.text,), context=around, days=grounds.days)
+
+
+def _fields(claim: CanonicalClaim) -> Iterator[tuple[str, str]]:
+    wording = claim.wording
+    yield from (("text", wording.text), ("title", wording.title), ("subject", wording.subject))
+    yield from (("predicate", wording.predicate.replace("_", " ")), ("object", wording.object))
+    yield from (("tags", tag.replace("-", " ")) for tag in claim.tags)
+
+
+def _foreign_entities(claim: CanonicalClaim, grounds: Grounds) -> Iterator[Foreign]:
+    """Yield entities whose capitalised words the grounds lack; others are dropped later."""
+    known = frozenset(bare(w) for w in _WORD.findall(normalise("\n".join(grounds.texts))))
+    for name in claim.entities:
+        words = [w for w in _WORD.findall(name) if w[0].isupper()]
+        if words and known.isdisjoint(bare(normalise(w)) for w in words):
+            yield Foreign(field="entities", piece=name, kind="a name")
+
+
+def check_of(
+    claim: CanonicalClaim, grounds: Grounds, priors: Sequence[PriorClaim]
+) -> WordingCheck | None:
+    """Return the second question about a claim; None where nothing of it is in new words."""
+    if claim.drop or (not claim.restates and _is_copied(claim, grounds)):
+        return None
+    if prior := named(priors, claim.restates):
+        return WordingCheck(
+            evidence=(prior.text,),
+            context=tuple(filter(None, (prior.subject, prior.under))),
+            wording=tuple(("text", text) for text in grounds.evidence),
+        )
+    near = replace(grounds, beyond=())
+    drawn = [one.piece for one in foreign(_fields(claim), near)]
+    drawn += [w for w in _WORD.findall(claim.wording.subject) if not _Known(near).names(w, "")]
+    known = [
+        text
+        for text in grounds.beyond
+        if any(f" {_loose(piece)} " in f" {_loose(text)} " for piece in drawn)
+    ]
+    told = [(name, text) for name, text in _fields(claim) if text and name != "tags"]
+    if claim.tags:
+        told.append(("tags", ", ".join(claim.tags)))
+    return WordingCheck(
+        evidence=grounds.evidence,
+        context=grounds.context,
+        known=tuple(known[:_KNOWN_LINES]),
+        stated_on=max(grounds.days, default=""),
+        wording=tuple(told),
+    )
+
+
+def _is_copied(claim: CanonicalClaim, grounds: Grounds) -> bool:
+    """Tell whether the text is the evidence, and every other field words of what was shown."""
+    shown = f" {_loose(chr(10).join((*grounds.evidence, *grounds.context)))} "
+    others = [text for name, text in _fields(claim) if name != "text"]
+    copied = all(f" {_loose(text)} " in shown for text in others if text)
+    return copied and claim.wording.text in (*grounds.evidence, " ".join(grounds.evidence))
+
+
+def verbatim(given: Sequence[CanonicalClaim], cluster: Cluster) -> CanonicalClaim | None:
+    """Return a claim in the evidence's own words, placed as the refused ones were; None if long."""
+    text = _joined(cluster)
+    if not text or len(text) > VERBATIM_LIMIT or not given:
+        return None
+    first = given[0]
+    kind = first.type if first.type in CLAIM_TYPES else cluster.type_hint
+    if kind not in CLAIM_TYPES:
+        return None
+    return replace(
+        first,
+        type=kind,
+        home=HOME_OF_TYPE[kind],
+        wording=Wording(text=text),
+        standing="unresolved" if first.standing == "unresolved" else "resolved",
+        contradictions=(),
+        supersedes=(),
+        entities=(),
+        tags=(),
+        quote="",
+        restates="",
+        fault="",
+    )
+
+
+def _joined(cluster: Cluster) -> str:
+    """Return the evidence in its own words: all that its lines state, in their order."""
+    first, *others = sorted(cluster.candidates, key=_place)
+    texts, known = [first.text.strip()], tokens(first.text)
+    for one in others:
+        words = tokens(one.text)
+        if len(words & known) < _SAID_SHARE * len(words):
+            texts.append(one.text.strip())
+            known |= words
+    joined = " ".join(texts)
+    return joined if len(joined) <= VERBATIM_LIMIT else texts[0]
+
+
+def _place(candidate: Candidate) -> tuple[str, int]:
+    return min(((s.resource, s.lines[0]) for s in candidate.sources), default=("", 0))
+
+
+# -- identifiers and names -----------------------------------------------------------------------
+
+
+def _literals(text: str) -> Iterator[str]:
+    """Yield what stands as it is: paths, addresses, identifiers, and words of odd capitals."""
+    dated = _without_times(text)
+    for match in _CHUNK.finditer(dated):
+        chunk = match[0].strip(_EDGES) if not match[0].startswith("--") else match[0]
+        chunk = chunk.removesuffix("/")
+        if len(chunk) > 1 and _is_literal(chunk):
+            yield chunk
+
+
+def _is_literal(chunk: str) -> bool:
+    if _NUMBER.fullmatch(chunk) or _ORDINAL.fullmatch(chunk):
+        return chunk.count(".") > 1 and any(len(part) != 3 for part in chunk.split(".")[1:])
+    if chunk[0].isdigit() and (unit := chunk.lstrip("0123456789.,")).isalpha():
+        return not (unit_of(unit) or bare(unit.casefold()) in _scales() or len(unit) > 2)
+    if any(sign in chunk for sign in "_@\\=#") or "://" in chunk or chunk.startswith("--"):
+        return True
+    if "/" in chunk:
+        parts = chunk.split("/")
+        return not all(part.isdigit() or (part.isalpha() and part.islower()) for part in parts[:2])
+    if "." in chunk:
+        parts = chunk.split(".")
+        return (
+            all(parts)
+            and any(len(part) > 2 for part in parts)
+            and not chunk.replace(".", "").isdigit()
+        )
+    if any(ch.isdigit() for ch in chunk):
+        return any(ch.isalpha() for ch in chunk) and not unit_of(chunk.lstrip("0123456789-"))
+    return any(ch.isupper() for ch in chunk[1:].replace("-", " ").split(" ", 1)[0])
+
+
+def _pieces_held(literal: str, known: _Known) -> bool:
+    """Tell whether what joins words by hyphens or a slash is there piece by piece."""
+    if any(ch.isdigit() for ch in literal):
+        return False
+    pieces = [p for p in regex(r"[-/&+]").split(literal) if p]
+    words = [p.removesuffix("s") if p[:-1].isupper() and p.endswith("s") else p for p in pieces]
+    return all(piece.islower() or known.holds(piece) for piece in words)
+
+
+def _foreign_names(text: str, known: _Known, *, title: bool) -> Iterator[tuple[str, str]]:
+    """Yield capitalised words that are not there; the first of a sentence may be any word."""
+    raw = [match[0] for match in _WORD.finditer(text)]
+    language = known.language(text)
+    if language in _ALL_NOUNS:
+        return
+    if title and sum(word[:1].isupper() for word in raw) > len(raw) / 2:
+        return
+    for match in _WORD.finditer(text):
+        word = match[0]
+        number = _weekdays().get(bare(word.casefold()), 0) if len(word) > 4 else 0
+        if number:
+            if not known.allows_weekday(number):
+                yield "a day of the week", word
+            continue
+        before = text[: match.start()].rstrip(" \t\"'`“„«‘(*_-[")
+        if not word[0].isupper() or not before or before[-1] in _SENTENCE_END:
+            continue
+        if not word[1:].islower() or text[match.start() - 1 : match.start()] in ("'", "’"):
+            continue
+        if word.casefold() in month_names() or word.casefold() in _PRONOUNS:
+            continue
+        if not known.names(word, language):
+            yield "a name", word
+
+
+# -- dates and times -----------------------------------------------------------------------------
+
+
+def _days(text: str) -> Iterator[Day]:
+    for year, month, day in _ISO.findall(text):
+        if 0 < int(month) <= 12:
+            yield int(year), int(month), int(day or 0)
+    for one, sign, two, year in _DOTTED.findall(text):
+        full = int(year) + (2000 if len(year) == 2 else 0) if year else 0
+        if not year and (sign == "/" or len(two) == 1):
+            continue  # 1/2 is a half, 1.5 a number
+        pairs = ((one, two), (two, one)) if sign == "/" else ((one, two),)
+        for day, month in pairs:
+            if 0 < int(month) <= 12 and 0 < int(day) <= 31:
+                yield full, int(month), int(day)
+                break
+    for year, month, day in _EAST.findall(text):
+        yield int(year or 0), int(month), int(day or 0)
+    yield from _named_days(text)
+
+
+def _named_days(text: str) -> Iterator[Day]:
+    words = [m[0] for m in regex(r"[^\W\d_]+|\d+").finditer(_ISO.sub(" ", text))]
+    months = month_names()
+    for at, word in enumerate(words):
+        month = months.get(word.casefold(), 0)
+        if not month or (
+            word.casefold() in ("may", "mar", "mai", "march", "sept") and word.islower()
+        ):
+            continue
+        before = [w for w in words[max(0, at - 4) : at] if w.isdigit()][::-1]
+        after = [w for w in words[at + 1 : at + 4] if w.isdigit()]
+        close = words[at - 1 : at] + words[at - 2 : at - 1]
+        day = next((int(w) for w in close if w.isdigit() and 0 < int(w) < 32), 0)
+        following = words[at + 1 : at + 2]
+        if not day and following and following[0].isdigit() and 0 < int(following[0]) < 32:
+            day = int(following[0])
+        year = next((int(w) for w in (*after, *before) if int(w) in _YEARS), 0)
+        yield year, month, day
+        for other in before:
+            if day and 0 < int(other) < 32 and int(other) != day:
+                yield year, month, int(other)
+
+
+def _same_day(mine: Day, other: Day, years: set[int]) -> bool:
+    """Tell whether one date is the other, or a part of it."""
+    year = mine[0] in (other[0], 0) or (other[0] == 0 and mine[0] in years)
+    return year and mine[1] == other[1] and mine[2] in (other[2], 0)
+
+
+def _clocks(text: str) -> Iterator[str]:
+    for hour, minute, half in _CLOCK.findall(text):
+        yield f"{int(hour) % 12 + (12 if half in 'pP' else 0)}:{minute or '00'}"
+    for hour, minute in _CLOCK_24.findall(_CLOCK.sub(" ", text)):
+        yield f"{int(hour)}:{minute}"
+    for hour, minute in _OCLOCK.findall(text):
+        if int(hour) < 25:
+            yield f"{int(hour)}:{minute or '00'}"
+
+
+def _whole_hour(clock: str, known: _Known) -> bool:
+    hour, minute = clock.split(":")
+    plain = {float(hour), float(int(hour) % 12 or 12)}
+    return minute == "00" and not plain.isdisjoint(known.values) and not known.clocks
+
+
+def _without_times(text: str) -> str:
+    for pattern in (_CLOCK, _CLOCK_24, _ISO, _DOTTED):
+        text = pattern.sub(" ", text)
+    return text
+
+
+def _undated(text: str) -> str:
+    """Return a text without its dates and times: their numbers were compared as such."""
+    text = _OCLOCK.sub(
+        " ", _EAST.sub(" ", _CLOCK_24.sub(" ", _CLOCK.sub(" ", _ISO.sub(" ", text))))
+    )
+    text = _DOTTED.sub(
+        lambda m: m[0] if not m[4] and (m[2] == "/" or len(m[3]) == 1) else " ", text
+    )
+    words = list(regex(r"[^\W\d_]+|\d+").finditer(text))
+    months = month_names()
+    cut = set()
+    for at, match in enumerate(words):
+        named = match[0].casefold() in months and not match[0].islower()
+        if named or (match[0].casefold() in months and len(match[0]) > 4):
+            cut |= {
+                n for n in range(at - 4, at + 4) if 0 <= n < len(words) and _is_part(words[n][0])
+            }
+    for at in sorted(cut, reverse=True):
+        text = text[: words[at].start()] + " " + text[words[at].end() :]
+    return text
+
+
+def _unnumbered(text: str) -> str:
+    """Return a text without the numbers of its steps: 1., 2., and so on."""
+    found = [int(match[1]) for match in _STEP.finditer(text)]
+    counts = len(found) > 1 and found == list(range(1, len(found) + 1))
+    return _STEP.sub(" ", text) if counts else text
+
+
+def _is_part(word: str) -> bool:
+    return word.isdigit() and (0 < int(word) < 32 or int(word) in _YEARS)
+
+
+# -- numbers with their units --------------------------------------------------------------------
+
+
+class _Figure(msgspec.Struct, frozen=True):
+    values: frozenset[float]
+    unit: str
+    raw: str
+
+
+def _figures(text: str) -> Iterator[_Figure]:
+    for match in _NUMBER.finditer(text):
+        raw = match[0].strip()
+        sign = raw[0] if raw[0] in "€$£¥₹" else ""
+        values = _values(raw.strip("€$£¥₹ "))
+        after = _AFTER.match(text, match.end())
+        word = (after[1] or "") if after else ""
+        scale = _scales().get(bare(word.casefold()), 0)
+        if scale and not (word == "m" and not sign):
+            values = frozenset(value * scale for value in values)
+            further = _AFTER.match(text, after.end()) if after else None
+            word = (further[1] or "") if further else ""
+        unit = unit_of(sign) or unit_of(word)
+        yield _Figure(values, unit, f"{raw}{' ' if word.isalpha() else ''}{word}" if unit else raw)
+
+
+def _values(raw: str) -> frozenset[float]:
+    """Return what a number may mean: 1.500 is one and a half, or fifteen hundred."""
+    signs = [ch for ch in raw if not ch.isdigit()]
+    if not signs:
+        return frozenset((float(raw[:15]),))
+    whole = regex(r"\D").sub("", raw)[:15]
+    head, last = raw.rsplit(signs[-1], 1)
+    front = regex(r"\D").sub("", head)[:15] or "0"
+    split = float(f"{front}.{last[:15]}")
+    if len(set(signs)) == 1 and len(signs) > 1:
+        return frozenset((float(whole),))
+    if signs[-1] not in ".,":
+        return frozenset((float(whole),))
+    if len(signs) == 1 and len(last) == 3:
+        return frozenset((float(whole), split))
+    return frozenset((split,))
+
+
+def _worded(text: str) -> Iterator[_Figure]:
+    """Yield the numbers that are written in words, and `a week` as one."""
+    words = [bare(m[0].casefold()) for m in regex(rf"[{_GLYPHS}]|[^\W\d_]+").finditer(text)]
+    for at, word in enumerate(words):
+        value = _numbers().get(word, 0)
+        unit = unit_of(words[at + 1]) if at + 1 < len(words) else ""
+        if value:
+            ones = _numbers().get("".join(words[at + 1 : at + 2]), 0) if value >= 20 else 0
+            total = value + ones if ones < 10 else value
+            unit = unit or (unit_of("".join(words[at + 2 : at + 3])) if ones else "")
+            yield _Figure(frozenset((value, total)), unit, word)
+            if value < 1:
+                yield _Figure(frozenset((value * 100,)), "percent", word)
+        elif len(word) < 5 and unit and len(words[at + 1]) > 2:
+            yield _Figure(frozenset((1.0,)), unit, word)
+
+
+def _foreign_figures(text: str, known: _Known) -> Iterator[tuple[str, str]]:
+    worded = (f for f in _worded(text) if min(f.values) > 2 or (f.unit and min(f.values) > 1))
+    for figure in (*_figures(text), *worded):
+        if (
+            min(figure.values) in _YEARS
+            and not figure.unit
+            and known.years & {int(v) for v in figure.values}
+        ):
+            continue
+        same = [other for other in known.figures if other.values & figure.values]
+        if not figure.values & known.values and not same:
+            if not _converted(figure, known):
+                yield "a number", figure.raw
+            continue
+        if not figure.unit or _converted(figure, known):
+            continue
+        units = {other.unit for other in same if other.unit}
+        if (units and figure.unit not in units) or figure.unit not in known.units:
+            yield "a unit", figure.raw
+
+
+def _converted(figure: _Figure, known: _Known) -> bool:
+    """Tell whether the evidence has as much, in this unit or another: 14 days are two weeks."""
+    if not figure.unit:
+        return False
+    mine = {(value * size, kind) for value in figure.values for size, kind in [_size(figure.unit)]}
+    return any(
+        (value * size, kind) in mine
+        for other in known.figures
+        if other.unit
+        for size, kind in [_size(other.unit)]
+        for value in other.values
+    )
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+@cache
+def _table(section: str) -> Mapping[str, str]:
+    found: Mapping[str, Mapping[str, str]] = tomllib.loads(TABLES.read_text(encoding="utf-8"))
+    return found[section]
+
+
+@cache
+def _by_word(section: str) -> Mapping[str, str]:
+    return {bare(word): name for name, words in _table(section).items() for word in words.split()}
+
+
+@cache
+def _weekdays() -> Mapping[str, int]:
+    plain = {word: int(number) for word, number in _by_word("weekdays").items()}
+    return plain | {f"{word}s": number for word, number in plain.items()}
+
+
+@cache
+def _numbers() -> Mapping[str, float]:
+    return {word: float(number) for word, number in _by_word("numbers").items()}
+
+
+@cache
+def _scales() -> Mapping[str, int]:
+    return {word: int(number) for word, number in _by_word("scales").items()}
+
+
+@cache
+def _units() -> tuple[Mapping[str, str], tuple[tuple[str, str], ...]]:
+    listed = [
+        (name, bare(w.strip())) for name, text in _table("units").items() for w in text.split(",")
+    ]
+    exact = {word: name for name, word in listed if not word.endswith("*")}
+    return exact, tuple((word[:-1], name) for name, word in listed if word.endswith("*"))
+
+
+def unit_of(word: str) -> str:
+    """Return the unit that a word names, or an empty string."""
+    exact, stems = _units()
+    folded = bare(word.casefold())
+    return exact.get(folded) or next((n for stem, n in stems if folded.startswith(stem)), "")
+
+
+@cache
+def _size(unit: str) -> tuple[float, str]:
+    size, kind = _table("sizes").get(unit, f"1 {unit}").split()
+    return float(size), kind
+
+
+def _loose(text: str) -> str:
+    """Return the letters and digits of a text, word by word."""
+    return " ".join(_WORD.findall(normalise(text)))

@@ -147,13 +147,13 @@ KEYS: tuple[Key, ...] = (
         name="run.max_usd_day",
         kind="money",
         default=None,
-        doc="What all runs of a calendar day (UTC) may spend together.",
+        doc="What all runs of a calendar day may spend together.",
     ),
     Key(
         name="run.max_usd_month",
         kind="money",
         default=None,
-        doc="What all runs of a calendar month (UTC) may spend together.",
+        doc="What all runs of a calendar month may spend together.",
     ),
     Key(
         name="run.max_tokens_month",

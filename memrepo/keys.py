@@ -440,6 +440,7 @@ def rules_of(get: Callable[[str], Any]) -> Rules:
             refreshed=tuple(get("decay.refreshed")),
             lasting=tuple(get("decay.lasting")),
             evidence=bool(get("decay.evidence")),
+            timezone=get("timezone"),
         ),
         hot=HotRules(
             budget=get("hot.budget"),

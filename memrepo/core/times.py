@@ -58,10 +58,21 @@ def format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
 
 
-def end_of(until: str) -> datetime:
-    """Return the end of a validity: a date holds to the end of its day."""
-    moment = parse_time(until)
-    return moment.replace(hour=23, minute=59, second=59) if len(until) == 10 else moment
+def end_of(until: str, zone: tzinfo = UTC) -> datetime:
+    """Return the end of a validity: a date holds to the end of its day in the zone."""
+    return asked(until, zone) if len(until) == 10 else parse_time(until)
+
+
+def local_day(moment: datetime, zone: tzinfo) -> str:
+    """Return the ISO date of a moment in a zone."""
+    return _shifted(moment, zone).date().isoformat()
+
+
+def _shifted(moment: datetime, zone: tzinfo) -> datetime:
+    try:
+        return moment.astimezone(zone)
+    except OverflowError:  # beyond the years 1 to 9999
+        return moment
 
 
 def whole_seconds(moment: datetime) -> datetime:

@@ -336,7 +336,9 @@ def _is_human(stamp: Stamp | None) -> bool:
 def stated_end(memory: Memory, rules: DecayRules) -> datetime | None:
     """Return the end of a memory's validity, where that takes it out of recall."""
     until = memory.text("valid_until")
-    return end_of(until) if until and rules.evidence and not memory.flag("pinned") else None
+    if not until or not rules.evidence or memory.flag("pinned"):
+        return None
+    return end_of(until, rules.zone)
 
 
 def confirmed_at(memory: Memory, access: Access, cls: str, rules: DecayRules) -> datetime | None:

@@ -111,7 +111,7 @@ def that_may_be_hot(
 def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> str:
     """Say why a memory's context is over, or return an empty string."""
     until = memory.text("valid_until") if memory.has("valid_until") else ""
-    if until and end_of(until) <= now:
+    if until and end_of(until, decay.zone) <= now:
         return f"it was true until {until}"
     access = accesses.of(memory.id)
     if not stays(memory, access, now, decay) and is_over(

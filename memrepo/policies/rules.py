@@ -6,7 +6,7 @@ They stand by themselves, without the policies, so that reading a configuration 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import timedelta, tzinfo
 from types import MappingProxyType
 from typing import Literal
 
@@ -82,6 +82,14 @@ class DecayRules(msgspec.Struct, frozen=True, kw_only=True):
     refreshed: tuple[str, ...] = REFRESHED
     lasting: tuple[str, ...] = LASTING
     evidence: bool = True
+    timezone: str = "UTC"
+
+    @property
+    def zone(self) -> tzinfo:
+        """Return where a day ends that a memory is true until."""
+        from zoneinfo import ZoneInfo  # most commands meet no such day
+
+        return ZoneInfo(self.timezone)
 
 
 class HotRules(msgspec.Struct, frozen=True, kw_only=True):

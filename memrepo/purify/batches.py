@@ -72,6 +72,10 @@ class Asking(Protocol):
         """Return the time of the run."""
 
     @property
+    def local_now(self) -> datetime:
+        """Return it in the repository's zone: its date is today's."""
+
+    @property
     def judge(self) -> Judge:
         """Return the judge."""
 
@@ -176,7 +180,10 @@ def ask_promotions(
         "promotion",
         [
             PromotionRequest(
-                run=setting.run, profile=setting.profile, now=setting.now, candidates=tuple(batch)
+                run=setting.run,
+                profile=setting.profile,
+                now=setting.local_now,
+                candidates=tuple(batch),
             )
             for batch in _side_by_side(
                 _in_order(rest) if judge.prompt_hash else _by_id(rest), beside, judge.batch[0]
@@ -222,7 +229,7 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
         CanonicalRequest(
             run=setting.run,
             profile=setting.profile,
-            now=setting.now,
+            now=setting.local_now,
             clusters=tuple(batch),
             priors=choose(batch),
         )
@@ -291,7 +298,7 @@ class _Wording:
             CanonicalRequest(
                 run=self.setting.run,
                 profile=self.setting.profile,
-                now=self.setting.now,
+                now=self.setting.local_now,
                 clusters=tuple(self.clusters[id_] for id_ in some),
                 priors=_united(self.priors[id_] for id_ in some),
                 faults={id_: faults[id_] for id_ in some},
@@ -399,7 +406,7 @@ def _unstated(asked: Asked[CanonicalClaim], how: _Wording) -> dict[str, str]:
         if (check := check_of(claim, how.grounds(id_), how.priors[id_])) is not None:
             checks.setdefault(id_, []).append((check, claim))
     items = tuple(check for own in checks.values() for check, _ in own)
-    found = ask_checks(items, how.setting.now, how.judge, how.setting.kept)
+    found = ask_checks(items, how.setting.local_now, how.judge, how.setting.kept)
     asked.failures += found.failures
     asked.stopped = asked.stopped or found.stopped
     asked.batches_done += found.batches_done

@@ -191,11 +191,12 @@ def capture(
     quarantined = []
     taken: set[str] = set()
     grown = _growing(state, standing, {one.resource for one in placed})
+    copies = _copies(state, placed)
     for one in placed:
         id_ = note_id(
             resource=one.unit.resource, text=one.unit.text, occurrence=one.unit.occurrence
         )
-        if id_ in state.memories or id_ in creates:
+        if id_ in state.memories or id_ in creates or one.hash in copies:
             continue
         if olds := grown.get((one.resource, one.unit.title)):
             old = olds.pop(0)
@@ -217,6 +218,18 @@ def capture(
         rewords=tuple(rewords.values()),
         quarantined=tuple(quarantined),
     )
+
+
+def _copies(state: State, placed: Sequence[PlacedNote]) -> frozenset[str]:
+    """Return the hashes of units that another file holds as well, with a note for the same day."""
+    units = {(one.unit.text_hash, _source(one).captured): one for one in placed}
+    found = set()
+    for memory in of_types(state.active, ("note",)) if units else ():
+        source = memory.sources[-1] if memory.sources else None
+        one = units.get((source.text_hash, source.captured)) if source else None
+        if one is not None and source is not None and source.resource != one.resource:
+            found.add(one.hash)
+    return frozenset(found)
 
 
 def _growing(

@@ -96,7 +96,7 @@ def verified(
     made = assemble(state, groups, claims, former, setting.now, marks=marks)
     asked: Asked[Finding] = Asked(name="contradiction")
     suspicions = dict(_suspicions(state, made, claims, replacing, near))
-    findings = ask(suspicions, setting.now, setting.judge, asked, setting.kept)
+    findings = ask(suspicions, setting.local_now, setting.judge, asked, setting.kept)
     harmless = harmless_of(suspicions, findings, setting.judge)
     rest = tuple(_believed(c, findings) for c in claims if c.cluster_id not in asked.open)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}

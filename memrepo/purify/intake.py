@@ -13,16 +13,20 @@ real histories: the median similarity of an edited unit to its former text is 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.core.changes import Step, Update
 from memrepo.core.ids import normal_claim
 from memrepo.core.memory import Source
+from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
+from memrepo.core.state import State
 from memrepo.merge.statements import leave_out
 from memrepo.merge.tombstones import Corrected, Tombstones
 from memrepo.policies.matching import jaccard, tokens
@@ -187,6 +191,7 @@ Read = Callable[[str], bytes]
 UnitT = TypeVar("UnitT", Unit, NoteUnit)
 
 MAX_LOST_PCT = 30
+NAMED = 3
 FREE_LOSSES = 5
 """A source may always lose this many units: short files are edited too."""
 
@@ -359,6 +364,117 @@ class Reader:
             return b""
 
 
+def lines_of(data: bytes) -> frozenset[str]:
+    """Return the lines of a source that hold words, headings aside."""
+    rows = map(str.strip, data.decode("utf-8", "replace").splitlines())
+    return frozenset(r for r in rows if not r.startswith("#") and any(map(str.isalnum, r)))
+
+
+def is_mostly_in(lines: frozenset[str], others: Collection[str]) -> bool:
+    """Tell whether more than half of some lines are among others."""
+    return 2 * sum(line in others for line in lines) > len(lines)
+
+
+def find_moves(
+    texts: Iterable[SourceText], cursor: Mapping[str, Cursor], read: Read
+) -> dict[str, str]:
+    """Return the former path of each source that was moved or renamed since it was taken in.
+
+    It is a new source with the bytes of one that is gone, or with most of its lines. A daily log
+    that was edited too keeps its name: the logs of two days often share a template.
+    """
+    gone, new = list[SourceText](), list[SourceText]()
+    for text in texts:
+        last = cursor.get(text.resource, Cursor()).last
+        if last and not text.blob:
+            gone.append(replace(text, blob=last))
+        elif text.blob and text.resource not in cursor:
+            new.append(text)
+    found: dict[str, str] = {}
+    tests: tuple[Callable[[SourceText, SourceText], bool], ...] = (
+        lambda old, now: old.blob == now.blob and _file(old) == _file(now),
+        lambda old, now: old.blob == now.blob,
+        lambda old, now: _file(old) == _file(now) and _is_like(old, now, read),
+        lambda old, now: old.kind == "claims" and _is_like(old, now, read),
+    )
+    for is_same in tests:
+        for now in new if gone else ():
+            same = (old for old in gone if old.kind == now.kind and is_same(old, now))
+            if now.resource not in found and (old := next(same, None)):
+                found[now.resource] = old.resource
+                gone.remove(old)
+    return found
+
+
+def _file(text: SourceText) -> str:
+    return text.name.rpartition("/")[2]
+
+
+def _is_like(old: SourceText, now: SourceText, read: Read) -> bool:
+    try:
+        return is_mostly_in(lines_of(read(old.blob)), lines_of(read(now.blob)))
+    except (KeyError, ValueError):
+        return False
+
+
+def follow(
+    moves: Mapping[str, str],
+    texts: Iterable[SourceText],
+    cursor: Mapping[str, Cursor],
+    reader: Reader,
+    *,
+    days: bool = True,
+) -> dict[str, Cursor]:
+    """Return the cursors with one for the new path of each moved source.
+
+    It stands where that of the old path stood: what no run took in there is open here.
+    """
+    by_path, found = {text.resource: text for text in texts}, dict(cursor)
+    for now, old in moves.items():
+        at, left = cursor[old], frozenset[str]()
+        if not at.is_at(at.last):
+            units = {b: dict(_units(reader, by_path[old], b, days=days)) for b in {"", *_blobs(at)}}
+            taken = at.taken({blob: frozenset(of) for blob, of in units.items()}.__getitem__)
+            texts_left = {text for hash_, text in units[at.last].items() if hash_ not in taken}
+            again = _units(reader, by_path[now], at.last, days=days)
+            left = frozenset(hash_ for hash_, text in again if text in texts_left)
+        entry = Consumed(resource=now, to=at.last, except_=tuple(sorted(left)))
+        found[now] = Cursor(spans=(entry,))
+    return found
+
+
+def relocate(state: State, moves: Mapping[str, str]) -> tuple[Step, ...]:
+    """Return the step that has memories rest on the new paths of moved sources."""
+    former = {old: now for now, old in moves.items()}
+    changes = tuple(
+        Update(
+            id=memory.id,
+            fields={
+                "sources": tuple(
+                    replace(s, resource=former.get(s.resource, s.resource)) for s in memory.sources
+                )
+            },
+        )
+        for memory in (state.memories.values() if moves else ())
+        if any(s.resource in former for s in memory.sources)
+    )
+    if not changes:
+        return ()
+    what = f"{counted(len(changes), 'memory', 'memories')} follow their sources"
+    reason = f"moved or renamed: {', '.join(sorted(former)[:NAMED])}"
+    return (Step(op="confirm", what=what, reason=reason, changes=changes),)
+
+
+def _units(reader: Reader, text: SourceText, blob: str, *, days: bool) -> Iterator[tuple[str, str]]:
+    """Yield hash and text hash of what one version of a source holds."""
+    if not blob:
+        return
+    if text.kind == "notes":
+        yield from ((note_hash(u), u.text_hash) for u in reader.notes(text.name, blob)[0])
+    if text.kind != "notes" or days:
+        yield from ((u.hash, u.text_hash) for u in reader.claims(text.name, blob).units)
+
+
 def take_in(
     texts: Sequence[SourceText],
     cursor: Mapping[str, Cursor],
@@ -366,15 +482,23 @@ def take_in(
     *,
     whole: bool,
     days: bool = True,
+    moves: Mapping[str, str] = MappingProxyType({}),
 ) -> Intake:
     """Compare every source with what the cursor consumed of it; `whole` takes in all claims again.
 
     Notes are captures, not judgements: a reconciliation has nothing to say of them anew. With
-    `days` their units are candidates too, once.
+    `days` their units are candidates too, once. `moves` are the former paths of moved sources,
+    whose cursors `follow` gave.
     """
     intake = Intake(whole=whole)
+    left = frozenset(moves.values())
     for text in texts:
         at = cursor.get(text.resource, Cursor())
+        if text.resource in left:
+            intake.consumed.append(Consumed(resource=text.resource, from_=at.last, to=""))
+            continue
+        if text.resource in moves:
+            intake.consumed += at.spans
         seen = at.is_at(text.blob) or at.last == text.blob == ""
         if seen and (not whole or text.kind == "notes" or not text.blob):
             continue
@@ -382,7 +506,7 @@ def take_in(
             _notes(intake, text, at, reader, days=days)
         else:
             _claims(intake, text, at, reader)
-    intake.alarms += _alarms(intake, texts)
+    intake.alarms += _alarms(intake, texts, reader)
     return intake
 
 
@@ -421,18 +545,25 @@ def _placed(unit: Unit, text: SourceText, revision: Revision, about: str = "") -
     )
 
 
-def _alarms(intake: Intake, texts: Iterable[SourceText]) -> Iterator[str]:
-    """Say why a person must look first; what only moved to another source is not lost."""
+def _alarms(intake: Intake, texts: Iterable[SourceText], reader: Reader) -> Iterator[str]:
+    """Say why a person must look first; what another source holds too is not lost."""
     arrived = {p.unit.text_hash for p in intake.placed}
     for text in texts:
         if text.kind == "notes":
             continue  # logs are rotated
         found = intake.revisions.get(text.resource, Revision())
-        lost = len(found.gone - arrived - set(found.edited.values()))
+        lost = found.gone - arrived - set(found.edited.values())
+        if not lost or (text.blob and not _is_much(lost, found)):
+            continue
+        lost -= {source.text_hash for source in reader.holding(lost)}
         if lost and not text.blob:
-            yield f"the source {text.name} is gone, and {lost} of its units with it"
-        elif lost > FREE_LOSSES and lost * 100 > MAX_LOST_PCT * found.before:
-            yield f"{text.name} lost {lost} of its {found.before} units"
+            yield f"the source {text.name} is gone, and {len(lost)} of its units with it"
+        elif _is_much(lost, found):
+            yield f"{text.name} lost {len(lost)} of its {found.before} units"
+
+
+def _is_much(lost: Collection[str], revision: Revision) -> bool:
+    return len(lost) > FREE_LOSSES and len(lost) * 100 > MAX_LOST_PCT * revision.before
 
 
 def _notes(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days: bool) -> None:

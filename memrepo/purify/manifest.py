@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import reduce
 from io import BytesIO, TextIOWrapper
 from operator import add
@@ -22,7 +22,7 @@ from memrepo.core.judge import TOKEN_SOURCES, Usage
 from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.times import format_time
+from memrepo.core.times import local_day, parse_time
 
 SCHEMA_VERSION = 1
 LOGIC_VERSION = 1
@@ -214,18 +214,25 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     """Fingerprints of what a person left out of the run: it waits when it is proposed again."""
 
 
-def spent_in_month(now: datetime, recorded: Iterable[Recorded]) -> Usage:
-    """Add up what the manifests of one calendar month (UTC) say was spent."""
-    return _spent(format_time(now)[:7], recorded)
+def spent_in_month(now: datetime, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:
+    """Add up what the manifests of one calendar month in a zone say was spent."""
+    return _spent(local_day(now, zone)[:7], recorded, zone)
 
 
-def spent_in_day(now: datetime, recorded: Iterable[Recorded]) -> Usage:
-    """Add up what the manifests of one calendar day (UTC) say was spent."""
-    return _spent(format_time(now)[:10], recorded)
+def spent_in_day(now: datetime, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:
+    """Add up what the manifests of one calendar day in a zone say was spent."""
+    return _spent(local_day(now, zone), recorded, zone)
 
 
-def _spent(since: str, recorded: Iterable[Recorded]) -> Usage:
-    return reduce(add, (m.usage for m in recorded if m.now.startswith(since)), Usage())
+def _spent(since: str, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:
+    return reduce(add, (m.usage for m in recorded if _day(m, zone).startswith(since)), Usage())
+
+
+def _day(run: Recorded, zone: tzinfo) -> str:
+    try:
+        return local_day(parse_time(run.now), zone)
+    except ValueError:  # a damaged manifest says no time
+        return ""
 
 
 def read_manifest(path: str, data: bytes) -> Recorded | Problem:

@@ -6,7 +6,7 @@ Order: scan, scope, collapse exact duplicates, Pass 1, clusters, Pass 2, contrad
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from itertools import chain
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Shown, U
 from memrepo.core.memory import CLAIM_TYPES, by_id, of_types
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.core.state import State
+from memrepo.core.state import State, apply
 from memrepo.merge.tombstones import corrected_in, told_of, tombstones_in
 from memrepo.policies.kept_words import KeptPostings
 from memrepo.policies.retrieval import Near, Reach, Retrieval
@@ -40,7 +40,16 @@ from memrepo.purify.clusters import defer_dreams, divide
 from memrepo.purify.contradictions import calmed, verified
 from memrepo.purify.decisions import Near as Statements
 from memrepo.purify.gather import Gathered, Placed
-from memrepo.purify.intake import Cursor, Intake, Reader, SourceText, take_in
+from memrepo.purify.intake import (
+    Cursor,
+    Intake,
+    Reader,
+    SourceText,
+    find_moves,
+    follow,
+    relocate,
+    take_in,
+)
 from memrepo.purify.known import Former, Priors, prior_of
 from memrepo.purify.manifest import Consumed, Judged, JudgedCandidate, Receipt
 from memrepo.purify.marks import Marks
@@ -58,6 +67,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     judge: Judge
     profile: Profile
     read: Callable[[str], bytes]
+    zone: tzinfo = UTC
+    """Where the calendar days are those of the repository."""
     run: str = "pending"
     mode: Mode = "incremental"
     near: Near | None = None
@@ -74,6 +85,11 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """The words of what stands, which later stages of a run ask for as well."""
     kept_marks: Callable[[], KeptPostings | None] | None = None
     """By what memories are recognised, where an earlier run kept that."""
+
+    @property
+    def local_now(self) -> datetime:
+        """Return the time of the run in the repository's zone: its date is today's."""
+        return self.now.astimezone(self.zone)
 
 
 class Purified(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,9 +119,13 @@ def purify(
 ) -> Purified:
     """Take in what the cursor has not consumed; the same arguments give the same outcome."""
     whole = setting.mode == "reconciliation"
+    moves = find_moves(texts, cursor, setting.read)
+    relocated = relocate(state, moves)
+    state = apply(state, (change for step in relocated for change in step.changes))
     bound = tombstones_in(state), corrected_in(state)
     reader = Reader(texts, setting.read, *bound, whole=whole)
-    intake = take_in(texts, cursor, reader, whole=whole, days=setting.days)
+    cursor = follow(moves, texts, cursor, reader, days=setting.days)
+    intake = take_in(texts, cursor, reader, whole=whole, days=setting.days, moves=moves)
     carried = setting.kept.unbilled if setting.kept else Usage()
     if not (intake.consumed or intake.placed or setting.nominees):
         return Purified(problems=tuple(intake.problems), receipt=Receipt(usage=carried))
@@ -157,6 +177,7 @@ def purify(
     steps = (*_steps(made, noted), *listed, *retired, *boxes)
     return Purified(
         steps=(
+            *relocated,
             *steps,
             *calmed(state, steps, setting.now),
             *repeated(state, nominees, made.touched),
@@ -242,7 +263,7 @@ def _choosing(state: State, groups: Sequence[Cluster], setting: Setting) -> Choo
         every = Shown(claims, prior_of)
         return lambda _: every
     priors = Priors(by_id(claims))
-    retrieval = Retrieval(priors, setting.now.date(), setting.near)
+    retrieval = Retrieval(priors, setting.local_now.date(), setting.near)
     reach = WIDE if setting.mode == "reconciliation" else Reach()
     return lambda batch: retrieval.select(batch, reach)
 
@@ -478,7 +499,7 @@ def _counts(
     words = [v.verdict for v in verdicts]
     ops = [step.op for step in made.singles]
     return {
-        "sources": len(intake.consumed),
+        "sources": len({entry.resource for entry in intake.consumed}),
         "units": read.count,
         "candidates": len(gathered.candidates),
         "rejected": words.count("reject"),

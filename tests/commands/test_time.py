@@ -275,6 +275,18 @@ def test_valid_at_filters_before_it_counts_and_keeps_to_a_status(watered: Path) 
     assert [h for h in active if "Watering" in h["text"]] == []
 
 
+def test_search_valid_at_finds_what_is_past_its_time_by_now(watered: Path) -> None:
+    done(watered, "add", "The bridge is closed.", "--valid-until", "2026-03-10")
+    query = ("search", "bridge", "closed", "--no-touch")
+    later = "2026-06-01T09:00:00Z"
+    assert done(watered, *query, now=later)["hits"] == []
+    for flags in ((), ("--status", "active")):
+        (hit,) = done(watered, *query, "--valid-at", "2026-03-10", *flags, now=later)["hits"]
+        assert hit["expired"]
+        after = done(watered, *query, "--valid-at", "2026-03-11", *flags, now=later)
+        assert after["hits"] == []
+
+
 def test_show_valid_at_names_what_held_instead(watered: Path) -> None:
     old, new = dated(watered)
     said = done(watered, "show", new, "--valid-at", "2026-02-01")["validity"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from memrepo.core.judge import BudgetReached, Usage
 from memrepo.judges.budget import Budgeted, Limit, Price
 from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt
-from memrepo.purify.manifest import Recorded, spent_in_month
+from memrepo.purify.manifest import Recorded, spent_in_day, spent_in_month
 
 PRICE = Price(input=1.0, output=10.0, cache_write=2.0, cache_read=0.1)
 
@@ -156,9 +157,12 @@ def test_a_month_is_added_up_from_its_manifests() -> None:
         run("2026-03-31T23:59:59Z", 20, 0.25),
         run("2026-04-01T00:00:00Z", 1000, 9.0),
     ]
-    found = spent_in_month(datetime(2026, 3, 15, tzinfo=UTC), runs)
+    found = spent_in_month(datetime(2026, 3, 15, tzinfo=UTC), runs, UTC)
     assert (found.total, found.cost_usd, found.source) == (30, 0.75, "exact")
-    assert spent_in_month(datetime(2026, 5, 1, tzinfo=UTC), runs) == Usage()
+    assert spent_in_month(datetime(2026, 5, 1, tzinfo=UTC), runs, UTC) == Usage()
+    shanghai = ZoneInfo("Asia/Shanghai")  # there it is eight hours later
+    assert spent_in_month(datetime(2026, 3, 15, tzinfo=UTC), runs, shanghai).total == 1010
+    assert spent_in_day(datetime(2026, 3, 31, 17, tzinfo=UTC), runs, shanghai).total == 1020
 
 
 @pytest.mark.parametrize(

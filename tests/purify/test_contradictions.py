@@ -82,6 +82,7 @@ class Scripted:
 class Setting:
     judge: Any
     now: datetime = NOW
+    local_now: datetime = NOW
     profile: str = "personal"
     run: str = "r"
     kept: None = None

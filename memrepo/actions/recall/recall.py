@@ -279,7 +279,8 @@ def _recall(
         then = work.store.commit_time(work.tree.commit)
     else:
         accesses = ledger_of(work.store).accesses()
-    moment = Moment(now=now, retrievals=lambda id_: accesses.of(id_).total)
+    local = now.astimezone(work.config.zone)
+    moment = Moment(now=local, retrievals=lambda id_: accesses.of(id_).total)
     wanted = frozenset(only.statuses)
     stored = tuple(sorted({"active" if s == EXPIRED else s for s in wanted}))
     limit = only.limit

@@ -206,10 +206,13 @@ def _filter(work: Work, request: Request) -> Filter:
     if not request.valid_at:
         return only
     held = true_then(work, work.tree.state(), request.valid_at)
+    statuses = request.statuses or ("active", "superseded", "archived")
+    # What is past its time now was not so then.
+    then = (EXPIRED,) if "active" in statuses else ()
     return replace(
         only,
         paths=frozenset(m.path for m in held.values()),
-        statuses=tuple(request.statuses or ("active", "superseded", "archived")),
+        statuses=tuple(dict.fromkeys((*statuses, *then))),
     )
 
 

@@ -26,7 +26,7 @@ def current(work: Work) -> Event:
     The environment names it, else it is the one that `session start` began last, else the day:
     whoever starts no sessions has one a day.
     """
-    day = work.call.now.replace(hour=0, minute=0, second=0)
+    day = work.call.now.astimezone(work.config.zone).replace(hour=0, minute=0, second=0)
     if work.call.id:
         return Event(kind=SESSION, at=seconds(day), session=work.call.id)
     with suppress(OSError, UnicodeDecodeError):

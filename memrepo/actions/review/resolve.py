@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Annotated
 
 import msgspec
@@ -198,6 +198,7 @@ def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | D
             conflict=the_dispute(state, request.id),
             actor=actor,
             now=work.call.now,
+            zone=work.config.zone,
             reason=request.reason,
         ).step(request, merged)
 
@@ -268,6 +269,7 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
     conflict: Conflict
     actor: str
     now: datetime
+    zone: tzinfo
     reason: str
 
     def step(self, request: Request, merged: str) -> Step | Unchanged:
@@ -287,7 +289,15 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
         changes: list[Change] = []
         if verdict == "merged":
             ids = tuple(m.id for m in conflict.sides)
-            new = successor(self.state, conflict.first, merged, self.now, self.actor, replaces=ids)
+            new = successor(
+                self.state,
+                conflict.first,
+                merged,
+                self.now,
+                self.actor,
+                replaces=ids,
+                zone=self.zone,
+            )
             changes.append(Create(memory=new))
             updates = {m.id: self._gone(m, new.id) for m in conflict.sides}
         elif kept is not None:

@@ -22,7 +22,8 @@ from memrepo.core.ids import digest, visible
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import clean_digests, scan_rules
-from memrepo.purify.intake import Cursor, SourceText
+from memrepo.core.times import local_day
+from memrepo.purify.intake import Cursor, SourceText, is_mostly_in, lines_of
 from memrepo.purify.sources import SourceRules, kind_of
 from memrepo.store import history, settings
 from memrepo.store.scratch import scratch
@@ -30,6 +31,7 @@ from memrepo.store.stream import refuse_unsigned
 from memrepo.store.workspace import Unread, Workspace, find_unread, not_followed, read_workspace
 
 INBOX = "inbox/"
+GONE = "source-gone"
 MAX_GONE_PCT = 30
 NAMED = 3
 _TOLD = "unmatched"
@@ -38,13 +40,11 @@ _IN_JSON = 50
 
 
 class SourcesGone(MemrepoError):
-    """The workspace is missing, empty, or lost so much that a person must look first."""
+    """The workspace is missing or empty: a person must look first."""
 
     exit_code = Exit.DECIDE
 
-    def __init__(
-        self, what: str, fix: str = "check the workspace; if this is meant, run again with --force"
-    ) -> None:
+    def __init__(self, what: str, fix: str = "check the workspace") -> None:
         super().__init__(f"{what}; nothing was taken in", fix=fix)
 
 
@@ -85,6 +85,11 @@ class Ingested(msgspec.Struct, frozen=True, kw_only=True):
     def problems(self) -> tuple[Problem, ...]:
         """Return every finding on the way."""
         return self.refused + self.news
+
+    @property
+    def exit(self) -> Exit:
+        """Return the exit code: a person must look where much is gone."""
+        return Exit.DECIDE if any(p.rule == GONE for p in self.refused) else Exit.DONE
 
     @property
     def is_pending(self) -> bool:
@@ -149,6 +154,7 @@ def do(work: Work, request: Request) -> Result:
         refused=done.refused,
         unmatched=done.unmatched,
         news=done.news,
+        exit=done.exit,
         notices=(*done.problems, *at.store.notices),
     )
 
@@ -211,10 +217,12 @@ def ahead(
     there = {*found.files, *found.refused, *map(layout.source_name, before)}
     names = tuple(_named(work, word, there) for word in only or ())
     gone = [p for p in before if p not in wanted and not found.keeps(layout.source_name(p))]
-    if not force:
-        _refuse_loss(work, before, gone, mirrored)
     ids = {path: work.store.work.blob_id(data) for path, data in wanted.items()}
     fresh = {path: data for path, data in wanted.items() if before.get(path) != ids[path]}
+    refused = found.problems
+    if not force and (lost := _lost(work, before, gone, fresh, ids)):
+        gone = [p for p in gone if p not in lost]
+        refused = (*refused, _loss(work, lost, mirrored))
     unread = _unread(work)
     if names:
         fresh = {p: d for p, d in fresh.items() if _below(layout.source_name(p), names)}
@@ -223,7 +231,7 @@ def ahead(
         added=tuple(sorted(p for p in fresh if p not in before)),
         changed=tuple(sorted(p for p in fresh if p in before)),
         removed=tuple(sorted(gone)),
-        refused=found.problems,
+        refused=refused,
         unmatched=_report(*unread),
         news=_news(work, unread, dry_run=dry_run),
     )
@@ -378,15 +386,38 @@ def _news(work: Work, unread: tuple[Unread, ...], *, dry_run: bool) -> tuple[Pro
     )
 
 
-def _refuse_loss(work: Work, before: Mapping[str, str], gone: list[str], mirrored: str) -> None:
-    lost = [p for p in gone if not work.tree.layout.source_name(p).startswith(INBOX)]
-    kept = [p for p in before if not work.tree.layout.source_name(p).startswith(INBOX)]
-    if len(lost) * 100 > MAX_GONE_PCT * len(kept):
-        where = f"the workspace {mirrored}" if mirrored else work.tree.layout.area("sources")
-        raise SourcesGone(
-            f"{len(lost)} of the {len(kept)} files that {where} held are gone"
-            f" ({', '.join(sorted(lost)[:3])}{', ...' if len(lost) > 3 else ''})"
-        )
+def _lost(
+    work: Work,
+    before: Mapping[str, str],
+    gone: Sequence[str],
+    fresh: Mapping[str, bytes],
+    ids: Mapping[str, str],
+) -> list[str]:
+    """Return the snapshots that stay until a person says otherwise: too many files are gone.
+
+    A file whose bytes, or most of whose lines, are now in another file was moved and is not gone.
+    """
+    layout, present = work.tree.layout, {*ids.values()}
+    kept = [p for p in before if not layout.source_name(p).startswith(INBOX)]
+    most = MAX_GONE_PCT * len(kept) // 100
+    lost = [p for p in kept if p in {*gone} and before[p] not in present]
+    if len(lost) > most:
+        lines = {line for data in fresh.values() for line in lines_of(data)}
+        lost = [p for p in lost if not is_mostly_in(lines_of(work.tree.files[p]), lines)]
+    return lost if len(lost) > most else []
+
+
+def _loss(work: Work, lost: Sequence[str], mirrored: str) -> Problem:
+    names = [work.tree.layout.source_name(path) for path in lost]
+    where = f"the workspace {mirrored}" if mirrored else work.tree.layout.area("sources")
+    more = ", ..." if len(names) > NAMED else ""
+    return Problem(
+        path=names[0],
+        rule=GONE,
+        message=f"{len(names)} files that {where} held are gone"
+        f" ({', '.join(sorted(names)[:NAMED])}{more}), which is much: their last snapshots stay",
+        fix="check the workspace; if this is meant, `memrepo ingest --force` lets them go",
+    )
 
 
 def _commit(work: Work, done: Ingested, fresh: Mapping[str, bytes], reason: str) -> Ingested:
@@ -437,7 +468,7 @@ def texts_at(
                     resource=path,
                     blob=blobs[path],
                     kind=kind,
-                    committed=when.date().isoformat() if when else "",
+                    committed=local_day(when, work.config.zone) if when else "",
                 )
             )
     return found + _gone(work, cursor, set(paths))

@@ -233,7 +233,7 @@ def limits_of(work: Work, choice: Choice) -> tuple[Limit, ...]:
         return tuple(limits)
     recorded = read_manifests(work.tree.files, work.tree.layout)[0]
     if daily is not None:
-        spent = spent_in_day(choice.now, recorded) + choice.carried
+        spent = spent_in_day(choice.now, recorded, work.config.zone) + choice.carried
         limits.append(Limit(what="a day", usd=daily, spent=spent))
     if monthly != (None, None):
         limits.append(
@@ -241,7 +241,7 @@ def limits_of(work: Work, choice: Choice) -> tuple[Limit, ...]:
                 what="a month",
                 usd=monthly[0],
                 tokens=monthly[1],
-                spent=spent_in_month(choice.now, recorded) + choice.carried,
+                spent=spent_in_month(choice.now, recorded, work.config.zone) + choice.carried,
             )
         )
     return tuple(limits)

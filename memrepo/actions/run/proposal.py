@@ -368,6 +368,7 @@ def _purify(
 
     setting = Setting(
         now=now,
+        zone=work.config.zone,
         judge=judge,
         profile=work.config.profile,
         mode=wish.mode,

@@ -192,7 +192,7 @@ def result_of(outcome: Outcome, report: Report, notices: tuple[Problem, ...]) ->
         unsaid=waits and not (proposal and proposal.told),
         spent=Receipt(usage=outcome.used).trailer,
         report=report,
-        exit=_EXITS.get(outcome.status, Exit.DONE),
+        exit=_EXITS.get(outcome.status, outcome.ingested.exit),
         notices=(*outcome.problems, *notices),
     )
 

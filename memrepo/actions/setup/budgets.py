@@ -75,8 +75,8 @@ def hot_budget(work: Work, state: State) -> HotBudget:
 def budgets(work: Work, bullets: int, now: datetime) -> Budgets:
     """Return what is left of the budgets, with so many bullets on the hot cache."""
     hot = HotBudget(bullets=bullets, budget=work.config.rules.hot.budget)
-    recorded = work.tree.manifests[0]
-    spent, today = spent_in_month(now, recorded), spent_in_day(now, recorded)
+    recorded, zone = work.tree.manifests[0], work.config.zone
+    spent, today = spent_in_month(now, recorded, zone), spent_in_day(now, recorded, zone)
     month = MonthBudget(
         usd=spent.cost_usd,
         max_usd=work.config.get("run.max_usd_month"),

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import assert_never
 
 import msgspec
@@ -24,6 +24,7 @@ from memrepo.core.ids import manual_id
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
+from memrepo.core.times import local_day
 from memrepo.policies.hotcache import hot_of
 from memrepo.store.settings import author
 from memrepo.views.hot import hot_changes
@@ -306,7 +307,14 @@ _KEPT = (
 
 
 def successor(
-    state: State, old: Memory, text: str, now: datetime, actor: str, *, replaces: tuple[str, ...]
+    state: State,
+    old: Memory,
+    text: str,
+    now: datetime,
+    actor: str,
+    *,
+    replaces: tuple[str, ...],
+    zone: tzinfo,
 ) -> Memory:
     """Return a memory that says a text in the place of an old one: its kind, subject and marks."""
     id_ = manual_id(
@@ -317,7 +325,7 @@ def successor(
         type_=old.type,
         text=old.text("title") or text,
         layer=old.layer,
-        captured=now.date().isoformat(),
+        captured=local_day(now, zone),
     )
     fields = {
         **{key: old.fields[key] for key in _KEPT if key in old.fields},

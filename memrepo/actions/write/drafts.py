@@ -18,6 +18,7 @@ from memrepo.core.ids import manual_id, normalise, text_hash
 from memrepo.core.memory import LAYERS, TYPES, Decay, Memory, Source, Stamp
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
+from memrepo.core.times import local_day
 from memrepo.purify.known import free_path
 from memrepo.purify.routes import route
 
@@ -153,7 +154,7 @@ class Drafts:
             type_=entry.type,
             text=entry.title or entry.text,
             layer=entry.layer,
-            captured=captured or now.date().isoformat(),
+            captured=captured or local_day(now, work.config.zone),
         )
         return Memory(path=path, fields=present(fields), body=entry.text)
 

@@ -60,7 +60,8 @@ def do(work: Work, request: Request) -> Written | Unchanged:
             if one.status != "active":
                 raise NotActive(one)
         ids = tuple(one.id for one in every)
-        new = successor(state, old, text, work.call.now, actor, replaces=ids)
+        now, zone = work.call.now, work.config.zone
+        new = successor(state, old, text, now, actor, replaces=ids, zone=zone)
         return Step(
             op="supersede",
             what=f"{', '.join(one.label for one in every)} by {new.label}",

@@ -1,0 +1,193 @@
+"""Files of a workspace that are moved, renamed, copied or lost."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import workspaces
+from driving import LATER, NEXT_DAY, assert_sound, begin, done, memories, memrepo
+
+LOGS = {
+    f"memory/2026-01-{day:02}.md": (
+        f"# 2026-01-{day:02}\n\n"
+        f"Nora measured window {day} and ordered a pane of {day * 100} mm.\n\n"
+        f"We decided to buy paint number {day} only from Lemke.\n"
+    )
+    for day in range(11, 17)
+}
+PEOPLE = (
+    "# People\n\n"
+    "- Nora is the glazier and always comes on Mondays.\n"
+    "- Lemke sells paint and is closed in August.\n"
+    "- Oskar keeps the key of the workshop.\n"
+)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    files = {"MEMORY.md": "- The workshop is in the mill.\n", "memory/people.md": PEOPLE, **LOGS}
+    given = {name: text.encode() for name, text in files.items()}
+    return begin(tmp_path, workspaces.write(tmp_path / "workspace", given))
+
+
+def workspace(repo: Path) -> Path:
+    return repo.parent / "workspace"
+
+
+def move(repo: Path, *pairs: tuple[str, str]) -> None:
+    for old, new in pairs:
+        target = workspace(repo) / new
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (workspace(repo) / old).rename(target)
+
+
+def append(repo: Path, name: str, text: str) -> None:
+    with (workspace(repo) / name).open("a") as file:
+        file.write(text)
+
+
+def places(repo: Path) -> set[str]:
+    return {s.resource for m in memories(repo).values() for s in m.sources}
+
+
+def said(repo: Path) -> dict[str, tuple[str, str]]:
+    return {id_: (m.body, m.status) for id_, m in memories(repo).items()}
+
+
+def test_logs_that_move_to_an_archive_stop_nothing_and_are_not_doubled(repo: Path) -> None:
+    before = said(repo)
+    move(repo, *((name, name.replace("memory/", "memory/archive/")) for name in LOGS))
+    append(repo, "MEMORY.md", "- Oskar never works on Fridays.\n")
+    ran = done(repo, "run", now=NEXT_DAY)
+    after = said(repo)
+    assert {id_: after[id_] for id_ in before} == before
+    (new,) = after.keys() - before.keys()
+    assert "Fridays" in after[new][0]
+    assert ran["counts"]["notes_new"] == 0
+    assert places(repo) == {
+        "sources/MEMORY.md",
+        "sources/memory/people.md",
+        *(f"sources/{name}".replace("memory/", "memory/archive/") for name in LOGS),
+    }
+    assert done(repo, "run", now=NEXT_DAY)["status"] == "skipped"
+    assert done(repo, "status")["unread"] == []
+    assert_sound(repo)
+
+
+def test_a_moved_log_that_grows_has_its_note_grow(repo: Path) -> None:
+    count = len(memories(repo))
+    move(repo, ("memory/2026-01-16.md", "memory/old/2026-01-16.md"))
+    done(repo, "run", now=LATER)
+    append(repo, "memory/old/2026-01-16.md", "\nThe pane broke on the way.\n")
+    assert done(repo, "run", now=NEXT_DAY)["counts"]["notes_grown"] == 1
+    assert len(memories(repo)) == count
+
+
+def test_a_log_that_moved_and_grew_has_its_note_grow(repo: Path) -> None:
+    count = len(memories(repo))
+    move(repo, ("memory/2026-01-16.md", "memory/old/2026-01-16.md"))
+    append(repo, "memory/old/2026-01-16.md", "\nThe pane broke on the way.\n")
+    assert done(repo, "run", now=NEXT_DAY)["counts"]["notes_grown"] == 1
+    assert len(memories(repo)) == count
+
+
+def test_a_copied_log_has_one_note(repo: Path) -> None:
+    count = len(memories(repo))
+    (workspace(repo) / "memory/copy").mkdir()
+    name = "2026-01-16.md"
+    shutil.copy(workspace(repo) / "memory" / name, workspace(repo) / "memory/copy" / name)
+    done(repo, "run", now=NEXT_DAY)
+    assert len(memories(repo)) == count
+    assert done(repo, "run", now=NEXT_DAY)["status"] == "skipped"
+
+
+def test_one_of_two_files_is_renamed(tmp_path: Path) -> None:
+    given = {"MEMORY.md": b"- The workshop is in the mill.\n", "memory/people.md": PEOPLE.encode()}
+    repo = begin(tmp_path, workspaces.write(tmp_path / "workspace", given))
+    before = said(repo)
+    move(repo, ("memory/people.md", "memory/team.md"))
+    ran = done(repo, "run", now=NEXT_DAY)
+    assert ran["ingest"]["removed"] == ["sources/memory/people.md"]
+    assert said(repo) == before
+    assert places(repo) == {"sources/MEMORY.md", "sources/memory/team.md"}
+    assert_sound(repo)
+
+
+def test_a_renamed_file_that_was_edited_loses_and_gains_only_the_edited_lines(repo: Path) -> None:
+    before = said(repo)
+    move(repo, ("memory/people.md", "memory/team.md"))
+    path = workspace(repo) / "memory/team.md"
+    path.write_text(path.read_text().replace("- Oskar keeps the key of the workshop.\n", ""))
+    append(repo, "memory/team.md", "- Paula paints the doors each May.\n")
+    done(repo, "run", now=NEXT_DAY)
+    after = said(repo)
+    (gone,) = (after[id_] for id_ in before if before[id_] != after[id_])
+    (new,) = (after[id_] for id_ in after.keys() - before.keys())
+    assert ("Oskar" in gone[0], gone[1]) == (True, "archived")
+    assert "Paula" in new[0]
+    assert "sources/memory/team.md" in places(repo)
+
+
+def test_what_a_person_archived_stays_so_when_its_file_is_renamed(repo: Path) -> None:
+    (id_,) = (i for i, m in memories(repo).items() if "Oskar" in m.body)
+    done(repo, "archive", id_)
+    before = said(repo)
+    move(repo, ("memory/people.md", "memory/team.md"))
+    done(repo, "run", now=NEXT_DAY)
+    assert said(repo) == before
+
+
+def test_the_revert_of_a_run_that_followed_a_move_is_followed_again(repo: Path) -> None:
+    before = said(repo)
+    move(repo, ("memory/people.md", "memory/team.md"))
+    done(repo, "run", now=LATER)
+    done(repo, "revert", now=LATER)
+    assert said(repo) == before
+    assert "sources/memory/people.md" in places(repo)
+    done(repo, "run", now=NEXT_DAY)
+    assert said(repo) == before
+    assert_sound(repo)
+
+
+def test_lines_that_were_copied_first_and_deleted_later_are_not_lost(tmp_path: Path) -> None:
+    lines = "".join(f"- Shelf {n} is reserved for the tools of team {n}.\n" for n in range(12))
+    given = {"MEMORY.md": lines.encode(), "memory/other.md": b"- Oskar sells honey in May.\n"}
+    repo = begin(tmp_path, workspaces.write(tmp_path / "workspace", given))
+    (workspace(repo) / "memory/shelves.md").write_text(lines)
+    done(repo, "run", now=LATER)
+    (workspace(repo) / "MEMORY.md").write_text("- The shelves have a file of their own.\n")
+    before = {m.body: m.status for m in memories(repo).values()}
+    ran = memrepo(repo, "run", now=NEXT_DAY)
+    assert ran.exit == 0, ran
+    after = {m.body: m.status for m in memories(repo).values()}
+    assert {body: after[body] for body in before} == before
+
+
+def test_of_a_workspace_that_lost_much_the_new_lines_land_and_the_snapshots_stay(
+    repo: Path,
+) -> None:
+    for name in list(LOGS)[:4]:
+        (workspace(repo) / name).unlink()
+    append(repo, "MEMORY.md", "- Oskar never works on Fridays.\n")
+    answer = memrepo(repo, "run", now=NEXT_DAY)
+    assert answer.exit == 3  # a person must look
+    ran = answer.data
+    (gone,) = ran["ingest"]["refused"]
+    assert gone["rule"] == "source-gone"
+    assert "4 files that the workspace workspace held are gone" in gone["message"]
+    assert ran["ingest"]["removed"] == []
+    assert ran["counts"]["memories_new"] == 1
+    assert all((repo / "sources" / name).exists() for name in LOGS)
+    assert len(done(repo, "ingest", "--force", now=NEXT_DAY)["removed"]) == 4
+
+
+def test_files_that_were_joined_into_one_are_not_lost(repo: Path) -> None:
+    joined = "".join((workspace(repo) / name).read_text() for name in LOGS)
+    for name in LOGS:
+        (workspace(repo) / name).unlink()
+    (workspace(repo) / "memory/january.md").write_text(joined)
+    ran = done(repo, "run", now=NEXT_DAY)
+    assert ran["ingest"]["refused"] == []
+    assert len(ran["ingest"]["removed"]) == len(LOGS)

@@ -34,7 +34,7 @@ from benchmarks.recall import (
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
-from memrepo.purify.dates import is_date_heading
+from memrepo.read.dates import is_date_heading
 from memrepo.purify.sources import SourceRules, kind_of
 from memrepo.purify.units import Unit, scan
 

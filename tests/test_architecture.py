@@ -16,6 +16,7 @@ RANK = {
     "merge": 1,
     "policies": 1,
     "purify": 1,
+    "read": 1,
     "views": 2,
     "checks": 2,
     "formats": 2,

@@ -13,8 +13,8 @@ from memrepo.core.codec import normal_body
 from memrepo.core.fields import Node
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.purify.dates import date_of_path
-from memrepo.purify.lines import read_lines
+from memrepo.read.dates import date_of_path
+from memrepo.read.lines import read_lines
 
 _WIKI = regex(r"\[\[([^\[\]|#^\n]{1,300})(?:[#^][^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]")
 _LINK = regex(r"\]\(<?([^()<>\s]{1,300}\.md)>?(?:#[^()\s]{0,200})?\)")

@@ -27,7 +27,7 @@ from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
 from memrepo.judges import wordlists
 from memrepo.judges.wordlists import words_of
-from memrepo.purify.dates import is_time_heading
+from memrepo.read.dates import is_time_heading
 from memrepo.purify.gather import ON_PERSON
 
 EXTRACT_LENGTH = 400

@@ -21,7 +21,7 @@ from memrepo.policies.graph import Graph
 from memrepo.policies.lexicon import Lexicon, rarity
 from memrepo.policies.rules import GAP
 from memrepo.policies.terms import SPACELESS
-from memrepo.purify.dates import find_clock
+from memrepo.read.dates import find_clock
 
 UNTITLED = "Untitled Thread"
 _WORDS = 3

@@ -40,7 +40,7 @@ from memrepo.policies.matching import normal_subject, tokens
 from memrepo.purify.assemble import Decision
 from memrepo.purify.candidate_files import Aside, deferred, was_rejected
 from memrepo.purify.clusters import shared_entities
-from memrepo.purify.dates import DateBasis, is_date_heading
+from memrepo.read.dates import DateBasis, is_date_heading
 from memrepo.purify.decisions import Near, compared_in
 from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
 from memrepo.purify.intake import Intake, Reader, SourceText

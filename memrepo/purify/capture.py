@@ -20,7 +20,7 @@ from memrepo.core.lines import without_comments
 from memrepo.core.memory import OWN_ACTOR, Memory, Source, Stamp, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.purify.dates import (
+from memrepo.read.dates import (
     DateBasis,
     date_of_path,
     find_clock,
@@ -29,10 +29,10 @@ from memrepo.purify.dates import (
 )
 from memrepo.purify.known import free_path, storable
 from memrepo.purify.leads import has_words, heading_path
-from memrepo.purify.lines import SourceLines
+from memrepo.read.lines import SourceLines
 
 if TYPE_CHECKING:
-    from memrepo.purify.markdown import Block
+    from memrepo.read.markdown import Block
 
 
 class NoteUnit(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +70,7 @@ def scan_notes(resource: str, data: bytes) -> tuple[tuple[NoteUnit, ...], tuple[
     title, that has one, and ends at the next such heading or a shallower one. Text outside of
     those is a note of its own; a log without such headings is one note.
     """
-    from memrepo.purify.markdown import parse_document  # a run with nothing new parses nothing
+    from memrepo.read.markdown import parse_document  # a run with nothing new parses nothing
 
     document = parse_document(resource, data)
     source = document.source

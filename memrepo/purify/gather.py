@@ -22,7 +22,7 @@ from memrepo.core.judge import Candidate
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.purify.clusters import hint_of
-from memrepo.purify.dates import is_date_heading, is_time_heading
+from memrepo.read.dates import is_date_heading, is_time_heading
 from memrepo.purify.leads import SELF_NAMED
 from memrepo.purify.sources import default_type
 from memrepo.purify.units import Unit

@@ -22,7 +22,7 @@ from memrepo.purify.leads import (
 )
 
 if TYPE_CHECKING:
-    from memrepo.purify.markdown import Block
+    from memrepo.read.markdown import Block
 
 _T = TypeVar("_T")
 

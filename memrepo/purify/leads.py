@@ -10,7 +10,7 @@ from memrepo.core.ids import strip_marker
 from memrepo.core.patterns import regex
 
 if TYPE_CHECKING:
-    from memrepo.purify.markdown import Block
+    from memrepo.read.markdown import Block
 
 DETAIL_LENGTH = 2000
 """Characters of the detail that stays with its statement; a longer body is several units."""

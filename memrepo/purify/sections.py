@@ -11,13 +11,13 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from memrepo.purify.dates import DateBasis, date_of_path, find_date
+from memrepo.read.dates import DateBasis, date_of_path, find_date
 from memrepo.purify.groups import bullets, last_line
 from memrepo.purify.leads import COLONS, has_words, only_introduces, width
-from memrepo.purify.lines import SourceLines
+from memrepo.read.lines import SourceLines
 
 if TYPE_CHECKING:
-    from memrepo.purify.markdown import Block, Document
+    from memrepo.read.markdown import Block, Document
     from memrepo.purify.units import Walk
 
 OPENING = 360

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from memrepo.purify.dates import date_of_path
+from memrepo.read.dates import date_of_path
 
 if TYPE_CHECKING:
     from memrepo.core.judge import Profile

@@ -21,7 +21,7 @@ from memrepo.core import header as headers
 from memrepo.core.ids import digest, normal_claim, strip_marker, text_hash
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.purify.dates import DateBasis, date_of_path, date_unit, is_time_heading
+from memrepo.read.dates import DateBasis, date_of_path, date_unit, is_time_heading
 from memrepo.purify.groups import (
     BELOW_LENGTH,
     BRIEF,
@@ -72,7 +72,7 @@ from memrepo.purify.leads import (
 from memrepo.purify.sources import PROFILES, is_episode, is_essay, is_procedures
 
 if TYPE_CHECKING:
-    from memrepo.purify.markdown import Block, Document, Task
+    from memrepo.read.markdown import Block, Document, Task
 
 UnitKind = Literal[
     "bullet", "list", "table", "row", "paragraph", "steps", "section", "document", "memory"
@@ -137,7 +137,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 
 def scan(resource: str, data: bytes) -> Scan:
     """Find the units of a source; never raises, a file that cannot be read is a problem."""
-    from memrepo.purify.markdown import parse_document  # a run with nothing new parses nothing
+    from memrepo.read.markdown import parse_document  # a run with nothing new parses nothing
 
     document = parse_document(resource, data)
     document = replace(document, blocks=tuple(without_sign_offs(document.blocks)))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.purify.markdown import Block, parse_document
+from memrepo.read.markdown import Block, parse_document
 
 
 def flat(blocks: tuple[Block, ...]) -> list[tuple[str, tuple[int, int], str]]:

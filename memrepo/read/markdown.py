@@ -20,7 +20,7 @@ from mistune.core import BlockState
 from memrepo.core.lines import MAX_DEPTH
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.purify.lines import SourceLines, read_lines, without_struck
+from memrepo.read.lines import SourceLines, read_lines, without_struck
 
 Task = Literal["", "open", "done"]
 BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "rule", "other"]
@@ -90,7 +90,7 @@ def parse_document(resource: str, data: bytes) -> Document:
     source = read_lines(resource, data)
     shown = (
         ""
-        if n in source.hidden
+        if n in source.hidden or n in source.unclosed
         else line
         if n in source.fenced
         else _BULLET_SIGN.sub(_marker, without_struck(line))

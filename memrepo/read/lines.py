@@ -96,6 +96,8 @@ class SourceLines(msgspec.Struct, frozen=True, kw_only=True):
     hidden: frozenset[int] = frozenset()
     managed: frozenset[int] = frozenset()
     fenced: frozenset[int] = frozenset()
+    unclosed: frozenset[int] = frozenset()
+    """Lines that open a code fence which nothing closes: what follows them is text."""
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -131,7 +133,7 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
             resource, "source-too-deep", f"nests lists or quotes over {MAX_DEPTH} levels", deep
         )
     header = _frontmatter(text)
-    fenced = _fenced(text, header)
+    fenced, unclosed = _fenced(text, header)
     managed, problems = _managed(resource, text, header, fenced)
     hidden = managed.union(range(1, header + 1))
     return SourceLines(
@@ -140,7 +142,19 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
         hidden=hidden,
         managed=managed,
         fenced=fenced,
-        problems=problems,
+        unclosed=unclosed,
+        problems=(*problems, *(_unclosed(resource, line) for line in sorted(unclosed))),
+    )
+
+
+def _unclosed(resource: str, line: int) -> Problem:
+    return Problem(
+        path=resource,
+        line=line,
+        rule="source-unclosed",
+        severity="warning",
+        message="code fence is never closed; the lines after it are read as text",
+        fix="close it",
     )
 
 
@@ -188,22 +202,24 @@ def _reads_like_a_mapping(lines: Sequence[str]) -> bool:
     )
 
 
-def _fenced(text: Sequence[str], header: int) -> frozenset[int]:
-    """Return the lines of fences that are closed; what an open one swallows is the parser's say."""
+def _fenced(text: Sequence[str], header: int) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the lines of fences that are closed, and those that open one that never is."""
     inside: set[int] = set()
-    closing: re.Pattern[str] | None = None
-    opened = 0
-    for number, line in enumerate(text[header:], start=header + 1):
-        if closing is not None:
-            if closing.fullmatch(line):
-                inside.update(range(opened, number + 1))
-                closing = None
-            continue
-        match = _FENCE.match(line)
+    unclosed: set[int] = set()
+    number = header + 1
+    while number <= len(text):
+        match = _FENCE.match(text[number - 1])
         if match and not (match[1][0] == "`" and "`" in match[2]):
-            opened = number
-            closing = re.compile(rf"[ \t]*{match[1][0]}{{{len(match[1])},}}[ \t]*")
-    return frozenset(inside)
+            closing = re.compile(rf"[ \t>]*{match[1][0]}{{{len(match[1])},}}[ \t]*")
+            rest = range(number + 1, len(text) + 1)
+            end = next((n for n in rest if closing.fullmatch(text[n - 1])), 0)
+            if end:
+                inside.update(range(number, end + 1))
+                number = end
+            else:
+                unclosed.add(number)
+        number += 1
+    return frozenset(inside), frozenset(unclosed)
 
 
 class _Mark(msgspec.Struct, frozen=True):

@@ -1,0 +1,1 @@
+"""Read sources: documents, the thoughts in them, and what each file and section is."""

@@ -1,0 +1,273 @@
+"""What a file and a section is, and what a thought's own text shows: tables, not sentences.
+
+The kind of a file comes from its path and shape by `kinds.toml`, that of a section from its
+nearest telling heading by the words of `languages/reading`. A person overrides a file's kind in
+the configuration.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from memrepo.core.patterns import regex
+from memrepo.read.dates import date_of_path, find_clock, is_time_heading
+from memrepo.read.thoughts import Unit, field_of, is_episode, width
+from memrepo.read.words import words
+
+TABLE = Path(__file__).with_name("kinds.toml")
+SIGN_LENGTH = 1500
+"""So many characters of a thought are looked at for signs."""
+
+
+class Kind(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of file: how it is recognised, and how much of it may become memories."""
+
+    name: str
+    names: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    shape: str = ""
+    prior: float
+    share: float
+    floor: int
+    cap: int
+
+
+class Kinds(msgspec.Struct, frozen=True, kw_only=True):
+    """The table of kinds with the weights of sections and signs."""
+
+    kind: tuple[Kind, ...]
+    sections: Mapping[str, float]
+    signs: Mapping[str, float]
+
+    def named(self, name: str) -> Kind:
+        """Return the first kind of a name; raises KeyError for an unknown one."""
+        for kind in self.kind:
+            if kind.name == name:
+                return kind
+        raise KeyError(name)
+
+
+class FileKind(msgspec.Struct, frozen=True, kw_only=True):
+    """The kind of one file, and why."""
+
+    kind: Kind
+    reason: str
+
+
+@cache
+def kinds() -> Kinds:
+    """Load the table."""
+    return msgspec.convert(tomllib.loads(TABLE.read_text("utf-8")), Kinds)
+
+
+_WORDS = regex(r"[^\W_]+")
+
+
+def file_kind(path: str, text: str, units: Sequence[Unit], override: str = "") -> FileKind:
+    """Return what a file is; `override` is the kind that the configuration gives it."""
+    table = kinds()
+    if override:
+        return FileKind(kind=table.named(override), reason="set in memrepo.toml")
+    *folders, name = path.split("/")
+    shape = _Shape(path, text, units)
+    for kind in table.kind:
+        reason = (
+            _named(kind.names, name)
+            or _worded((*kind.words, *kind.folders), folders, "folder")
+            or _worded(kind.words, [name.rpartition(".")[0]], "file name")
+            or (shape.fits(kind.shape) if kind.shape else "")
+        )
+        if reason:
+            return FileKind(kind=kind, reason=reason)
+    raise AssertionError("the last kind fits any file")
+
+
+def _named(names: Sequence[str], name: str) -> str:
+    return f"is named {name}" if any(fnmatchcase(name, one) for one in names) else ""
+
+
+def _worded(entries: Sequence[str], names: Sequence[str], where: str) -> str:
+    for name in names:
+        parts = [part.lower() for part in _WORDS.findall(name)]
+        spelled = "-".join(parts)
+        for entry in entries:
+            plain = "-".join(part.lower() for part in _WORDS.findall(entry))
+            if plain in parts or ("-" in plain and plain in spelled):
+                return f'"{entry}" in the {where}'
+    return ""
+
+
+PLACEHOLDER = regex(
+    r"_\([^)\n]+\)_|\[(?:your|the|name|insert|e\.?g|TODO|TBD|\.\.\.)[^\]\n]{0,40}\](?!\()"
+    r"|<[a-z][a-z _-]{2,30}>|\{\{.*?\}\}|\bYYYY-MM-DD\b",
+    re.IGNORECASE,
+)
+_SPEAKER = regex(r"^\W*(?:user|assistant|human|ai|system|bot|q|a)\b\W*[:：]", re.IGNORECASE)
+_BOX = regex(r"^\s*(?:[-*+]|\d+[.)])?\s*\[[ xX]\]")
+_POINTS = regex(r"^\W*(?:`[^`]+`|\[[^\]]+\]\([^)]+\)|[\w./-]+\.\w{2,4}\b|https?:)")
+_DIGITS = regex(r"\d+")
+_NO_WORD = regex(r"\W+")
+
+
+class _Shape:
+    """Measures of a file's text, each made when it is asked for."""
+
+    def __init__(self, path: str, text: str, units: Sequence[Unit]) -> None:
+        self.path, self.text, self.units = path, text, units
+        self.lines = [line for line in text.splitlines() if line.strip()]
+
+    def fits(self, shape: str) -> str:
+        """Return why a file has a shape, or an empty string."""
+        measure: Callable[[], str] = getattr(self, "_" + shape.replace(" ", "_"))
+        return measure()
+
+    def _of_lines(self, is_one: Callable[[str], object]) -> float:
+        return sum(map(bool, map(is_one, self.lines))) / max(1, len(self.lines))
+
+    def _of_units(self, is_one: Callable[[str], object]) -> float:
+        texts = [unit.text[:SIGN_LENGTH] for unit in self.units]
+        return sum(map(bool, map(is_one, texts))) / max(1, len(texts))
+
+    def _template(self) -> str:
+        found = self.units and self._of_units(PLACEHOLDER.search) > 0.5
+        return "more than half of it is placeholders" if found else ""
+
+    def _stanzas(self) -> str:
+        if len(self.lines) <= 25:
+            return ""
+        shapes = Counter(filter(lambda s: len(s) > 6, map(_plain, self.lines)))
+        again = sum(n for n in shapes.values() if n >= 3) / len(self.lines)
+        keys = Counter(key for line in self.lines if (key := _plain(field_of(line)[0])))
+        fields = sum(n for n in keys.values() if n >= 4) / len(self.lines)
+        return (
+            "repeats the same lines with other numbers" if max(again, fields - 0.15) > 0.45 else ""
+        )
+
+    def _talk(self) -> str:
+        found = len(self.lines) > 12 and self._of_lines(_SPEAKER.match) > 0.2
+        return "its lines are turns of a talk" if found else ""
+
+    def _dated_name(self) -> str:
+        return "has a date in its name" if date_of_path(self.path) else ""
+
+    def _episode(self) -> str:
+        return "is in the folder episodes" if is_episode(self.path) else ""
+
+    def _one_memory(self) -> str:
+        return "has a memory's header" if [u.kind for u in self.units][:1] == ["memory"] else ""
+
+    def _boxes(self) -> str:
+        return "more than a quarter are boxes" if self._of_lines(_BOX.match) > 0.25 else ""
+
+    def _rows_and_links(self) -> str:
+        rows = self._of_lines(lambda line: line.lstrip().startswith("|"))
+        many = len(self.lines) > 15 and max(rows, self._of_units(_POINTS.match)) > 0.5
+        return "more than half are table rows or links" if many else ""
+
+    def _rules(self) -> str:
+        signs = words().sentences
+        rules = self._of_units(
+            lambda t: any(signs[k].search(t) for k in ("rule", "ban", "preference"))
+        )
+        found = rules > 0.45 and len(self.units) >= 4 and len(self.text) < 9000
+        return "nearly half of it are rules" if found else ""
+
+    def _long(self) -> str:
+        code = sum(u.lines[1] - u.lines[0] for u in self.units if u.kind == "code")
+        found = len(self.text) > 9000 or code > 0.4 * len(self.lines)
+        return "is long or mostly code" if found else ""
+
+    def _any(self) -> str:
+        return "no sign of another kind"
+
+
+def _plain(text: str) -> str:
+    """Return a line with its numbers alike, for counting shapes."""
+    return _NO_WORD.sub(" ", _DIGITS.sub("0", text.lower())).strip()[:60]
+
+
+def section_kind(headings: Sequence[str]) -> str:
+    """Return what the nearest telling heading says a section is, or an empty string.
+
+    The first heading of a file is its title and tells only where it is the only one.
+    """
+    table = words().headings
+    for heading in reversed(headings[1:] or headings):
+        for kind in kinds().sections:
+            if table[kind].search(heading):
+                return kind
+        if is_time_heading(heading) or find_clock(heading):
+            return "log"
+    return ""
+
+
+_MARKED = regex(r"\[(?:[A-Z_]*(?:RULE|CORRECTION|DECISION|PREF|LESSON|POLICY|IMPORTANT)[A-Z_]*)\]")
+_TICKED = regex(r"^\W*\[[xX]\]|[✅✔☑]|~~")
+_IDENTIFIER = regex(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|#\d{2,}")
+_QUESTION = regex(r"[?？]\W*$")
+_ITALIC = regex(r"^\s*[_*][^_*].*[_*]\s*$")
+_PATH = regex(r"^\W*(?:`[^`]+`|[\w./-]+/[\w./-]+|https?:\S+)\W*(?:[(—–:-].{0,60})?$")
+_LINK = regex(
+    r"^\W*(?:\*\*)?\[[^\]]+\]\([^)]+\.md\)|^[^\n]{0,60}(?:→|->)\s*`?[\w./-]+\.(?:md|json|py|js)`?\W*$"
+)
+_PROGRESS = regex(r"\b\d+\s*/\s*\d+\b|\d+%")
+_LOG_PREFIX = regex(r"^\W*(?:\[[^\]]*\]|[\d:.\- ]+)?\W*")
+
+
+def signs_of(unit: Unit) -> frozenset[str]:
+    """Return the signs of a thought's own text, by name."""
+    text = unit.text[:SIGN_LENGTH]
+    first = text.partition("\n")[0]
+    table = words().sentences
+    found = {kind for kind in _SENTENCES if table[kind].search(text)}
+    begin = _LOG_PREFIX.sub("", first, count=1)
+    letters, size = sum(map(str.isalnum, text)), width("".join(filter(str.isalnum, text)))
+    one = "\n" not in text
+    shapes = {
+        "done": table["done"].search(begin) or table["done_end"].search(first),
+        "meta": one and table["meta"].match(_NO_MARK.sub("", first)),
+        "mark": _MARKED.search(text),
+        "ticked": unit.task == "done" or _TICKED.search(text),
+        "open_box": unit.task == "open" or text.startswith("⏳"),
+        "clock": find_clock(first[:40]),
+        "identifier": _IDENTIFIER.search(text),
+        "placeholder": PLACEHOLDER.search(text),
+        "question": _QUESTION.search(text),
+        "tiny": size < 12,
+        "short": size < 24,
+        "long": len(unit.text) > 700,
+        "numbers": sum(map(str.isdigit, text)) > 0.3 * max(1, letters),
+        "italic": one and _ITALIC.match(first),
+        "code": unit.kind == "code",
+        "path": one and _PATH.match(first),
+        "row": unit.kind == "row",
+        "dangling": one and first.rstrip(" *_").endswith((":", "：")),
+        "progress": _PROGRESS.search(text),
+        "dated": unit.captured_from == "unit",
+        "link": one and _LINK.match(first),
+    }
+    return frozenset(found | {name for name, shown in shapes.items() if shown})
+
+
+_NO_MARK = regex(r"^\W+")
+_SENTENCES = (
+    "ban",
+    "rule",
+    "preference",
+    "decision",
+    "lesson",
+    "identity",
+    "relation",
+    "now",
+    "unsure",
+    "promise",
+)

@@ -1,0 +1,588 @@
+"""From a source file to thoughts: verbatim, whole, each with its lines and what it stands under.
+
+An item with its children, a lead-in with its list, numbered steps, a few short fields, a rule with
+its reason, a file of one memory: each is one thought. A list or table that is longer than a person
+reads at once is split at its items, each with the lead-in as context. `PROCEDURES.md` is one
+thought for each second-level section and an episode one for the file (memory-purifier, candidate
+extraction). A thought is identified by its words and file, never by line or heading.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from memrepo.core import header as headers
+from memrepo.core.ids import digest, normal_claim, text_hash
+from memrepo.core.lines import without_comments
+from memrepo.core.patterns import regex
+from memrepo.core.problems import Problem
+from memrepo.read.dates import DateBasis, date_unit, find_date
+from memrepo.read.lines import SourceLines, without_struck
+from memrepo.read.markdown import Block, Document, Task, parse_document
+
+Shape = Literal[
+    "item", "card", "steps", "table", "row", "paragraph", "code", "section", "document", "memory"
+]
+WHOLE_LENGTH = 700
+"""A list, table or item with children of at most so many characters is one thought."""
+CARD_LENGTH, CARD_ITEMS, CARD_AVERAGE = 520, 9, 45
+"""Short lines of one section are one thought: together, how many, and their average length."""
+FIELD_LENGTH, FIELDS_LENGTH = 110, 420
+"""A field (`Key: value`) of at most so many characters joins its neighbours up to a length."""
+LEAD_LENGTH = 240
+MEMORY_LENGTH, MEMORY_THOUGHTS = 1900, 9
+"""A file with a memory's header is one thought up to this length and number of thoughts."""
+MAX_TEXT = 20_000
+HEADING_LENGTH = 160
+MIN_CHARACTERS = 2
+"""A text of fewer letters and digits says nothing."""
+COLONS = (":", "：")
+_MARKS = " \t*_"
+_MARKER = regex(r"^(?P<indent>\s*)(?:[-*+•◦▪‣]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_FIELD = regex(
+    r"^\W*(?:\*\*|__)?(?P<key>[^*:：|\n]{1,40}?)(?:\*\*|__)?\s*[:：]\s*(?:\*\*|__)?\s*(?P<value>\S.*)"
+)
+_BOLD_LINE = regex(r"^(?:\*\*|__)(?P<title>[^*_\n]{2,80}?)[:：]?(?:\*\*|__)[:：]?$")
+_EXPLAINS = regex(
+    r"^\W*(?:why|reason|rationale|because|how to apply|exceptions?|except|unless|note|warum|grund"
+    r"|ausnahmen?|pourquoi|raison|sauf|por ?qu[eéê]|motivo|excep\w+|exceç\w+|perché|eccezion\w+"
+    r"|почему|причина|исключени\w+|原因|理由|例外|注意|이유|예외)\b.{0,12}[:：]",
+    re.IGNORECASE,
+)
+"""A paragraph that gives the reason or the exception of what it follows."""
+_STAMP = regex(
+    r"^(?:\*\*|__|\[|\(|\[\*\*)?\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?"
+    r"(?: ?(?:UTC|GMT|Z|[+-]\d{2}:?\d{2}))?(?:\*\*|__|\]|\))*\s*[:：–—|-]*\s+(?=\S)"
+)
+"""A date in front of a line: it is the line's date and not part of its text."""
+_MACHINE_TAIL = regex(
+    r"[ \t]*\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\][ \t]*$", re.MULTILINE
+)
+"""What a program that promotes lines writes behind each of them."""
+_RULE_LINE = regex(r"^[\s|:-]+$")
+
+
+class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A thought of a source: what may become a memory.
+
+    `text` is verbatim; of a single item it has neither marker nor checkbox, and a date in front is
+    `captured` instead. `lines` are one-based and inclusive on the original bytes. `headings` run
+    outermost first; `lead` is the line that introduces the list, or the header of the table, that
+    it was split from. `key` and `value` are the halves of a single field. `about` is what the
+    file's header names, and `hint` the type that it gives. `captured` is an ISO date, empty when
+    only the commit dates it.
+    """
+
+    resource: str
+    kind: Shape
+    text: str
+    lines: tuple[int, int]
+    headings: tuple[str, ...] = ()
+    lead: str = ""
+    key: str = ""
+    value: str = ""
+    task: Task = ""
+    about: str = ""
+    hint: str = ""
+    captured: str = ""
+    captured_from: DateBasis = ""
+    text_hash: str = ""
+    hash: str = ""
+
+
+class Scan(msgspec.Struct, frozen=True, kw_only=True):
+    """What one source holds: thoughts in file order, findings, and counts of what is none.
+
+    `dropped` counts texts without a word, `managed` the lines left out because another program or
+    memrepo wrote them, `lines` all lines of the file.
+    """
+
+    resource: str
+    units: tuple[Unit, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    lines: int = 0
+    dropped: int = 0
+    managed: int = 0
+
+
+def scan(resource: str, data: bytes) -> Scan:
+    """Find the thoughts of a source; never raises, a file that cannot be read is a problem."""
+    document = parse_document(resource, data)
+    reader = _FileReader(resource=resource, source=document.source)
+    header = _memory_header(resource, data)
+    name = resource.rpartition("/")[2]
+    if is_episode(resource):
+        reader.add_document(document)
+    elif name == "PROCEDURES.md":
+        reader.add_procedures(document)
+    else:
+        reader.add_sections(document)
+        if header is not None:
+            reader.make_memory(header)
+    return Scan(
+        resource=resource,
+        units=tuple(reader.units),
+        lines=document.source.count,
+        problems=(*document.problems, *reader.problems),
+        dropped=reader.dropped,
+        managed=len(document.source.managed),
+    )
+
+
+def is_episode(resource: str) -> bool:
+    """Tell whether a file is an episode: it is directly in a folder named `episodes`."""
+    return resource.split("/")[-2:-1] == ["episodes"]
+
+
+def field_of(text: str) -> tuple[str, str]:
+    """Return key and value of a text that is one field (`**Key:** value`), else two empty texts."""
+    match = _FIELD.match(text) if "\n" not in text else None
+    if match is None or match["value"].startswith("//") or ". " in match["key"]:
+        return "", ""
+    return match["key"].strip(_MARKS), match["value"].strip(_MARKS)
+
+
+def is_field(text: str) -> bool:
+    """Tell whether a text is one short field."""
+    return len(text) <= FIELD_LENGTH and not _STAMP.match(text) and bool(field_of(text)[0])
+
+
+def width(text: str) -> int:
+    """Return the length of a text, a wide character counted as two."""
+    return sum(2 if ord(ch) >= 0x2E80 else 1 for ch in text)
+
+
+class _Header(msgspec.Struct, frozen=True, kw_only=True):
+    """What the header of a memory file says, and its last line."""
+
+    name: str
+    description: str
+    hint: str
+    last: int
+
+
+_HINTS = {"user": "identity", "feedback": "constraint", "project": "fact", "reference": "fact"}
+
+
+def _memory_header(resource: str, data: bytes) -> _Header | None:
+    """Read the header of a file that one memory fills; None for any other file."""
+    if not data.startswith((b"---", b"\xef\xbb\xbf---")):
+        return None
+    found = headers.split(data, resource)
+    values = {entry.key: entry.value for entry in found.entries}
+    inner = values.get("metadata")
+    kind = values.get("type") or (inner.get("type") if isinstance(inner, dict) else None)
+    name, description = values.get("name"), values.get("description")
+    if not isinstance(description, str) or not any(map(str.isalnum, description)):
+        return None
+    return _Header(
+        name=name.strip() if isinstance(name, str) else "",
+        description=" ".join(description.split()),
+        hint=_HINTS.get(kind, "") if isinstance(kind, str) else "",
+        last=found.body_line - 1,
+    )
+
+
+class _Node(msgspec.Struct, frozen=True, kw_only=True):
+    """A block with all that belongs to it: an item has its children, a table its rows."""
+
+    kind: Literal["paragraph", "item", "table", "code"]
+    lines: tuple[int, int]
+    text: str
+    """All of it, verbatim, with markers."""
+    block: Block
+    rows: tuple[Block, ...] = ()
+
+
+class _FileReader(msgspec.Struct):
+    """Collects the thoughts of one file."""
+
+    resource: str
+    source: SourceLines
+    units: list[Unit] = msgspec.field(default_factory=list)
+    problems: list[Problem] = msgspec.field(default_factory=list)
+    dropped: int = 0
+
+    # -- kinds of files ------------------------------------------------------------------------
+
+    def add_sections(self, document: Document) -> None:
+        """Take a file section by section."""
+        for heads, blocks in _sections(document.blocks):
+            self._compose(heads, self._nodes(blocks))
+
+    def add_document(self, document: Document) -> None:
+        """Take an episode whole."""
+        rows = [n for b in document.blocks if b.kind != "comment" for n in b.lines]
+        if rows:
+            last = max(n for block in document.blocks for n in _span(block))
+            self.add("document", self._verbatim(min(rows), last), (min(rows), last), ())
+
+    def add_procedures(self, document: Document) -> None:
+        """Take each second-level section whole, and what is before them by section."""
+        starts = [b for b in document.blocks if b.kind == "heading" and b.level == 2]
+        if not starts:
+            self.add_sections(document)
+            return
+        first = starts[0].lines[0]
+        for heads, blocks in _sections([b for b in document.blocks if b.lines[0] < first]):
+            self._compose(heads, self._nodes(blocks))
+        ends = [*(b.lines[0] - 1 for b in starts[1:]), self.source.count]
+        for start, end in zip(starts, ends, strict=True):
+            text = self._verbatim(start.lines[0], end)
+            if text.count("\n"):
+                self.add("section", text, (start.lines[0], end), ())
+
+    def make_memory(self, header: _Header) -> None:
+        """Make a file with a memory's header one thought, or put its description first."""
+        count = self.source.count
+        body = self._verbatim(header.last + 1, count)
+        heads = tuple(filter(None, (header.name,)))
+        units, self.units = self.units, []
+        if len(body) <= MEMORY_LENGTH and len(units) <= MEMORY_THOUGHTS:
+            said = normal_claim(header.description)
+            whole = body if said in normal_claim(body) else f"{header.description}\n\n{body}"
+            self.add("memory", whole.strip(), (1, count), heads, hint=header.hint)
+        else:
+            about = (1, header.last)
+            self.add("memory", header.description, about, heads, hint=header.hint)
+            self.units += units
+
+    # -- composing -----------------------------------------------------------------------------
+
+    def _nodes(self, blocks: Sequence[Block]) -> list[_Node]:
+        nodes: list[_Node] = []
+        for at, block in enumerate(blocks):
+            if block.kind in ("heading", "comment", "rule"):
+                continue
+            first, last = block.lines[0], max(_span(block))
+            if block.kind == "row":
+                previous = nodes[-1] if nodes else None
+                if (
+                    previous is not None
+                    and previous.kind == "table"
+                    and previous.lines[1] == first - 1
+                ):
+                    lines = (previous.lines[0], last)
+                    nodes[-1] = msgspec.structs.replace(
+                        previous,
+                        lines=lines,
+                        text=self._verbatim(*lines),
+                        rows=(*previous.rows, block),
+                    )
+                    continue
+            kind: Literal["paragraph", "item", "table", "code"] = "code"
+            if block.kind in ("paragraph", "item"):
+                kind = block.kind
+            elif block.kind == "row" or (at + 1 < len(blocks) and blocks[at + 1].kind == "row"):
+                kind = "table"
+            text = self._verbatim(first, last)
+            if block.kind == "other" and text.startswith(">"):
+                kind = "paragraph"
+                text = re.sub(r"^>[ \t]?", "", text, flags=re.MULTILINE).strip()
+            if not text or text.startswith("<"):
+                continue
+            rows = (block,) if block.kind == "row" else ()
+            nodes.append(_Node(kind=kind, lines=(first, last), text=text, block=block, rows=rows))
+        return nodes
+
+    def _compose(self, heads: tuple[str, ...], nodes: list[_Node]) -> None:
+        """Join the nodes of one section to thoughts."""
+        nodes = _with_explanations(nodes)
+        if not nodes:
+            return
+        if _is_card(nodes):
+            self._add_joined(heads, nodes)
+            return
+        lead, at = "", 0
+        fields: list[_Node] = []
+        while at < len(nodes):
+            node = nodes[at]
+            if fields and not _joins(fields, node):
+                self._add_joined(heads, fields, lead)
+                fields = []
+            run: list[_Node] = []
+            if node.kind == "paragraph":
+                lead = ""
+                run = _list_after(nodes, at) if _introduces(node) else []
+                if run and sum(len(n.text) for n in (node, *run)) <= WHOLE_LENGTH:
+                    self._add_joined(heads, [node, *run])
+                    at += 1 + len(run)
+                    continue
+                if run:
+                    lead = node.text.rstrip(_MARKS + "".join(COLONS)).lstrip(_MARKS)
+                else:
+                    self.add("paragraph", node.text, node.lines, heads)
+            elif run := _steps_after(nodes, at):
+                self._add_joined(heads, [node, *run], lead)
+                at += len(run)
+            elif node.kind == "item" and not node.block.children and is_field(_bare(node.text)):
+                fields.append(node)
+            elif node.kind == "item":
+                self._add_item(heads, node, lead)
+            elif node.kind == "table":
+                self._add_table(heads, node, lead)
+            else:
+                self._add_code(heads, node, lead)
+            at += 1
+        if fields:
+            self._add_joined(heads, fields, lead)
+
+    def _add_joined(self, heads: tuple[str, ...], nodes: Sequence[_Node], lead: str = "") -> None:
+        """Take some nodes as one thought; a single item as an item."""
+        if len(nodes) == 1 and nodes[0].kind == "item":
+            self._add_item(heads, nodes[0], lead)
+            return
+        lines = (nodes[0].lines[0], nodes[-1].lines[1])
+        steps = all(n.block.ordered for n in nodes if n.kind == "item") and len(nodes) > 2
+        self.add("steps" if steps else "card", self._verbatim(*lines), lines, heads, lead)
+
+    def _add_item(self, heads: tuple[str, ...], node: _Node, lead: str) -> None:
+        """Take an item with its children; a long one is its children under its own line."""
+        block = node.block
+        if len(node.text) <= WHOLE_LENGTH or not block.children:
+            text = _bare(node.text)
+            steps = len(block.children) > 1 and all(c.ordered for c in block.children)
+            self.add("steps" if steps else "item", text, node.lines, heads, lead, task=block.task)
+            return
+        own = block.text.strip()
+        if len(own) > LEAD_LENGTH // 2 and not own.rstrip(_MARKS).endswith(COLONS):
+            self.add("item", own, block.lines, heads, lead, task=block.task)
+        inner = own.rstrip(_MARKS + "".join(COLONS)).lstrip(_MARKS)[:LEAD_LENGTH]
+        self._compose_children(heads, block.children, inner or lead)
+
+    def _compose_children(
+        self, heads: tuple[str, ...], children: Sequence[Block], lead: str
+    ) -> None:
+        for child in children:
+            lines = (child.lines[0], max(_span(child)))
+            text = self._verbatim(*lines)
+            node = _Node(kind="item", lines=lines, text=text, block=child)
+            self._add_item(heads, node, lead)
+
+    def _add_table(self, heads: tuple[str, ...], node: _Node, lead: str) -> None:
+        """Take a table whole, or each row under the table's header."""
+        if len(node.text) <= WHOLE_LENGTH:
+            self.add("table", node.text, node.lines, heads, lead)
+            return
+        head = self.source.text[node.lines[0] - 1]
+        cells = " | ".join(cell.strip() for cell in head.strip().strip("|").split("|"))
+        for row in node.rows:
+            text = self._verbatim(*row.lines)
+            if not _RULE_LINE.match(text):
+                self.add("row", text, row.lines, heads, cells[:LEAD_LENGTH])
+
+    def _add_code(self, heads: tuple[str, ...], node: _Node, lead: str) -> None:
+        """Take code into the thought right before it; else it is a thought of its own."""
+        last = self.units[-1] if self.units else None
+        near = last is not None and last.headings == heads and node.lines[0] - last.lines[1] <= 2
+        if last is not None and near and len(last.text) + len(node.text) <= WHOLE_LENGTH:
+            self.units.pop()
+            text = f"{last.text}\n{node.text}"
+            lines = (last.lines[0], node.lines[1])
+            self.add(last.kind, text, lines, heads, last.lead, task=last.task)
+        else:
+            self.add("code", node.text, node.lines, heads, lead)
+
+    # -- texts ---------------------------------------------------------------------------------
+
+    def _verbatim(self, first: int, last: int) -> str:
+        """Return lines as their author wrote them, without comments, strikes and common indent."""
+        rows = [without_struck(line).rstrip() for _, line in self.source.visible(first, last)]
+        text = without_comments("\n".join(rows))
+        rows = [row for row in text.split("\n") if row.strip(_MARKS + "-+")]
+        indent = min((len(r) - len(r.lstrip()) for r in rows), default=0)
+        return _MACHINE_TAIL.sub("", "\n".join(row[indent:] for row in rows)).strip()
+
+    def add(
+        self,
+        kind: Shape,
+        text: str,
+        lines: tuple[int, int],
+        headings: tuple[str, ...],
+        lead: str = "",
+        *,
+        task: Task = "",
+        hint: str = "",
+    ) -> None:
+        """Take a text as a thought, if it says anything."""
+        captured, basis = "", ""
+        if (stamp := _STAMP.match(text)) and (day := find_date(stamp[0])):
+            text, captured, basis = text[stamp.end() :], day, "unit"
+        if sum(map(str.isalnum, text)) < MIN_CHARACTERS:
+            self.dropped += bool(text)
+            return
+        if len(text) > MAX_TEXT:
+            self._note_cut(lines[0], len(text))
+            text = text[:MAX_TEXT]
+        if not captured:
+            captured, basis = date_unit(
+                text if kind in ("item", "paragraph", "row") else "", headings, self.resource
+            )
+        key, value = field_of(text) if kind in ("item", "paragraph") else ("", "")
+        self.units.append(
+            Unit(
+                resource=self.resource,
+                kind=kind,
+                text=text,
+                lines=lines,
+                headings=headings,
+                lead=lead,
+                key=key,
+                value=value,
+                task=task,
+                hint=hint,
+                captured=captured,
+                captured_from=basis,  # type: ignore[arg-type]
+                text_hash=text_hash(text),
+                hash=f"un-{digest([self.resource, normal_claim(text)])[:16]}",
+            )
+        )
+
+    def _note_cut(self, line: int, length: int) -> None:
+        self.problems.append(
+            Problem(
+                path=self.resource,
+                line=line,
+                rule="unit-cut",
+                severity="warning",
+                message=f"has {length} characters in one piece; "
+                f"those after {MAX_TEXT} are not judged",
+                fix="split it into smaller paragraphs or items",
+            )
+        )
+
+
+def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[Block]]]:
+    """Yield the blocks of each section with the headings above them, outermost first.
+
+    A paragraph of one bold line above others is a heading of the lowest level.
+    """
+    path: list[tuple[int, str]] = []
+    section: list[Block] = []
+    for at, block in enumerate(blocks):
+        title = ""
+        level = block.level
+        if block.kind == "heading":
+            title = block.text
+        elif block.kind == "paragraph" and at + 1 < len(blocks):
+            match = _BOLD_LINE.match(block.text)
+            after = blocks[at + 1]
+            near = after.lines[0] - block.lines[1] <= 2
+            if match and near and not match["title"].endswith((".", "!", "?", "。", "！")):
+                title, level = match["title"], 7
+        if not title:
+            section.append(block)
+            continue
+        if section:
+            yield tuple(text for _, text in path), section
+            section = []
+        while path and path[-1][0] >= level:
+            path.pop()
+        path.append((level, title.replace("**", "").strip(_MARKS + "`#")[:HEADING_LENGTH]))
+    if section:
+        yield tuple(text for _, text in path), section
+
+
+def _span(block: Block) -> Iterator[int]:
+    """Yield the lines of a block and of its children: first and last of each."""
+    yield from block.lines
+    for child in block.children:
+        yield from _span(child)
+
+
+def _bare(text: str) -> str:
+    """Return the text of an item without its marker and checkbox, its children at the margin."""
+    match = _MARKER.match(text)
+    if match is None:
+        return text
+    first, *rest = text[match.end() :].split("\n")
+    indent = min((len(r) - len(r.lstrip()) for r in rest if r.strip()), default=0)
+    return "\n".join((first, *(row[indent:] for row in rest)))
+
+
+def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
+    """Join a paragraph that gives reason or exception to what it follows."""
+    joined: list[_Node] = []
+    for node in nodes:
+        last = joined[-1] if joined else None
+        explains = node.kind == "paragraph" and _EXPLAINS.match(node.text)
+        explains = explains and (not joined or len(joined[-1].text + node.text) <= MEMORY_LENGTH)
+        if (
+            last is None
+            or not explains
+            or last.kind not in ("paragraph", "item")
+            or len(last.text) + len(node.text) > 2 * WHOLE_LENGTH
+        ):
+            joined.append(node)
+        else:
+            lines = (last.lines[0], node.lines[1])
+            text = f"{last.text}\n{node.text}"
+            joined[-1] = msgspec.structs.replace(last, lines=lines, text=text)
+    return joined
+
+
+def _introduces(node: _Node) -> bool:
+    """Tell whether a paragraph ends in a colon, or is one bold line, and so opens what follows."""
+    bold = _BOLD_LINE.match(node.text) is not None
+    return len(node.text) <= LEAD_LENGTH and (bold or _ends_open(node.text))
+
+
+def _list_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
+    """Return the items, the table or the code right after a node."""
+    run: list[_Node] = []
+    for node in nodes[at + 1 :]:
+        if node.kind == "paragraph" or (run and node.kind != run[0].kind):
+            break
+        run.append(node)
+    return run
+
+
+def _steps_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
+    """Return the items that an item which ends in a colon introduces, up to the next such item."""
+    node = nodes[at]
+    if node.kind != "item" or node.block.children or not _ends_open(node.text):
+        return []
+    run: list[_Node] = []
+    length = len(node.text)
+    for other in nodes[at + 1 :]:
+        length += len(other.text)
+        if other.kind != "item" or length > WHOLE_LENGTH or _ends_open(other.text):
+            break
+        run.append(other)
+    return run
+
+
+def _ends_open(text: str) -> bool:
+    return text.rstrip(_MARKS).endswith(COLONS)
+
+
+def _joins(fields: Sequence[_Node], node: _Node) -> bool:
+    """Tell whether a node is one more field of a card."""
+    is_one = node.kind == "item" and not node.block.children and is_field(_bare(node.text))
+    total = sum(len(n.text) for n in (*fields, node))
+    return is_one and total <= FIELDS_LENGTH and not node.block.task
+
+
+def _is_card(nodes: Sequence[_Node]) -> bool:
+    """Tell whether a section is one thought: steps, a lead-in with its list, or short lines."""
+    total = sum(width(n.text) for n in nodes)
+    items = [n for n in nodes if n.kind == "item"]
+    if len(nodes) < 2 or any(n.block.task or _STAMP.match(_bare(n.text)) for n in nodes):
+        return False
+    introduced = nodes[0].kind == "paragraph" and _introduces(nodes[0])
+    if introduced and len(nodes) > 1 and nodes[1:] == items and total <= WHOLE_LENGTH:
+        return True
+    if len(nodes) > CARD_ITEMS or len(nodes) - len(items) > (nodes[0].kind == "paragraph"):
+        return False
+    ordered = [n for n in items if n.block.ordered]
+    if total <= WHOLE_LENGTH and len(ordered) >= 2 and len(ordered) == len(items):
+        return True
+    lines = sum(n.text.count("\n") + 1 for n in nodes)
+    fields = sum(is_field(_bare(n.text)) for n in items)
+    if total <= FIELDS_LENGTH and fields == len(nodes):
+        return True
+    return total <= CARD_LENGTH and total / lines < CARD_AVERAGE

@@ -23,7 +23,7 @@ from memrepo.purify import dates, replies
 from memrepo.purify.capture import scan_notes
 from memrepo.purify.intake import SourceText
 from memrepo.purify.pipeline import Setting, purify
-from memrepo.purify.units import scan
+from memrepo.read.thoughts import scan
 from memrepo.views import pages
 
 PATH = "memories/knowledge/2026-01/a-123456.md"

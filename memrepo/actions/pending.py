@@ -19,7 +19,7 @@ from memrepo.purify.capture import note_hash, scan_notes
 from memrepo.purify.holds import LEFT_OUT, fingerprints
 from memrepo.purify.manifest import CARRIED, Removal, read_removal
 from memrepo.purify.retire import REQUEST
-from memrepo.purify.units import scan
+from memrepo.read.thoughts import scan
 from memrepo.store import history
 from memrepo.store.light import call
 from memrepo.store.repo import CannotWork

@@ -120,7 +120,9 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One distinct text that runs may promote, with every place it stands.
 
     `text` has neither list marker nor checkbox. `context` is the heading path, outermost first,
-    then the texts of enclosing list items. `key` and `value` are the halves of a bold lead
+    then the line that introduces it. `rank`, `fits` and `signs` are what the shelf makes of it
+    (`read.shelf`); `chosen` tells whether it is on the shelf, `same_as` names the candidate that
+    says nearly the same. `key` and `value` are the halves of a bold lead
     `**Key:** value`, else empty. `task` is open, done or empty. `days` counts distinct capture
     dates and `resources` distinct source files, over earlier evidence too. `retrieved` tells how
     often recall handed over the note that it is; empty for what is no nominated note. `changes`
@@ -144,6 +146,11 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     detail: str = ""
     about: str = ""
     daily: bool = False
+    rank: float = 0.0
+    fits: str = ""
+    signs: tuple[str, ...] = ()
+    chosen: bool = True
+    same_as: str = ""
 
     @property
     def captured(self) -> str:

@@ -111,11 +111,17 @@ FIELDS: tuple[Field, ...] = (
     Field(name="predicate", kind=_TEXT, merge="lww", writer="person", doc="What is said of it."),
     Field(name="object", kind=_TEXT, merge="lww", writer="person", doc="The value said."),
     Field(
+        name="context",
+        kind=_TEXT,
+        merge="lww",
+        doc="What the text stands under: who it is about, its file, headings and lead-in.",
+    ),
+    Field(
         name="lead",
         kind=_TEXT,
         merge="lww",
         aside=True,
-        doc="The beginning of the text that context added: headings, list parents, a file's name.",
+        doc="The beginning of the text that context added, in files of format 1.",
     ),
     Field(name="description", kind=_TEXT, merge="lww", writer="person", doc="One line (OKF)."),
     Field(

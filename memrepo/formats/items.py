@@ -10,7 +10,7 @@ from memrepo.core.problems import Problem
 from memrepo.formats.pages import Page
 from memrepo.formats.records import Given, Record
 from memrepo.purify.capture import scan_notes
-from memrepo.purify.units import Unit, scan
+from memrepo.read.thoughts import Unit, scan
 
 
 def items(
@@ -49,7 +49,13 @@ def _there(page: Page, problem: Problem) -> Problem:
 def item(page: Page, unit: Unit, type_: str, *, layer: str = "") -> Record:
     """Return the record of one unit: its nearest heading is what it is about."""
     given = Given(page.path, unit.lines[0])
-    about = unit.parents[-1] if unit.parents else unit.headings[-1] if unit.headings else ""
+    about = (
+        tuple(filter(None, (unit.lead,)))[-1]
+        if tuple(filter(None, (unit.lead,)))
+        else unit.headings[-1]
+        if unit.headings
+        else ""
+    )
     given.put("subject", " ".join(about.split())[:2000])
     ahead = page.lines[0] - 1
     return Record(

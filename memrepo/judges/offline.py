@@ -1,19 +1,16 @@
-"""The judge that needs no model: documented rules, the same answer every time.
+"""The judge that needs no model: a librarian, the same answer every time.
 
-It scores by named signals (`judges.scores`), words a claim with the evidence's own text and reads
-triples in three shapes (`judges.wording`), and takes the type from the words, with the kind of the
-source as prior. Two statements are opposites only where they are equal but for one turn of a word:
-other names, numbers and nouns make other statements ("likes tea" and "likes coffee" both hold).
+It promotes what is on the shelf (`read.shelf`) and quotes it: the text of a claim is its evidence's
+own, its type what the sentence states. It composes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.ids import normalise
 from memrepo.core.judge import (
     Assessment,
     Candidate,
@@ -23,9 +20,7 @@ from memrepo.core.judge import (
     ComparisonRequest,
     Finding,
     GistRequest,
-    Profile,
     PromotionRequest,
-    PromotionScores,
     Summary,
     SummaryRequest,
     Suspicion,
@@ -37,97 +32,37 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import Gist
 from memrepo.core.patterns import regex
-from memrepo.judges import sameness, wordlists
-from memrepo.judges.kinds import has_address, heading_kind, kind_of, opens_with_step
-from memrepo.judges.pointers import pointed, told_by
-from memrepo.judges.scores import is_hedged, measure, score
-from memrepo.judges.statements import parts_of, steps_of, whole
-from memrepo.judges.successions import (
-    CONTESTED_CONFIDENCE,
-    Said,
-    Succession,
-    succession,
-    two_values,
-    values_by_key,
-)
-from memrepo.judges.wording import (
-    Triple,
-    cap,
-    extract,
-    lead_of,
-    read_document,
-    read_triple,
-    split_title,
-    stated,
-    tidy,
-)
+from memrepo.core.schema import Scores
+from memrepo.judges.scores import measure, promotion_scores
 from memrepo.policies.gists import gist_of
-from memrepo.policies.matching import PriorIndex, tokens
 from memrepo.policies.summaries import summary_of
 from memrepo.purify.decisions import noticed
-from memrepo.purify.leads import answer_of
 from memrepo.purify.passes import with_postures
 from memrepo.purify.routes import affinity, recast, route
-
-_TURNS = frozenset(
-    "not no never cannot can don doesn didn isn aren won wasn t do does did longer any more"
-    " nicht kein keine keinen nie mehr".split()
-)
-"""Words of a negation, with the auxiliaries that English takes for it."""
-_PAIRS = """
-love hate, love dislike, like dislike, like hate, enjoy hate, prefer avoid, want refuse,
-enable disable, enabled disabled, allow forbid, allowed forbidden, accept reject, open closed,
-open shut, on off, always never, start stop, started stopped, win lose, true false, married single,
-vegetarian carnivore, early late, public private, liebt hasst, mag hasst, immer nie, an aus,
-erlaubt verboten, offen geschlossen
-"""
-
-
-def _stem(word: str) -> str:
-    """Return a word without the s of the third person."""
-    plain = len(word) > 3 and word.endswith("s") and word[-2] not in "siu"
-    return word[:-1] if plain else word
-
-
-_OPPOSITES = frozenset(
-    frozenset(map(_stem, pair.split()))
-    for pair in _PAIRS.replace("\n", " ").split(",")
-    if pair.split()
-)
-
-
-def opposed(one: str, other: str) -> str:
-    """Return how two texts contradict each other, or an empty string."""
-    first, second = _stems(one), _stems(other)
-    if first ^ second in _OPPOSITES:
-        return "the same statement with the opposite word"
-    negated = [bool(wordlists.NEGATION.search(normalise(text))) for text in (one, other)]
-    if negated[0] != negated[1] and first - _TURNS == second - _TURNS and first - _TURNS:
-        return "the same statement, once negated"
-    return ""
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(map(_stem, tokens(text)))
-
+from memrepo.read.dates import is_time_heading
+from memrepo.read.kinds import section_kind
+from memrepo.read.shelf import POOR
 
 BATCH = 10**9  # rules have no context window
-REJECT_AT, DEFER_BELOW, RESOLVED_FROM, NOISE_AT = 0.5, 1.5, 2.0, 0.8
-TITLE_LENGTH = 120
-DOCUMENTS = ("episode", "method", "procedure")  # hints whose unit is a titled document
+TITLE_LENGTH, EXTRACT_LENGTH, SUBJECT_LENGTH, OBJECT_LENGTH = 120, 400, 80, 300
+UNSURE_CONFIDENCE = 0.5
+DOCUMENTS = ("episode", "method")
+"""Types whose thought is a titled document."""
 _HASHTAG = regex(
     r"(?<![\w/#&(:\"'`])#(?!(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\b)([^\W\d_][\w-]{1,40})"
 )
 """A tag as people write it; `#fff` is a colour."""
+_HEADING = regex(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*$")
+_SENTENCE_END = regex(r"[.!?…](?=\s)|[。！？]|\n")
 
 
 class OfflineJudge(msgspec.Struct, frozen=True):
-    """Judge both passes by rules; implements `core.judge.Judge`."""
+    """Judge both passes by the shelf; implements `core.judge.Judge`."""
 
     @property
     def name(self) -> str:
         """Return the name and version of the rules."""
-        return "offline/1"
+        return "offline/2"
 
     @property
     def batch(self) -> tuple[int, int]:
@@ -145,45 +80,18 @@ class OfflineJudge(msgspec.Struct, frozen=True):
         return ""
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
-        """Answer Pass 1: one verdict a candidate, in the request's order.
-
-        Merge goes before promote, and compress before anything that is not resolved by itself
-        (memory-purifier, Pass 1, which leaves open what "weak" is: here a strength below 2.0).
-        """
-        scored = {c.candidate_id: score(c) for c in request.candidates}
-        words = {key: word_of(scores) for key, (scores, _) in scored.items()}
-        strengths = {key: scores.strength for key, (scores, _) in scored.items()}
-        merges = sameness.equal_groups(
-            [c for c in request.candidates if words[c.candidate_id] != "reject"], words
-        )
-        promoted = {key for key, word in words.items() if word == "promote"}
-        fuller_of = sameness.fuller_texts(request.candidates, promoted)
-        for key, fuller in (fuller_of | pointed(request.candidates, promoted)).items():
-            merges[key] = tuple(sorted({*merges.get(key, ()), fuller}))
-            merges[fuller] = tuple(sorted({*merges.get(fuller, ()), key}))
-        surviving = promoted | merges.keys()
-        weak = {
-            key
-            for key, (scores, _) in scored.items()
-            if scores.strength < RESOLVED_FROM and key not in merges and sameness.may_fold(scores)
-        }
-        folded = sameness.fold_targets(request.candidates, weak, surviving, strengths)
-        return tuple(
-            _verdict(c, *scored[c.candidate_id], words[c.candidate_id], merges, folded)
-            for c in request.candidates
-        )
+        """Answer Pass 1: one verdict a candidate, in the request's order."""
+        chosen = {c.candidate_id for c in request.candidates if c.chosen}
+        joined: dict[str, set[str]] = {}
+        for one in request.candidates:
+            if one.same_as in chosen:
+                joined.setdefault(one.candidate_id, set()).add(one.same_as)
+                joined.setdefault(one.same_as, set()).add(one.candidate_id)
+        return tuple(_verdict(c, joined.get(c.candidate_id, ())) for c in request.candidates)
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
-        """Answer Pass 2: a claim for each statement of a cluster, in the request's order."""
-        told = map(told_by, request.clusters)
-        drafts = [d for cluster in told for d in _drafts(cluster, request.profile)]
-        values = values_by_key((d.said for d in drafts), PriorIndex(request.priors))
-        claims = [_claim(d, succession(d.said, values), request) for d in drafts]
-        standing = sameness.Standing(request.priors, len(claims))
-        return tuple(
-            claim if draft.quote else _restating(claim, draft.said.cluster, standing)
-            for draft, claim in zip(drafts, claims, strict=True)
-        )
+        """Answer Pass 2: one claim a cluster, in the request's order."""
+        return tuple(_claim(cluster, request) for cluster in request.clusters)
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
         """Say that evidence states each wording: rules word with words of the evidence only."""
@@ -202,214 +110,95 @@ class OfflineJudge(msgspec.Struct, frozen=True):
         return summary_of(request.topic, request.memories)
 
 
-def _compared(suspicion: Suspicion) -> Finding:
-    """Flag what its own rules named, and statements that differ in a negation or an opposite.
-
-    Sure of a change that the newer statement tells itself, and of two values of one matter
-    where the days are explicit; else two statements are left to a person.
-    """
-    match suspicion.why:
-        case "claimed" | "replaced":
-            return _unsure(suspicion.reason, found=True)
-        case "changed":
-            found = noticed(suspicion.first, suspicion.second)
-            return found.finding if found else _unsure("")
-        case "same_key":
-            return two_values(suspicion.first, suspicion.second)
-        case "similar":
-            return _unsure(opposed(suspicion.first.text, suspicion.second.text))
-
-
-def _unsure(why: str, *, found: bool = False) -> Finding:
-    return Finding(
-        is_contradiction=found or bool(why), confidence=CONTESTED_CONFIDENCE, reasoning=why
-    )
-
-
-def word_of(scores: PromotionScores) -> VerdictWord:
-    """Return the verdict of scores alone: reject, defer or promote.
-
-    Noise of 0.8 or a strength of 0.5 and below is rejected, below 1.5 deferred; 1.5 to 2.0 is
-    promoted and stands unresolved in Pass 2 (the lineage has no rule for that interval).
-    """
-    if scores.noise_risk >= NOISE_AT or scores.strength <= REJECT_AT:
-        return "reject"
-    return "defer" if scores.strength < DEFER_BELOW else "promote"
-
-
-def _verdict(
-    candidate: Candidate,
-    scores: PromotionScores,
-    codes: tuple[str, ...],
-    word: VerdictWord,
-    merges: Mapping[str, tuple[str, ...]],
-    folded: Mapping[str, str],
-) -> Verdict:
-    key = candidate.candidate_id
-    if key in merges:
-        word, codes = "merge", (*codes, "equal_text")
-    elif key in folded:
-        word, codes = "compress", (*codes, "said_more_fully")
-    elif word == "promote" and scores.strength < RESOLVED_FROM:
-        codes = (*codes, "unresolved")
+def _verdict(candidate: Candidate, joined: Sequence[str] | set[str]) -> Verdict:
+    """Return the verdict of one candidate; `joined` are those that say nearly the same."""
+    word: VerdictWord = "promote" if candidate.chosen else "defer"
+    if joined:
+        word = "merge"
+    elif not candidate.chosen and candidate.rank <= POOR:
+        word = "reject"
+    scores = promotion_scores(candidate, word)
     return Verdict(
-        candidate_id=key,
+        candidate_id=candidate.candidate_id,
         scores=scores,
         strength=scores.strength,
         verdict=word,
-        rationale=",".join(codes),
-        merge_with=merges.get(key, ()),
-        compress_into=folded.get(key, ""),
+        rationale=",".join(candidate.signs),
+        merge_with=tuple(sorted(joined)),
     )
 
 
 def spokesman_of(cluster: Cluster) -> Candidate:
-    """Return the member whose text words the claim: longest, then newest, then smallest id.
-
-    Where one kind of source says what the cluster is, the others only support it.
-    """
+    """Return the member whose text is the claim: the highest on the shelf, then the newest."""
     own = [c for c in cluster.candidates if c.type_hint == cluster.type_hint]
     members = sorted(own or cluster.candidates, key=lambda c: c.candidate_id)
-    return max(members, key=lambda c: (len(tidy(c.text)), c.captured))
+    return max(members, key=lambda c: (c.rank, c.captured, len(c.text)))
 
 
-class _Draft(msgspec.Struct, frozen=True, kw_only=True):
-    """What a cluster says before priors are considered."""
-
-    said: Said
-    type: str
-    code: str
-    wording: Wording
-    tags: tuple[str, ...]
-    quote: str = ""
-
-
-def _drafts(cluster: Cluster, profile: Profile) -> list[_Draft]:
-    """Return what a cluster says, one draft a statement."""
+def _claim(cluster: Cluster, request: CanonicalRequest) -> CanonicalClaim:
     spokesman = spokesman_of(cluster)
-    if cluster.type_hint == "episode":
-        return [_draft(cluster, spokesman, profile)]
-    if spokesman.detail:
-        return [_draft(cluster, spokesman, profile)]
-    parts = (steps_of if cluster.type_hint in DOCUMENTS else parts_of)(spokesman)
-    whole = _draft(cluster, spokesman, profile)
-    if len(parts) == 1:  # it said one thing several times
-        return [_draft(cluster, parts[0].candidate, profile)]
-    made = [replace(_draft(cluster, p.candidate, profile), quote=p.quote) for p in parts]
-    return [_under(one, whole, cluster) for one in made] or [whole]
-
-
-def _under(part: _Draft, whole: _Draft, cluster: Cluster) -> _Draft:
-    """Give a part what only the whole says: the type of a document, and who a sentence is about."""
-    if cluster.type_hint in DOCUMENTS:
-        return replace(part, type=whole.type, code=whole.code)
-    if part.said.triple.shape == 3 and whole.said.triple.shape == 2:
-        subject = whole.said.triple.subject
-        return replace(
-            part,
-            wording=replace(part.wording, subject=subject),
-            said=replace(part.said, triple=replace(part.said.triple, subject=subject)),
-        )
-    return part
-
-
-def _draft(cluster: Cluster, spokesman: Candidate, profile: Profile) -> _Draft:
-    kind, code = _kind(cluster, spokesman)
-    kind = recast(kind, profile)
-    wording, triple = _word(spokesman, cluster.type_hint)
-    return _Draft(
-        said=Said(triple=triple, home=route(kind, profile), cluster=cluster),
-        type=kind,
-        code=code,
-        wording=wording,
-        tags=tuple(dict.fromkeys(tag.lower() for tag in _HASHTAG.findall(spokesman.text))),
-    )
-
-
-def _kind(cluster: Cluster, spokesman: Candidate) -> tuple[str, str]:
-    """Return the type of a cluster; its detail explains and decides nothing.
-
-    What a profile says right under its title is who somebody is, and numbered steps are steps.
-    """
-    said = stated(spokesman)
-    listed = opens_with_step(spokesman.detail) and not said
-    if listed and cluster.type_hint == "fact":
-        return heading_kind("", spokesman.context[-1:]) or "procedure", "type_steps"
-    text, key = tidy(said or spokesman.text), lead_of(spokesman)[0]
-    if (answer := answer_of(spokesman.detail if said else "")) is not None:
-        text, key = tidy(answer), ""
-    kind, code = kind_of(
-        text,
-        hint=cluster.type_hint,
-        key=key,
-        task=spokesman.task,
-        context=spokesman.context,
-    )
-    files = {s.resource.rsplit("/", 1)[-1] for s in spokesman.sources}
-    if (
-        code == "type_default"
-        and (files == {"IDENTITY.md"} or (files == {"USER.md"} and len(spokesman.context) < 2))
-        and not has_address(text)
-    ):
-        return "identity", "type_source"
-    return kind, code
-
-
-def _word(spokesman: Candidate, hint: str) -> tuple[Wording, Triple]:
-    """Return the wording in the evidence's own text and its context's, and the triple it holds."""
-    if hint in DOCUMENTS and not spokesman.detail:
-        title, body = split_title(tidy(spokesman.text))
-        triple = read_document(spokesman)
-        text = extract(body)
-        return Wording(text=text, subject=triple.subject, title=cap(title, TITLE_LENGTH)), triple
-    triple = read_triple(spokesman)
-    statement = stated(spokesman)
-    lead, text = whole(replace(spokesman, text=statement))
-    return Wording(
-        text=text,
-        subject=triple.subject,
-        predicate=triple.predicate,
-        object=triple.object,
-        lead=lead,
-    ), triple
-
-
-def _claim(draft: _Draft, found: Succession, request: CanonicalRequest) -> CanonicalClaim:
-    cluster, said = draft.said.cluster, draft.said
-    hedged = is_hedged(draft.wording.text) and cluster.type_hint not in DOCUMENTS
+    kind = recast(spokesman.type_hint, request.profile)
+    home = route(kind, request.profile)
+    hedged = "unsure" in spokesman.signs
     claim = CanonicalClaim(
         cluster_id=cluster.cluster_id,
-        type=draft.type,
-        standing=_standing(draft.type, cluster.strength, hedged, found),
-        wording=draft.wording,
-        home=said.home,
-        scores=measure(said, draft.type, found, now=request.now, hedged=hedged),
-        tags=draft.tags,
-        contradictions=found.contradictions,
-        supersedes=found.supersedes,
-        rationale=",".join(filter(None, (draft.code, f"shape_{said.triple.shape}", found.code))),
-        route_rationale=affinity(draft.type, said.home),
-        quote=draft.quote,
+        type=kind,
+        standing="unresolved" if hedged or kind == "open_question" else "resolved",
+        wording=_wording(spokesman, kind),
+        home=home,
+        scores=Scores(),
+        tags=tuple(dict.fromkeys(tag.lower() for tag in _HASHTAG.findall(spokesman.text))),
+        rationale=f"type_{kind}",
+        route_rationale=affinity(kind, home),
     )
-    return with_postures(claim)
+    scores = measure(claim, cluster, request.now, hedged=hedged)
+    return with_postures(replace(claim, scores=scores))
 
 
-def _restating(
-    claim: CanonicalClaim, cluster: Cluster, standing: sameness.Standing
-) -> CanonicalClaim:
-    """Let the evidence of a claim join the memory of another file that says the same."""
-    if claim.supersedes or claim.contradictions or cluster.type_hint in DOCUMENTS:
-        return claim
-    if not (same := standing.says(spokesman_of(cluster))):
-        return claim
-    return replace(claim, restates=same, rationale=f"{claim.rationale},said_before")
+def _wording(candidate: Candidate, kind: str) -> Wording:
+    """Return the evidence's own words; an episode is quoted by its beginning."""
+    text, title = candidate.text, ""
+    if kind in DOCUMENTS and (match := _HEADING.match(text.partition("\n")[0])):
+        title, text = match["title"][:TITLE_LENGTH], text.partition("\n")[2].strip() or text
+    if kind == "episode":
+        text = extract(text)
+    return Wording(
+        text=text,
+        title=title,
+        subject=subject_of(candidate),
+        predicate=candidate.key,
+        object=candidate.value[:OBJECT_LENGTH],
+    )
 
 
-def _standing(kind: str, strength: float, hedged: bool, found: Succession) -> str:
-    """Contradictions first, then age, then doubt: strength under 2.0, a hedge, an open question."""
-    if found.contradictions:
-        return found.contradictions[0].relation
-    if found.overtaken:
-        return "stale"
-    doubtful = strength < RESOLVED_FROM or hedged or kind == "open_question"
-    return "unresolved" if doubtful else "resolved"
+def extract(text: str) -> str:
+    """Return the beginning of a long text, cut at its last sentence end, or at a word."""
+    if len(text) <= EXTRACT_LENGTH:
+        return text
+    ends = [m.end() for m in _SENTENCE_END.finditer(text[: EXTRACT_LENGTH + 1])]
+    cut = ends[-1] if ends else text.rfind(" ", 0, EXTRACT_LENGTH)
+    return text[: cut if cut > 0 else EXTRACT_LENGTH].strip()
+
+
+def subject_of(candidate: Candidate) -> str:
+    """Return the named thing that a thought stands under, or whom its file is about.
+
+    A heading of a known kind ("Preferences"), a date and the file's first heading name nothing.
+    """
+    for heading in reversed(candidate.context[1:]):
+        plain = len(heading) <= SUBJECT_LENGTH and not heading.rstrip().endswith((".", "!", "?"))
+        if plain and not section_kind([heading]) and not is_time_heading(heading):
+            return heading
+    return candidate.about
+
+
+def _compared(suspicion: Suspicion) -> Finding:
+    """Answer by what rules notice of two statements."""
+    if suspicion.why in ("claimed", "replaced"):
+        return Finding(
+            is_contradiction=True, confidence=UNSURE_CONFIDENCE, reasoning=suspicion.reason
+        )
+    found = noticed(suspicion.first, suspicion.second)
+    if found is not None:
+        return found.finding
+    return Finding(is_contradiction=False, confidence=UNSURE_CONFIDENCE)

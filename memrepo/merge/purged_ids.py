@@ -25,7 +25,7 @@ from memrepo.merge.statements import tokens
 from memrepo.merge.tombstones import Tombstone, is_tombstone, parsed_tombstone
 from memrepo.purify.capture import NoteUnit, note_hash, scan_notes
 from memrepo.purify.gather import candidate_id
-from memrepo.purify.units import Unit, scan
+from memrepo.read.thoughts import Unit, scan
 
 _CASE = regex(
     rb"(?m)^(?:id: (con-[0-9a-f]{16})|memories: \[(mem-[0-9a-f]{16}), (mem-[0-9a-f]{16})\])$"

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
-from memrepo.core.ids import claim_id, text_hash
+from memrepo.core.ids import claim_id, normalise, text_hash, visible
 from memrepo.core.judge import CanonicalClaim, Cluster
 from memrepo.core.memory import OWN_ACTOR, Memory, Source, Stamp
 from memrepo.core.places import COUNT
@@ -97,7 +97,6 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     beside = (tag for tag in cluster.tags if tag != claim.home)
     claim = replace(claim, tags=tuple(dict.fromkeys((*claim.tags, *beside))))
     said, sources = claim.wording, _sources(cluster)
-    detail = _detail(cluster)
     id_, same, how = _known_as(known, cluster, claim)
     if claim.restates and known.is_active(claim.restates):
         same, how = claim.restates, "restated"
@@ -113,7 +112,7 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
         # A machine does not overwrite what a person wrote: both stand, and say so.
         known.disputed[cluster.cluster_id] = old.id
     elif old is not None:
-        reword = _reword(known, old, claim, sources, detail)
+        reword = _reword(known, old, claim, sources, context_of(cluster))
         if not _other_value(old, claim) and not storable(old.with_fields(reword.fields, said.text)):
             known.reworded[old.id] = reword
             known.stated.add(old.id)
@@ -132,7 +131,7 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     made: dict[str, object] = {"entities": names or None}
     if any(c.retrieved for c in cluster.candidates):
         made["origin"] = "promotion"
-    memory = _memory(known, claim, id_, sources, twin, detail).with_fields(made)
+    memory = _memory(known, claim, id_, sources, twin, context_of(cluster)).with_fields(made)
     if why := storable(known.bounded(memory)):
         return Decision(
             cluster_id=cluster.cluster_id, memory_id="", disposition="quarantined", reason=why
@@ -158,7 +157,7 @@ def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[st
         subject=said.subject,
         predicate=said.predicate,
         object_=said.object,
-        text=_body(said.text, _detail(cluster)),
+        text=said.text,
     )
     texts = [s.text_hash for s in _sources(cluster)] if not said.object else []
     if cluster.part and texts:
@@ -166,15 +165,26 @@ def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[st
     return id_, *known.recognise(claim, texts, id_)
 
 
-def _detail(cluster: Cluster) -> str:
-    """Return what explains the statement of a cluster in its evidence's own words, if anything."""
-    return "" if cluster.part else max((c.detail for c in cluster.candidates), key=len, default="")
+CONTEXT_LENGTH, PART_LENGTH = 240, 80
 
 
-def _body(text: str, detail: str) -> str:
-    """Return a claim's text with its detail below it."""
-    whole = f"{text}\n\n{detail}" if detail else text
-    return whole.rstrip(" :：") or whole  # what a colon announces stands in memories of its own
+def context_of(cluster: Cluster) -> str:
+    """Return what the text of a claim stands under: who it is about, file, headings, lead-in.
+
+    A heading that repeats the file's name, a person's or another heading is left out.
+    """
+    best = max(cluster.candidates, key=lambda c: (c.rank, c.captured, c.candidate_id))
+    first = next(iter(best.sources), None)
+    name = first.resource.rpartition("/")[2].removesuffix(".md") if first else ""
+    parts: list[str] = []
+    seen = ""
+    for part in (best.about, name, *best.context):
+        plain = " ".join(visible(part).replace("**", "").split())[:PART_LENGTH]
+        words = normalise(plain.removesuffix(".md"))
+        if plain and words and words not in seen:
+            parts.append(plain)
+            seen += f" {words} "
+    return " › ".join(parts)[:CONTEXT_LENGTH]
 
 
 def _worded_by_person(memory: Memory) -> bool:
@@ -194,7 +204,7 @@ def _other_value(old: Memory, claim: CanonicalClaim) -> bool:
 
 
 def _reword(
-    known: Known, old: Memory, claim: CanonicalClaim, sources: tuple[Source, ...], detail: str
+    known: Known, old: Memory, claim: CanonicalClaim, sources: tuple[Source, ...], context: str
 ) -> Update:
     """Reword a memory whose line was edited: the id stays, the old text's hash is an alias."""
     said = claim.wording
@@ -205,7 +215,8 @@ def _reword(
         "subject": said.subject,
         "predicate": said.predicate,
         "object": said.object,
-        "lead": said.lead,
+        "context": context,
+        "lead": "",
     }
     return Update(
         id=old.id,
@@ -217,7 +228,7 @@ def _reword(
             "scores": claim.scores,
             "generated": Stamp(by=OWN_ACTOR, at=known.now),
         },
-        body=_body(said.text, detail),
+        body=said.text,
     )
 
 
@@ -244,7 +255,7 @@ def _memory(
     id_: str,
     sources: tuple[Source, ...],
     twin: matching.Duplicate | None,
-    detail: str,
+    context: str,
 ) -> Memory:
     said = claim.wording
     dated = [s.captured[:10] for s in sources if s.captured and s.captured_from != "commit"]
@@ -256,7 +267,7 @@ def _memory(
         "subject": said.subject,
         "predicate": said.predicate,
         "object": said.object,
-        "lead": said.lead,
+        "context": context,
         "standing": standing,
         "home": claim.home,
         "tags": claim.tags,
@@ -270,7 +281,7 @@ def _memory(
     path = known.state.layout.memory(
         id_=id_, type_=claim.type, text=said.title or said.said, captured=max(dated, default="")
     )
-    memory = Memory(path=path, fields=_sparse(fields), body=_body(said.text, detail))
+    memory = Memory(path=path, fields=_sparse(fields), body=said.text)
     return replace(memory, path=free_path(known.state, known.paths, memory))
 
 

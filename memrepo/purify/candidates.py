@@ -40,13 +40,12 @@ from memrepo.policies.matching import normal_subject, tokens
 from memrepo.purify.assemble import Decision
 from memrepo.purify.candidate_files import Aside, deferred, was_rejected
 from memrepo.purify.clusters import shared_entities
-from memrepo.read.dates import DateBasis, is_date_heading
 from memrepo.purify.decisions import Near, compared_in
 from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
 from memrepo.purify.intake import Intake, Reader, SourceText
 from memrepo.purify.known import unite
-from memrepo.purify.leads import bold_lead
-from memrepo.purify.units import MAX_TEXT, Unit
+from memrepo.read.dates import DateBasis, is_date_heading
+from memrepo.read.thoughts import MAX_TEXT, Unit, field_of
 
 _BASES: Mapping[str, DateBasis] = {"unit": "unit", "heading": "heading", "file": "file"}
 _ENDS = {"reject": "rejected", "defer": "deferred", "compress": "folded into another"}
@@ -297,7 +296,7 @@ def _placed(aside: Aside, units: Iterable[tuple[SourceText, Unit]]) -> Iterable[
 
 def _nearest(aside: Aside, news: Iterable[tuple[str, _Said]]) -> tuple[int, str] | None:
     """Return the news that shares most with a deferred text: how many words, and its id."""
-    own = _said(aside.text, aside.context, bold_lead(aside.text)[0])
+    own = _said(aside.text, aside.context, field_of(aside.text)[0])
     shared = [(_shared(own, said), id_) for id_, said in news]
     count, id_ = min(((-n, id_) for n, id_ in shared if n), default=(0, ""))
     return (-count, id_) if count else None

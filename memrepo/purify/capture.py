@@ -6,7 +6,7 @@ From a daily log to notes: one for each dated or timed heading, else one for the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from memrepo.core.lines import without_comments
 from memrepo.core.memory import OWN_ACTOR, Memory, Source, Stamp, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.purify.known import free_path, storable
 from memrepo.read.dates import (
     DateBasis,
     date_of_path,
@@ -27,9 +28,8 @@ from memrepo.read.dates import (
     find_date,
     has_moment,
 )
-from memrepo.purify.known import free_path, storable
-from memrepo.purify.leads import has_words, heading_path
 from memrepo.read.lines import SourceLines
+from memrepo.read.thoughts import HEADING_LENGTH
 
 if TYPE_CHECKING:
     from memrepo.read.markdown import Block
@@ -101,6 +101,17 @@ def _cuts(blocks: Sequence[Block]) -> list[_Cut]:
     return cuts
 
 
+def heading_path(blocks: Iterable[Block]) -> Iterator[tuple[Block, tuple[str, ...]]]:
+    """Pair each block with the headings above it, outermost first; a heading with itself."""
+    path: list[tuple[int, str]] = []
+    for block in blocks:
+        if block.kind == "heading":
+            while path and path[-1][0] >= block.level:
+                path.pop()
+            path.append((block.level, block.text[:HEADING_LENGTH]))
+        yield block, tuple(text for _, text in path)
+
+
 def _title(blocks: Sequence[Block], headings: Sequence[Block]) -> Block | None:
     """Return the log's title: a heading before all else and the only one of the top level.
 
@@ -118,7 +129,7 @@ def _title(blocks: Sequence[Block], headings: Sequence[Block]) -> Block | None:
 def _note_at(source: SourceLines, cut: _Cut, last: int) -> NoteUnit | None:
     rows = source.visible(cut.body, last)
     text = "\n".join(line.rstrip() for _, line in rows).strip("\n")
-    if not has_words(without_comments(text)):
+    if not any(map(str.isalnum, without_comments(text))):
         return None
     filled = [n for n, line in rows if line.strip()]
     own = cut.headings[-1] if cut.headings else ""

@@ -29,7 +29,7 @@ from memrepo.purify import lineage
 from memrepo.purify.jsonl import Line, mappings
 from memrepo.purify.lineage import content_hash
 from memrepo.purify.routes import affinity, permitted, recast, route
-from memrepo.purify.units import Unit, scan
+from memrepo.read.thoughts import Unit, scan
 
 Locate = Callable[[str, tuple[int, int], str, bool], "Place"]
 """From source name, lines, claim text and whether it is in force to where that stands now."""

@@ -31,9 +31,12 @@ from memrepo.merge.statements import leave_out
 from memrepo.merge.tombstones import Corrected, Tombstones
 from memrepo.policies.matching import jaccard, tokens
 from memrepo.purify.capture import NoteUnit, PlacedNote, note_hash, scan_notes
-from memrepo.purify.gather import Owners, Placed, is_profile, read_owners
+from memrepo.purify.gather import Placed
 from memrepo.purify.manifest import Consumed, Recorded
-from memrepo.purify.units import Scan, Unit, scan
+from memrepo.read.kinds import FileKind, file_kind
+from memrepo.read.owners import Owners, is_profile, read_owners
+from memrepo.read.shelf import Ranked, rank_file
+from memrepo.read.thoughts import Scan, Unit, scan
 
 UnitHashes = Callable[[str], frozenset[str]]
 """From a blob id to the unit hashes of that version of the source; empty for an empty id."""
@@ -200,7 +203,8 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     """One source file at the base commit.
 
     `name` is its path in the workspace, `resource` in the repository, `committed` the ISO date
-    of the commit that brought this version. An empty `blob` means that the file is gone.
+    of the commit that brought this version. An empty `blob` means that the file is gone. `as_kind`
+    is the kind that the configuration gives the file.
     """
 
     name: str
@@ -208,6 +212,7 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     blob: str
     kind: str
     committed: str
+    as_kind: str = ""
 
 
 class Intake(msgspec.Struct):
@@ -280,7 +285,7 @@ class Reader:
 
         It keeps its hashes, by which it is known, and stays as it is where nothing would be left.
         """
-        names = (*unit.headings, *getattr(unit, "parents", ()))
+        names = (*unit.headings, *filter(None, (getattr(unit, "lead", ""),)))
         is_log = isinstance(unit, NoteUnit)
         stated = self._stones.stated(unit.text, names, is_log=is_log)
         if self._corrected and not is_log:  # a log is the record of its day
@@ -297,24 +302,34 @@ class Reader:
         self.left_out[unit.resource, unit.text_hash] = stated[0][1].key
         if isinstance(unit, NoteUnit):
             return replace(unit, text=rest)
-        head = unit.text.removesuffix(unit.detail)
         named = unit.value in rest
         return replace(
             unit,
             text=rest,
-            detail=rest.removeprefix(head) if rest.startswith(head) and unit.detail else "",
             key=unit.key if named else "",
             value=unit.value if named else "",
         )
 
-    def about(self, name: str, unit: Unit) -> str:
-        """Return whom a unit is about, as its file and the profile files among the sources say."""
+    @property
+    def owners(self) -> Owners:
+        """Return whom the profile files among the sources are about."""
         if self._owners is None:
             files = (
                 (t.name, self._bytes(t.blob)) for t in self._current.values() if is_profile(t.name)
             )
             self._owners = read_owners(files)
-        return self._owners.of(name, unit)
+        return self._owners
+
+    def file_kind(self, text: SourceText) -> FileKind:
+        """Return what a source is."""
+        units = self.claims(text.name, text.blob).units
+        shown = self._bytes(text.blob).decode("utf-8", "replace")
+        return file_kind(text.name, shown, units, text.as_kind)
+
+    def ranks(self, text: SourceText, open_: frozenset[str]) -> dict[str, Ranked]:
+        """Return the ranks of a source's thoughts by hash, those that are new sharing its share."""
+        units = self.claims(text.name, text.blob).units
+        return rank_file(self.file_kind(text), units, names=self.owners.names, open_=open_)
 
     def standing(self, resource: str) -> frozenset[str]:
         """Return the text hashes of the units that a source holds now, lines of daily logs too."""
@@ -526,14 +541,32 @@ def _claims(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> Non
         revision = revise(reader.claims(text.name, at.last).units, found.units)
         intake.revisions[text.resource] = revision
     intake.problems += found.problems
-    intake.placed += [
-        _placed(unit, text, revision, reader.about(text.name, unit))
-        for unit in found.units
-        if unit.hash in open_
-    ]
+    intake.placed += _placed_of(text, found.units, open_, revision, reader)
 
 
-def _placed(unit: Unit, text: SourceText, revision: Revision, about: str = "") -> Placed:
+def _placed_of(
+    text: SourceText,
+    units: Iterable[Unit],
+    open_: frozenset[str],
+    revision: Revision,
+    reader: Reader,
+) -> Iterator[Placed]:
+    """Yield the open thoughts of a source with their ranks."""
+    units = tuple(units)
+    ranks = reader.ranks(text, open_) if any(u.hash in open_ for u in units) else {}
+    about = reader.owners.of(text.name)
+    for unit in units:
+        if unit.hash in open_:
+            yield _placed(unit, text, revision, about, ranks[unit.hash])
+
+
+def _placed(
+    unit: Unit,
+    text: SourceText,
+    revision: Revision,
+    about: str = "",
+    ranked: Ranked | None = None,
+) -> Placed:
     return Placed(
         unit=unit,
         resource=text.resource,
@@ -542,6 +575,7 @@ def _placed(unit: Unit, text: SourceText, revision: Revision, about: str = "") -
         former=revision.edited.get(unit.hash, ""),
         daily=text.kind == "notes",
         about=about,
+        ranked=ranked,
     )
 
 
@@ -596,9 +630,7 @@ def _notes(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days
         for u in found
         if note_hash(u) in open_
     ]
-    intake.placed += [
-        _placed(u, text, revision, reader.about(text.name, u)) for u in units if u.hash in open_
-    ]
+    intake.placed += _placed_of(text, units, open_, revision, reader)
 
 
 def _blobs(at: Cursor) -> set[str]:

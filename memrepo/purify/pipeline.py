@@ -52,8 +52,9 @@ from memrepo.purify.intake import (
 )
 from memrepo.purify.known import Former, Priors, prior_of
 from memrepo.purify.manifest import Consumed, Judged, JudgedCandidate, Receipt
-from memrepo.purify.marks import Marks
+from memrepo.purify.marks import Marks, of_hash
 from memrepo.purify.retire import Said, lost_by, may_ask, relisted, requests, retire, ticking
+from memrepo.read.shelf import choose, shelf_size
 
 UNLIMITED = 10**6
 WIDE = Reach(per_cluster=10, per_request=120)
@@ -83,6 +84,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """Whether daily logs yield claims besides notes."""
     statements: Statements = msgspec.field(default_factory=Statements)
     """The words of what stands, which later stages of a run ask for as well."""
+    shelf: int = 0
+    """How many claims the repository holds; 0: by its number of sources."""
     kept_marks: Callable[[], KeptPostings | None] | None = None
     """By what memories are recognised, where an earlier run kept that."""
 
@@ -139,8 +142,9 @@ def purify(
         afresh=setting.afresh,
         near=setting.statements,
     )
-    gathered = scope.gathered
     shortened = (*_shortened(intake, reader),)
+    marks = Marks(state.memories, setting.kept_marks)
+    gathered, left = _on_shelf(state, scope.gathered, texts, marks, setting)
     read = _read(intake)
     reader.forget()
     before = setting.judge.usage
@@ -151,7 +155,6 @@ def purify(
     groups, verdicts = _dropped(groups, verdicts, worded)
     former = Former(gathered.former, reader.standing, _before(cursor, reader), reader.holding)
     parts, answers = divide(groups, tuple(worded.answers))
-    marks = Marks(state.memories, setting.kept_marks)
     looked = verified(state, parts, answers, former, setting, setting.statements, marks)
     claims, made, compared = looked.claims, looked.made, looked.asked
     whole_ones = {group.cluster_id: group for group in groups}
@@ -189,6 +192,7 @@ def purify(
         behind=behind,
         counts={
             **_counts(intake, read, gathered, verdicts, made, noted, retired),
+            "left": left,
             "rejected_before": scope.rejected,
             "came_back": scope.came_back,
         },
@@ -228,6 +232,44 @@ def _shortened(intake: Intake, reader: Reader) -> Iterator[Problem]:
                 message=f"a statement here was {what}: it is left out, the rest is kept",
                 fix=way,
             )
+
+
+def _on_shelf(
+    state: State,
+    gathered: Gathered,
+    texts: Sequence[SourceText],
+    marks: Marks,
+    setting: Setting,
+) -> tuple[Gathered, int]:
+    """Choose the candidates that are judged, and count those left in their sources.
+
+    What a memory rests on already, what such a line became, what was nominated and what changes a
+    memory is judged whatever its rank.
+    """
+    always = {
+        c.candidate_id
+        for c in gathered.candidates
+        if c.retrieved
+        or c.changes
+        or any(marks.holding(of_hash(source.text_hash)) for source in c.sources)
+        or any(marks.holding(of_hash(h)) for _, h in gathered.former.get(c.candidate_id, ()))
+    }
+    choice = choose(
+        gathered.candidates,
+        size=setting.shelf or shelf_size(sum(bool(t.blob) for t in texts)),
+        existing=len(of_types(state.active, CLAIM_TYPES)),
+        always=always,
+    )
+    asked = tuple(
+        replace(
+            c,
+            chosen=c.candidate_id in choice.shelf,
+            same_as=choice.same.get(c.candidate_id, ""),
+        )
+        for c in gathered.candidates
+        if c.candidate_id in choice.shelf or c.candidate_id in choice.beside
+    )
+    return replace(gathered, candidates=asked), len(gathered.candidates) - len(asked)
 
 
 def _before(cursor: Mapping[str, Cursor], reader: Reader) -> Callable[[str], frozenset[str]]:

@@ -37,7 +37,7 @@ from memrepo.purify.clusters import only_reflecting
 from memrepo.purify.intake import Intake, Reader, SourceText
 from memrepo.purify.known import elsewhere, held_by_person, unite
 from memrepo.purify.marks import Marks
-from memrepo.purify.units import Unit
+from memrepo.read.thoughts import Unit
 
 DONE = "its box was ticked"
 _Ticks = dict[str, tuple[str, str]]

@@ -509,7 +509,7 @@ def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
     joined: list[_Node] = []
     for node in nodes:
         last = joined[-1] if joined else None
-        explains = node.kind == "paragraph" and _EXPLAINS.match(node.text)
+        explains = node.kind == "paragraph" and _EXPLAINS.match(node.text) is not None
         explains = explains and (not joined or len(joined[-1].text + node.text) <= MEMORY_LENGTH)
         if (
             last is None

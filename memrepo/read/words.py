@@ -20,10 +20,14 @@ _IS_WIDE = re.compile(f"[{_WIDE}]")
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):
-    """Patterns by kind: of headings and of sentences."""
+    """Patterns by kind of headings and of sentences, and words of profile fields."""
 
     headings: Mapping[str, re.Pattern[str]]
     sentences: Mapping[str, re.Pattern[str]]
+    names: frozenset[str]
+    """Keys of fields that give a name."""
+    unset: frozenset[str]
+    """Values that say that nothing is given."""
 
 
 @cache
@@ -31,8 +35,12 @@ def words() -> Words:
     """Load the tables of all languages."""
     headings: dict[str, list[str]] = {}
     sentences: dict[str, list[str]] = {}
+    names: set[str] = set()
+    unset: set[str] = set()
     for path in sorted(FOLDER.glob("*.toml")):
         table = tomllib.loads(path.read_text("utf-8"))
+        names.update(table["profile"]["name"])
+        unset.update(table["profile"]["unset"])
         for found, rows in ((headings, table["headings"]), (sentences, table["sentences"])):
             for kind, entries in rows.items():
                 found.setdefault(kind, []).extend(entries)
@@ -42,6 +50,8 @@ def words() -> Words:
             kind: _pattern(entries, start=kind == "done", end=kind == "done_end")
             for kind, entries in sentences.items()
         },
+        names=frozenset(names),
+        unset=frozenset(unset),
     )
 
 

@@ -11,7 +11,7 @@ from memrepo.judges.offline import OfflineJudge
 from memrepo.purify.clusters import clusters
 from memrepo.purify.gather import Placed, gather
 from memrepo.purify.passes import check_claims, check_verdicts
-from memrepo.purify.units import scan
+from memrepo.read.thoughts import scan
 
 LONG = "- the kiln takes two hours\n- the glaze is bought in June\n- the shelf holds forty bowls\n"
 

@@ -11,7 +11,7 @@ from memrepo.core.memory import Source, without_lead
 from memrepo.judges.statements import packed, parts_of, whole
 from memrepo.judges.wording import telling
 from memrepo.purify.gather import Placed, gather, name_in, read_owners
-from memrepo.purify.units import scan
+from memrepo.read.thoughts import scan
 
 
 def candidates(text: str, name: str = "memory/team.md", about: str = "") -> list[Candidate]:

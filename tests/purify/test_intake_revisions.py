@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.purify.intake import revise, similarity
-from memrepo.purify.units import Unit, scan
+from memrepo.read.thoughts import Unit, scan
 
 
 def units(*lines: str) -> tuple[Unit, ...]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memrepo.core.ids import text_hash
 from memrepo.purify.leads import bold_lead
-from memrepo.purify.units import MAX_TEXT, Unit, scan
+from memrepo.read.thoughts import MAX_TEXT, Unit, scan
 
 
 def units(text: str, resource: str = "MEMORY.md") -> tuple[Unit, ...]:

@@ -28,7 +28,6 @@ from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST
-from memrepo.judges.noise import noise_class
 from memrepo.policies.decay import is_over, keeping
 from memrepo.policies.doubt import disputed, is_retired
 from memrepo.policies.gists import sentences
@@ -289,7 +288,7 @@ def _without_bare_headings(body: str) -> str:
 
 
 def _is_noise(line: str) -> bool:
-    return bool(_BEAT.match(line) or _MEMBER.match(line) or noise_class(line))
+    return bool(_BEAT.match(line) or _MEMBER.match(line))
 
 
 def _newest(note: Memory, accesses: Accesses) -> tuple[datetime, str, int, str]:

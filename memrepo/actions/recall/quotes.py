@@ -19,7 +19,7 @@ from memrepo.core.ids import normal_claim, visible
 from memrepo.core.memory import Memory, Source
 from memrepo.core.secrets import find_secrets, redact
 from memrepo.purify.capture import scan_notes
-from memrepo.purify.units import scan
+from memrepo.read.thoughts import scan
 from memrepo.store.tree import contents
 
 Outcome = Literal["exact", "moved", "lost"]

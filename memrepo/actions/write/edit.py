@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -17,16 +16,14 @@ from memrepo.core.changes import Step, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import normalise, text_hash
-from memrepo.core.judge import Candidate
 from memrepo.core.memory import CLAIM_TYPES, Memory, Stamp
-from memrepo.core.patterns import regex
 from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.state import State
-from memrepo.judges.wording import OBJECT_LENGTH, Triple, bare_object, cap, read_triple
+from memrepo.judges.offline import OBJECT_LENGTH
+from memrepo.read.thoughts import field_of
 
 SETTABLE = tuple(f.name for f in FIELDS if f.writer == "person" and f.name != "type")
 _LISTS = ("tags", "entities")
-_LEAD = regex(r"\s*(?:\*\*)?([^:*\n]{1,80}):(?:\*\*)?\s+(\S.*)", re.DOTALL)
 
 
 class NoEditor(MemrepoError):
@@ -130,33 +127,22 @@ def rewording(memory: Memory, text: str) -> dict[str, object]:
 def triple_after(memory: Memory, text: str) -> dict[str, object]:
     """Return the fields of the triple that a new wording changes; None removes one.
 
-    A shape that the offline reader is sure of is followed. Where it is not, a value that the new
-    wording no longer says goes, and its predicate with it. A value that the old wording did not
-    say was put there by a person or a model, and stays; no triple is made where there was none.
+    A new value of a field is followed. Of any other wording, a value that it no longer has goes,
+    and its predicate with it. A value that the old wording did not have was put there by a person
+    or a model, and stays; no triple is made where there was none.
     """
     if memory.type not in CLAIM_TYPES:
         return {}
-    stored = {key: memory.text(key) for key in ("subject", "predicate", "object")}
+    stored = {key: memory.text(key) for key in ("predicate", "object")}
     value = normalise(stored["object"])
     if not value or value not in normalise(memory.body):
         return {}
-    new = _read(memory, text)
-    if new.shape == 3:
-        gone = value not in normalise(text)
-        found = {"predicate": "", "object": ""} if gone else {}
+    key, new = field_of(text.strip())
+    if key:
+        found = {"predicate": key, "object": new[:OBJECT_LENGTH]}
     else:
-        subject = new.subject if new.shape == 2 else stored["subject"]
-        found = {"subject": subject, "predicate": new.predicate, "object": new.object}
-    return {key: said or None for key, said in found.items() if said != stored[key]}
-
-
-def _read(memory: Memory, text: str) -> Triple:
-    lead = _LEAD.fullmatch(text)
-    if lead and normalise(lead[1]) == normalise(memory.text("predicate")):
-        # The purifier keeps `**Key:** value` without its asterisks.
-        value = cap(bare_object(lead[2]), OBJECT_LENGTH)
-        return Triple(predicate=memory.text("predicate"), object=value, shape=1)
-    return read_triple(Candidate(candidate_id="", text=text))
+        found = {"predicate": "", "object": ""} if value not in normalise(text) else {}
+    return {name: now or None for name, now in found.items() if now != stored[name]}
 
 
 def _edited(work: Work, memory: Memory) -> str:

@@ -1,0 +1,71 @@
+"""Whom a file is about: the names that the profile files of a workspace give.
+
+`USER.md` and `human.md` are about a person, `IDENTITY.md` and `persona.md` about the agent. Their
+lines seldom say it ("Timezone: UTC"), so a thought of such a file is given the name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from memrepo.core.patterns import regex
+from memrepo.read.kinds import PLACEHOLDER
+from memrepo.read.thoughts import field_of
+from memrepo.read.words import words
+
+PERSONS = ("USER.md", "human.md")
+AGENTS = ("IDENTITY.md", "persona.md")
+_MARKER = regex(r"^\s*[-*+]\s+")
+_ASIDE = regex(r"[ \t]*(?:[(（,;|/—–]|\s-\s|\.\s).*$")
+_TITLE = regex(r"^#[ \t]+(?:USER|IDENTITY)(?:\.md)?[ \t]*[-–—:][ \t]*(?P<name>[^\n]{1,60})$")
+_MARKS = "*_`\"'“”«»「」 \t.。"
+NAME_LENGTH = 60
+
+
+class Owners(msgspec.Struct, kw_only=True):
+    """The names that the profile files of each folder give."""
+
+    by_file: dict[str, str] = msgspec.field(default_factory=dict)
+
+    def of(self, name: str) -> str:
+        """Return whom a workspace file is about, or an empty string."""
+        return self.by_file.get(name, "")
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return all names, and the first word of each."""
+        found = self.by_file.values()
+        return frozenset(found) | {name.split()[0] for name in found}
+
+
+def is_profile(name: str) -> bool:
+    """Tell whether a workspace file says who somebody is."""
+    return name.rpartition("/")[2] in (*PERSONS, *AGENTS)
+
+
+def read_owners(files: Iterable[tuple[str, bytes]]) -> Owners:
+    """Read the names out of the profile files among these (name, bytes) pairs."""
+    owners = Owners()
+    for name, data in files:
+        if is_profile(name) and (found := name_in(data)):
+            owners.by_file[name] = found
+    return owners
+
+
+def name_in(data: bytes) -> str:
+    """Return the name that a profile file gives in a field or in its title, or an empty string."""
+    table = words()
+    for line in data.decode("utf-8", "replace").splitlines():
+        key, value = field_of(_MARKER.sub("", line))
+        title = _TITLE.match(line)
+        if title:
+            value = title["name"]
+        elif key.lower() not in table.names or PLACEHOLDER.search(line):
+            continue
+        name = _ASIDE.sub("", value.strip(_MARKS)).strip(_MARKS)
+        given = name and name.lower() not in table.unset and len(name) <= NAME_LENGTH
+        if (given and not title) or (given and len(name.split()) <= 3 and "?" not in name):
+            return name
+    return ""

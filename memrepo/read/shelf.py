@@ -1,0 +1,240 @@
+"""Rank the thoughts of a file, and choose the share of them that becomes memories.
+
+Structure ranks: what the file is, what its section is, what the thought's own text shows. A file
+gives at most its kind's share, and a repository holds about as many claims as a person reads. What
+is not chosen loses nothing: it stays in its source or note, where search finds it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from memrepo.core.judge import Candidate
+from memrepo.core.patterns import regex
+from memrepo.read.kinds import FileKind, kinds, section_kind, signs_of
+from memrepo.read.thoughts import Unit
+
+Size = Literal["small", "normal", "large"]
+SIZES: Mapping[Size, float] = {"small": 0.5, "normal": 1.0, "large": 2.0}
+GOOD, FAIR = 1.6, 0.5
+"""Ranks from which a thought is chosen, and from which a thin repository still chooses it."""
+STRONG = 3.5
+"""From this rank on a thought is chosen although the shelf is full, up to twice its size."""
+POOR = -1.5
+"""Below this rank a thought is rejected rather than deferred."""
+THIN = 30
+"""A shelf of fewer claims takes what is fair as well."""
+BASE, PER_ROOT_FILE = 40, 8
+"""A shelf holds BASE claims, and PER_ROOT_FILE times the square root of the number of files."""
+SECTION_COST = 0.12
+"""What each further thought of one section costs."""
+_LOOSE = ("day log", "plan", "article", "page", "catalogue", "transcript")
+"""Kinds of files of which only what states something lasting is worth a claim."""
+_LASTING_SIGNS = frozenset(("ban", "preference", "decision", "lesson", "mark"))
+_LASTING_SECTIONS = frozenset(("rule", "ban", "preference", "decision", "lesson", "person"))
+_HINTS: Mapping[str, str] = {
+    "MEMORY.md": "",
+    "RTMEMORY.md": "lesson",
+    "CHRONICLES.md": "milestone",
+    "DREAMS.md": "aspiration",
+}
+
+
+class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What the shelf makes of one thought: its rank, its type, and why.
+
+    `fits` says whether its file's share includes it: "good", "fair" for a thin repository, or "".
+    """
+
+    rank: float
+    type: str
+    file_kind: str
+    section: str = ""
+    signs: frozenset[str] = frozenset()
+    fits: Literal["good", "fair", ""] = ""
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Return the codes of what decided, for a rationale."""
+        section = (f"section_{self.section}",) if self.section else ()
+        return (f"file_{self.file_kind.replace(' ', '_')}", *section, *sorted(self.signs))
+
+
+def rank_file(
+    kind: FileKind,
+    units: Sequence[Unit],
+    *,
+    names: Collection[str] = (),
+    open_: Collection[str] | None = None,
+) -> dict[str, Ranked]:
+    """Rank the thoughts of a file by unit hash.
+
+    `names` are those of the people and agents of the house. `open_` are the hashes of the thoughts
+    that are new: the file's share is that of these, so that a long file still takes news.
+    """
+    ranked: dict[str, Ranked] = {}
+    seen: Counter[tuple[str, ...]] = Counter()
+    for unit in units:
+        one = _rank(kind, unit, names)
+        cost = SECTION_COST * seen[unit.headings]
+        seen[unit.headings] += open_ is None or unit.hash in open_
+        ranked.setdefault(unit.hash, msgspec.structs.replace(one, rank=round(one.rank - cost, 3)))
+    order = [hash_ for hash_ in ranked if open_ is None or hash_ in open_]
+    order.sort(key=lambda hash_: -ranked[hash_].rank)
+    share = min(kind.kind.cap, max(kind.kind.floor, math.ceil(kind.kind.share * len(order))))
+    for hash_ in order[:share]:
+        rank = ranked[hash_].rank
+        loose = kind.kind.name in ("article", "plan", "catalogue", "transcript")
+        fits = "good" if rank >= GOOD else "fair" if rank >= FAIR and not loose else ""
+        if fits:
+            ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits=fits)
+    return ranked
+
+
+def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
+    table = kinds()
+    signs, section = signs_of(unit), section_kind(unit.headings)
+    name = kind.kind.name
+    weight = table.sections.get(section, 0.0)
+    if name == "profile" and section in ("log", "status"):
+        weight *= 0.5
+    if "dated" in signs and weight > 0:
+        weight *= 0.3  # what is appended with a date under a heading is rarely of its kind
+    rank = kind.kind.prior + weight + sum(table.signs.get(sign, 0.0) for sign in signs)
+    lasting = signs & _LASTING_SIGNS or section in _LASTING_SECTIONS
+    if name in _LOOSE and not lasting:
+        rank -= 1.2
+    if name == "instruction" and not any(n in unit.text for n in names):
+        rank -= 0.6
+    return Ranked(
+        rank=rank,
+        type=type_of(unit, name, section, signs),
+        file_kind=name,
+        section=section,
+        signs=signs,
+    )
+
+
+_OPENS_WITH_LABEL = regex(r"^\W*(?:\[[^\]]*\]\W*)*")
+
+
+def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) -> str:
+    """Return the type that a thought states by itself; what states none is a fact."""
+    name = unit.resource.rpartition("/")[2]
+    if unit.hint:
+        return unit.hint
+    if file_kind in ("episode", "procedures"):
+        return "episode" if file_kind == "episode" else "method"
+    if _HINTS.get(name):
+        return _HINTS[name]
+    passing = {"done", "now", "ticked"} & set(signs)
+    if unit.kind == "steps":
+        return "procedure"
+    if "ban" in signs and not passing and (section or file_kind in ("rules", "instruction")):
+        return "constraint"
+    if "mark" in signs or ("rule" in signs and section in ("ban", "rule")):
+        return "constraint"
+    if "preference" in signs and not passing:
+        return "preference"
+    if "decision" in signs and section not in ("ban", "rule") and "ticked" not in signs:
+        return "decision"
+    if "question" in signs:
+        return "open_question"
+    if "promise" in signs and not passing:
+        return "commitment"
+    if "lesson" in signs and (section == "lesson" or file_kind == "decisions"):
+        return "lesson"
+    if "relation" in signs and section == "person":
+        return "relationship"
+    if file_kind == "profile" and "identity" in signs:
+        return "identity"
+    if "ban" in signs and not passing:
+        return "constraint"
+    return "fact"
+
+
+# -- the whole repository --------------------------------------------------------------------------
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run judges: candidate ids on the shelf, those next to it, and what says the same.
+
+    `same` leads from a candidate to the better one that says nearly the same.
+    """
+
+    shelf: frozenset[str]
+    beside: frozenset[str]
+    same: Mapping[str, str]
+    room: int
+
+
+def shelf_size(files: int, size: Size = "normal") -> int:
+    """Return how many claims a repository of so many source files holds."""
+    return round(SIZES[size] * (BASE + PER_ROOT_FILE * math.sqrt(files)))
+
+
+def choose(
+    candidates: Sequence[Candidate], *, size: int, existing: int, always: Collection[str] = ()
+) -> Choice:
+    """Choose candidates for the shelf; `always` are those that are judged in any case.
+
+    `existing` counts the claims that the repository holds already. On later nights a tenth of the
+    shelf is open whatever it holds.
+    """
+    order = sorted(candidates, key=lambda c: (-c.rank, c.candidate_id))
+    same = _same(order)
+    room = max(size - existing, math.ceil(size / 10))
+    shelf = {c.candidate_id for c in candidates if c.candidate_id in always}
+    own = [c for c in order if c.candidate_id not in same and c.candidate_id not in shelf]
+    taken = 0
+    for fits in ("good", "fair"):
+        for one in own:
+            full = taken >= room and not (one.rank >= STRONG and existing + taken < 2 * size)
+            if one.fits != fits or full:
+                continue
+            if fits == "fair" and existing + taken >= THIN:
+                break
+            shelf.add(one.candidate_id)
+            taken += 1
+    more = [c.candidate_id for c in own if c.candidate_id not in shelf and c.rank > POOR]
+    beside = frozenset(more[: max(room, taken)])
+    followed = {id_ for id_, better in same.items() if better in shelf}
+    return Choice(shelf=frozenset(shelf), beside=beside | followed, same=same, room=room)
+
+
+_TOKENS = regex(r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}")
+_NUMBERS = regex(r"\d+")
+_PAIRS = regex(r"(?=([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}))")
+
+
+def _same(order: Sequence[Candidate]) -> dict[str, str]:
+    """Lead from each candidate to a better one that has nearly its words and all its numbers."""
+    kept: list[tuple[Candidate, frozenset[str], tuple[str, ...]]] = []
+    holding: dict[str, list[int]] = defaultdict(list)
+    same: dict[str, str] = {}
+    for one in order:
+        text = one.text.lower()
+        tokens = frozenset(_TOKENS.findall(text)) | frozenset(_PAIRS.findall(text))
+        numbers = tuple(sorted(_NUMBERS.findall(text)))
+        shared = Counter(at for token in tokens for at in holding[token])
+        better = ""
+        for at, count in shared.most_common(3):
+            twin, other, others = kept[at]
+            alike = count / len(tokens | other) > 0.6 and count >= 3 and numbers == others
+            if alike and ("ban" in one.signs) == ("ban" in twin.signs):
+                better = twin.candidate_id
+                break
+        if better:
+            same[one.candidate_id] = better
+            continue
+        if one.rank > POOR:
+            for token in tokens:
+                if len(holding[token]) < 200:
+                    holding[token].append(len(kept))
+            kept.append((one, tokens, numbers))
+    return same

@@ -49,13 +49,7 @@ def _there(page: Page, problem: Problem) -> Problem:
 def item(page: Page, unit: Unit, type_: str, *, layer: str = "") -> Record:
     """Return the record of one unit: its nearest heading is what it is about."""
     given = Given(page.path, unit.lines[0])
-    about = (
-        tuple(filter(None, (unit.lead,)))[-1]
-        if tuple(filter(None, (unit.lead,)))
-        else unit.headings[-1]
-        if unit.headings
-        else ""
-    )
+    about = unit.lead or (unit.headings[-1] if unit.headings else "")
     given.put("subject", " ".join(about.split())[:2000])
     ahead = page.lines[0] - 1
     return Record(

@@ -181,7 +181,7 @@ def context_of(cluster: Cluster) -> str:
     for part in (best.about, name, *best.context):
         plain = " ".join(visible(part).replace("**", "").split())[:PART_LENGTH]
         words = normalise(plain.removesuffix(".md"))
-        if plain and words and words not in seen:
+        if plain and words and words not in seen and not plain.endswith((".", "!", "。")):
             parts.append(plain)
             seen += f" {words} "
     return " › ".join(parts)[:CONTEXT_LENGTH]

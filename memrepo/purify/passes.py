@@ -196,7 +196,7 @@ FRESHNESS_POSTURES = ("fresh", "recent", "aging", "stale")
 CONFIDENCE_POSTURES = ("high", "medium", "low", "tentative")
 _CUTS = (0.8, 0.5, 0.3)
 BODY_LIMIT = 400
-"""Characters of a claim's text: what is longer states several facts, or is an extract."""
+"""Characters of a claim's text in other words than its evidence's; a quotation is whole."""
 _REASON_LIMIT = 200
 _FIELD_LIMIT = 2000  # what the schema of a memory file takes in one field
 
@@ -265,7 +265,9 @@ def check_claims(
             else:
                 good.append(_joining(aside, request.priors))
             continue
-        faults = (_claim_fault(claim, request.profile, ids) for claim in given)
+        faults = (
+            _claim_fault(claim, clusters[cluster_id], request.profile, ids) for claim in given
+        )
         reason = next(filter(None, faults), "") if given else "no claim"
         if len(given) > 1 and not reason:
             reason = part_fault(given, clusters[cluster_id])
@@ -328,7 +330,9 @@ def posture(score: float, words: Sequence[str]) -> str:
     return next((word for word, cut in zip(words, _CUTS, strict=False) if score >= cut), words[-1])
 
 
-def _claim_fault(claim: CanonicalClaim, profile: Profile, priors: Set[str]) -> str:
+def _claim_fault(
+    claim: CanonicalClaim, cluster: Cluster, profile: Profile, priors: Set[str]
+) -> str:
     """Return why one claim is invalid, or an empty string."""
     if claim.fault:
         return claim.fault
@@ -338,7 +342,7 @@ def _claim_fault(claim: CanonicalClaim, profile: Profile, priors: Set[str]) -> s
     return (
         _word_fault(claim)
         or _route_fault(claim, profile)
-        or _shape_fault(claim.wording)
+        or _shape_fault(claim.wording, cluster)
         or secret_fault(*_said(claim))
         or _reference_fault(claim, priors)
     )
@@ -362,10 +366,11 @@ def _route_fault(claim: CanonicalClaim, profile: Profile) -> str:
     return ""
 
 
-def _shape_fault(wording: Wording) -> str:
+def _shape_fault(wording: Wording, cluster: Cluster) -> str:
     if not wording.text.strip():
         return "text is empty"
-    if len(wording.said) > BODY_LIMIT:
+    quoted = any(c.text == wording.text for c in cluster.candidates)
+    if len(wording.said) > BODY_LIMIT and not quoted:
         return f"text has {len(wording.said)} characters, at most {BODY_LIMIT} are allowed"
     for name in ("subject", "predicate", "object", "title"):
         value = getattr(wording, name)

@@ -210,7 +210,23 @@ def section_kind(headings: Sequence[str]) -> str:
     return ""
 
 
-_MARKED = regex(r"\[(?:[A-Z_]*(?:RULE|CORRECTION|DECISION|PREF|LESSON|POLICY|IMPORTANT)[A-Z_]*)\]")
+_MARKED = regex(r"\[[A-Z_]*(?P<mark>RULE|CORRECTION|DECISION|PREF|LESSON|POLICY)[A-Z_]*\]")
+_MARKS = {
+    "RULE": "constraint",
+    "POLICY": "constraint",
+    "CORRECTION": "lesson",
+    "LESSON": "lesson",
+    "DECISION": "decision",
+    "PREF": "preference",
+}
+
+
+def mark_of(text: str) -> str:
+    """Return the type that a mark in capitals gives a thought (`[RULE] …`), or an empty string."""
+    match = _MARKED.search(text[:SIGN_LENGTH])
+    return _MARKS[match["mark"]] if match else ""
+
+
 _TICKED = regex(r"^\W*\[[xX]\]|[✅✔☑]|~~")
 _IDENTIFIER = regex(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|#\d{2,}")
 _QUESTION = regex(r"[?？]\W*$")
@@ -231,10 +247,11 @@ def signs_of(unit: Unit) -> frozenset[str]:
     found = {kind for kind in _SENTENCES if table[kind].search(text)}
     begin = _LOG_PREFIX.sub("", first, count=1)
     letters, size = sum(map(str.isalnum, text)), width("".join(filter(str.isalnum, text)))
-    one = "\n" not in text
+    lines = text.split("\n")
+    one = len(lines) == 1
     shapes = {
         "done": table["done"].search(begin) or table["done_end"].search(first),
-        "meta": one and table["meta"].match(_NO_MARK.sub("", first)),
+        "meta": all(table["meta"].match(_NO_MARK.sub("", line)) for line in lines),
         "mark": _MARKED.search(text),
         "ticked": unit.task == "done" or _TICKED.search(text),
         "open_box": unit.task == "open" or text.startswith("⏳"),
@@ -246,7 +263,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "short": size < 24,
         "long": len(unit.text) > 700,
         "numbers": sum(map(str.isdigit, text)) > 0.3 * max(1, letters),
-        "italic": one and _ITALIC.match(first),
+        "italic": all(map(_ITALIC.match, lines)),
         "code": unit.kind == "code",
         "path": one and _PATH.match(first),
         "row": unit.kind == "row",

@@ -16,12 +16,12 @@ import msgspec
 
 from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex
-from memrepo.read.kinds import FileKind, kinds, section_kind, signs_of
+from memrepo.read.kinds import FileKind, kinds, mark_of, section_kind, signs_of
 from memrepo.read.thoughts import Unit
 
 Size = Literal["small", "normal", "large"]
 SIZES: Mapping[Size, float] = {"small": 0.5, "normal": 1.0, "large": 2.0}
-GOOD, FAIR = 1.6, 0.5
+GOOD, FAIR = 1.6, 0.8
 """Ranks from which a thought is chosen, and from which a thin repository still chooses it."""
 STRONG = 3.5
 """From this rank on a thought is chosen although the shelf is full, up to twice its size."""
@@ -31,8 +31,14 @@ THIN = 30
 """A shelf of fewer claims takes what is fair as well."""
 BASE, PER_ROOT_FILE = 40, 8
 """A shelf holds BASE claims, and PER_ROOT_FILE times the square root of the number of files."""
+CLAIM_LENGTH = 1500
+"""A longer thought stays in its source, unless its file or section is one by its kind."""
 SECTION_COST = 0.12
 """What each further thought of one section costs."""
+_GENEROUS = frozenset(
+    ("profile", "memory", "rules", "decisions", "tools", "instruction", "project", "procedures")
+)
+"""Kinds of files of which a thin repository takes what is fair."""
 _LOOSE = ("day log", "plan", "article", "page", "catalogue", "transcript")
 """Kinds of files of which only what states something lasting is worth a claim."""
 _LASTING_SIGNS = frozenset(("ban", "preference", "decision", "lesson", "mark"))
@@ -87,10 +93,14 @@ def rank_file(
     order = [hash_ for hash_ in ranked if open_ is None or hash_ in open_]
     order.sort(key=lambda hash_: -ranked[hash_].rank)
     share = min(kind.kind.cap, max(kind.kind.floor, math.ceil(kind.kind.share * len(order))))
+    whole = ("section", "document", "memory")
+    lengths = {unit.hash: len(unit.text) * (unit.kind not in whole) for unit in units}
     for hash_ in order[:share]:
         rank = ranked[hash_].rank
-        loose = kind.kind.name in ("article", "plan", "catalogue", "transcript")
-        fits = "good" if rank >= GOOD else "fair" if rank >= FAIR and not loose else ""
+        if lengths[hash_] > CLAIM_LENGTH:
+            continue
+        fair = rank >= FAIR and kind.kind.name in _GENEROUS
+        fits = "good" if rank >= GOOD else "fair" if fair else ""
         if fits:
             ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits=fits)
     return ranked
@@ -98,7 +108,8 @@ def rank_file(
 
 def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
     table = kinds()
-    signs, section = signs_of(unit), section_kind(unit.headings)
+    signs = signs_of(unit)
+    section = (section_kind([unit.key]) if unit.key else "") or section_kind(unit.headings)
     name = kind.kind.name
     weight = table.sections.get(section, 0.0)
     if name == "profile" and section in ("log", "status"):
@@ -120,9 +131,6 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
     )
 
 
-_OPENS_WITH_LABEL = regex(r"^\W*(?:\[[^\]]*\]\W*)*")
-
-
 def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) -> str:
     """Return the type that a thought states by itself; what states none is a fact."""
     name = unit.resource.rpartition("/")[2]
@@ -135,9 +143,13 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     passing = {"done", "now", "ticked"} & set(signs)
     if unit.kind == "steps":
         return "procedure"
-    if "ban" in signs and not passing and (section or file_kind in ("rules", "instruction")):
+    if marked := mark_of(unit.text):
+        return marked
+    if "preference" in signs and not passing and section not in ("ban", "rule"):
+        return "preference"
+    if "ban" in signs and not passing:
         return "constraint"
-    if "mark" in signs or ("rule" in signs and section in ("ban", "rule")):
+    if "rule" in signs and (section in ("ban", "rule") or file_kind in ("rules", "instruction")):
         return "constraint"
     if "preference" in signs and not passing:
         return "preference"
@@ -153,8 +165,6 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
         return "relationship"
     if file_kind == "profile" and "identity" in signs:
         return "identity"
-    if "ban" in signs and not passing:
-        return "constraint"
     return "fact"
 
 

@@ -23,15 +23,16 @@ from memrepo.core.problems import Problem
 from memrepo.read.dates import DateBasis, date_unit, find_date
 from memrepo.read.lines import SourceLines, without_struck
 from memrepo.read.markdown import Block, Document, Task, parse_document
+from memrepo.read.words import words
 
 Shape = Literal[
     "item", "card", "steps", "table", "row", "paragraph", "code", "section", "document", "memory"
 ]
 WHOLE_LENGTH = 700
 """A list, table or item with children of at most so many characters is one thought."""
-CARD_LENGTH, CARD_ITEMS, CARD_AVERAGE = 520, 9, 45
-"""Short lines of one section are one thought: together, how many, and their average length."""
-FIELD_LENGTH, FIELDS_LENGTH = 110, 420
+CARD_LENGTH, CARD_ITEMS, CARD_AVERAGE = 400, 9, 36
+"""Fragments of one section are one thought: together, how many, and their average width."""
+FIELD_LENGTH, FIELDS_LENGTH = 64, 420
 """A field (`Key: value`) of at most so many characters joins its neighbours up to a length."""
 LEAD_LENGTH = 240
 MEMORY_LENGTH, MEMORY_THOUGHTS = 1900, 9
@@ -41,6 +42,7 @@ HEADING_LENGTH = 160
 MIN_CHARACTERS = 2
 """A text of fewer letters and digits says nothing."""
 COLONS = (":", "：")
+SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 _MARKS = " \t*_"
 _MARKER = regex(r"^(?P<indent>\s*)(?:[-*+•◦▪‣]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FIELD = regex(
@@ -307,12 +309,12 @@ class _FileReader(msgspec.Struct):
             run: list[_Node] = []
             if node.kind == "paragraph":
                 lead = ""
-                run = _list_after(nodes, at) if _introduces(node) else []
+                run = _list_after(nodes, at) if _introduces(node) or _goes_on(nodes, at) else []
                 if run and sum(len(n.text) for n in (node, *run)) <= WHOLE_LENGTH:
                     self._add_joined(heads, [node, *run])
                     at += 1 + len(run)
                     continue
-                if run:
+                if run and run[0].kind != "paragraph" and _introduces(node):
                     lead = node.text.rstrip(_MARKS + "".join(COLONS)).lstrip(_MARKS)
                 else:
                     self.add("paragraph", node.text, node.lines, heads)
@@ -393,7 +395,7 @@ class _FileReader(msgspec.Struct):
         """Return lines as their author wrote them, without comments, strikes and common indent."""
         rows = [without_struck(line).rstrip() for _, line in self.source.visible(first, last)]
         text = without_comments("\n".join(rows))
-        rows = [row for row in text.split("\n") if row.strip(_MARKS + "-+")]
+        rows = [row for row in text.split("\n") if row.strip(_MARKS + "-+") and not _unset(row)]
         indent = min((len(r) - len(r.lstrip()) for r in rows), default=0)
         return _MACHINE_TAIL.sub("", "\n".join(row[indent:] for row in rows)).strip()
 
@@ -531,11 +533,21 @@ def _introduces(node: _Node) -> bool:
     return len(node.text) <= LEAD_LENGTH and (bold or _ends_open(node.text))
 
 
+def _goes_on(nodes: Sequence[_Node], at: int) -> bool:
+    """Tell whether fragments follow a paragraph right below it, or below bold words."""
+    run, node = _list_after(nodes, at), nodes[at]
+    if not run or run[0].kind != "item" or not _is_fragments(run):
+        return False
+    gap = run[0].lines[0] - node.lines[1]
+    bold = all(line.startswith("**") and line.endswith("**") for line in node.text.split("\n"))
+    return gap == 1 or (bold and gap == 2)
+
+
 def _list_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
-    """Return the items, the table or the code right after a node."""
+    """Return the items, the table, the code or the paragraph that a node introduces."""
     run: list[_Node] = []
     for node in nodes[at + 1 :]:
-        if node.kind == "paragraph" or (run and node.kind != run[0].kind):
+        if run and (node.kind != run[0].kind or node.kind == "paragraph"):
             break
         run.append(node)
     return run
@@ -567,8 +579,29 @@ def _joins(fields: Sequence[_Node], node: _Node) -> bool:
     return is_one and total <= FIELDS_LENGTH and not node.block.task
 
 
+def _unset(line: str) -> bool:
+    """Tell whether a line is a field that nobody filled in."""
+    value = field_of(_bare(line))[1].strip(_MARKS + "()[]<>.")
+    return bool(value) and value.lower() in words().unset
+
+
+def _is_fragments(items: Sequence[_Node]) -> bool:
+    """Tell whether items are a few words each and no sentences: none says anything by itself."""
+    texts = [_bare(n.text) for n in items]
+    ends = sum(text.rstrip(_MARKS).endswith(SENTENCE_ENDS) for text in texts)
+    states = any(_states(text) for text in texts)
+    average = sum(map(width, texts)) / max(1, len(texts))
+    return average < CARD_AVERAGE and 3 * ends <= len(texts) and not states
+
+
+def _states(text: str) -> bool:
+    """Tell whether a text states something that may hold or change by itself."""
+    signs = words().sentences
+    return any(signs[kind].search(text) for kind in ("preference", "decision", "rule", "done"))
+
+
 def _is_card(nodes: Sequence[_Node]) -> bool:
-    """Tell whether a section is one thought: steps, a lead-in with its list, or short lines."""
+    """Tell whether a section is one thought: steps, a lead-in with its list, or fragments."""
     total = sum(width(n.text) for n in nodes)
     items = [n for n in nodes if n.kind == "item"]
     if len(nodes) < 2 or any(n.block.task or _STAMP.match(_bare(n.text)) for n in nodes):
@@ -581,8 +614,7 @@ def _is_card(nodes: Sequence[_Node]) -> bool:
     ordered = [n for n in items if n.block.ordered]
     if total <= WHOLE_LENGTH and len(ordered) >= 2 and len(ordered) == len(items):
         return True
-    lines = sum(n.text.count("\n") + 1 for n in nodes)
     fields = sum(is_field(_bare(n.text)) for n in items)
     if total <= FIELDS_LENGTH and fields == len(nodes):
         return True
-    return total <= CARD_LENGTH and total / lines < CARD_AVERAGE
+    return bool(items) and total <= CARD_LENGTH and _is_fragments(items)

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from memrepo.judges.lasting import DAILY_WEIGHTS, traits
 
 from memrepo.core.judge import Candidate
-from memrepo.judges.lasting import DAILY_WEIGHTS, traits
 from memrepo.judges.offline import DEFER_BELOW
 from memrepo.judges.scores import score
 from memrepo.purify.gather import gather

@@ -23,6 +23,7 @@ from memrepo.purify.sources import (
     NOTES,
     SourceRules,
 )
+from memrepo.read.shelf import SIZES
 from memrepo.values import read_value
 
 if TYPE_CHECKING:
@@ -110,6 +111,13 @@ KEYS: tuple[Key, ...] = (
         " and no daily logs.",
     ),
     Key(
+        name="sources.kinds",
+        kind="texts",
+        default=(),
+        doc="Kinds that files have whatever they look like: `memory/ideas.md = rules`."
+        " `memrepo sources` shows what each file is taken for.",
+    ),
+    Key(
         name="secrets.off",
         kind="texts",
         default=(),
@@ -130,6 +138,15 @@ KEYS: tuple[Key, ...] = (
         default="offline",
         words=JUDGES,
         doc="Who scores and words.",
+    ),
+    Key(
+        name="run.shelf",
+        kind="choice",
+        default="normal",
+        words=tuple(SIZES),
+        doc="How many memories runs make of what they read: small, normal (about 120 of a hundred"
+        " files), large, or all that is not noise. The rest stays in its source, where search"
+        " finds it.",
     ),
     Key(
         name="run.max_usd",
@@ -430,6 +447,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             deny=self.get("sources.deny"),
             profile=self.profile,
             days=self.get("sources.days"),
+            kinds=self.get("sources.kinds"),
         )
 
 

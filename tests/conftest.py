@@ -7,8 +7,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import Phase, settings
+
+from memrepo import config
 
 settings.register_profile("memrepo", deadline=None)
 settings.register_profile("memrepo-ci", deadline=None, derandomize=True, print_blob=True)
@@ -50,6 +53,19 @@ def isolated_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         time.tzset()
         yield
     time.tzset()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def everything_is_remembered() -> Iterator[None]:
+    """Let runs take all that is not noise: most tests are about what becomes of a memory.
+
+    Those of the shelf set `run.shelf` themselves.
+    """
+    key = config.BY_NAME["run.shelf"]
+    with pytest.MonkeyPatch.context() as patch:
+        known = {**config.BY_NAME, key.name: msgspec.structs.replace(key, default="all")}
+        patch.setattr(config, "BY_NAME", known)
+        yield
 
 
 CRONTAB = """\

@@ -35,7 +35,7 @@ from memrepo.purify.gather import Placed
 from memrepo.purify.manifest import Consumed, Recorded
 from memrepo.read.kinds import FileKind, file_kind
 from memrepo.read.owners import Owners, is_profile, read_owners
-from memrepo.read.shelf import Ranked, rank_file
+from memrepo.read.shelf import Ranked, Size, rank_file
 from memrepo.read.thoughts import Scan, Unit, scan
 
 UnitHashes = Callable[[str], frozenset[str]]
@@ -236,6 +236,7 @@ class Intake(msgspec.Struct):
 class Reader:
     """Scans versions of sources, each once; what `stones` reject is left out of their units."""
 
+<<<<<<< HEAD
     def __init__(
         self,
         texts: Iterable[SourceText],
@@ -251,6 +252,11 @@ class Reader:
         self._whole = whole
         self.left_out: dict[tuple[str, str], str] = {}
         """By source and text hash of a unit: the tombstone or correction that shortened it."""
+=======
+    def __init__(self, texts: Iterable[SourceText], read: Read, size: Size = "normal") -> None:
+        self._read = read
+        self._size = size
+>>>>>>> 94359545 (Set the size of the shelf and the kinds of files in the configuration)
         self.missing: set[str] = set()
         """Blobs that were asked for and are not in the repository: they read as empty."""
         self._current = {text.resource: text for text in texts}
@@ -329,7 +335,9 @@ class Reader:
     def ranks(self, text: SourceText, open_: frozenset[str]) -> dict[str, Ranked]:
         """Return the ranks of a source's thoughts by hash, those that are new sharing its share."""
         units = self.claims(text.name, text.blob).units
-        return rank_file(self.file_kind(text), units, names=self.owners.names, open_=open_)
+        return rank_file(
+            self.file_kind(text), units, names=self.owners.names, open_=open_, size=self._size
+        )
 
     def standing(self, resource: str) -> frozenset[str]:
         """Return the text hashes of the units that a source holds now, lines of daily logs too."""

@@ -54,7 +54,7 @@ from memrepo.purify.known import Former, Priors, prior_of
 from memrepo.purify.manifest import Consumed, Judged, JudgedCandidate, Receipt
 from memrepo.purify.marks import Marks, of_hash
 from memrepo.purify.retire import Said, lost_by, may_ask, relisted, requests, retire, ticking
-from memrepo.read.shelf import choose, shelf_size
+from memrepo.read.shelf import Size, choose, shelf_size
 
 UNLIMITED = 10**6
 WIDE = Reach(per_cluster=10, per_request=120)
@@ -84,8 +84,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """Whether daily logs yield claims besides notes."""
     statements: Statements = msgspec.field(default_factory=Statements)
     """The words of what stands, which later stages of a run ask for as well."""
-    shelf: int = 0
-    """How many claims the repository holds; 0: by its number of sources."""
+    shelf: Size = "normal"
+    """How many claims the repository is to hold."""
     kept_marks: Callable[[], KeptPostings | None] | None = None
     """By what memories are recognised, where an earlier run kept that."""
 
@@ -121,6 +121,10 @@ def purify(
     state: State, texts: Sequence[SourceText], cursor: Mapping[str, Cursor], setting: Setting
 ) -> Purified:
     """Take in what the cursor has not consumed; the same arguments give the same outcome."""
+<<<<<<< HEAD
+=======
+    reader = Reader(texts, setting.read, setting.shelf)
+>>>>>>> 94359545 (Set the size of the shelf and the kinds of files in the configuration)
     whole = setting.mode == "reconciliation"
     moves = find_moves(texts, cursor, setting.read)
     relocated = relocate(state, moves)
@@ -256,7 +260,7 @@ def _on_shelf(
     }
     choice = choose(
         gathered.candidates,
-        size=setting.shelf or shelf_size(sum(bool(t.blob) for t in texts)),
+        size=shelf_size(sum(bool(t.blob) for t in texts), setting.shelf),
         existing=len(of_types(state.active, CLAIM_TYPES)),
         always=always,
     )

@@ -148,6 +148,16 @@ class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
     deny: tuple[str, ...] = DENY
     profile: Profile = "personal"
     days: bool = True
+    kinds: tuple[str, ...] = ()
+    """`pattern = kind`, the first that fits a path counts."""
+
+    def kind_given(self, path: str) -> str:
+        """Return the kind that the configuration gives a file, or an empty string."""
+        for row in self.kinds:
+            pattern, _, kind = row.rpartition("=")
+            if matches(path, pattern.strip()):
+                return kind.strip()
+        return ""
 
 
 def matches(path: str, pattern: str) -> bool:

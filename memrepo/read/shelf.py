@@ -19,8 +19,8 @@ from memrepo.core.patterns import regex
 from memrepo.read.kinds import FileKind, kinds, mark_of, section_kind, signs_of
 from memrepo.read.thoughts import Unit
 
-Size = Literal["small", "normal", "large"]
-SIZES: Mapping[Size, float] = {"small": 0.5, "normal": 1.0, "large": 2.0}
+Size = Literal["small", "normal", "large", "all"]
+SIZES: Mapping[Size, float] = {"small": 0.5, "normal": 1.0, "large": 2.0, "all": math.inf}
 GOOD, FAIR = 1.6, 0.8
 """Ranks from which a thought is chosen, and from which a thin repository still chooses it."""
 STRONG = 3.5
@@ -41,6 +41,7 @@ _GENEROUS = frozenset(
 """Kinds of files of which a thin repository takes what is fair."""
 _LOOSE = ("day log", "plan", "article", "page", "catalogue", "transcript")
 """Kinds of files of which only what states something lasting is worth a claim."""
+_EMPTY_SIGNS = frozenset(("placeholder", "meta", "dangling"))
 _LASTING_SIGNS = frozenset(("ban", "preference", "decision", "lesson", "mark"))
 _LASTING_SECTIONS = frozenset(("rule", "ban", "preference", "decision", "lesson", "person"))
 _HINTS: Mapping[str, str] = {
@@ -77,11 +78,13 @@ def rank_file(
     *,
     names: Collection[str] = (),
     open_: Collection[str] | None = None,
+    size: Size = "normal",
 ) -> dict[str, Ranked]:
     """Rank the thoughts of a file by unit hash.
 
     `names` are those of the people and agents of the house. `open_` are the hashes of the thoughts
-    that are new: the file's share is that of these, so that a long file still takes news.
+    that are new: the file's share is that of these, so that a long file still takes news. With
+    `size` "all" nothing is left out but what says nothing.
     """
     ranked: dict[str, Ranked] = {}
     seen: Counter[tuple[str, ...]] = Counter()
@@ -92,6 +95,11 @@ def rank_file(
         ranked.setdefault(unit.hash, msgspec.structs.replace(one, rank=round(one.rank - cost, 3)))
     order = [hash_ for hash_ in ranked if open_ is None or hash_ in open_]
     order.sort(key=lambda hash_: -ranked[hash_].rank)
+    if size == "all":
+        for hash_ in order:
+            if not ranked[hash_].signs & _EMPTY_SIGNS:
+                ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits="good")
+        return ranked
     share = min(kind.kind.cap, max(kind.kind.floor, math.ceil(kind.kind.share * len(order))))
     whole = ("section", "document", "memory")
     lengths = {unit.hash: len(unit.text) * (unit.kind not in whole) for unit in units}
@@ -117,6 +125,8 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
     if "dated" in signs and weight > 0:
         weight *= 0.3  # what is appended with a date under a heading is rarely of its kind
     rank = kind.kind.prior + weight + sum(table.signs.get(sign, 0.0) for sign in signs)
+    if name in ("memory", "profile") and "tiny" in signs:
+        rank -= table.signs["tiny"]  # a word in such a file may be a fact: "vegan"
     lasting = signs & _LASTING_SIGNS or section in _LASTING_SECTIONS
     if name in _LOOSE and not lasting:
         rank -= 1.2
@@ -180,16 +190,15 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     shelf: frozenset[str]
     beside: frozenset[str]
     same: Mapping[str, str]
-    room: int
 
 
-def shelf_size(files: int, size: Size = "normal") -> int:
-    """Return how many claims a repository of so many source files holds."""
-    return round(SIZES[size] * (BASE + PER_ROOT_FILE * math.sqrt(files)))
+def shelf_size(files: int, size: Size = "normal") -> float:
+    """Return how many claims a repository of so many source files holds; infinite for all."""
+    return SIZES[size] * (BASE + PER_ROOT_FILE * math.sqrt(files))
 
 
 def choose(
-    candidates: Sequence[Candidate], *, size: int, existing: int, always: Collection[str] = ()
+    candidates: Sequence[Candidate], *, size: float, existing: int, always: Collection[str] = ()
 ) -> Choice:
     """Choose candidates for the shelf; `always` are those that are judged in any case.
 
@@ -198,7 +207,7 @@ def choose(
     """
     order = sorted(candidates, key=lambda c: (-c.rank, c.candidate_id))
     same = _same(order)
-    room = max(size - existing, math.ceil(size / 10))
+    room = max(size - existing, size / 10)
     shelf = {c.candidate_id for c in candidates if c.candidate_id in always}
     own = [c for c in order if c.candidate_id not in same and c.candidate_id not in shelf]
     taken = 0
@@ -212,9 +221,9 @@ def choose(
             shelf.add(one.candidate_id)
             taken += 1
     more = [c.candidate_id for c in own if c.candidate_id not in shelf and c.rank > POOR]
-    beside = frozenset(more[: max(room, taken)])
+    beside = frozenset(more[: math.ceil(max(room, taken))] if room < math.inf else more)
     followed = {id_ for id_, better in same.items() if better in shelf}
-    return Choice(shelf=frozenset(shelf), beside=beside | followed, same=same, room=room)
+    return Choice(shelf=frozenset(shelf), beside=beside | followed, same=same)
 
 
 _TOKENS = regex(r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}")

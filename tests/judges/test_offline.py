@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memrepo.judges.statements import packed
 from msgspec.structs import replace
 
 from memrepo.core.judge import (
@@ -17,7 +18,6 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import Source
 from memrepo.judges.offline import OfflineJudge, spokesman_of, word_of
-from memrepo.judges.statements import packed
 from memrepo.purify.clusters import clusters
 from memrepo.purify.passes import check_claims, check_verdicts
 

@@ -377,6 +377,7 @@ def _purify(
         kept=wish.kept,
         nominees=nominees,
         days=work.config.source_rules().days,
+        shelf=work.config.get("run.shelf"),
         statements=statements,
         kept_marks=lambda: _kept(work, "marks"),
         read=watched(read, tick),

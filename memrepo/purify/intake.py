@@ -236,7 +236,6 @@ class Intake(msgspec.Struct):
 class Reader:
     """Scans versions of sources, each once; what `stones` reject is left out of their units."""
 
-<<<<<<< HEAD
     def __init__(
         self,
         texts: Iterable[SourceText],
@@ -245,18 +244,15 @@ class Reader:
         corrected: Corrected | None = None,
         *,
         whole: bool = False,
+        size: Size = "normal",
     ) -> None:
         self._read = read
+        self._size = size
         self._stones = stones or Tombstones()
         self._corrected = corrected or None
         self._whole = whole
         self.left_out: dict[tuple[str, str], str] = {}
         """By source and text hash of a unit: the tombstone or correction that shortened it."""
-=======
-    def __init__(self, texts: Iterable[SourceText], read: Read, size: Size = "normal") -> None:
-        self._read = read
-        self._size = size
->>>>>>> 94359545 (Set the size of the shelf and the kinds of files in the configuration)
         self.missing: set[str] = set()
         """Blobs that were asked for and are not in the repository: they read as empty."""
         self._current = {text.resource: text for text in texts}

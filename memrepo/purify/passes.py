@@ -20,6 +20,7 @@ from memrepo.core.judge import (
     VERDICTS,
     CanonicalClaim,
     CanonicalRequest,
+    Cluster,
     PriorClaim,
     Profile,
     PromotionRequest,

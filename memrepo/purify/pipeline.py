@@ -121,16 +121,12 @@ def purify(
     state: State, texts: Sequence[SourceText], cursor: Mapping[str, Cursor], setting: Setting
 ) -> Purified:
     """Take in what the cursor has not consumed; the same arguments give the same outcome."""
-<<<<<<< HEAD
-=======
-    reader = Reader(texts, setting.read, setting.shelf)
->>>>>>> 94359545 (Set the size of the shelf and the kinds of files in the configuration)
     whole = setting.mode == "reconciliation"
     moves = find_moves(texts, cursor, setting.read)
     relocated = relocate(state, moves)
     state = apply(state, (change for step in relocated for change in step.changes))
     bound = tombstones_in(state), corrected_in(state)
-    reader = Reader(texts, setting.read, *bound, whole=whole)
+    reader = Reader(texts, setting.read, *bound, whole=whole, size=setting.shelf)
     cursor = follow(moves, texts, cursor, reader, days=setting.days)
     intake = take_in(texts, cursor, reader, whole=whole, days=setting.days, moves=moves)
     carried = setting.kept.unbilled if setting.kept else Usage()

@@ -468,12 +468,8 @@ def texts_at(
                     resource=path,
                     blob=blobs[path],
                     kind=kind,
-<<<<<<< HEAD
                     committed=local_day(when, work.config.zone) if when else "",
-=======
-                    committed=when.date().isoformat() if when else "",
                     as_kind=rules.kind_given(layout.source_name(path)),
->>>>>>> 94359545 (Set the size of the shelf and the kinds of files in the configuration)
                 )
             )
     return found + _gone(work, cursor, set(paths))

@@ -116,7 +116,7 @@ _OWN_LINE = regex(r"[ \t]*(?:[-*+•][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||[-*_=
 _DIVIDER = regex(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*$")
 _HEADING = regex(r"[ \t]*#{1,6}[ \t]")
 _LABEL_ONLY = regex(r"[:\uff1a][*_\s]*$")
-_SENTENCE_END = regex(r"(?<=[.!?…;])[\"'”’»)\]*_]*\s+|(?<=[。！？；])")
+_SENTENCE_END = regex(r"(?<=[.!?…;؟।۔])[\"'”’»)\]*_]*\s+|(?<=[。！？；])")
 _LABEL = regex(r"[^:\uff1a\n|.!?;。！？；]{1,80}(?::[*_]*\s|\uff1a)\s*")
 _CLOCK = regex(r"(?:[-*+•][ \t]+)?[\[(*]*\d{1,2}[:.]\d{2}(?::\d{2})?[\])*]*[ \t]*[-–—:]*[ \t]+")
 _KEYED = regex(r"(?P<key>[^:\uff1a\n]{1,80})[:\uff1a](?P<value>.+)$", re.DOTALL)

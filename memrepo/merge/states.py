@@ -248,12 +248,13 @@ def sweep(state: State, more: Collection[str] = ()) -> Iterator[Update]:
     """Yield what takes out of recall whatever matches a tombstone of the state, or a key more."""
     stones = tombstones_in(state)
     keys = stones.keys.union(more)
+    partly = {memory.id for memory in stones.suspected(state.every)}
     for memory in state.memories.values() if keys else ():
         if memory.status == "forgotten":
             continue
         if forgotten(memory, keys) is not memory:
             yield Update(id=memory.id, fields={"status": "forgotten"})
-        elif (update := stones.shortening(memory)) is not None:
+        elif memory.id in partly and (update := stones.shortening(memory)) is not None:
             yield update
 
 

@@ -16,7 +16,7 @@ rejected statement as one of its lines, items, rows or sentences is shortened by
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -30,7 +30,7 @@ from memrepo.core.changes import Update
 from memrepo.core.fields import Choice, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
 from memrepo.core.ids import TEXT_HASH_PATTERN, digest, text_hash, visible
 from memrepo.core.layout import Layout, below
-from memrepo.core.memory import Memory, each_once, editable, fixed, only
+from memrepo.core.memory import Memory, each, each_once, editable, fixed, only
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import Field
@@ -439,7 +439,7 @@ class Tombstones:
 
 
 class Corrected(Tombstones):
-    """Texts that a correction replaced or ended: no other file brings them back by saying them.
+    """Texts that were superseded or decided against: no other file brings them back.
 
     They bind what is not dated later. The files that stated the correction may take it back.
     """
@@ -447,25 +447,38 @@ class Corrected(Tombstones):
     takes_bare = False
 
     def __init__(self, state: State) -> None:
-        stones: dict[str, Tombstone] = {}
         self.spoke: dict[str, frozenset[str]] = {}
         """By key: the resources whose word the correction is."""
+        found = dict([*self._superseded(state), *self._decided_against(state)])
+        super().__init__(found)
+
+    def _superseded(self, state: State) -> Iterator[tuple[str, Tombstone]]:
+        every = state.every
+        superseded = only(every, [status == "superseded" for status in each(every, "status")])
+        for memory in superseded:
+            named = memory.texts("superseded_by")
+            by = [state.memories[id_] for id_ in named if id_ in state.memories]
+            if by and all(one.status == "forgotten" for one in by):
+                continue  # the correction itself was wrong
+            spoke = frozenset(s.resource for one in by for s in one.sources)
+            at = memory.time("superseded_at") or EARLIEST
+            yield self._bound(named[0] if named else "", memory, at, spoke)
+
+    def _decided_against(self, state: State) -> Iterator[tuple[str, Tombstone]]:
         for case in state.corrections.cases.values():
-            if case.kind != "contradiction" or case.verdict not in _ENDING:
-                continue
-            kept = state.memories.get(case.kept)
-            said_by = {s.resource for s in kept.sources} if kept is not None else set()
-            for side in case.sides:
-                memory = state.memories.get(side.memory) or Memory(path="", fields={}, body="")
-                if side.memory == case.kept or (memory.status == "active" and memory.body):
-                    continue
-                old = memory.with_fields({"id": None}, side.text)
-                key = f"{case.id}:{side.memory}"
-                at = case.decided or case.at or EARLIEST
-                made = tombstone_of(old, reason=case.reason, by=case.by, at=at)
-                stones[key] = replace(made, key=key, units=(), memory="")
-                self.spoke[key] = frozenset(said_by)
-        super().__init__(stones)
+            for side in case.sides if case.verdict == "neither" else ():
+                memory = state.memories.get(side.memory)
+                if memory is not None and memory.status != "active":
+                    at = case.decided or case.at or EARLIEST
+                    yield self._bound(case.id, memory, at, frozenset())
+
+    def _bound(
+        self, by: str, memory: Memory, at: datetime, spoke: frozenset[str]
+    ) -> tuple[str, Tombstone]:
+        key = f"{by}:{memory.id}"
+        self.spoke[key] = spoke
+        made = tombstone_of(memory, reason="corrected", by=by, at=at)
+        return key, replace(made, key=key, units=(), memory="")
 
     def bar_whole(self, memory: Memory) -> Tombstone | None:
         """Return the correction that a memory matches, a short text only about the same thing."""
@@ -485,15 +498,11 @@ class Corrected(Tombstones):
         return not later and (whole or resource not in self.spoke[stone.key])
 
 
-_ENDING = ("superseded", "merged", "neither")
-"""Verdicts after which one of the two texts, or both, no longer hold."""
-
-
 def told_of(key: str) -> tuple[str, str]:
     """Return what bars a statement, such as `rejected as ts-…`, and the way to have it back."""
-    case, _, memory = key.partition(":")
+    by, _, memory = key.partition(":")
     if memory:
-        return f"corrected in {case}", f"`memrepo restore {memory}`, if it holds after all"
+        return f"corrected by {by}", f"`memrepo restore {memory}`, if it holds after all"
     return f"rejected as {key}", f"`memrepo reject {key} --undo`, if it holds after all"
 
 

@@ -11,8 +11,10 @@ from datetime import datetime
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import fold
+from memrepo.core.patterns import regex
 from memrepo.core.times import EARLIEST, format_time
 
+SOURCES = "/sources/"
 RETIRED = "retire_candidate"
 QUOTED = 160
 """Characters of a memory that contests another."""
@@ -36,12 +38,27 @@ def doubts(
     memory: Memory,
     find: Callable[[str], Memory | None],
     stale_at: datetime | None = None,
+    is_there: Callable[[str], object] = bool,
 ) -> tuple[str, ...]:
     """Return what is to be told of a memory, a sentence each; nothing of one in good standing.
 
     `find` returns a memory by its id; `stale_at` is when its class says that its time was over.
+    `is_there` tells whether a source is in the tree.
     """
-    return tuple(_doubts(memory, find, stale_at))
+    return (*_doubts(memory, find, stale_at), *_source_gone(memory, is_there))
+
+
+_DAY = regex(r"\d{4}-?\d\d-?\d\d")
+
+
+def _source_gone(memory: Memory, is_there: Callable[[str], object]) -> Iterator[str]:
+    """Say that every file is gone that a claim rests on; logs of a day are rotated."""
+    names = [source.resource for source in memory.sources]
+    if memory.is_note or is_retired(memory) or memory.status != "active" or not names:
+        return
+    ours = all(SOURCES in f"/{name}" and not _DAY.search(name) for name in names)
+    if ours and not any(map(is_there, names)):
+        yield f"its source is gone: {visible(names[0])}"
 
 
 def disputed(memories: Iterable[Memory], find: Callable[[str], Memory | None]) -> list[str]:

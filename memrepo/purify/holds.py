@@ -142,7 +142,8 @@ def barred(state: State, purified: Purified, *, whole: bool) -> tuple[Purified, 
 
     `whole` is a reconciliation, which reads again what was corrected where it still is.
     """
-    stones, corrected = tombstones_in(state), corrected_in(state)
+    stones = tombstones_in(state)
+    corrected = corrected_in(state) if purified.steps else None
     if not (stones or corrected):
         return replace(purified, problems=(*purified.problems, *stones.problems)), Bars()
     dropped: set[str] = set()

@@ -28,7 +28,7 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.statements import leave_out
-from memrepo.merge.tombstones import Corrected, Tombstones
+from memrepo.merge.tombstones import corrected_in, tombstones_in
 from memrepo.policies.matching import jaccard, tokens
 from memrepo.purify.capture import NoteUnit, PlacedNote, note_hash, scan_notes
 from memrepo.purify.gather import Placed
@@ -234,22 +234,23 @@ class Intake(msgspec.Struct):
 
 
 class Reader:
-    """Scans versions of sources, each once; what `stones` reject is left out of their units."""
+    """Scans versions of sources, each once.
+
+    What `state` knows as rejected or corrected is left out of their units.
+    """
 
     def __init__(
         self,
         texts: Iterable[SourceText],
         read: Read,
-        stones: Tombstones | None = None,
-        corrected: Corrected | None = None,
+        state: State | None = None,
         *,
         whole: bool = False,
         size: Size = "normal",
     ) -> None:
         self._read = read
         self._size = size
-        self._stones = stones or Tombstones()
-        self._corrected = corrected or None
+        self._state = state
         self._whole = whole
         self.left_out: dict[tuple[str, str], str] = {}
         """By source and text hash of a unit: the tombstone or correction that shortened it."""
@@ -267,9 +268,7 @@ class Reader:
         key = (name, blob)
         if key not in self._claims:
             found = scan(name, self._bytes(blob))
-            if self._stones or self._corrected:
-                found = replace(found, units=tuple(self._shortened(u) for u in found.units))
-            self._claims[key] = found
+            self._claims[key] = replace(found, units=self._allowed(found.units))
         return self._claims[key]
 
     def notes(self, name: str, blob: str) -> tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]:
@@ -277,26 +276,31 @@ class Reader:
         key = (name, blob)
         if key not in self._notes:
             units, problems = scan_notes(name, self._bytes(blob))
-            if self._stones or self._corrected:
-                units = tuple(self._shortened(u) for u in units)
-            self._notes[key] = (units, problems)
+            self._notes[key] = (self._allowed(units), problems)
         return self._notes[key]
 
-    def _shortened(self, unit: UnitT) -> UnitT:
+    def _allowed(self, units: tuple[UnitT, ...]) -> tuple[UnitT, ...]:
+        state = self._state
+        if state is None or not (units and (tombstones_in(state) or corrected_in(state))):
+            return units
+        return tuple(self._shortened(state, unit) for unit in units)
+
+    def _shortened(self, state: State, unit: UnitT) -> UnitT:
         """Return a unit without the statements in it that were rejected, or corrected elsewhere.
 
         It keeps its hashes, by which it is known, and stays as it is where nothing would be left.
         """
         names = (*unit.headings, *filter(None, (getattr(unit, "lead", ""),)))
         is_log = isinstance(unit, NoteUnit)
-        stated = self._stones.stated(unit.text, names, is_log=is_log)
-        if self._corrected and not is_log:  # a log is the record of its day
+        stated = tombstones_in(state).stated(unit.text, names, is_log=is_log)
+        if not is_log:  # a log is the record of its day
+            corrected = corrected_in(state)
             places = [t.resource for t in self._current.values() if t.name == unit.resource]
             resource = places[0] if places else unit.resource
             stated += [
                 (one, stone)
-                for one, stone in self._corrected.stated(unit.text, names)
-                if self._corrected.binds(stone, resource, unit.captured, whole=self._whole)
+                for one, stone in corrected.stated(unit.text, names)
+                if corrected.binds(stone, resource, unit.captured, whole=self._whole)
             ]
         rest = leave_out(unit.text, (one for one, _ in stated)) if stated else ""
         if not rest:

@@ -20,7 +20,7 @@ from memrepo.core.memory import CLAIM_TYPES, by_id, of_types
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
-from memrepo.merge.tombstones import corrected_in, told_of, tombstones_in
+from memrepo.merge.tombstones import told_of
 from memrepo.policies.kept_words import KeptPostings
 from memrepo.policies.retrieval import Near, Reach, Retrieval
 from memrepo.purify.answers import Kept
@@ -125,8 +125,7 @@ def purify(
     moves = find_moves(texts, cursor, setting.read)
     relocated = relocate(state, moves)
     state = apply(state, (change for step in relocated for change in step.changes))
-    bound = tombstones_in(state), corrected_in(state)
-    reader = Reader(texts, setting.read, *bound, whole=whole, size=setting.shelf)
+    reader = Reader(texts, setting.read, state, whole=whole, size=setting.shelf)
     cursor = follow(moves, texts, cursor, reader, days=setting.days)
     intake = take_in(texts, cursor, reader, whole=whole, days=setting.days, moves=moves)
     carried = setting.kept.unbilled if setting.kept else Usage()

@@ -210,3 +210,24 @@ def test_what_a_person_looked_at_waits_for_the_person(contested: tuple[Path, str
     write(repo, LOVES, CRANE, BARN)
     done(repo, "run", now=THIRD)
     assert memories(repo)[old].standing == "contested"
+
+
+def test_recall_says_that_the_file_is_gone_before_a_person_decided(tmp_path: Path) -> None:
+    folder = tmp_path / "workspace" / "memory"
+    folder.mkdir(parents=True)
+    for n in range(8):
+        (folder / f"shelf-{n}.md").write_text(
+            f"# Shelves\n\n- Shelf {n} holds the bowls of lot {n}.\n"
+        )
+    (folder / "kiln.md").write_text("# Kiln\n\n- The kiln must cool for nine hours.\n")
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo = tmp_path / "repo"
+    done(repo, "run")
+    (folder / "kiln.md").unlink()
+    assert memrepo(repo, "run", now=LATER).exit == 3, "the removal waits for a person"
+    (hit,) = [h for h in done(repo, "search", "kiln")["hits"] if "nine hours" in h["text"]]
+    assert hit["doubts"] == ["its source is gone: sources/memory/kiln.md"]
+    assert hit["answer_confidence"] != "high"
+    assert done(repo, "show", hit["id"])["doubts"] == hit["doubts"]
+    (other, *_) = done(repo, "search", "bowls of lot 3")["hits"]
+    assert not [said for said in other["doubts"] if "source is gone" in said]

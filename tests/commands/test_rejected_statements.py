@@ -224,7 +224,52 @@ def test_what_was_corrected_does_not_return_from_another_file(
                 if "I have a sister" in h["text"] and h.get("type") != "note"]  # fmt: skip
 
 
+@pytest.mark.parametrize("cut", ["- {}\n", "The house is old. {} The roof leaks.\n"])
+def test_what_a_person_replaced_does_not_return_from_a_file(tmp_path: Path, cut: str) -> None:
+    said = "The guest key hangs behind the blue door."
+    place(tmp_path, "MEMORY.md", f"# Memory\n\n- {said}\n")
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo = tmp_path / "repo"
+    done(repo, "run")
+    (id_,) = memories(repo)
+    done(repo, "supersede", id_, "The guest key is with the neighbour in number nine.", now=LATER)
+    place(tmp_path, "memory/house.md", "# House\n\n" + cut.format(said))
+    memrepo(repo, "run", now=DAY_3)
+    assert not stating(repo, "blue door")
+    assert stating(repo, "number nine")
+    done(repo, "restore", id_, "--instead", now=DAY_4)
+    assert stating(repo, "blue door"), "a person may take it back"
+
+
 def test_a_later_day_may_say_again_what_was_corrected(corrected: Path) -> None:
     place(corrected.parent, "memory/2026-04-11.md", f"# 2026-04-11\n\n{OLD}\n- It was sunny.\n")
     answer = memrepo(corrected, "run", now="2026-04-12T09:00:00Z")
     assert not [w for w in answer.data["warnings"] if w["rule"] == "corrected-left-out"]
+
+
+def test_no_revert_brings_the_statement_back_into_a_memory(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo")
+    repo = tmp_path / "repo"
+    id_ = done(repo, "add", f"The pier is new. {SAID} It has a roof of slate.")["id"]
+    shorter = done(repo, "edit", id_, "--text", "The pier is new.", now=LATER)["commit"]
+    wrong = done(repo, "add", SAID, now=LATER)["id"]
+    done(repo, "reject", wrong, "--reason", "it never was", now=NEXT_DAY)
+    done(repo, "revert", shorter, now=DAY_3)
+    assert active(repo) == ["The pier is new. It has a roof of slate."]
+    assert_sound(repo)
+
+
+def test_no_other_clone_brings_the_statement_back(tmp_path: Path) -> None:
+    done(tmp_path, "init", "one")
+    one, other = tmp_path / "one", tmp_path / "other"
+    wrong = done(one, "add", SAID)["id"]
+    git(tmp_path, "clone", "-q", "--bare", str(one), "hub.git")
+    git(tmp_path, "clone", "-q", "hub.git", "other")
+    git(one, "remote", "add", "origin", str(tmp_path / "hub.git"))
+    done(other, "add", f"The pier is new. {SAID} It has a roof of slate.", now=LATER)
+    done(one, "reject", wrong, "--reason", "it never was", now=LATER)
+    for clone in (other, one, other):
+        assert memrepo(clone, "sync", now=NEXT_DAY).exit == 0
+    assert active(other) == ["The pier is new. It has a roof of slate."]
+    assert active(one) == ["The pier is new. It has a roof of slate."]
+    assert_sound(one)

@@ -153,9 +153,14 @@ def recalled(
     )
 
 
-def in_words(one: Recalled, find: Callable[[str], Memory | None]) -> Recalled:
-    """Return what recall hands over with what speaks against it; `find` knows memories by id."""
-    said = doubts(one.memory, find, one.stale_since)
+def in_words(
+    one: Recalled, find: Callable[[str], Memory | None], is_there: Callable[[str], object]
+) -> Recalled:
+    """Return what recall hands over with what speaks against it; `find` knows memories by id.
+
+    `is_there` tells whether a source is in the tree.
+    """
+    said = doubts(one.memory, find, one.stale_since, is_there)
     return replace(one, doubts=said) if said else one
 
 
@@ -338,7 +343,7 @@ def told_in_words(index: Index, hits: Sequence[Recalled]) -> list[Recalled]:
     """Return hits with what speaks against each; what contests them is read from the index."""
     asked = {target for one in hits for target in contesting(one.memory)}
     others = {id_: _memory(index, match) for id_, match in index.named(asked).items()}
-    return [in_words(one, others.get) for one in hits]
+    return [in_words(one, others.get, index.wanted.tree.files.id_of) for one in hits]
 
 
 def holding(

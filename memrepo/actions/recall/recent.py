@@ -91,7 +91,9 @@ def do(work: Work, request: Request) -> Result:
         recall = recalled(one.memory, accesses, work.call.now, rules)
         return Change(
             change=SAID[one.kind],
-            hit=hit_of(in_words(recall, after.memories.get), work.tree.commit),
+            hit=hit_of(
+                in_words(recall, after.memories.get, work.tree.files.id_of), work.tree.commit
+            ),
             before=one.before.body
             if one.before and "reworded" in one.kinds and stones.bar(one.before) is None
             else "",

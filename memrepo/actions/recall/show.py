@@ -109,7 +109,12 @@ def do(work: Work, request: Request) -> Result:
     return Result(
         memory=as_json(memory),
         threads=tuple(threads_around(there, state, memory)),
-        doubts=tuple(map(without_secrets, doubts(memory, state.memories.get))),
+        doubts=tuple(
+            map(
+                without_secrets,
+                doubts(memory, state.memories.get, is_there=there.tree.files.id_of),
+            )
+        ),
         derived=derived,
         importance=_importance(there, memory),
         chunks=tuple(

@@ -118,7 +118,8 @@ def _opened(call: ToolCall, there: Work, id_: str, bound: int) -> Reply:
             facts(memory, accesses, call.work.call.now, there.config.rules)
         )
     quotes = evidence(there, memory)
-    against = [*doubts(memory, there.tree.state().memories.get)]
+    there_now = there.tree.files.id_of
+    against = [*doubts(memory, there.tree.state().memories.get, is_there=there_now)]
     if derived.get("stale"):
         against.append(stale(derived["stale_from"]))
     _touch(here, at, [memory.id])
@@ -218,7 +219,9 @@ def _listed(there: Work, call: ToolCall, found: Sequence[tuple[Memory, str]]) ->
     hits = []
     for memory, relation in found[: call.get("limit", LIMIT)]:
         one = in_words(
-            recalled(memory, accesses, call.work.call.now, rules), there.tree.state().memories.get
+            recalled(memory, accesses, call.work.call.now, rules),
+            there.tree.state().memories.get,
+            there.tree.files.id_of,
         )
         more = {"relation": relation} if relation else {}
         hits.append(told(hit_of(one, there.tree.commit), **more))

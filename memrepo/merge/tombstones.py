@@ -85,6 +85,7 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
     bare: str = ""
     tokens: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    about: str = ""
     units: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
     reason: str = ""
@@ -163,6 +164,13 @@ TOMBSTONE_FIELDS: tuple[Field, ...] = (
         doc="Hashes of its lines and sentences, where it has several.",
     ),
     Field(
+        name="about",
+        kind=Text(pattern=r"tk-[0-9a-f]{32}", what="a hash tk-<32 hex>"),
+        merge="const",
+        default="",
+        doc="Hash of the heading over `key: value`, with both.",
+    ),
+    Field(
         name="units",
         kind=ListOf(Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash"), limit=20_000),
         merge="set3",
@@ -213,9 +221,8 @@ def tombstone_of(
         bare=bare if (bare := text_key(plain(memory.said))) != text else "",
         scope=scope,
         tokens=tuple(sorted(tokens(memory.said))),
-        parts=tuple(dict.fromkeys(map(text_key, parts_of(memory.said, MIN_PART_WORDS))))[
-            :MAX_PARTS
-        ],
+        parts=tuple(dict.fromkeys(map(text_key, parts_of(memory.said, MIN_WORDS))))[:MAX_PARTS],
+        about=_about(memory),
         units=tuple(sorted(units)),
         memory=memory.id,
         forgotten=tuple(forgotten),
@@ -226,6 +233,18 @@ def tombstone_of(
 
 
 _TRIPLE = ("subject", "predicate", "object")
+
+
+def _about(memory: Memory) -> str:
+    """Return the hash of the innermost name over a `key: value`, with both; else nothing."""
+    names, pair = _names(memory), Statement(start=0, end=0, text=memory.said).pair
+    return _triple_key((names[-1], *pair)) if names and pair[0] else ""
+
+
+def _names(memory: Memory) -> list[str]:
+    """Return what a memory is about by its own fields, outermost first."""
+    shown = (memory.text("title"), memory.text("lead"), *memory.text("context").split("›"))
+    return [name for name in (*shown, memory.text("subject")) if _NAME.search(name)]
 
 
 def _name(place: str, text: str, triple: str) -> str:
@@ -341,8 +360,8 @@ class Tombstones:
         """Return the statements within what a memory says that a person rejected."""
         if not self._stated:
             return []
-        names = (memory.text("subject"), memory.text("title"), memory.text("lead"))
-        return self.stated(memory.said, names, memory.text("scope"), is_log=memory.is_note)
+        scope = memory.text("scope")
+        return self.stated(memory.said, _names(memory), scope, is_log=memory.is_note)
 
     def stated(
         self, text: str, names: Iterable[str] = (), scope: str = "", *, is_log: bool = False
@@ -354,7 +373,7 @@ class Tombstones:
         """
         found: list[tuple[Statement, Tombstone]] = []
         for stone, key_of in self._matches(text, scope):
-            whole = [one for one, key in key_of if key not in stone.parts]
+            whole = [one for one, key in key_of if key in (stone.text, stone.bare)]
             if whole and (is_log or self._is_same(stone, whole[0], names)):
                 found += ((one, stone) for one in whole)
             elif stone.parts and {*stone.parts} <= {key for _, key in key_of}:
@@ -362,13 +381,13 @@ class Tombstones:
         return found
 
     def _matches(
-        self, text: str, scope: str
+        self, text: str, scope: str, *, whole: bool = False
     ) -> list[tuple[Tombstone, list[tuple[Statement, str]]]]:
         """Return the statements within a text that equal a rejected one, or a part of it."""
         found: dict[str, tuple[Tombstone, list[tuple[Statement, str]]]] = {}
         bare = text.strip()
         for one in statements(text) if self._stated else ():
-            if one.text == bare:
+            if one.text == bare and not whole:
                 continue
             for key in one.keys:
                 for stone in self._stated.get(key, ()):
@@ -380,12 +399,12 @@ class Tombstones:
         """Tell whether a statement that looks like a rejected one is about the same."""
         if len(stone.tokens) >= STANDS_ALONE_WORDS:
             return True
-        if not (stone.triple and one.pair[0]):
+        if not one.pair[0]:
             return len(stone.tokens) > MIN_WORDS
-        named = [name for name in names if _NAME.search(name)]
-        return (not named and self.takes_bare) or any(
-            _triple_key((name, *one.pair)) == stone.triple for name in named
-        )
+        named = [_triple_key((name, *one.pair)) for name in names if _NAME.search(name)]
+        if not named or not (stone.triple or stone.about):
+            return self.takes_bare
+        return stone.triple in named or stone.about in named
 
     def shortening(self, memory: Memory) -> Update | None:
         """Return what takes the rejected statements out of a memory, or None where it has none.
@@ -423,8 +442,8 @@ class Tombstones:
             text_hash(memory.said)
         ):
             return stone
-        if not memory.is_note and (stones := self._matches(memory.said, memory.text("scope"))):
-            return stones[0][0]
+        if not memory.is_note and (stone := self._partly(memory)) is not None:
+            return stone
         said = [memory.said] if self._tokens else []
         if said and not memory.is_note:
             said += [one.text for one in statements(memory.said) if not one.is_run]
@@ -436,6 +455,20 @@ class Tombstones:
         ]
         score, stone = max(scored, key=lambda s: s[0], default=(0.0, None))
         return stone if score >= SIMILAR else None
+
+    def _partly(self, memory: Memory) -> Tombstone | None:
+        """Return the tombstone of which a claim states the text, or enough of its parts.
+
+        Enough is one that is the whole claim, one of several words, or two.
+        """
+        scope, said = memory.text("scope"), memory.said
+        for stone, key_of in self._matches(said, scope, whole=True):
+            keys = {key for _, key in key_of}
+            long = any(len(tokens(one.text)) >= MIN_PART_WORDS for one, _ in key_of)
+            alone = any(one.text == said.strip() for one, _ in key_of)
+            if stone.text in keys or stone.bare in keys or long or alone or len(keys) > 1:
+                return stone
+        return None
 
 
 class Corrected(Tombstones):
@@ -483,11 +516,10 @@ class Corrected(Tombstones):
     def bar_whole(self, memory: Memory) -> Tombstone | None:
         """Return the correction that a memory matches, a short text only about the same thing."""
         stone = super().bar_whole(memory)
-        if stone is None or not stone.triple or len(stone.tokens) >= STANDS_ALONE_WORDS:
-            return stone
-        if not Statement(start=0, end=0, text=memory.said).pair[0]:
-            return stone
-        return stone if _triple_key(map(memory.text, _TRIPLE)) == stone.triple else None
+        if stone is None:
+            return None
+        one = Statement(start=0, end=0, text=memory.said)
+        return stone if self._is_same(stone, one, _names(memory)) else None
 
     def binds(self, stone: Tombstone, resource: str, captured: str, *, whole: bool) -> bool:
         """Tell whether a correction binds what a resource states, dated by itself or not at all.

@@ -73,33 +73,6 @@ def test_a_nomination_happens_once_however_often_the_note_is_read_after(repo: Pa
     assert len(promoted(repo)) == 1
 
 
-def test_what_is_judged_to_be_chatter_is_set_aside_and_not_asked_again(repo: Path) -> None:
-    id_ = noted(repo, "Sounds good, thanks! See you later then.")
-    looked_for(repo, id_)
-    ran = done(repo, "run", now=after(days=1))
-    assert ran["counts"]["rejected"] + ran["counts"]["deferred"] == 1
-    assert promoted(repo) == []
-    assert not memories(repo)[id_].flag("promoted")
-    before = standing(repo)
-    assert done(repo, "run", now=after(days=1))["status"] == "skipped"
-    assert standing(repo) == before
-    assert done(repo, "nominate", now=after(days=2))["candidates"] == []
-
-
-def test_a_note_that_came_to_nothing_is_nominated_again_when_it_is_retrieved_again(
-    repo: Path,
-) -> None:
-    id_ = noted(repo, "Sounds good, thanks! See you later then.")
-    looked_for(repo, id_)
-    done(repo, "run", now=after(days=1))
-    for hour in range(3):
-        assert done(repo, "nominate", now=after(days=1, hours=hour))["candidates"] == []
-        done(repo, "show", id_, now=after(days=1, hours=hour + 1))
-    (one,) = done(repo, "nominate", now=after(days=1, hours=5))["candidates"]
-    assert one["why"] == ["3 retrievals in 7 days"]
-    assert done(repo, "run", now=after(days=2))["counts"]["nominated"] == 1
-
-
 def test_a_promoted_note_is_evidence_for_the_memories_that_say_it(tmp_path: Path) -> None:
     said = "The kiln must cool for nine hours before anybody opens it."
     log = tmp_path / "workspace" / "memory" / "2026-03-01.md"

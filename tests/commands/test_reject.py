@@ -225,7 +225,7 @@ def test_imported_again_it_is_left_out_and_told(repo: Path, tmp_path: Path) -> N
     (told,) = [p for p in answer["problems"] if p["rule"].startswith("rejected-")]
     # There its text begins with its heading: it is the same statement.
     assert (told["rule"], "it is left out" in told["message"]) == ("rejected-left-out", True)
-    assert in_recall(fresh) == {f"Infra: {BETA.removeprefix('- ')}"}
+    assert in_recall(fresh) == {BETA.removeprefix("- ")}
     done(repo, "import", "artifacts", tmp_path / "out")
     assert SAID not in in_recall(repo)
     assert key

@@ -10,7 +10,7 @@ from driving import LATER, NEXT_DAY, assert_sound, classic, done, git, memories,
 DAY_3, DAY_4, A_YEAR_ON = "2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z", "2027-04-01T09:00:00Z"
 SAID = "The boat shed is locked with a brass padlock."
 KEYED = "- **Rower:** Ilse"
-START = f"# Memory\n\n## Club\n\n{KEYED}\n- **Coach:** Ove\n- {SAID}\n"
+START = f"# Memory\n\n## Club\n\n- {SAID}\n\n## Crew\n\n{KEYED}\n\n## Staff\n\n- **Coach:** Ove\n"
 
 
 def place(base: Path, name: str, text: str) -> None:
@@ -83,9 +83,10 @@ def test_no_unit_of_any_file_brings_a_rejected_statement_back(
 
 
 def test_what_is_left_waits_where_it_has_all_the_rejected_words(repo: Path) -> None:
-    place(repo.parent, "RTMEMORY.md", f"# Club\n\n## Club\n\n{KEYED}\n- The rower is Ilse again.\n")
+    text = f"# Lessons\n\n{SAID} In May the boat shed is locked with a new padlock, of brass.\n"
+    place(repo.parent, "RTMEMORY.md", text)
     answer = memrepo(repo, "run", now=DAY_3)
-    assert not stating(repo, "Ilse")
+    assert not stating(repo, "padlock")
     assert (answer.exit, answer.data["status"]) == (3, "held")
 
 
@@ -112,7 +113,7 @@ def test_a_statement_of_another_thing_is_not_the_rejected_one(repo: Path) -> Non
     answer = memrepo(repo, "run", now=DAY_3)
     if answer.exit == 3:
         done(repo, "accept", now=DAY_4)
-    assert stating(repo, "Ilse", "Regatta") or stating(repo, "Rower: Ilse")
+    assert stating(repo, "Ilse", "Swan")
 
 
 @pytest.mark.parametrize(
@@ -216,7 +217,9 @@ def test_what_was_corrected_does_not_return_from_another_file(
     (denied,) = [m for m in claims if "misspoke" in m.body]
     assert (denied.status, denied.standing) == ("active", "resolved")
     assert stating(corrected, rest)
-    assert [w for w in answer.data["warnings"] if w["rule"] == "corrected-left-out"]
+    (old,) = [m for m in claims if m.status == "superseded"]
+    met = any(name in source.resource for source in old.sources)
+    assert met or [w for w in answer.data["warnings"] if w["rule"] == "corrected-left-out"]
     memrepo(corrected, "run", "--mode", "reconciliation", now=DAY_4)
     assert memrepo(corrected, "accept", now=DAY_4).exit in (0, 2)
     done(corrected, "doctor", "--fix", now=DAY_4)

@@ -37,10 +37,11 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """The repository format this program reads and writes; a newer one is read only."""
-JUDGES = ("offline", "anthropic", "command", "replay")
+JUDGES = ("offline", "anthropic", "claude", "openclaw", "openai", "command", "replay")
 OUTSIDE = (
     "judge.command",
     "judge.base_url",
+    "judge.openai_base_url",
     "judge.recordings",
     "telemetry.dir",
     "telemetry.preset",
@@ -206,7 +207,13 @@ KEYS: tuple[Key, ...] = (
         name="judge.model",
         kind="text",
         default="claude-sonnet-5-5",
-        doc="Model of the anthropic judge.",
+        doc="The model that the judge asks; the default is for the anthropic judge only.",
+    ),
+    Key(
+        name="judge.verify_model",
+        kind="text",
+        default=None,
+        doc="A cheaper model for the second question, whether evidence states a wording.",
     ),
     Key(
         name="judge.max_tokens",

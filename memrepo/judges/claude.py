@@ -98,6 +98,9 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
     max_retries: int
     idle_s: float = 90.0
     price: Price | None = None
+    verify_model: str = ""
+    """The model for the second question about wordings; empty is `model`."""
+    verify_price: Price | None = None
     base_url: str = ""
     effort: str = ""
     thinking: str = ""
@@ -161,13 +164,17 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             content.insert(0, {"type": "text", "text": prompt.context, "cache_control": _CACHED})
         schema: object = {"type": "json_schema", "schema": dict(prompt.schema)}
         return {
-            "model": self.model,
+            "model": self._model(prompt),
             "max_tokens": min(self.max_tokens, prompt.room or self.max_tokens),
             "system": [{"type": "text", "text": prompt.system, "cache_control": _CACHED}],
             "messages": [{"role": "user", "content": content}],
             "output_config": {"format": schema, **_given(effort=self.effort)},
             **({"thinking": {"type": self.thinking}} if self.thinking else {}),
         }
+
+    def _model(self, prompt: Prompt) -> str:
+        verifying = prompt.name == "verification" and self.verify_model
+        return self.verify_model if verifying else self.model
 
     def count(self, prompt: Prompt) -> int:
         """Return how many tokens a question has, which costs nothing; 0 where nobody says."""
@@ -177,7 +184,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             with self.client() as client:
                 return int(
                     client.messages.count_tokens(
-                        model=self.model, system=told["system"], messages=told["messages"]
+                        model=told["model"], system=told["system"], messages=told["messages"]
                     ).input_tokens
                 )
         except (anthropic.AnthropicError, ValueError, TypeError, AttributeError):
@@ -275,12 +282,12 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         reason = str(message.get("stop_reason") or "end_turn")
         return Reply(
             text="".join(text for b in held if isinstance(text := b.get("text"), str)),
-            usage=self._usage(message.get("usage")),
+            usage=self._usage(message.get("usage"), str(message.get("model", ""))),
             cut=reason in _CUT,
             refusal=_refusal(message, reason),
         )
 
-    def _usage(self, usage: object) -> Usage:
+    def _usage(self, usage: object, model: str = "") -> Usage:
         fresh, output, written, read = (
             _count(usage, name)
             for name in (
@@ -290,9 +297,11 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
                 "cache_read_input_tokens",
             )
         )
-        cost = None
-        if self.price is not None:
-            cost = self.price.cost(fresh=fresh, output=output, cache_write=written, cache_read=read)
+        cost, price = None, self.price
+        if self.verify_model and model.startswith(self.verify_model):
+            price = self.verify_price
+        if price is not None:
+            cost = price.cost(fresh=fresh, output=output, cache_write=written, cache_read=read)
         return Usage(
             prompt=fresh + written + read,
             completion=output,

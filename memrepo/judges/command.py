@@ -1,5 +1,7 @@
 """Any program as judge: the question on its stdin, the answer on its stdout.
 
+Claude Code and OpenClaw are such programs, each with a login of its own.
+
 The question is an argument only where the command says `{prompt}`: the system bounds those at
 128 KiB, which memory-purifier's default backend ran into, and other users of the machine can read
 them. No shell is involved. The program starts in an empty folder, so that agents find no
@@ -14,7 +16,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -22,21 +26,38 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import BadReply, JudgeFailed, Usage
 from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt
-from memrepo.purify.replies import CLAIMS_KEY, FINDINGS_KEY, GIST_KEY, VERDICTS_KEY
+from memrepo.purify.replies import (
+    CHECKS_KEY,
+    CLAIMS_KEY,
+    FINDINGS_KEY,
+    GIST_KEY,
+    SUMMARY_KEY,
+    VERDICTS_KEY,
+)
 
+PROMPT, SYSTEM = "{prompt}", "{system}"
+"""Arguments that stand for the question (then stdin is empty), and for its fixed instructions."""
+# A judge needs no tools, hooks, servers, title or transcript: a session's own would start here too.
+_CLAUDE = (
+    *("claude", "-p", "--output-format", "json", "--tools", "", "--setting-sources", ""),
+    *("--strict-mcp-config", "--no-session-persistence", "--name", "memrepo"),
+    *("--system-prompt", SYSTEM),
+)
 READY: dict[str, tuple[str, ...]] = {
-    "claude": ("claude", "-p"),
+    "claude": _CLAUDE,
     # It reads no standard input (openclaw issue 139208, open in November 2026).
-    "openclaw": ("openclaw", "infer", "model", "run", "--json", "--prompt", "{prompt}"),
+    "openclaw": ("openclaw", "infer", "model", "run", "--json", "--prompt", PROMPT),
 }
-"""Settings by name, for programs that are known."""
-PROMPT = "{prompt}"
-"""An argument that stands for the question; the program then gets nothing on its stdin."""
+"""Programs that are known, by the name of their judge."""
+_LOGIN = {
+    "claude": "run `claude` once and log in",
+    "openclaw": "run `openclaw configure` and choose a model",
+}
 ARGUMENT_LIMIT = 128 * 1024 - 1
 """Bytes that Linux lets one argument have (MAX_ARG_STRLEN, its final NUL counted)."""
 ENVELOPE = ("response", "message", "content", "text", "output", "outputs", "result")
 """Keys under which programs wrap their answer (memory-purifier; `openclaw infer --json`)."""
-_ANSWERS = frozenset((VERDICTS_KEY, CLAIMS_KEY, FINDINGS_KEY, GIST_KEY))
+_ANSWERS = frozenset((VERDICTS_KEY, CLAIMS_KEY, CHECKS_KEY, FINDINGS_KEY, GIST_KEY, SUMMARY_KEY))
 _TAIL = 600
 _DEPTH = 5
 
@@ -49,15 +70,22 @@ class CommandNotFound(MemrepoError):
     def __init__(self, program: str) -> None:
         super().__init__(
             f"the judge's command is not on the PATH: {program}",
-            fix="install it, or set another with `git config memrepo.judge.command`",
+            fix="install it, or choose another judge: `memrepo config set run.judge offline`",
         )
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """A program that answers; implements `judges.model.Backend`. Tokens are characters / 4."""
+    """A program that answers; implements `judges.model.Backend`.
+
+    Tokens are characters / 4, unless the program reports them. `kind` names a program that is
+    known; `model` and `verify_model` are passed on to it.
+    """
 
     arguments: tuple[str, ...]
     timeout_s: float
+    kind: str = ""
+    model: str = ""
+    verify_model: str = ""
 
     def __post_init__(self) -> None:
         if shutil.which(self.arguments[0]) is None:
@@ -65,7 +93,9 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Return the program's name."""
+        """Return the program's name, and the model where one is set."""
+        if self.kind:
+            return f"{self.kind}/{self.model or 'default'}"
         return f"command/{Path(self.arguments[0]).name}"
 
     def ask(self, prompt: Prompt) -> Reply:
@@ -73,8 +103,12 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
         A question that is too long for an argument costs its batch only (BadReply).
         """
+        arguments = self._arguments(prompt)
         question = prompt.text.encode()
-        arguments = self.arguments
+        if SYSTEM in arguments:
+            fixed = f"{prompt.system}\n\n{prompt.spelled}"
+            arguments = tuple(fixed if a == SYSTEM else a for a in arguments)
+            question = "\n\n".join(filter(None, (prompt.context, prompt.data))).encode()
         if PROMPT in arguments:
             if len(question) > ARGUMENT_LIMIT:
                 raise BadReply(
@@ -85,19 +119,29 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             arguments = tuple(prompt.text if a == PROMPT else a for a in arguments)
             question = b""
         out, err, code = self._run(arguments, question)
-        if code != 0:
-            said = err.strip()[-_TAIL:] or "nothing on stderr"
-            raise JudgeFailed(f"{self.name}: exit code {code}: {said}", raw=out)
+        envelope = _envelope(out)
+        if code != 0 or envelope.get("is_error") is True:
+            told = str(envelope.get("result") or "") if envelope.get("is_error") else ""
+            said = told[-_TAIL:] or err.strip()[-_TAIL:] or "nothing on stderr"
+            fix = _LOGIN.get(self.kind, "")
+            raise JudgeFailed(f"{self.name}: exit code {code}: {said}", fix=fix, raw=out)
         return Reply(
             text=unwrapped(out),
-            usage=Usage(
+            usage=_reported(envelope)
+            or Usage(
                 prompt=-(-len(prompt.text) // 4),
                 completion=-(-len(out) // 4),
                 source="approximate",
                 cost_usd=None,
                 calls=1,
             ),
+            cut=envelope.get("stop_reason") == "max_tokens",
         )
+
+    def _arguments(self, prompt: Prompt) -> tuple[str, ...]:
+        verifying = prompt.name == "verification" and self.verify_model
+        model = self.verify_model if verifying else self.model
+        return (*self.arguments, "--model", model) if model else self.arguments
 
     def _run(self, arguments: tuple[str, ...], question: bytes) -> tuple[str, str, int]:
         with tempfile.TemporaryDirectory(prefix="memrepo-judge-") as folder:
@@ -122,6 +166,38 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             finally:
                 _end(process)
         return out.decode("utf-8", "replace"), err.decode("utf-8", "replace"), process.returncode
+
+
+def _envelope(out: str) -> dict[str, Any]:
+    """Return the JSON object that an output is, empty where it is none."""
+    try:
+        found = json.loads(out)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _reported(envelope: Mapping[str, Any]) -> Usage | None:
+    """Return the usage that Claude Code reports; its price is a plan's, so none is known."""
+    used = envelope.get("usage")
+    names = ("input_tokens", "output_tokens", "cache_creation_input_tokens")
+    counts = (
+        [used.get(n, 0) for n in (*names, "cache_read_input_tokens")]
+        if isinstance(used, dict)
+        else []
+    )
+    if not counts or not all(isinstance(n, int) and n >= 0 for n in counts) or not any(counts):
+        return None
+    fresh, said, written, read = counts
+    return Usage(
+        prompt=fresh + written + read,
+        completion=said,
+        cache_write=written,
+        cache_read=read,
+        source="exact",
+        cost_usd=None,
+        calls=1,
+    )
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

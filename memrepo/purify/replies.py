@@ -241,6 +241,14 @@ def elements(text: str, key: str) -> Answered[object] | Unreadable:
     )
 
 
+def holds_answer(text: str, schema: Mapping[str, Any]) -> bool:
+    """Tell whether a text holds an answer of a schema: an object with its one key."""
+    (key,) = schema["properties"]
+    if schema["properties"][key]["type"] == "array":
+        return isinstance(elements(text, key), Answered)
+    return any(isinstance(o, dict) and key in o for _, found in _ladder(text) for o in found)
+
+
 def _ladder(text: str) -> tuple[tuple[How, Iterator[object]], ...]:
     """Return what parses of the whole text, then of fenced blocks, then from each brace on."""
     text = text.strip().removeprefix("\ufeff")

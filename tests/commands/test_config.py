@@ -170,7 +170,7 @@ def test_a_program_is_set_for_this_clone_alone(repo: Path) -> None:
 
 def test_a_key_is_explained_with_what_it_may_be_and_what_is_in_effect(repo: Path) -> None:
     answer = memrepo(repo, "config", "explain", "run.judge", as_json=False).out
-    assert "one of offline, anthropic, command, replay" in answer
+    assert "one of offline, anthropic, claude, openclaw, openai, command, replay" in answer
     assert 'default  "offline"' in answer
     assert "(memrepo.toml:" in answer
     assert max(map(len, answer.splitlines())) <= 80

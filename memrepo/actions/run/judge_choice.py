@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.actions.work import Work, outside
+from memrepo.config import BY_NAME
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import (
     Assessment,
@@ -41,7 +42,9 @@ from memrepo.core.messages import counted
 if TYPE_CHECKING:
     from memrepo.judges.budget import Budgeted, Limit, Price
     from memrepo.judges.claude import Claude
+    from memrepo.judges.command import Command
     from memrepo.judges.model import ModelJudge
+    from memrepo.judges.openai_api import OpenAI
 
 
 class CannotJudge(MemrepoError):
@@ -121,13 +124,15 @@ def _live(work: Work, name: str, choice: Choice) -> Judge:
     price: Price | None = None
     backend: Backend
     get = work.config.get
-    if name == "anthropic":
-        found = _claude(work)
-        price, backend = found.price, found
-    else:
-        from memrepo.judges.command import Command
-
-        backend = Command(arguments=_command(work), timeout_s=get("judge.timeout_s"))
+    match name:
+        case "anthropic":
+            claude = _claude(work)
+            price, backend = claude.price, claude
+        case "openai":
+            openai = _openai(work)
+            price, backend = openai.price, openai
+        case _:
+            backend = _program(work, name)
     limits = limits_of(work, choice)
     if price is None and any(limit.usd is not None for limit in limits):
         raise CannotJudge(
@@ -158,11 +163,9 @@ def _batched(work: Work, live: ModelJudge, budget: Budgeted) -> Judge:
 
 def _claude(work: Work) -> Claude:
     """Return the Messages API as the repository and this clone set it."""
-    from memrepo.judges.budget import Price
     from memrepo.judges.claude import Claude
 
     get = work.config.get
-    four = get("judge.prices").get(get("judge.model"))
     base = outside(work).get("judge.base_url")
     return Claude(
         model=get("judge.model"),
@@ -171,9 +174,9 @@ def _claude(work: Work) -> Claude:
         idle_s=get("judge.idle_s"),
         heard=lambda: work.call.tick("pieces of an answer"),
         max_retries=get("judge.max_retries"),
-        price=Price(input=four[0], output=four[1], cache_write=four[2], cache_read=four[3])
-        if four is not None
-        else None,
+        price=_price(work, get("judge.model")),
+        verify_model=get("judge.verify_model") or "",
+        verify_price=_price(work, get("judge.verify_model")),
         base_url=str(base.value) if base else "",
         effort=_unless_default(get("judge.effort")),
         thinking=_unless_default(get("judge.thinking")),
@@ -186,9 +189,69 @@ def refuse_unable(work: Work) -> str:
     Nothing is asked: a key may be there and be refused all the same.
     """
     judge = judge_of(work, Choice())
-    if kind_of(work, Choice()) == "anthropic":
-        _claude(work).refuse_without_key()
+    match kind_of(work, Choice()):
+        case "anthropic":
+            _claude(work).refuse_without_key()
+        case "openai":
+            _openai(work).refuse_without_key()
+        case _:
+            pass
     return judge.name
+
+
+def _price(work: Work, model: str | None) -> Price | None:
+    from memrepo.judges.budget import Price
+
+    four = work.config.get("judge.prices").get(model)
+    if four is None:
+        return None
+    return Price(input=four[0], output=four[1], cache_write=four[2], cache_read=four[3])
+
+
+def _own_model(work: Work) -> str:
+    """Return the model that is set; empty for the default, which only one service has."""
+    model, default = work.config.get("judge.model"), BY_NAME["judge.model"].default
+    return "" if model == default else str(model)
+
+
+def _openai(work: Work) -> OpenAI:
+    """Return an OpenAI-compatible endpoint as the repository and this clone set it."""
+    from memrepo.judges.openai_api import OpenAI
+
+    get = work.config.get
+    model = _own_model(work)
+    if not model:
+        raise CannotJudge(
+            "the openai judge has no model: judge.model is not set",
+            fix="`memrepo config set judge.model NAME`, as your server calls it (qwen3:8b)",
+        )
+    base = outside(work).get("judge.openai_base_url")
+    return OpenAI(
+        model=model,
+        verify_model=get("judge.verify_model") or "",
+        max_tokens=get("judge.max_tokens"),
+        timeout_s=get("judge.timeout_s"),
+        max_retries=get("judge.max_retries"),
+        price=_price(work, model),
+        base_url=str(base.value) if base else "",
+        heard=lambda: work.call.tick("pieces of an answer"),
+    )
+
+
+def _program(work: Work, name: str) -> Command:
+    """Return a program that judges: one that is known by name, or a command of one's own."""
+    from memrepo.judges.command import READY, Command
+
+    timeout = work.config.get("judge.timeout_s")
+    if name not in READY:
+        return Command(arguments=_command(work), timeout_s=timeout)
+    return Command(
+        arguments=READY[name],
+        timeout_s=timeout,
+        kind=name,
+        model=_own_model(work),
+        verify_model=work.config.get("judge.verify_model") or "",
+    )
 
 
 def _unless_default(word: str) -> str:
@@ -215,7 +278,8 @@ def _command(work: Work) -> tuple[str, ...]:
 
 def price_of(work: Work, choice: Choice) -> Price | None:
     """Return what the chosen judge costs, where that is known."""
-    return _claude(work).price if kind_of(work, choice) == "anthropic" else None
+    priced = ("anthropic", "openai")
+    return _price(work, work.config.get("judge.model")) if kind_of(work, choice) in priced else None
 
 
 def limits_of(work: Work, choice: Choice) -> tuple[Limit, ...]:
@@ -245,6 +309,50 @@ def limits_of(work: Work, choice: Choice) -> tuple[Limit, ...]:
             )
         )
     return tuple(limits)
+
+
+class Usable(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a judge could run on this machine, what a night with it costs, or what is missing.
+
+    Nothing is asked: a login or a key may be there and be refused all the same.
+    """
+
+    judge: str
+    ready: bool
+    message: str
+
+
+NIGHT = ("A line of a daily log that says in about fifteen words what was decided today.",) * 8
+"""The new lines of an ordinary night."""
+
+
+def usable_judges(work: Work) -> tuple[Usable, ...]:
+    """Return for each judge that a person may choose by name whether it could run here."""
+    from memrepo.judges.estimate import by_lines
+
+    found = []
+    for name in ("anthropic", "claude", "openclaw", "openai"):
+        try:
+            match name:
+                case "anthropic":
+                    _claude(work).refuse_without_key()
+                    price = _price(work, work.config.get("judge.model"))
+                case "openai":
+                    openai = _openai(work)
+                    openai.refuse_without_key()
+                    price = openai.price
+                case _:
+                    _program(work, name)
+                    price = None
+        except MemrepoError as error:
+            missing = f"{error.message} ({error.fix})" if error.fix else error.message
+            found.append(Usable(judge=name, ready=False, message=missing))
+            continue
+        used = by_lines(NIGHT, price)
+        cost = f", {used.cost_usd:.3f} USD" if used.cost_usd is not None else ""
+        said = f"about {used.total:,} tokens{cost} for a night of {len(NIGHT)} new lines"
+        found.append(Usable(judge=name, ready=True, message=said))
+    return tuple(found)
 
 
 Tick = Callable[[str], None]

@@ -12,7 +12,7 @@ from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.recall import index_of, model_folder
 from memrepo.actions.request import option
 from memrepo.actions.run.gate import PAID
-from memrepo.actions.run.judge_choice import Choice, kind_of, refuse_unable
+from memrepo.actions.run.judge_choice import Choice, kind_of, refuse_unable, usable_judges
 from memrepo.actions.run.timetable import timetable
 from memrepo.actions.setup import clone_checks, history_checks
 from memrepo.actions.setup.finding import Check, Finding
@@ -230,6 +230,12 @@ def _judge(work: Work, fix: bool) -> Finding:
     return Finding(name="judge", ok=True, message=f"{name}; {cost}" if cost else name)
 
 
+def _judges(work: Work, fix: bool) -> Finding:
+    del fix
+    found = [f"{u.judge}: {'usable, ' if u.ready else ''}{u.message}" for u in usable_judges(work)]
+    return Finding(name="judges", ok=True, message="; ".join(found))
+
+
 def _next_run(work: Work) -> str:
     """Say what the next run would cost; empty for a judge that costs nothing."""
     choice = Choice(now=work.call.now)
@@ -271,6 +277,7 @@ CHECKS: tuple[Check, ...] = (
     _drivers,
     _waiting,
     _judge,
+    _judges,
     *clone_checks.CHECKS,
     *history_checks.CHECKS,
 )

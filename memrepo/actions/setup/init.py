@@ -15,6 +15,7 @@ from memrepo.actions import result
 from memrepo.actions.exchange.import_ import RUNTIME, Brought, bring_in, was_imported
 from memrepo.actions.request import option
 from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
+from memrepo.actions.run.judge_choice import Usable, usable_judges
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.changes import Plan, Step, Write
@@ -98,6 +99,8 @@ class Result(result.Result, frozen=True, kw_only=True):
     """Text files of the workspace that runs do not read, the largest first."""
     left_alone_pct: float
     """Their share of the bytes of all its text files."""
+    judges: tuple[Usable, ...] = ()
+    """Which models could judge on this machine, and what a night costs with each."""
     proposed: tuple[str, ...] = ()
     """Patterns that would have the runs read what no pattern names."""
 
@@ -176,6 +179,7 @@ def do(work: Work, request: Request) -> Result:
         made=made,
         left_alone=alone,
         left_alone_pct=unread.percent(),
+        judges=usable_judges(at.refreshed()),
         proposed=proposed_patterns([n for n in unread.unmatched if not n.endswith("/")]),
         notices=(*brought.problems, *ingested.problems, *store.notices),
     )

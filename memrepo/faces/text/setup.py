@@ -100,6 +100,11 @@ def init(request: object, result: init_.Result, *, colour: bool) -> str:
     zone = f"times are those of {result.timezone} (`timezone` in {result.config})"
     lines += [f"note: {zone}", f"note: profile {result.profile}, branch {result.branch}"]
     lines += [f"note: {warning}" for warning in result.warnings]
+    lines += [
+        f"a model may do the wording, {one.message}: `memrepo config set run.judge {one.judge}`"
+        for one in result.judges
+        if one.ready
+    ]
     return "\n".join([*lines, "next: `memrepo run`"])
 
 

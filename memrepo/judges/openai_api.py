@@ -1,0 +1,246 @@
+"""The openai judge: any endpoint that speaks the OpenAI API, by the official SDK.
+
+Ollama, LM Studio, llama.cpp, vLLM and OpenRouter do. The SDK streams and retries. Servers differ in
+what they take: a reply bound to the schema, any JSON object, or plain text. Each is tried in that
+order, and text that holds no answer is asked for once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core.judge import JudgeFailed, Usage
+from memrepo.judges.budget import Price
+from memrepo.judges.claude import NoCredentials
+from memrepo.judges.model import Reply
+from memrepo.judges.prompting import Prompt
+from memrepo.purify.replies import holds_answer
+
+REPAIR = (
+    "That is not the JSON object that was asked for. Answer again, with the JSON object only:"
+    " no other text before or after it."
+)
+_CONNECT_S = 15.0
+_NO_KEY = "none"
+"""What is sent as the key to a server of one's own that wants none."""
+_PUBLIC = "api.openai.com"
+_LISTED = 8
+_FORMS = ("json_schema", "json_object", "text")
+Untyped = Any
+"""What the SDK hands over: it is imported where it is needed, and its own types with it."""
+
+
+def sdk() -> Untyped:
+    """Import the SDK; raises NoCredentials where the extra is not installed."""
+    try:
+        import openai
+    except ModuleNotFoundError as error:
+        if error.name != "openai":
+            raise
+        raise NoCredentials(
+            "the openai judge needs the package openai",
+            fix="pip install 'memrepo[openai]', or use --judge offline",
+        ) from error
+    return openai
+
+
+class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
+    """A model behind the OpenAI API; implements `judges.model.Backend`.
+
+    `timeout_s` bounds how long a server may say nothing: a model on one's own machine may take
+    minutes to read a question. An empty `base_url` leaves the choice to the SDK.
+    """
+
+    model: str
+    max_tokens: int
+    timeout_s: float
+    max_retries: int
+    base_url: str = ""
+    verify_model: str = ""
+    price: Price | None = None
+    heard: Callable[[], object] = lambda: None
+    refused: set[str] = msgspec.field(default_factory=set)
+    """What this server turned out not to take: forms of a reply, and names of parameters."""
+
+    @property
+    def name(self) -> str:
+        """Return the provider and the model."""
+        return f"openai/{self.model}"
+
+    def refuse_without_key(self) -> None:
+        """Raise NoCredentials where neither a key nor a server of one's own is set."""
+        self.client().close()
+
+    def client(self) -> Untyped:
+        """Make an `openai.OpenAI` for one question."""
+        openai = sdk()
+        how = {
+            "base_url": self.base_url or None,
+            "max_retries": self.max_retries,
+            "timeout": openai.Timeout(self.timeout_s, connect=min(_CONNECT_S, self.timeout_s)),
+        }
+        try:
+            return openai.OpenAI(**how)
+        except openai.OpenAIError:
+            client = openai.OpenAI(api_key=_NO_KEY, **how)
+        if client.base_url.host == _PUBLIC:
+            client.close()
+            raise NoCredentials(
+                "the openai judge has neither a server nor a key",
+                fix="`git config memrepo.judge.openai-base-url http://localhost:11434/v1`, or set"
+                " OPENAI_API_KEY",
+            )
+        return client
+
+    def ask(self, prompt: Prompt) -> Reply:
+        """Ask, and once more for what is no answer; raises JudgeFailed, NoCredentials."""
+        system = "\n\n".join((prompt.system, prompt.spelled))
+        messages = [
+            {"role": "system", "content": system},
+            {"role": "user", "content": "\n\n".join(filter(None, (prompt.context, prompt.data)))},
+        ]
+        reply = self._once(prompt, messages)
+        if reply.cut or reply.refusal or holds_answer(reply.text, prompt.schema):
+            return reply
+        messages += [
+            {"role": "assistant", "content": reply.text},
+            {"role": "user", "content": REPAIR},
+        ]
+        second = self._once(prompt, messages)
+        return replace(second, usage=reply.usage + second.usage)
+
+    def _once(self, prompt: Prompt, messages: list[dict[str, str]]) -> Reply:
+        openai = sdk()
+        with self.client() as client:
+            while True:
+                asking = self._asking(prompt, messages)
+                try:
+                    return self._read(client.chat.completions.create(**asking), prompt)
+                except openai.APITimeoutError as error:
+                    raise JudgeFailed(
+                        f"{self.name}: nothing came for {self.timeout_s:g} s",
+                        fix="raise judge.timeout_s, or take a smaller model",
+                    ) from error
+                except openai.APIConnectionError as error:
+                    raise JudgeFailed(
+                        f"{self.name}: no connection to {client.base_url}: {_told(error)}",
+                        fix="start the server, or set judge.openai_base_url",
+                    ) from error
+                except openai.NotFoundError as error:
+                    raise self._unknown(client, error) from error
+                except openai.APIStatusError as error:
+                    if error.status_code not in (400, 422) or not self._yield(asking, error):
+                        fix = "check OPENAI_API_KEY" if error.status_code in (401, 403) else ""
+                        what = f"HTTP {error.status_code}: {_told(error)}"
+                        raise JudgeFailed(f"{self.name}: {what}", fix=fix) from error
+                except (openai.OpenAIError, ValueError, OSError) as error:
+                    raise JudgeFailed(
+                        f"{self.name}: the answer broke off: {_told(error)}"
+                    ) from error
+
+    def _asking(self, prompt: Prompt, messages: list[dict[str, str]]) -> dict[str, Untyped]:
+        """Return what one question says, in the first form that was not refused yet."""
+        form = next(form for form in _FORMS if form not in self.refused)
+        room = "max_completion_tokens" if "max_tokens" in self.refused else "max_tokens"
+        schema = {"name": prompt.name, "strict": True, "schema": dict(prompt.schema)}
+        more: dict[str, Untyped] = {}
+        if form != "text":
+            more["response_format"] = {"type": form}
+        if form == "json_schema":
+            more["response_format"] |= {"json_schema": schema}
+        if "stream_options" not in self.refused:
+            more["stream_options"] = {"include_usage": True}
+        return {
+            "model": self._model(prompt),
+            "messages": messages,
+            room: min(self.max_tokens, prompt.room or self.max_tokens),
+            "stream": True,
+            **more,
+        }
+
+    def _model(self, prompt: Prompt) -> str:
+        return (
+            self.verify_model if prompt.name == "verification" and self.verify_model else self.model
+        )
+
+    def _yield(self, asking: Mapping[str, Untyped], error: Untyped) -> bool:
+        """Note what a server does not take; False where nothing is left to leave out."""
+        said = _told(error).casefold()
+        for name in ("max_tokens", "stream_options"):
+            if name in asking and name in said:
+                self.refused.add(name)
+                return True
+        if "response_format" in asking:
+            self.refused.add(asking["response_format"]["type"])
+            return True
+        return False
+
+    def _read(self, stream: Untyped, prompt: Prompt) -> Reply:
+        """Put a streamed answer together; nothing that a server sends is taken as it is."""
+        text, refusal, reason, usage = "", "", "", None
+        for chunk in stream:
+            self.heard()
+            usage = getattr(chunk, "usage", None) or usage
+            for choice in getattr(chunk, "choices", None) or ():
+                reason = getattr(choice, "finish_reason", None) or reason
+                delta = getattr(choice, "delta", None)
+                text += _text(delta, "content")
+                refusal += _text(delta, "refusal")
+        if reason == "content_filter":
+            refusal = refusal or "the service filtered the answer"
+        return Reply(
+            text=text,
+            usage=self._usage(usage, prompt),
+            cut=reason == "length",
+            refusal=f"the model refused: {refusal[:300]}" if refusal else "",
+        )
+
+    def _usage(self, told: Untyped, prompt: Prompt) -> Usage:
+        asked, said = _count(told, "prompt_tokens"), _count(told, "completion_tokens")
+        cached = min(asked, _count(getattr(told, "prompt_tokens_details", None), "cached_tokens"))
+        cost = None
+        if self.price is not None and self._model(prompt) == self.model:
+            cost = self.price.cost(fresh=asked - cached, output=said, cache_read=cached)
+        return Usage(
+            prompt=asked,
+            completion=said,
+            cache_read=cached,
+            source="exact" if asked or said else "unavailable",
+            cost_usd=cost,
+            calls=1,
+        )
+
+    def _unknown(self, client: Untyped, error: Untyped) -> JudgeFailed:
+        """Return the failure for a model that a server does not have, with those that it has."""
+        openai = sdk()
+        try:
+            names = [str(model.id) for model in client.models.list().data][:_LISTED]
+        except (openai.OpenAIError, AttributeError, TypeError):
+            names = []
+        has = (
+            f"the server has {', '.join(names)}" if names else "check judge.model and the base URL"
+        )
+        return JudgeFailed(
+            f"{self.name}: HTTP 404: {_told(error)}",
+            fix=f"{has}: `memrepo config set judge.model NAME`" if names else has,
+        )
+
+
+def _text(delta: Untyped, name: str) -> str:
+    found = getattr(delta, name, None)
+    return found if isinstance(found, str) else ""
+
+
+def _count(usage: Untyped, name: str) -> int:
+    found = getattr(usage, name, None)
+    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0
+
+
+def _told(error: Untyped) -> str:
+    return " ".join(str(getattr(error, "message", "") or error or type(error).__name__).split())[
+        :300
+    ]

@@ -169,8 +169,8 @@ def _in_block(text: str, start: int, end: int) -> Iterator[Statement]:
     yield Statement(start=start, end=end, text=text[start:end])
     if text[start:end].lstrip().startswith("|"):
         cells = [cell.strip() for cell in text[start:end].strip().strip("|").split("|")]
-        if len(cells) == 2:
-            yield Statement(start=start, end=end, text=": ".join(cells))
+        texts = [*cells, ": ".join(cells)] if len(cells) == 2 else cells
+        yield from (Statement(start=start, end=end, text=text) for text in texts if text)
         return
     for begins, ends in _cut(text, start, end, "\n"):
         if (begins, ends) != (start, end):
@@ -228,6 +228,7 @@ def leave_out(text: str, found: Iterable[Statement]) -> str:
             rest += text[here : max(here, begins)]
             here = max(here, ends)
         rest += text[here:end]
+        rest = rest.lstrip() if inside[0][0] == start else rest
         lines = [line.rstrip() for line in rest.split("\n") if line.strip()]
         rest = re.sub(r"(?<=\S)[ \t]{2,}", " ", "\n".join(lines))
         parts.append(text[at:start])

@@ -99,11 +99,15 @@ def test_a_rejection_shortens_the_memories_that_hold_the_statement(tmp_path: Pat
     done(repo, "run")
     (id_,) = [i for i, m in memories(repo).items() if m.said == SAID]
     assert len(stating(repo, "padlock")) == 3
-    done(repo, "reject", id_, "--reason", "it never was", now=LATER)
+    rejected = done(repo, "reject", id_, "--reason", "it never was", now=LATER)["commit"]
     assert not stating(repo, "padlock")
     assert any(body.endswith("The pier is new. It has a roof of slate.") for body in active(repo))
     assert "- Rain all day long." in active(repo)
-    done(repo, "undo", now=NEXT_DAY)
+    before = active(repo)
+    memrepo(repo, "run", "--mode", "reconciliation", now=LATER)
+    memrepo(repo, "accept", now=LATER)
+    assert active(repo) == before
+    done(repo, "revert", "--reason", "it is so", rejected, now=NEXT_DAY)
     assert len(stating(repo, "padlock")) == 3
     assert_sound(repo)
 

@@ -421,6 +421,13 @@ class Tombstones:
         fields = {"gist": None} if memory.has("gist") else {}
         return Update(id=memory.id, fields=fields, body=memory.body.removesuffix(said) + rest)
 
+    def bars_all(self, memory: Memory) -> bool:
+        """Tell whether nothing is left of a memory without what a person rejected."""
+        if self.bar_whole(memory) is not None:
+            return True
+        update = self.shortening(memory)
+        return update is not None and update.body is None
+
     def suspected(self, memories: Sequence[Memory]) -> Sequence[Memory]:
         """Return those that may match: of most a short print of each of their keys tells not."""
         if not self._exact:

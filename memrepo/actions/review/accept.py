@@ -327,15 +327,15 @@ def _step(
 
 
 def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> frozenset[str]:
-    """Return the memories of a step that would say what a person rejected."""
-    if not tombstones_in(state):
+    """Return the memories of a step of which nothing is left without what a person rejected.
+
+    The merge shortens the others.
+    """
+    stones = tombstones_in(state)
+    if not stones:
         return frozenset()
     new = {i: m for i in ids if (m := theirs.memories.get(i)) and m.status != "forgotten"}
-    return frozenset(
-        i
-        for i, m in new.items()
-        if m != base.memories.get(i) and tombstones_in(state).bar(m) is not None
-    )
+    return frozenset(i for i, m in new.items() if m != base.memories.get(i) and stones.bars_all(m))
 
 
 def _concerned(entry: history.Entry, base: State, theirs: State) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME
 from memrepo.core.lines import find_conflict
 from memrepo.core.problems import Problem
 from memrepo.core.refusals import LFS_POINTER
@@ -162,12 +163,12 @@ def find_unread(root: Path, rules: SourceRules, *, only: str = "") -> Unread:
     """Return the text files that runs do not read, in order; their bytes are not read here.
 
     A denied folder, a hidden folder and a repository inside the workspace are one entry each, and
-    links are never followed. What is installed, memrepo's own and git's is left out.
+    links are never followed. What is installed, git's, and a repository of memrepo's are left out.
     """
     files: list[LeftAlone] = []
     sizes: dict[tuple[str, str, bool], int] = {}
     folders = deque([(only, ("", "", False))])
-    read = seen = 0
+    own, read, seen = _own_folders(root), 0, 0
     while folders and seen < MAX_ENTRIES:
         prefix, group = folders.popleft()
         try:
@@ -182,7 +183,7 @@ def find_unread(root: Path, rules: SourceRules, *, only: str = "") -> Unread:
         for entry in entries:
             name = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
-                if entry.name not in _INSTALLED and f"{name}/" not in OWN and entry.name != ".git":
+                if entry.name not in (".git", *_INSTALLED, *own) and not _is_own(root / name):
                     folders.append((f"{name}/", group if group[0] else _group(root, name, rules)))
             elif entry.is_symlink() and not group[0] and (is_text(name) or _leads_to_folder(entry)):
                 if kind_of(name if is_text(name) else f"{name}/any.md", rules) is None:
@@ -203,6 +204,18 @@ def find_unread(root: Path, rules: SourceRules, *, only: str = "") -> Unread:
     ]
     ordered = tuple(sorted(files, key=lambda one: one.name))
     return Unread(files=ordered, size_read=read, is_whole=not folders)
+
+
+def _own_folders(root: Path) -> tuple[str, ...]:
+    """Return the folders below one that are memrepo's; none where it holds no repository of its."""
+    if (root / CONFIG_NAME).is_file():
+        return tuple(name.rstrip("/") for name in OWN)
+    adopted = (root / ADOPTED_PREFIX / CONFIG_NAME).is_file()
+    return (ADOPTED_PREFIX.rstrip("/"),) if adopted else ()
+
+
+def _is_own(folder: Path) -> bool:
+    return os.path.lexists(folder / ".git") and bool(_own_folders(folder))
 
 
 def _group(root: Path, folder: str, rules: SourceRules) -> tuple[str, str, bool]:

@@ -106,6 +106,16 @@ def test_a_link_and_copies_are_named_by_init(tmp_path: Path) -> None:
     assert answer["ingest"]["added"] == ["sources/MEMORY.md"]
 
 
+def test_a_folder_that_is_only_called_like_one_of_memrepos_is_named(tmp_path: Path) -> None:
+    files = {"MEMORY.md": OTHER, "memories/rui.md": OTHER, "sources/deep/books.md": OTHER}
+    ws = workspaces.write(tmp_path / "workspace", {n: t.encode() for n, t in files.items()})
+    answer = done(tmp_path, "init", "workspace/repo", "--from", ws)
+    done(ws / "repo", "run")
+    assert [one["name"] for one in answer["left_alone"]] == ["memories/", "sources/"]
+    assert answer["left_alone_pct"] == 66.7
+    assert done(ws / "repo", "status")["unmatched"]["count"] == 0  # it is not in its own way
+
+
 def test_what_is_too_deep_to_be_entered_is_refused_by_name(tmp_path: Path) -> None:
     deep = "memory/" + "d/" * 70
     answer = done(

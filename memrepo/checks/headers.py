@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from memrepo.checks.rules import Group, Rule, Scene
 from memrepo.core.codec import RULES as CODEC_RULES
+from memrepo.core.lines import find_conflict
 from memrepo.core.problems import Problem
 
 _SIZE = ("file-too-large", "frontmatter-depth")
@@ -47,7 +48,17 @@ RULES = (
 )
 
 
+_CONFLICT = next(rule for rule in RULES if rule.name == "file-conflict")
+
+
 def find(scene: Scene) -> Iterator[Problem]:
-    """Read every memory file."""
+    """Read every memory file, and look for conflict markers in memrepo's other files."""
     for _, problems in scene.decoded.values():
         yield from problems
+    for path, data in scene.files.items():
+        if scene.is_memory(path) or scene.area(path) in ("", "sources"):
+            continue
+        if line := find_conflict(data.decode("utf-8", "replace")):
+            message = "found git's conflict markers, expected one text"
+            fix = "leave one of the two sides, without the lines of the markers"
+            yield _CONFLICT.found(path, message, line=line, column=1, fix=fix)

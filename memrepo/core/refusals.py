@@ -22,7 +22,7 @@ RULES: Mapping[str, str] = MappingProxyType(
         "file-too-large": "A memory file holds at most 1 MiB.",
         "file-not-utf8": "A memory file is UTF-8.",
         "file-nul": "A memory file holds no NUL byte.",
-        "file-conflict": "A memory file holds no conflict markers of git, but in fenced code.",
+        "file-conflict": "A file holds no conflict markers of git, but in fenced code.",
         "file-lfs-pointer": "A memory file is not stored by Git LFS.",
         "frontmatter-missing": "A memory file begins with a header between two lines `---`.",
         "frontmatter-unclosed": "The header that line 1 opens is closed by a line `---` or `...`.",

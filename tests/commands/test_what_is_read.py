@@ -255,3 +255,26 @@ def test_conflict_markers_in_a_memory_stop_the_hook_and_are_not_recalled(hub: Pa
         assert "file-conflict" in [p["rule"] for p in checked.data["problems"]]
     assert done(repo, "search", "radios", "--no-touch")["hits"] == []
     assert "file-conflict" in [p["rule"] for p in done(repo, "status")["problems"]]
+
+
+def test_conflict_markers_in_a_tombstone_stop_the_hook(hub: Path) -> None:
+    repo = hub.parent / "repo"
+    done(repo, "reject", *memories(repo), "--reason", "it is not so")
+    (stone,) = (repo / "tombstones").iterdir()
+    stone.write_text(f"{stone.read_text()}<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n")
+    git(repo, "add", "-A")
+    staged = memrepo(repo, "check", "--staged")
+    assert staged.exit != 0
+    assert "file-conflict" in [p["rule"] for p in staged.data["problems"]]
+
+
+def test_a_pointer_in_the_place_of_a_memory_is_no_memory(hub: Path) -> None:
+    repo = hub.parent / "repo"
+    (memory,) = memories(repo).values()
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 120\n"
+    (repo / memory.path).write_text(pointer)
+    git(repo, "add", "-A")
+    assert memrepo(repo, "check", "--staged", "--fix").exit != 0
+    assert (repo / memory.path).read_text() == pointer
+    git(repo, "commit", "-qm", "pointers", "--no-verify")
+    assert [p["rule"] for p in done(repo, "status")["problems"]] == ["file-lfs-pointer"]

@@ -348,29 +348,32 @@ def refuse_other_root(repo: Repo) -> None:
     """
     where, head, branch = Path(repo.working_tree_dir), repo.refs.head, repo.refs.branch
     unborn = f"the branch {branch.removeprefix('refs/heads/')} has no commit, but "
-    for ref in (*repo.refs.below("refs/heads/"), *repo.refs.below("refs/remotes/")):
-        if _has_layout(repo, repo.refs.id(ref)):
-            name = ref.removeprefix("refs/heads/").removeprefix("refs/remotes/")
+    refs = (*repo.refs.below("refs/heads/"), *repo.refs.below("refs/remotes/"))
+    if ref := _first_with_layout(repo, refs):
+        name = ref.removeprefix("refs/heads/").removeprefix("refs/remotes/")
+        raise NotARepository(
+            where,
+            f"{'' if head else unborn}the branch {name} holds {CONFIG_NAME}",
+            fix=f"check that branch out, or `git merge {'' if head else '--ff-only '}{name}`",
+        )
+    logs = (Path(repo.common_dir) / "logs" / branch, Path(repo.git_dir) / "logs" / "HEAD")
+    for log in () if head else logs:
+        lines = log.read_text("utf-8", "replace").splitlines() if log.is_file() else []
+        commits = dict.fromkeys(line.split(" ")[1] for line in reversed(lines) if " " in line)
+        if commit := _first_with_layout(repo, commits):
             raise NotARepository(
                 where,
-                f"{'' if head else unborn}the branch {name} holds {CONFIG_NAME}",
-                fix=f"check that branch out, or `git merge {'' if head else '--ff-only '}{name}`",
+                f"{unborn}its reflog leads to {commit[:10]}, which holds {CONFIG_NAME}",
+                fix=f"`git update-ref {branch} {commit[:10]}` gives the branch its commit back",
             )
-    if head:
-        return
-    logs = Path(repo.common_dir) / "logs" / branch, Path(repo.git_dir) / "logs" / "HEAD"
-    for log in logs:
-        lines = log.read_text("utf-8", "replace").splitlines() if log.is_file() else []
-        for commit in dict.fromkeys(line.split(" ")[1] for line in reversed(lines) if " " in line):
-            if _has_layout(repo, commit):
-                raise NotARepository(
-                    where,
-                    f"{unborn}its reflog leads to {commit[:10]}, which holds {CONFIG_NAME}",
-                    fix=f"`git update-ref {branch} {commit[:10]}` gives the branch its commit back",
-                )
 
 
-def _has_layout(repo: Repo, commit: str) -> bool:
-    if not repo.light.objects.commit(commit):
-        return False
-    return find_layout(repo, commit) is not None
+def _first_with_layout(repo: Repo, revisions: Iterable[str]) -> str:
+    """Return the first revision whose tree holds a configuration; an empty string for none."""
+    revisions = list(revisions)
+    for prefix in ("", ADOPTED_PREFIX):
+        names = (f"{revision}:{prefix}{CONFIG_NAME}" for revision in revisions)
+        for revision, found in zip(revisions, repo.light.objects.each(names), strict=True):
+            if found is not None:
+                return revision
+    return ""

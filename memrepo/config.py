@@ -123,7 +123,7 @@ KEYS: tuple[Key, ...] = (
         kind="texts",
         default=(),
         words=SWITCHED,
-        doc="Kinds that are remembered like other texts: card, iban, seed-phrase, totp.",
+        doc="Kinds that are remembered like other texts: card, iban, pin, seed-phrase, totp.",
     ),
     Key(
         name="agents.removals",

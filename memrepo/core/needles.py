@@ -20,7 +20,8 @@ import msgspec
 
 from memrepo.core.errors import UsageError
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import MARK, Span
+from memrepo.core.secret_kinds import Span
+from memrepo.core.secrets import MARK
 
 LEAST, LEAST_WIDE = 4, 2
 """The fewest letters of a value: of fewer too many other words would go."""

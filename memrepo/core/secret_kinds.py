@@ -1,439 +1,643 @@
-"""The forms of secrets: what a text must hold one of to be looked at, and the pattern.
+"""Where secrets are in a text: forms that services publish, and values that a word names.
 
-Forms of providers are published by them, and are all but certain: a prefix of their own and an
-exact alphabet. The others are named by the words before them, in ten languages, and their value is
-looked at (`core.secrets`). Every pattern is linear: runs are bounded, or possessive over single
-characters (CPython before 3.11.4 matches a possessive group wrongly, gh-106052).
+The tables are in `secret_rules/`. `gitleaks.tsv` and `forms.tsv` hold patterns; a line is searched
+for one only if it holds one of its words. `labels.txt` holds the words that name a secret, in the
+languages of agents' notes: what follows is judged by its shape and by how it is stated.
+Every pattern is linear: runs are bounded, or possessive over single characters.
 """
 
 from __future__ import annotations
 
-Kind = tuple[str, tuple[str, ...], str]
-"""Name; case-folded parts of which a text holds one; pattern. A named group is the value."""
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from math import log2
+from pathlib import Path
+from typing import NamedTuple
 
-_START = r"(?<![A-Za-z0-9_-])"
-_STOP = r"(?![A-Za-z0-9_-])"
+from memrepo.core.patterns import regex
 
-
-def _token(kind: str, pattern: str, *hints: str) -> Kind:
-    """Return a form that stands by itself: nothing that could belong to it is beside it."""
-    return kind, hints, f"{_START}(?:{pattern}){_STOP}"
-
-
-_PEM_NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-_PEM_BODY = r"[^-]*+(?:-(?!----)[^-]*+)*"
-_PEM = (
-    rf"-----BEGIN {_PEM_NAME}(?:(?=(?:[^-]|-(?!----))*?[A-Za-z0-9+/]{{16}}){_PEM_BODY}"
-    rf"-----END {_PEM_NAME}|(?:\s*+[A-Za-z0-9+/=]{{16,}}+)+)"
-)
-_OPENAI = (
-    rf"{_START}sk-(?!ant-)(?=[A-Za-z_-]{{0,200}}\d)(?:[a-z]{{2,10}}-)?(?:v\d-)?[A-Za-z0-9_]{{20}}"
-    r"[A-Za-z0-9_-]*+"
-)
-_JWT = rf"{_START}eyJ[A-Za-z0-9_-]{{8,}}+\.eyJ[A-Za-z0-9_-]{{8,}}+\.[A-Za-z0-9_-]{{8,}}+"
-_W = "[A-Za-z0-9]"
-_WD = "[A-Za-z0-9_-]"
-_HEX = "[0-9a-f]"
-
-_AZURE = (
-    r"(?i)(?:AccountKey|SharedAccessKey)=(?P<value>[A-Za-z0-9+/]{40,90}={0,2})"
-    r"|[?&]sig=(?P<code>[A-Za-z0-9%+/]{40,90}={0,2})"
-)
-
-PROVIDERS: tuple[Kind, ...] = (
-    ("private-key", ("-----begin",), _PEM),
-    (
-        "private-key",
-        ("private-lines:",),
-        r"Private-Lines: \d{1,3}\r?\n(?P<value>(?:[A-Za-z0-9+/=]{4,80}\r?\n?){1,200})",
-    ),
-    _token(
-        "aws-access-key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}", "akia", "asia", "abia", "acca"
-    ),
-    _token("aws-bedrock-key", rf"ABSK{_W}[A-Za-z0-9+/]{{100,300}}={{0,2}}", "absk"),
-    _token("alibaba-key", rf"LTAI{_W}{{12,26}}", "ltai"),
-    _token("tencent-key", rf"AKID{_W}{{28,40}}", "akid"),
-    _token("github-token", rf"gh[pousr]_{_W}{{36,255}}", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
-    _token("github-token", r"github_pat_[A-Za-z0-9_]{22,255}", "github_pat_"),
-    _token(
-        "gitlab-token",
-        rf"gl(?:pat|dt|rt|rtr|ft|cbt|ptt|agent|soat|imt|ffct|oas|wt)-{_WD}{{20,80}}"
-        rf"(?:\.{_W}{{2,20}}){{0,2}}",
-        "glpat-",
-        "gldt-",
-        "glrt",
-        "glft-",
-        "glcbt-",
-        "glptt-",
-        "glagent-",
-        "glsoat-",
-        "glimt-",
-        "glffct-",
-        "gloas-",
-        "glwt-",
-    ),
-    _token("npm-token", rf"npm_{_W}{{36}}", "npm_"),
-    _token("pypi-token", rf"pypi-AgE{_WD}{{50,250}}", "pypi-age"),
-    _token("rubygems-key", rf"rubygems_{_HEX}{{48}}", "rubygems_"),
-    _token("crates-token", rf"cio{_W}{{32}}", "cio"),
-    _token("docker-token", rf"dckr_(?:pat|oat)_{_WD}{{27,40}}", "dckr_"),
-    _token("slack-token", r"xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,250}", "xox"),
-    _token("slack-token", r"xapp-\d-[A-Z0-9]{8,16}-\d{8,16}-[a-z0-9]{32,80}", "xapp-"),
-    (
-        "slack-webhook",
-        ("hooks.slack.com",),
-        r"https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/]{20,}+",
-    ),
-    (
-        "webhook",
-        ("/api/webhooks/",),
-        rf"https://(?:\w{{2,10}}\.)?discord(?:app)?\.com/api/webhooks/\d{{15,21}}/{_WD}{{50,90}}",
-    ),
-    (
-        "webhook",
-        (".webhook.office.com",),
-        r"https://[a-z0-9-]{1,60}\.webhook\.office\.com/webhookb2/[A-Za-z0-9@/-]{60,200}",
-    ),
-    _token("google-api-key", rf"AIza{_WD}{{35}}", "aiza"),
-    _token(
-        "google-oauth",
-        rf"GOCSPX-{_WD}{{28}}|ya29\.{_WD}{{20,400}}|1//0{_WD}{{40,110}}",
-        "gocspx-",
-        "ya29.",
-        "1//0",
-    ),
-    ("anthropic-key", ("sk-ant-",), rf"{_START}sk-ant-[A-Za-z0-9_-]{{20,}}+"),
-    ("openai-key", ("sk-",), _OPENAI),
-    _token("huggingface-token", rf"(?:hf_|api_org_){_W}{{34}}", "hf_", "api_org_"),
-    _token("groq-key", rf"gsk_{_W}{{40,60}}", "gsk_"),
-    _token("xai-key", rf"xai-{_W}{{70,90}}", "xai-"),
-    _token("perplexity-key", rf"pplx-{_W}{{40,60}}", "pplx-"),
-    _token("replicate-token", rf"r8_{_W}{{37}}", "r8_"),
-    _token("langsmith-key", rf"lsv2_(?:pt|sk)_{_HEX}{{32}}_{_HEX}{{10}}", "lsv2_"),
-    _token("tavily-key", rf"tvly-(?:dev-|prod-)?{_W}{{20,40}}", "tvly-"),
-    _token("elevenlabs-key", rf"sk_{_HEX}{{48}}", "sk_"),
-    _token("pinecone-key", r"pcsk_[A-Za-z0-9_]{40,90}", "pcsk_"),
-    _token("firecrawl-key", rf"fc-{_HEX}{{32}}", "fc-"),
-    _token("jina-key", rf"jina_{_WD}{{50,80}}", "jina_"),
-    _token(
-        "stripe-key",
-        rf"[sr]k_(?:live|test|prod)_{_W}{{16,250}}|whsec_{_W}{{24,80}}",
-        "k_live_",
-        "k_test_",
-        "k_prod_",
-        "whsec_",
-    ),
-    _token("square-token", rf"sq0(?:atp|csp|idp)-{_WD}{{22,43}}|EAAA{_WD}{{60}}", "sq0", "eaaa"),
-    _token("shopify-token", r"shp(?:at|ca|pa|ss|tka)_[0-9a-fA-F]{32}", "shp"),
-    _token(
-        "paypal-token",
-        r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}",
-        "access_token$",
-    ),
-    _token("sendgrid-key", rf"SG\.{_WD}{{20,24}}\.{_WD}{{39,50}}", "sg."),
-    _token("mailgun-key", rf"key-{_HEX}{{32}}", "key-"),
-    _token("mailchimp-key", rf"{_HEX}{{32}}-us\d{{1,2}}", "-us"),
-    _token("brevo-key", rf"xkeysib-{_HEX}{{64}}-{_W}{{16}}", "xkeysib-"),
-    _token("twilio-key", rf"SK{_HEX}{{32}}", "sk"),
-    # Their hints stand everywhere: a pattern that begins with a set finds its places faster.
-    ("telegram-bot-token", (":",), rf"\d(?<!{_WD}\d)\d{{7,9}}:[A-Za-z0-9_-]{{35}}{_STOP}"),
-    (
-        "discord-token",
-        (".",),
-        rf"[MNO](?<!{_WD}[MNO]){_WD}{{23,27}}\.{_WD}{{6}}\.{_WD}{{27,38}}{_STOP}",
-    ),
-    _token("facebook-token", rf"EAA{_W}{{100,300}}", "eaa"),
-    _token("twitter-token", r"A{20,24}[A-Za-z0-9%]{60,120}", "aaaaaaaaaaaaaaaaaaaa"),
-    _token("digitalocean-token", rf"do[opr]_v1_{_HEX}{{64}}", "_v1_"),
-    _token("heroku-key", rf"HRKU-{_WD}{{30,70}}", "hrku-"),
-    _token("netlify-token", rf"nf[pcbu]_{_W}{{36,40}}", "nfp_", "nfc_", "nfb_", "nfu_"),
-    _token(
-        "vercel-token",
-        rf"vercel_blob_rw_{_W}{{16,30}}_{_W}{{24,40}}|vc[ipakr]_{_WD}{{24,90}}",
-        "vercel_blob_rw_",
-        "vcp_",
-        "vci_",
-        "vca_",
-        "vck_",
-        "vcr_",
-    ),
-    _token(
-        "fly-token", rf"fo1_{_WD}{{43}}|fm[12]_[A-Za-z0-9+/=]{{80,600}}", "fo1_", "fm1_", "fm2_"
-    ),
-    _token(
-        "supabase-key",
-        rf"sbp_(?:oauth_)?{_HEX}{{40}}|sb_secret_{_WD}{{20,60}}",
-        "sbp_",
-        "sb_secret_",
-    ),
-    _token("planetscale-token", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.=-]{32,64}", "pscale_"),
-    _token("databricks-token", rf"dapi{_HEX}{{32}}(?:-\d)?", "dapi"),
-    _token("cloudflare-token", rf"v1\.0-{_HEX}{{24}}-{_HEX}{{146}}", "v1.0-"),
-    _token("vault-token", rf"hv[sbr]\.{_WD}{{24,300}}|s\.{_W}{{24}}", "hvs.", "hvb.", "hvr.", "s."),
-    _token("terraform-token", rf"{_W}{{14}}\.atlasv1\.{_WD}{{60,70}}", ".atlasv1."),
-    _token("pulumi-token", rf"pul-{_HEX}{{40}}", "pul-"),
-    _token(
-        "doppler-token",
-        rf"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{{2,35}}\.)?{_W}{{40,44}}",
-        "dp.",
-    ),
-    _token("infisical-token", rf"st\.{_HEX}{{24}}\.{_HEX}{{32}}\.{_HEX}{{32}}", "st."),
-    _token(
-        "tailscale-key",
-        rf"tskey-(?:auth-|api-|client-|scim-)?{_W}{{8,20}}(?:CNTRL)?-{_W}{{10,50}}",
-        "tskey-",
-    ),
-    _token(
-        "new-relic-key", rf"NR(?:AK|JS|II|BR)-{_WD}{{19,40}}", "nrak-", "nrjs-", "nrii-", "nrbr-"
-    ),
-    _token(
-        "grafana-token",
-        rf"glc_[A-Za-z0-9+/]{{32,400}}={{0,2}}|glsa_{_W}{{32}}_[0-9A-Fa-f]{{8}}",
-        "glc_",
-        "glsa_",
-    ),
-    _token("sentry-token", rf"sntrys_[A-Za-z0-9+/=_-]{{40,400}}|sntry[uai]_{_HEX}{{64}}", "sntry"),
-    _token("dynatrace-token", r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}", "dt0"),
-    _token("postman-key", rf"PMAK-{_HEX}{{24}}-{_HEX}{{34}}", "pmak-"),
-    _token("linear-key", rf"lin_(?:api|oauth)_{_W}{{32,64}}", "lin_"),
-    _token("notion-token", rf"secret_{_W}{{43}}|ntn_{_W}{{40,50}}", "secret_", "ntn_"),
-    _token(
-        "atlassian-token", r"AT(?:ATT|CTT|SVC)3[A-Za-z0-9_=-]{60,300}", "atatt3", "atctt3", "atsvc3"
-    ),
-    _token("airtable-token", rf"pat{_W}{{14}}\.{_HEX}{{64}}", "pat"),
-    _token("hubspot-token", r"pat-(?:na|eu)\d-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", "pat-"),
-    _token("figma-token", rf"fig[dorh]_?{_WD}{{38,60}}", "figd_", "figo", "figr", "figh"),
-    _token("dropbox-token", rf"sl\.(?:u\.)?{_WD}{{60,1500}}", "sl."),
-    _token("artifactory-key", rf"AKCp{_W}{{60,75}}|cmVmd{_W}{{50,70}}", "akcp", "cmvmd"),
-    _token("azure-secret", r"[A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}", "q~"),
-    (
-        "azure-secret",
-        ("accountkey=", "sharedaccesskey=", "sig="),
-        _AZURE,
-    ),
-    _token("age-key", r"AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}", "age-secret-key-"),
-    _token("wallet-key", r"[xyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}", "prv"),
-    _token("resend-key", rf"re_{_W}{{8}}_{_W}{{24}}", "re_"),
-    _token("clojars-token", r"CLOJARS_[a-z0-9]{60}", "clojars_"),
-    _token("nuget-key", r"oy2[a-z0-9]{43}", "oy2"),
-    _token("neon-key", r"napi_[a-z0-9]{60,70}", "napi_"),
-    _token("bitbucket-token", rf"ATBB{_W}{{28,40}}", "atbb"),
-    _token("posthog-key", rf"ph[xs]_{_W}{{40,50}}", "phx_", "phs_"),
-    _token("honeycomb-key", r"hc[abc]ik_[a-z0-9]{58,64}", "hcaik_", "hcbik_", "hccik_"),
-    _token("1password-token", r"ops_eyJ[A-Za-z0-9+/=]{200,1500}", "ops_eyj"),
-    _token(
-        "1password-key",
-        r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}",
-        "a3-",
-    ),
-    _token("infracost-key", rf"ico-{_W}{{32}}", "ico-"),
-    _token("prefect-key", r"pn[ub]_[a-z0-9]{36}", "pnu_", "pnb_"),
-    _token("readme-key", r"rdme_[a-z0-9]{70}", "rdme_"),
-    _token("fireworks-key", rf"fw_{_W}{{22,26}}", "fw_"),
-    _token("cerebras-key", r"csk-[a-z0-9]{46,52}", "csk-"),
-    _token("nvidia-key", rf"nvapi-{_WD}{{60,70}}", "nvapi-"),
-    _token("e2b-key", rf"e2b_{_HEX}{{40}}", "e2b_"),
-    _token("apify-token", rf"apify_api_{_W}{{34,42}}", "apify_api_"),
-    _token("sourcegraph-token", rf"sgp_(?:{_HEX}{{16}}_)?{_HEX}{{40}}", "sgp_"),
-    _token("payment-key", rf"FLWSECK(?:_TEST)?-{_W}{{32}}-X", "flwseck"),
-    _token("payment-key", rf"rzp_(?:live|test)_{_W}{{14,24}}", "rzp_"),
-    _token(
-        "payment-key",
-        rf"access-(?:production|development|sandbox)-{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}",
-        "access-",
-    ),
-    _token("payment-key", rf"shippo_(?:live|test)_{_HEX}{{40}}", "shippo_"),
-    _token("payment-key", rf"EZ[AT]K{_W}{{54}}", "ezak", "eztk"),
-    _token("payment-key", rf"(?:live|test)_(?:pub_)?{_HEX}{{31,40}}", "live_", "test_"),
-    _token("duffel-token", rf"duffel_(?:live|test)_{_WD}{{43}}", "duffel_"),
-    _token("frameio-token", rf"fio-u-{_WD}{{64}}", "fio-u-"),
-    _token("typeform-token", r"tfp_[A-Za-z0-9_.=-]{59}", "tfp_"),
-    _token("scalingo-token", rf"tk-us-{_WD}{{48}}", "tk-us-"),
-    _token("settlemint-token", rf"sm_(?:aat|pat|sat)_{_W}{{16}}", "sm_aat_", "sm_pat_", "sm_sat_"),
-    _token("openshift-token", rf"sha256~{_WD}{{43}}", "sha256~"),
-    _token("buildkite-token", rf"bkua_{_HEX}{{40}}", "bkua_"),
-    _token("circleci-token", rf"CCI(?:PAT|PRJ)_{_W}{{20,26}}_{_HEX}{{40}}", "ccipat_", "cciprj_"),
-    _token("harness-key", rf"[ps]at\.{_WD}{{22}}\.{_HEX}{{24}}\.{_W}{{20}}", "pat.", "sat."),
-    _token("octopus-key", r"API-[A-Z0-9]{26}", "api-"),
-    _token("yandex-token", rf"t1\.[A-Z0-9a-z_-]{{1,40}}={{0,2}}\.{_WD}{{86}}={{0,2}}", "t1."),
-    _token("mapbox-token", rf"[st]k\.eyJ{_W}{{30,300}}\.{_WD}{{20,30}}", "k.eyj"),
-    _token("contentful-token", rf"CFPAT-{_WD}{{40,46}}", "cfpat-"),
-    _token("n8n-key", rf"n8n_api_{_HEX}{{40,80}}", "n8n_api_"),
-    _token("sonar-token", rf"sq[uap]_{_HEX}{{40}}", "squ_", "sqa_", "sqp_"),
-    _token("maxmind-key", rf"{_W}{{6}}_{_W}{{29}}_mmk", "_mmk"),
-    _token("cursor-key", rf"(?:crsr|key)_{_HEX}{{64}}", "crsr_", "key_"),
-    _token("together-key", rf"tgp_v1_{_WD}{{43}}", "tgp_v1_"),
-    _token("azure-devops-token", rf"{_W}{{76}}AZDO{_W}{{4}}", "azdo"),
-    (
-        "webhook",
-        ("hooks.zapier.com",),
-        r"https://hooks\.zapier\.com/hooks/catch/\d{5,10}/[a-z0-9]{5,10}",
-    ),
-    ("jwt", ("eyj",), _JWT),
-)
-"""Forms that providers publish."""
-
-_URL = (
-    r"(?i)(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,200}:"
-    r"(?P<value>[^\s/@]{3,200})@(?=\S)"
-)
-_NAMES = (
-    r"pass(?:word|wd|phrase|code)|passwort|kennwort|pwd?|contraseña|senha|mot de passe|mdp|пароль"
-    r"|wachtwoord|lösenord|hasło|şifre|parola|密码|密碼|口令|パスワード|비밀번호|암호"
-    r"|(?:api|access|auth|bot|secret|refresh|app|service|bearer|webhook|account)[ _-]?"
-    r"(?:key|token|secret|password)|client[ _-]?secret|private[ _-]?key|signing[ _-]?key"
-    r"|encryption[ _-]?key|master[ _-]?key|wpa[ _-]?key|wlan[ _-]?schlüssel|wi-?fi[ _-]?key"
-)
-_IS = (
-    r"is|was|are|set to|changed to|now|ist|lautet|heißt|es|est|é|è|is nu|är|to|это|теперь"
-    r"|は|是|为|為|는|은"
-)
-_OF = "for|of|to|on|at|für|von|para|de|do|da|del|du|des|au|pour|для"
-_QUOTED = r"\"(?P<double>[^\s\"]{6,200})\"|'(?P<single>[^\s']{6,200})'|`(?P<code>[^\s`]{6,200})`"
-_ASSIGNED = (
-    rf"(?im)(?<![^\W_])(?:{_NAMES})[*_\"'`]{{0,3}}[ \t]{{0,3}}(?:=>|:=|[:=：])[ \t]{{0,3}}"
-    rf"[*_]{{0,3}}[ \t]{{0,3}}(?:{_QUOTED}"
-    r"|(?P<value>[^\s\"'`*|<>;]{6,200})(?=[*_;]{0,3}[ \t\r]{0,20}(?:\||;|$)))"
-)
-_CELL = (
-    rf"(?im)\|[ \t]{{0,20}}[*_`]{{0,3}}(?:[\w .-]{{0,30}}(?<![^\W_]))?(?:{_NAMES})[*_`]{{0,3}}"
-    r"[ \t]{0,20}\|[ \t]{0,20}[*_`]{0,3}(?P<value>[^\s|`*]{6,200})[*_`]{0,3}[ \t]{0,20}\|"
-)
-_PROSE = (
-    rf"(?i)(?<![^\W_])(?:{_NAMES})(?:[ \t](?:{_OF})[ \t][^\n.:;,|]{{1,40}}?)?"
-    rf"[ \t]{{0,3}}(?:(?:{_IS})(?![^\W_])[ \t]{{0,3}}){{1,2}}:?[ \t]{{0,3}}"
-    rf"(?:{_QUOTED}|(?P<said>[^\s\"'`|<>]{{6,200}}))"
-)
-_WHOSE = (
-    rf"(?i)(?<![^\W_])(?:{_NAMES})[ \t]{{0,3}}"
-    rf"(?:(?:{_OF})[ \t][^\n.:=;,|()]{{1,40}}|\([^\n:=;|()]{{1,40}}\))"
-    rf"[*_]{{0,3}}[:=\uff1a][*_]{{0,3}}[ \t]{{0,3}}(?:{_QUOTED}|(?P<said>[^\s\"'`|<>]{{6,200}}))"
-)
-"""A password that is told with what it is for: "password for the router: ..."."""
-_CJK_PROSE = (
-    r"(?:密码|密碼|口令|パスワード|비밀번호|암호)[ \t]{0,3}(?:是|为|為|は|는|은)[ \t]{0,3}"
-    r"[「『“\"'`]{0,1}(?P<said>[!-~]{6,100})"
-)
-_NAMED = (
-    r"(?i)(?<![^\W_])(?<!otp )(?<![2m]fa )(?<!code )(?<![?&])"
-    r"(?:token|secret|credentials?|apikey)"
-    r"[*_\"'`]{0,3}[ \t]{0,3}(?:=>|:=|[:=：])[ \t]{0,3}[*_\"'`]{0,3}"
-    r"(?P<long>[A-Za-z0-9_+/=.~-]{16,400})"
-)
-_HEADER = (
-    r"(?i)(?<![^\W_])(?:authorization[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?"
-    r"(?:bearer|basic|token|ssws)|bearer|x-api-key[\"']?[ \t]{0,3}[:=])[ \t]{1,3}"
-    r"(?P<long>[A-Za-z0-9._~+/=-]{16,600})"
-)
-_NETRC = (
-    r"(?i)\blogin[ \t\r\n]{1,4}\S{1,100}[ \t\r\n]{1,4}password[ \t\r\n]{1,4}(?P<code>\S{4,200})"
-)
-_OPTION = (
-    r"(?i)(?<!\S)--?(?:password|passwd|pass|token|api[-_]key|secret|access[-_]key)[= ][\"']?"
-    r"(?P<code>[^\s\"']{6,200})"
-    r"|(?<!\S)sshpass[ \t]{1,3}-p[ \t]{0,3}[\"']?(?P<value>[^\s\"']{4,200})"
-    r"|(?<!\S)(?:-u|--user)[= ]?[\"']?[\w.@-]{1,60}:(?P<single>[^\s\"'/@]{4,200})"
-    r"|(?<!\S)(?:mysql|mysqldump|mariadb)[ \t][^\n]{0,80}?[ \t]-p(?P<double>[^\s-][^\s]{3,100})"
-)
-_TOTP_NAMED = (
-    r"(?i)(?<![^\W_])(?:totp|2fa|mfa|otp|authenticator)[^\n:=]{0,30}[:=][ \t]{0,3}[`\"']?"
-    r"(?P<value>(?-i:[A-Z2-7]{16,64}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}))(?![A-Za-z0-9])"
-)
-_SEED = (
-    r"(?i)(?<![^\W_])(?:seed|recovery|mnemonic|backup|secret)[ _-]?(?:phrase|words|seed)"
-    r"[^\n:=]{0,40}[:=][ \t\r\n]{0,4}[`\"']?"
-    r"(?P<value>(?-i:[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11,23}))(?![A-Za-z])"
-)
-_WORDS = (
-    "pass",
-    "kennwort",
-    "pw",
-    "mdp",
-    "contraseña",
-    "senha",
-    "пароль",
-    "wachtwoord",
-    "lösenord",
-    "hasło",
-    "şifre",
-    "şi\u0307fre",  # which its capitals fold to
-    "parola",
-    "密码",
-    "密碼",
-    "口令",
-    "パスワード",
-    "비밀번호",
-    "암호",
-    "key",
-    "token",
-    "secret",
-    "schlüssel",
-)
-
-# These begin with a set too, as a token of Telegram does: most digits and capitals are no such.
-_IBAN = (
-    r"[A-Z](?<![A-Za-z0-9].)[A-Z]\d{2}"
-    r"(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"
-)
-_CARD_GROUPS = (
-    r"\d(?<![\w.-].)\d{3}[ -]"
-    r"(?:\d{4}[ -]\d{4}[ -]\d{4}|(?<=3[47]\d{2}.)\d{6}[ -]\d{5})(?![\w-])"
-)
-_CARD = (
-    r"(?i)(?:card|visa|mastercard|amex|karte|tarjeta|cartão|carte|карт|卡|カード)[^\n\d]{0,30}"
-    r"(?P<value>[3-6]\d{12,18})(?!\d)"
-)
-
-NAMED: tuple[Kind, ...] = (
-    ("url-credentials", ("://",), _URL),
-    ("password", _WORDS, _ASSIGNED),
-    ("password", _WORDS, _CELL),
-    ("password", _WORDS, _PROSE),
-    ("password", _WORDS, _WHOSE),
-    ("password", ("密", "口令", "パス", "비밀", "암호"), _CJK_PROSE),
-    ("token", ("token", "secret", "credential", "apikey"), _NAMED),
-    ("token", ("bearer", "authorization", "x-api-key"), _HEADER),
-    ("password", ("login",), _NETRC),
-    (
-        "password",
-        ("-pass", "-token", "-api", "-secret", "-access", "-u", "sshpass", "mysql", "mariadb"),
-        _OPTION,
-    ),
-    ("totp", ("otpauth://",), r"(?i)otpauth://[^\s]{1,200}?[?&]secret=(?P<value>[A-Z2-7]{16,128})"),
-    ("totp", ("totp", "2fa", "mfa", "otp", "authenticator"), _TOTP_NAMED),
-    ("seed-phrase", ("seed", "recovery", "mnemonic", "backup", "secret"), _SEED),
-    (
-        "iban",
-        tuple("0123456789"),
-        _IBAN,
-    ),
-    (
-        "card",
-        tuple("3456"),
-        _CARD_GROUPS,
-    ),
-    (
-        "card",
-        (
-            "card",
-            "visa",
-            "mastercard",
-            "amex",
-            "karte",
-            "tarjeta",
-            "cartão",
-            "carte",
-            "карт",
-            "卡",
-            "カード",
-        ),
-        _CARD,
-    ),
-)
-"""Forms that the words before them name, and numbers that prove themselves by a check digit."""
-
-LINED = frozenset((_ASSIGNED, _CELL, _PROSE, _WHOSE, _NAMED, _HEADER, _OPTION, _TOTP_NAMED, _CARD))
-"""Forms that are slow to look for and within one line: only lines with a hint are looked at."""
-
-SWITCHED = ("card", "iban", "seed-phrase", "totp")
+Span = tuple[int, int]
+Find = tuple[int, int, str]
+"""Start, end and kind."""
+FOLDER = Path(__file__).parent / "secret_rules"
+SWITCHED = ("card", "iban", "pin", "seed-phrase", "totp")
 """Kinds that an owner may want to remember, and may switch off (`secrets.off`)."""
+
+# -- forms -----------------------------------------------------------------------------------
+
+_MACROS = {
+    "{START}": r"(?<![A-Za-z0-9_-])",
+    "{STOP}": r"(?![A-Za-z0-9_-])",
+    "{SEP}": r"[ \t\w.-]{0,20}[\s'\"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'\"\s=]{0,5}",
+}
+_LONG = regex(r"[A-Za-z0-9_./+=:~%@$-]{15}")
+"""Few forms are shorter, and few lines of prose hold so long a run."""
+_REST = regex(r"[A-Za-z0-9_-]{1,400}")
+_SHORT = ("password", "token", "url-credentials", "totp")
+"""Kinds of forms that are found in lines without so long a run too."""
+_MIN_ENTROPY = 3.2
+"""Bits for each character of a key; words and names have less."""
+_MIN_CARD_DIGITS = 4
+"""A card number of fewer different digits is one of a test or a form."""
+
+
+@cache
+def tables() -> tuple[str, ...]:
+    """Return the tables as they are written: what was clean by others may not be by these."""
+    return tuple(path.read_text(encoding="utf-8") for path in sorted(FOLDER.iterdir()))
+
+
+class Form(NamedTuple):
+    """A published form: its kind, words of which a line holds one, and its pattern."""
+
+    kind: str
+    words: tuple[str, ...]
+    entropy: float
+    spelled: str
+    lines: bool
+    """It goes over more than one line."""
+
+    def search(self) -> Callable[[str, int, int], Iterator[re.Match[str]]]:
+        """Return what finds it in a part of a text; compiled once, when it is first needed."""
+        return _compiled(self.spelled)
+
+
+@cache
+def _compiled(spelled: str) -> Callable[[str, int, int], Iterator[re.Match[str]]]:
+    if spelled.startswith("{TOKEN}"):
+        spelled = "{START}(?:" + spelled.removeprefix("{TOKEN}") + "){STOP}"
+    for name, pattern in _MACROS.items():
+        spelled = spelled.replace(name, pattern)
+    return re.compile(spelled, re.ASCII).finditer
+
+
+@cache
+def forms() -> tuple[Form, ...]:
+    """Return every form of the tables; of two that find the same value the first names it."""
+    found: list[Form] = []
+    for name in ("forms.tsv", "gitleaks.tsv"):
+        for row in (FOLDER / name).read_text(encoding="utf-8").splitlines():
+            if row.startswith("#"):
+                continue
+            kind, words, entropy, spelled = row.split("\t")
+            pattern = spelled.removeprefix("{LINES}")
+            said = tuple(filter(None, words.split(",")))
+            found.append(Form(kind, said, float(entropy or 0), pattern, pattern != spelled))
+    return tuple(found)
+
+
+@cache
+def _forms_of() -> tuple[Mapping[str, Sequence[Form]], Sequence[Form], Sequence[Form]]:
+    """Return the forms of one line by their words, those of several lines, and those without."""
+    by_word: dict[str, list[Form]] = {}
+    for form in forms():
+        for word in () if form.lines else form.words:
+            by_word.setdefault(word, []).append(form)
+    return by_word, [f for f in forms() if f.lines], [f for f in forms() if not f.words]
+
+
+def formed(text: str, folded: str) -> Iterator[Find]:
+    """Yield what has the form of a secret; `folded` is the text in small letters."""
+    by_word, over_lines, without = _forms_of()
+    for form in over_lines:
+        if any(word in folded for word in form.words):
+            yield from _matches(form, text, 0, len(text))
+    for form in without:
+        yield from _matches(form, text, 0, len(text))
+    dense = _dense_lines(text)
+    joined = "\n".join(folded[start:end] for start, end in dense)
+    for word, some in by_word.items():
+        if some[0].kind in _SHORT:
+            spans: Iterable[Span] = _lines_with(folded, [word])
+        elif word in joined:
+            spans = ((a, b) for a, b in dense if folded.find(word, a, b) >= 0)
+        else:
+            continue
+        for start, end in spans:
+            for form in some:
+                yield from _matches(form, text, start, end)
+
+
+def _dense_lines(text: str) -> Sequence[Span]:
+    """Return where the lines are that hold a long run of the characters of keys."""
+    found: list[Span] = []
+    at = 0
+    while match := _LONG.search(text, at):
+        end = text.find("\n", match.end())
+        at = len(text) if end < 0 else end
+        found.append((text.rfind("\n", 0, match.start()) + 1, at))
+    return found
+
+
+def _matches(form: Form, text: str, start: int, end: int) -> Iterator[Find]:
+    for match in form.search()(text, start, end):
+        number = next((n for n in range(1, len(match.groups()) + 1) if match[n] is not None), 0)
+        value, at = match[number], match.start(number)
+        if form.kind in ("password", "token"):
+            value = value.rstrip("`'\").,;")
+        elif not (form.lines or match.lastgroup) and (rest := _REST.match(text, at + len(value))):
+            value += rest[0]  # some forms count fewer characters than a key has
+        if _has_form(form, value, match.lastgroup):
+            yield at, at + len(value), form.kind
+
+
+def _has_form(form: Form, value: str, group: str | None) -> bool:
+    match form.kind:
+        case "private-key":
+            return True
+        case "card":
+            return is_card(value)
+        case "iban":
+            return _is_iban(value)
+        case "seed-phrase":
+            return len(value.replace(",", " ").split()) in (12, 15, 18, 21, 24)
+        case "password" | "token" if _words().pointer.fullmatch(value):
+            return False
+        case _:
+            pass
+    if is_placeholder(value):
+        return False
+    return (
+        is_random(value, max(form.entropy, 3))
+        if "{SEP}" in form.spelled
+        else (group != "long" or is_random(value))
+    )
+
+
+# -- named values ----------------------------------------------------------------------------
+
+_QUOTES = {
+    '"': '"',
+    "'": "'",
+    "`": "`",
+    "“": "”",
+    "„": "“",
+    "«": "»",
+    "「": "」",
+    "『": "』",
+    "‘": "’",
+}
+_OPEN = regex(r"[*_]{0,3}[ \t]{0,3}[*_]{0,3}\\?[\"'`“„«「『‘]?")
+_MARKUP = r"[*_\"'`”’\\]{0,4}"
+_BARE = regex(rf"{_MARKUP}[ \t]{{1,3}}")
+_VALUE = regex(r"[^\s\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{4,200}")
+_TAG = regex(
+    r"</?(?:br|td|th|li|p|b|i|u|code|strong|em|span|div|a|tr)\b[^<>]{0,40}>", re.IGNORECASE
+)
+_REMARK = regex(
+    r"[*_\"'`.,;:)\]}>»”’\\]{0,9}[ \t\r]{0,20}(?:$|//|[|;(#<\[{&,\\–—·-])", re.MULTILINE
+)
+_CLOSERS = {")": "(", "]": "[", "}": "{", ">": "<"}
+
+_PART = regex(r"<[\w \t./:'’,-]{1,60}>|\$\{[^}\n]{0,80}\}|\{\{[^}\n]{0,80}\}\}")
+_MASK = regex(r"\*{3}|x{4}|X{4}|\.{3}|…|•{3}|_{4}")
+_DAY = regex(r"\d{4}-\d\d-\d\d.*|[\d.,:%$€+x/-]*")
+_DIGITS = regex(r"\d{6,}")
+_PLAIN_WORD = regex(r"[^\W\d_][^\W\d_A-Z]*[.,;!?]?")
+_CAMEL = regex(r"[a-z]+(?:[A-Z][a-z]+)+")
+_EMAIL = regex(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_UUID = regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_KEY = regex(r"[A-Za-z0-9_+/=.~-]{16,400}")
+_ADDRESS = regex(r"0x[0-9a-fA-F]{40}")
+_CARD = regex(r"(?<![\w.-])[3-6](?:[ -]?\d){12,18}(?![\w-])")
+_PIN = regex(r"\d{4,8}[#*]?(?![\w%/]|[.,:-]\d)")
+_CVV = regex(r"\d{3,4}(?![\w%/]|[.,:-]\d)")
+_LOGIN = regex(r"[*_ \t]{0,5}[`\"']?[\w.+@-]{2,80}(?:[`\"']?[ \t]{1,3}[/|][ \t]{1,3}|:(?=\S))")
+_HEADING = regex(r"[ \t>]{0,8}(#{1,6})[ \t]")
+_ITEM = regex(r"[ \t>]*(?:(?:[-*+•|]|\d+[.)])[ \t]+)?[*_`\"']{0,3}")
+_NAME = regex(r"([^:=|\n`]{1,60}?)[*_`\"']{0,3}[ \t]{0,3}(?:[:=：→|]|->|[ \t][-–—][ \t])[ \t]*")
+_CODE = regex(r"`([^`\s]{6,200})`")
+_RULER = regex(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*$", re.MULTILINE)
+_LISTED = ("password", "key", "token", "weak", "pin", "credentials")
+_MAX_BEFORE = 40
+"""So many characters at most stand before a key in a list that no colon parts from its name."""
+_MAX_LINES = 60
+"""So many lines below a heading are read as what it names."""
+_KINDS = {
+    "credentials": "password",
+    "password": "password",
+    "pass": "password",
+    "login": "password",
+    "pin": "pin",
+    "cvv": "card",
+    "card": "card",
+}
+
+
+class _Words(NamedTuple):
+    """The words of `labels.txt`, as patterns."""
+
+    label: re.Pattern[str]
+    sort_of: Mapping[str, str]
+    stems: tuple[str, ...]
+    stated: re.Pattern[str]
+    harmless: re.Pattern[str]
+    names: frozenset[str]
+    placeholder: tuple[str, ...]
+    nothing: frozenset[str]
+    technical: frozenset[str]
+    pointer: re.Pattern[str]
+    shape: re.Pattern[str]
+    numbered: re.Pattern[str]
+
+
+@cache
+def _words() -> _Words:
+    table = _sections()
+    sorts = (
+        "password",
+        "pass",
+        "key",
+        "token",
+        "weak",
+        "pin",
+        "cvv",
+        "card",
+        "login",
+        "credentials",
+    )
+    sort_of = {word.lstrip("*"): sort for sort in sorts for word in table[sort]}
+    parts = {max(word.split(), key=len) for word in sort_of}
+    every = [word for sort in sorts for word in table[sort]]
+    plain = _any(word for word in every if word[0] != "*" and not _is_wide(word))
+    ending = _any(word[1:] for word in every if word[0] == "*" and not _is_wide(word))
+    wide = _any(word.lstrip("*") for word in every if _is_wide(word))
+    bounded = rf"(?:(?<![^\W_])(?:{plain})|(?:{ending}))(?:s|en)?\d{{0,2}}(?![^\W_]|_\w)"
+    joins = _any(word for word in table["is"] if not _is_wide(word))
+    wide_joins = _any(word for word in table["is"] if _is_wide(word))
+    scope = (
+        rf"[ \t](?:{_any(table['of'])})[ \t][^\n.:=;,|()]{{1,40}}?|[ \t]?\([^\n:=;|()]{{1,40}}\)"
+    )
+    join = rf"(?:{wide_joins})[ \t]{{0,3}}|[-–—][ \t]{{1,3}}|(?:{joins})(?![^\W_])[ \t]{{0,3}}"
+    sign = r"=>|:=|[:=：|]{1,2}"
+    return _Words(
+        label=re.compile(f"{bounded}|(?:{wide})"),
+        sort_of={_bare(word): sort for word, sort in sort_of.items()},
+        stems=tuple(part for part in parts if not any(p in part for p in parts - {part})),
+        stated=re.compile(
+            rf"{_MARKUP}(?:{scope})?{_MARKUP}[ \t]{{0,3}}"
+            rf"(?:(?P<sign>{sign})|(?:{join}){{1,2}}:?)[ \t]{{0,3}}"
+        ),
+        harmless=re.compile(rf"(?:(?<![^\W_])(?:{_any(table['harmless'])})[ _-]{{0,2}}|[?&])\Z"),
+        names=frozenset(table["names"]),
+        placeholder=tuple(table["placeholder"]),
+        nothing=frozenset(table["nothing"]),
+        technical=frozenset(table["technical"]),
+        pointer=re.compile("|".join(table["pointer"])),
+        shape=re.compile("|".join(table["shape"])),
+        numbered=re.compile("|".join(table["numbered"])),
+    )
+
+
+def _sections() -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in (FOLDER / "labels.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("[") and line.endswith("]"):
+            name = line[1:-1]
+        elif line and not line.startswith("# "):
+            items = [line] if name.endswith("*") else line.removesuffix(",").split(", ")
+            found.setdefault(name.removesuffix("*"), []).extend(items)
+    return found
+
+
+def _any(words: Iterable[str]) -> str:
+    """Return a pattern of any of some words, the longest first; a blank may be left out."""
+    longest = sorted(words, key=lambda word: (-len(word), word))
+    return "|".join("[ _-]?".join(map(re.escape, word.split())) for word in longest)
+
+
+def _is_wide(word: str) -> bool:
+    """Tell whether a word is of a script that puts no blanks between words."""
+    return word.lstrip("*")[0] >= "\u3040"
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"[ _-]", "", word)
+
+
+def _sort_of(label: str) -> str:
+    """Return what a word in a text names."""
+    known = _words().sort_of
+    label = _bare(label)
+    shorter = label.rstrip("0123456789")
+    return next(known[w] for w in (label, shorter, shorter[:-1], shorter[:-2]) if w in known)
+
+
+def labelled(text: str, folded: str) -> Iterator[Find]:
+    """Yield the values that a word names; `folded` is the text in small letters."""
+    words, read_to = _words(), 0
+    below: list[Find] = []
+    for start, end in _lines_with(folded, words.stems):
+        last = ("", 0)
+        for label in words.label.finditer(folded, start, end):
+            sort = _sort_of(label[0])
+            if sort in ("token", "weak", "pin", "login") and words.harmless.search(
+                folded, max(start, label.start() - 24), label.start()
+            ):
+                continue
+            last = (sort, label.end())
+            for spot in _after(text, folded, label.end(), end, sort):
+                yield (*spot, _KINDS.get(sort, "token"))
+        if last[0] in _LISTED and start >= read_to:
+            *spots, (_, read_to) = _below(text, folded, start, end, *last)
+            below += ((*spot, _KINDS.get(last[0], "token")) for spot in spots)
+    yield from below
+
+
+def _lines_with(folded: str, words: Sequence[str]) -> Sequence[Span]:
+    """Return where those lines stand that hold one of some words."""
+    found: set[Span] = set()
+    for word in words:
+        at = folded.find(word)
+        while at >= 0:
+            end = _line_end(folded, at)
+            found.add((folded.rfind("\n", 0, at) + 1, end))
+            at = folded.find(word, end)
+    return sorted(found)
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
+def _after(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Span]:
+    """Yield the value that stands behind a word on its line."""
+    if sort == "card":
+        number = _CARD.search(text, at, min(end, at + 60))
+        if number and is_card(number[0]):
+            yield number.span()
+        return
+    stated = _words().stated.match(folded, at, end)
+    how = "bare" if stated is None else "sign" if stated["sign"] else "word"
+    begins = stated or _BARE.match(folded, at, end)
+    row = stated and "|" in stated[0]
+    if begins is None or (
+        row and (not _is_row(text, at) or "/" in text[max(0, at - 60) : at].rpartition(" ")[2])
+    ):
+        return
+    if sort in ("login", "credentials"):
+        yield from _after_name(text, begins.end(), end, how)
+        return
+    value = _value_at(text, begins.end(), end, equals=how == "sign" and "=" in begins[0])
+    if value and _is_value(text, value, end, sort, how):
+        yield value.start, value.end
+
+
+def _is_row(text: str, at: int) -> bool:
+    return text[max(0, at - 200) : at].rpartition("\n")[2].lstrip().startswith("|")
+
+
+class _Value(NamedTuple):
+    start: int
+    end: int
+    quoted: bool
+
+
+def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value | None:
+    """Return the word at a place, without its quotes and the signs of the sentence behind it."""
+    opening = _OPEN.match(text, at, end)
+    start = opening.end() if opening else at
+    close = _QUOTES.get(text[start - 1 : start]) if opening and opening[0] else None
+    if close:
+        stop = text.find(close, start, min(end, start + 200))
+        if stop > start and not any(map(str.isspace, text[start:stop])):
+            return _Value(start, stop - (text[stop - 1] == "\\"), quoted=True)
+    match = _VALUE.match(text, start, end)
+    if match is None:
+        return None
+    value, before = match[0], text[max(0, start - 200) : start].rpartition("\n")[2]
+    if _is_row(text, start):
+        value = value.partition("|")[0]
+    if equals:
+        value = regex(r"[;&](?=\w)|;$").split(value)[0]
+    if tag := _TAG.search(value):
+        value = value[: tag.start()]
+    while value and (
+        value[-1] in ".,;:\"'`”’»…|\\"
+        or (value[-1] in "*_" and value[-1] in before)
+        or (value[-1] in _CLOSERS and value.count(value[-1]) > value.count(_CLOSERS[value[-1]]))
+    ):
+        value = value[:-1]
+    return _Value(start, start + len(value), quoted=False) if value else None
+
+
+def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
+    """Tell a value from a word of the sentence, by what names it and how it is stated."""
+    value = text[at.start : at.end]
+    match sort:
+        case "pin":
+            return bool(_PIN.fullmatch(text, at.start, at.end) and _PIN.match(text, at.start, end))
+        case "cvv":
+            return how != "bare" and bool(
+                _CVV.fullmatch(text, at.start, at.end) and _CVV.match(text, at.start, end)
+            )
+        case "token" | "weak":
+            least = 20 if how == "bare" else 12 if sort == "weak" else 0
+            return is_key(value, least) and not (sort == "weak" and _UUID.fullmatch(value))
+        case _:
+            pass
+    if len(value) < 6 or _stands_for_one(text, at, end) or _words().pointer.fullmatch(value):
+        return False
+    if _EMAIL.fullmatch(value):
+        return False
+    inner = _words().label.match(value.lower())
+    if inner and value[inner.end() : inner.end() + 1] in (":", "="):
+        return False  # which is a word of its own, with its own value
+    made_up = _is_made_up(value)
+    alone = bool(_REMARK.match(text, at.end, end)) and how == "sign"
+    if sort == "key":
+        plain = "@*|\\".find(value[0]) < 0 and "*" not in value and "|" not in value
+        short = how != "bare" and (alone or at.quoted) and _is_mixed(value) and plain
+        return short or is_key(value, 0 if how == "sign" else 16)
+    if how == "bare" or sort == "pass":
+        return made_up and (at.quoted or _is_odd(value)) and (how != "sign" or alone or at.quoted)
+    if made_up or (at.quoted and value.isascii()):
+        return True
+    named = _PLAIN_WORD.fullmatch(value) or _DAY.fullmatch(value) or _CAMEL.fullmatch(value)
+    return alone and not named
+
+
+def _after_name(text: str, at: int, end: int, how: str) -> Iterator[Span]:
+    """Yield the password behind a name: `anna@example.org / ...`, `admin:...`."""
+    named = _LOGIN.match(text, at, end)
+    value = _value_at(text, named.end(), end) if named and how == "sign" else None
+    if (
+        value
+        and ":" not in text[value.start : value.end]
+        and _is_listed(text, value, end, "password")
+    ):
+        yield value.start, value.end
+
+
+def _below(
+    text: str, folded: str, start: int, end: int, sort: str, label_end: int
+) -> Iterator[Span]:
+    """Yield what is listed below a heading, a line that ends in a colon, or a table's column.
+
+    The last pair is no value: it says how far such lines were read.
+    """
+    line, rest = text[start:end].strip(), text[label_end:end].strip("*_:`\"' \t\r：")
+    heading = _HEADING.match(text, start, end)
+    at = end + 1
+    if line.startswith("|"):
+        if _RULER.match(text, at, _line_end(text, at)):
+            column = text.count("|", start, label_end)
+            while text.startswith("|", at := _line_end(text, at) + 1):
+                yield from _in_cell(text, at, _line_end(text, at), sort, column)
+    elif len(rest) <= 30 if heading else not rest and line.rstrip("*_").endswith((":", "：")):
+        level, seen = len(heading[1]) if heading else 7, False
+        for _ in range(_MAX_LINES):
+            stop = _line_end(text, at)
+            inner, line = _HEADING.match(text, at, stop), text[at:stop].strip()
+            if at >= len(text) or (inner and len(inner[1]) <= level):
+                break
+            if seen and not line and not heading:
+                break
+            seen = seen or bool(line and not line.startswith(("```", "~~~")))
+            yield from _in_item(text, folded, at, stop, sort)
+            at = stop + 1
+    yield 0, 0 if heading else at
+
+
+def _in_item(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Span]:
+    """Yield the value of one line of a list: behind a name, in a code span, or the line itself."""
+    item = _ITEM.match(text, at, end)
+    at = item.end() if item else at
+    named = _NAME.match(text, at, end)
+    if named and not _words().names.isdisjoint(regex(r"[\W_]+").split(folded[at : named.end(1)])):
+        return
+    value = _value_at(text, named.end() if named else at, end)
+    whole = value and (named or not text[value.end : end].strip("`*_ \t\r"))
+    if value and whole and _is_listed(text, value, end, sort):
+        yield value.start, value.end
+    elif (code := _CODE.search(text, at, end)) and code.start() < at + _MAX_BEFORE:
+        before = regex(r"[\W_]+").split(folded[at : code.start()])
+        spot = _Value(*code.span(1), quoted=True)
+        named_so = _words().names.isdisjoint(before) and _REMARK.match(text, code.end(), end)
+        if named_so and _is_listed(text, spot, end, sort):
+            yield code.span(1)
+
+
+def _in_cell(text: str, cell: int, end: int, sort: str, column: int) -> Iterator[Span]:
+    """Yield the value of one row of a table."""
+    for _ in range(column - 1):
+        cell = text.find("|", cell + 1, end)
+        if cell < 0:
+            return
+    value = _value_at(text, cell + 1, end)
+    if value and sort not in ("login", "credentials") and _is_value(text, value, end, sort, "sign"):
+        yield value.start, value.end
+
+
+def _is_listed(text: str, at: _Value, end: int, sort: str) -> bool:
+    value = text[at.start : at.end]
+    if sort in ("pin", "cvv"):
+        return _is_value(text, at, end, sort, "sign")
+    if sort in ("key", "token", "weak"):
+        return is_key(value, 12) and not _UUID.fullmatch(value)
+    fine = len(value) >= 6 and not (
+        _stands_for_one(text, at, end) or _words().pointer.fullmatch(value)
+    )
+    return fine and _is_made_up(value) and _is_odd(value)
+
+
+# -- values ----------------------------------------------------------------------------------
+
+
+def is_key(value: str, piece: int = 0) -> bool:
+    """Tell a key from words and paths; `piece` is the least length of its longest random run."""
+    if (
+        not _KEY.fullmatch(value)
+        or _ADDRESS.fullmatch(value)
+        or _words().pointer.fullmatch(value)
+        or is_placeholder(value)
+    ):
+        return False
+    if not piece:
+        return is_random(value)
+    return any(len(p) >= piece and is_random(p, 3.0) for p in regex(r"[-_./~+=]").split(value))
+
+
+def is_random(value: str, least: float = _MIN_ENTROPY) -> bool:
+    """Tell random characters from words: letters and digits, and no character very often."""
+    return _is_mixed(value) and not _DAY.fullmatch(value) and _entropy(value) >= least
+
+
+def _entropy(value: str) -> float:
+    counts = Counter(value).values()
+    return -sum(n * log2(n / len(value)) for n in counts) / max(len(value), 1)
+
+
+def is_placeholder(value: str) -> bool:
+    """Tell whether a value is only a form: `<your-password>`, `${VAR}`, `***`, `changeme`."""
+    words = _words()
+    low = value.lower()
+    return bool(
+        low in words.nothing
+        or any(word in low for word in words.placeholder)
+        or _MASK.search(value)
+        or sum(map(str.isalnum, _PART.sub("", value))) < min(3, len(value))
+        or (
+            (whole := _words().shape.match(value))
+            and sum(map(str.isalnum, value[whole.end() :])) < 4
+        )
+    )
+
+
+def _stands_for_one(text: str, at: _Value, end: int) -> bool:
+    """Tell whether a value is a placeholder, which may have blanks: `{{ vault.password }}`."""
+    shape = _words().shape.match(text, at.start, end)
+    rest = text[shape.end() : at.end] if shape else ""
+    if text.startswith(("...", "…"), at.end):
+        return True  # of a key that is shown by its beginning
+    return is_placeholder(text[at.start : at.end]) or bool(
+        shape and sum(map(str.isalnum, rest)) < 4
+    )
+
+
+def _is_made_up(value: str) -> bool:
+    """Tell a password from the words of a sentence: letters and digits, or a sign among them."""
+    value = value.rstrip("!?")
+    if _DAY.fullmatch(value):
+        return bool(_DIGITS.fullmatch(value))
+    words = _words().technical
+    if value.lower() in words or words.issuperset(regex(r"[-/+_,()]").split(value.lower())):
+        return False
+    if _EMAIL.fullmatch(value):
+        return False
+    signs = sum(not char.isalnum() and char not in "-'’./,:()_\"`" for char in value)
+    return signs > 0 or _is_mixed(value)
+
+
+def _is_mixed(value: str) -> bool:
+    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+def _is_odd(value: str) -> bool:
+    """Tell a password from other words with digits, where nothing but its shape speaks for it."""
+    signs = any(char in "!@#$%^&*?=~" for char in value[1:-1] + value[-1:].strip("*?~="))
+    cased = any(map(str.isupper, value[1:])) and any(map(str.islower, value))
+    return (_is_mixed(value) or (signs and cased)) and not _words().numbered.fullmatch(value)
+
+
+def is_card(value: str) -> bool:
+    """Tell whether digits are a card number: length, first digit and check digit (Luhn)."""
+    digits = [int(char) for char in value if char.isdigit()]
+    lengths = {3: (14, 15, 16), 4: (13, 16, 19), 5: (16,), 6: (16, 19)}
+    if len(digits) not in lengths.get(digits[0], ()) or len(set(digits)) < _MIN_CARD_DIGITS:
+        return False
+    doubled = (n * 2 - 9 * (n > 4) for n in digits[-2::-2])
+    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def _is_iban(value: str) -> bool:
+    """Tell whether an account number proves itself: ISO 13616, modulo 97."""
+    plain = value.replace(" ", "")
+    if not 15 <= len(plain) <= 34:
+        return False
+    turned = plain[4:] + plain[:4]
+    return int("".join(str(int(char, 36)) for char in turned)) % 97 == 1

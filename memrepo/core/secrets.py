@@ -8,11 +8,9 @@ that nobody sees, wide letters and look-alikes of other scripts hide nothing.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from hashlib import sha256
-from math import log2
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,7 +19,7 @@ import msgspec
 from memrepo import __version__
 from memrepo.core.ids import digest
 from memrepo.core.patterns import regex
-from memrepo.core.secret_kinds import LINED, NAMED, PROVIDERS, SWITCHED
+from memrepo.core.secret_kinds import SWITCHED, Find, Span, formed, labelled, tables
 
 
 class Watch(NamedTuple):
@@ -32,86 +30,27 @@ class Watch(NamedTuple):
     name: Callable[[str], str]
 
 
-KINDS = (*PROVIDERS, *NAMED)
-_ALL = range(len(KINDS))
-_PROVIDED, _NAMED = _ALL[: len(PROVIDERS)], _ALL[len(PROVIDERS) :]
 MARK = "(purged)"
 """What stands in a text in place of a purged value: a plain word in YAML, JSON and markdown."""
-Span = tuple[int, int]
-_off: ContextVar[frozenset[str]] = ContextVar("secrets_off", default=frozenset())
-_watched: ContextVar[Watch | None] = ContextVar("purged", default=None)
 PURGED = "purged"
 """The kind of a value that was taken out of history: it is known by its keyed hash alone."""
-_LONG = regex(r"[A-Za-z0-9_./+=~:%@$-]{15}")
-"""No provider's form is shorter, and few lines of prose hold so long a run."""
-_END = ".,;:!?)]}»”’'\"`*_"
-"""What ends a sentence and not a password."""
-_LEAST = 6
-_FEWEST = 4
-"""A card number of fewer different digits is one of a test or a form."""
-_BITS = 3.2
-"""The least entropy of a key, in bits for each character; words and names have less."""
-_FORMAT = frozenset(
-    char
-    for first, last in (
-        (0x600, 0x605),
-        (0x200B, 0x200F),
-        (0x202A, 0x202E),
-        (0x2060, 0x2064),
-        (0x2066, 0x206F),
-        (0xFFF9, 0xFFFB),
-        (0x13430, 0x1343F),
-        (0x1BCA0, 0x1BCA3),
-        (0x1D173, 0x1D17A),
-        (0xE0020, 0xE007F),
-    )
-    for char in map(chr, range(first, last + 1))
-) | frozenset(
-    "\u00ad\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\ufeff\U000110bd\U000110cd\U000e0001"
+_off: ContextVar[frozenset[str]] = ContextVar("secrets_off", default=frozenset())
+_watched: ContextVar[Watch | None] = ContextVar("purged", default=None)
+_UNSEEN = regex(
+    "[\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f]"
 )
-"""Characters of Unicode's category Cf, to which its tables need too long a look for each."""
+"""Unicode's category Cf: what shows nothing."""
+_DISGUISED = regex(
+    rf"{_UNSEEN.pattern}|[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]"
+    r"|[A-Za-z0-9][\u0370-\u052f]|[\u0370-\u052f][A-Za-z0-9]"
+)
+"""What shows nothing, wide letters, and letters of other scripts beside Latin ones."""
 _LOOKALIKES = str.maketrans(
     "АВЕЅІЈКМНОРСТХУаеѕіјорсухԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXYaesijopcyxdqwhABEZHIKMNOPTYXo"
 )
 """Letters of Cyrillic and Greek that look like Latin ones (Unicode TR 39)."""
-
-_WIDE = frozenset(map(chr, range(0xFF01, 0xFF5F)))
-_UNSEEN = _WIDE | _FORMAT
-"""What looks like a plain letter, and what shows nothing."""
-
-_VARIABLE = regex(r"[A-Z]{2,40}(?:_[A-Z]{2,40}){1,8}[`\"'.,]?")
-"""A name that stands for a value, as variables have."""
-_PLACEHOLDER = regex(
-    r"redacted|example|placeholder|change-?_?me|dummy|your[_-]|тво[йяею]|ваш|你的|您的|votre|dein"
-    r"|^new_?token$|(?:^|[_-])api[_-]?key(?:[_-]|$)|x{4}|\*{3}|\.{3}|…|[<>{}$]|\[.*\]"
-    r"|^(?:pass(?:word|wd)?|pwd|secret|token|hidden|none|null|true|false|todo|tbd)$",
-    re.IGNORECASE,
-)
-# Names of variables, attributes, calls, files and places say where a secret is, not what it is.
-_POINTER = regex(
-    r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Za-z_]+(?:\.[A-Za-z_]+)+|[~.]{0,2}/.*|.*://.*|.*[(\[].*"
-    r"|[a-z]+(?:_[a-z]+)+|[a-z][a-z-]*/[\w./-]*"
-)
-_DAY = regex(r"\d{4}-\d\d-\d\d.*|[\d.,:%$€-]*")
-_DIGITS = regex(r"\d{6,}")
-_PLAIN_WORD = regex(r"[^\W\d_][^\W\d_A-Z]*[.,;!]?")
-
-
-def _beginnings() -> Mapping[tuple[str, ...], list[str]]:
-    found: dict[tuple[str, ...], list[str]] = {}
-    for hint in sorted({hint for _, hints, _ in KINDS for hint in hints if len(hint) > 2}):
-        found.setdefault(tuple(hint[:3]), []).append(hint)
-    return found
-
-
-_HINTS = _beginnings()
-"""The hints of all kinds by their first three characters."""
-_SHORT_HINTS = tuple(sorted({hint for _, hints, _ in KINDS for hint in hints if len(hint) < 3}))
-_HINTED: dict[str, list[int]] = {}
-for _n in _ALL:
-    for _hint in KINDS[_n][1]:
-        _HINTED.setdefault(_hint, []).append(_n)
-"""The places of the kinds that a hint belongs to."""
 
 
 class Secret(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,19 +65,12 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """Find the secrets of a text in order; where two overlap the earlier, then longer, counts."""
-    found = list(_found(text, _ALL))
+    found = [(start, -end, rank, kind) for rank, (start, end, kind) in enumerate(_found(text))]
     if (watched := _watched.get()) is not None:
-        found += [(start, -end, PURGED) for start, end in watched.look(text)]
-    if not text.isascii():
-        plain, places = _visible(text)
-        if plain != text:
-            found += [(places[s], -places[-e - 1] - 1, k) for s, e, k in _found(plain, _ALL)]
-        latin = plain.translate(_LOOKALIKES)
-        if latin != plain:
-            found += [(places[s], -places[-e - 1] - 1, k) for s, e, k in _found(latin, _PROVIDED)]
+        found += [(start, -end, -1, PURGED) for start, end in watched.look(text)]
     secrets: list[Secret] = []
     line, line_start, known = 1, 0, 0
-    for start, minus_end, kind in sorted(found):
+    for start, minus_end, _, kind in sorted(found):
         if secrets and start < secrets[-1].end:
             continue
         line += text.count("\n", known, start)
@@ -150,66 +82,38 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     return tuple(secrets)
 
 
-def _found(text: str, kinds: range) -> Iterator[tuple[int, int, str]]:
-    """Yield start, negated end and kind of each secret that some kinds find."""
-    if not _LONG.search(text):
-        kinds = _NAMED if kinds is _ALL else range(0)
-    folded = text.casefold() if kinds else ""
-    held = _hints_in(folded)
-    for number in {n for hint in held for n in _HINTED[hint] if n in kinds}:
-        kind, hints, pattern = KINDS[number]
-        if kind in _off.get():
-            continue
-        spots: Sequence[Span] = [(0, len(text))]
-        if pattern in LINED:
-            spots = _lines_with(held.intersection(hints), folded, text)
-        search = re.compile(pattern).finditer  # which keeps what it compiled
-        for match in (match for spot in spots for match in search(text, *spot)):
-            group = next((g for g, value in match.groupdict().items() if value is not None), 0)
-            value = match[group].rstrip(_END) if group in ("said", "long") else match[group]
-            if _is_value(kind, str(group), value):
-                start = match.start(group)
-                yield start, -start - len(value), kind
+def _found(text: str) -> Iterator[Find]:
+    """Yield what is found in a text, and in its lines as they look."""
+    off = _off.get()
+    yield from (find for find in _plainly(text) if find[2] not in off)
+    if text.isascii() or not _DISGUISED.search(text):
+        return
+    shown, places = _visible(text)
+    for start, end, kind in _plainly(shown):
+        if kind not in off:
+            yield places[start], places[end - 1] + 1, kind
 
 
-def _lines_with(hints: Collection[str], folded: str, text: str) -> Sequence[Span]:
-    """Return where those lines of a text stand that hold one of some hints when they are folded.
-
-    No character folds to fewer: of one length, both have the same at the same place.
-    """
+def _plainly(text: str) -> Iterator[Find]:
+    folded = text.lower()
     if len(folded) != len(text):
-        return [(0, len(text))]
-    found: set[Span] = set()
-    for hint in hints:
-        at = folded.find(hint)
-        while at >= 0:
-            end = folded.find("\n", at)
-            end = len(text) if end < 0 else end
-            found.add((folded.rfind("\n", 0, at) + 1, end))
-            at = folded.find(hint, end)
-    return sorted(found)
-
-
-def _hints_in(folded: str) -> frozenset[str]:
-    """Return the hints that a folded text holds: those are looked for of which the beginning is."""
-    beginnings = _HINTS.keys() & set(zip(folded, folded[1:], folded[2:], strict=False))
-    likely = (hint for three in beginnings for hint in _HINTS[three])
-    return frozenset(hint for hint in (*_SHORT_HINTS, *likely) if hint in folded)
+        folded = text.replace("İ", "i").lower()  # the one letter that grows
+    yield from formed(text, folded)
+    yield from labelled(text, folded)
 
 
 def _visible(text: str) -> tuple[str, Sequence[int]]:
-    """Return a text as it looks, in plain letters, and where each of its characters stands."""
-    if _UNSEEN.isdisjoint(text):
-        return text, range(len(text))
+    """Return the lines that look like others, in plain letters, and where each character stands."""
     shown: list[str] = []
     places: list[int] = []
-    for at, char in enumerate(text):
-        if char in _WIDE:
-            char = chr(ord(char) - 0xFEE0)
-        elif char in _UNSEEN:
-            continue
-        shown.append(char)
-        places.append(at)
+    at = 0
+    while match := _DISGUISED.search(text, at):
+        start = text.rfind("\n", 0, match.start()) + 1
+        at = (text.find("\n", match.end()) + 1) or len(text)
+        for place, char in enumerate(text[start:at].translate(_LOOKALIKES), start):
+            if not _UNSEEN.match(char):
+                shown.append(chr(ord(char) - 0xFEE0) if "\uff01" <= char <= "\uff5e" else char)
+                places.append(place)
     return "".join(shown), places
 
 
@@ -232,7 +136,7 @@ def name_without_purged(path: str) -> str:
 def rules_in_use() -> str:
     """Return a digest of the kinds that are looked for now: what was clean by others may not be."""
     watched = _watched.get()
-    return digest((__version__, KINDS, sorted(_off.get()), watched.print if watched else ""))
+    return digest((__version__, tables(), sorted(_off.get()), watched.print if watched else ""))
 
 
 def placeholder(kind: str) -> str:
@@ -369,67 +273,6 @@ def _mapped(value: object, clean: Callable[[str], str]) -> object:
     if isinstance(value, list | tuple):
         return [_mapped(part, clean) for part in value]
     return value
-
-
-def _is_value(kind: str, group: str, value: str) -> bool:
-    """Tell a value from a placeholder or a pointer to where the value is kept."""
-    match kind:
-        case "private-key":
-            return True
-        case "card":
-            return _is_card(value)
-        case "iban":
-            return _is_iban(value)
-        case "seed-phrase":
-            return len(value.replace(",", " ").split()) in (12, 15, 18, 21, 24)
-        case _:
-            pass
-    if _PLACEHOLDER.search(value):
-        return False
-    if kind not in ("password", "token"):
-        return True
-    if _POINTER.fullmatch(value) or _VARIABLE.fullmatch(value):
-        return False
-    if group == "long":
-        return _is_random(value)
-    if group == "said":
-        return len(value) >= _LEAST and _is_made_up(value)
-    return group != "value" or not _PLAIN_WORD.fullmatch(value)
-
-
-def _is_random(value: str) -> bool:
-    """Tell a key from words and paths: letters and digits, and no character very often."""
-    if _DAY.fullmatch(value) or not (any(map(str.isdigit, value)) and any(map(str.isalpha, value))):
-        return False
-    counts = Counter(value).values()
-    return -sum(n * log2(n / len(value)) for n in counts) / len(value) >= _BITS
-
-
-def _is_made_up(value: str) -> bool:
-    """Tell a password in a sentence from the words of the sentence."""
-    if _DAY.fullmatch(value):
-        return bool(_DIGITS.fullmatch(value))
-    signs = sum(not char.isalnum() and char not in "-'’./,:" for char in value)
-    return signs > 0 or (any(map(str.isdigit, value)) and any(map(str.isalpha, value)))
-
-
-def _is_card(value: str) -> bool:
-    """Tell whether digits are a card number: length, first digit and check digit (Luhn)."""
-    digits = [int(char) for char in value if char.isdigit()]
-    lengths = {3: (14, 15, 16), 4: (13, 16, 19), 5: (16,), 6: (16, 19)}
-    if len(digits) not in lengths.get(digits[0], ()) or len(set(digits)) < _FEWEST:
-        return False
-    doubled = (n * 2 - 9 * (n > 4) for n in digits[-2::-2])
-    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
-
-
-def _is_iban(value: str) -> bool:
-    """Tell whether an account number proves itself: ISO 13616, modulo 97."""
-    plain = value.replace(" ", "")
-    if not 15 <= len(plain) <= 34:
-        return False
-    turned = plain[4:] + plain[:4]
-    return int("".join(str(int(char, 36)) for char in turned)) % 97 == 1
 
 
 # Each text is scanned once: one without a secret is remembered by its digest, under the rules that

@@ -20,7 +20,7 @@ import msgspec
 from memrepo.core.layout import Kind, stamped, standing_of
 from memrepo.core.needles import Needle, cut_short, find, replaced
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import Span
+from memrepo.core.secret_kinds import Span
 
 NAME_MARK = "purged"
 _ID = regex(r"\b(?:mem|th|un|cand|con|cl|ts|tx|tk)-[0-9a-f]{16}(?:[0-9a-f]{16})?\b")

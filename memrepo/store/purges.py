@@ -23,7 +23,8 @@ import msgspec
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.needles import Keyed, find, known_again, mac
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import Span, Watch
+from memrepo.core.secret_kinds import Span
+from memrepo.core.secrets import Watch
 from memrepo.core.state import Effect
 from memrepo.merge.purging import Edit
 from memrepo.store import quarantine

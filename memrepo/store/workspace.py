@@ -106,14 +106,15 @@ def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspa
             continue
         name = name_without_purged(name)  # as history has it: this file's name says it still
         data, problem = _read(name, entry)
+        found = [problem] if problem is not None else []
         if data is not None and standing_of(data) != "foreign":
             continue  # our own page of the hot cache, where the workspace is the repository
         if data is not None and not is_clean(data):
-            data, problem = _without_secrets(name, data)
+            data, secrets = _without_secrets(name, data)
+            found += secrets
         if data is not None and is_clean(data):
             clean.add(hashlib.sha256(data).hexdigest())
-        if problem is not None:
-            problems.append(problem)
+        problems += found
         if data is None:
             refused.add(name)
         else:
@@ -398,33 +399,32 @@ def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem
     return data, None
 
 
-def _without_secrets(name: str, data: bytes) -> tuple[bytes | None, Problem | None]:
+def _without_secrets(name: str, data: bytes) -> tuple[bytes | None, Iterator[Problem]]:
     """Replace secrets in a snapshot; an inbox file with one is refused, never rewritten."""
     text = data.decode("utf-8")
-    if not name.startswith("inbox/"):
-        clean, secrets = redact(text)
-        data = clean.encode("utf-8")
-    else:
-        secrets = find_secrets(text)
-    if not secrets:
-        return data, None
-    kinds = ", ".join(sorted({s.kind for s in secrets}))
-    where = secrets[0]
     if name.startswith("inbox/"):
-        return None, Problem(
-            path=name,
-            line=where.line,
-            column=where.column,
-            rule="source-secret",
-            message=f"found a secret ({kinds}): an inbox file with one is not taken in",
-            fix="remove the secret from the file",
+        secrets = find_secrets(text)
+        return None if secrets else data, (
+            Problem(
+                path=name,
+                line=secret.line,
+                column=secret.column,
+                rule="source-secret",
+                message=f"found a secret ({secret.kind}): an inbox file with one is not taken in",
+                fix="remove the secret from the file",
+            )
+            for secret in secrets
         )
-    return data, Problem(
-        path=name,
-        line=where.line,
-        column=where.column,
-        rule="source-secret-redacted",
-        message=f"found a secret ({kinds}): the snapshot holds a placeholder instead",
-        fix="remove the secret from the workspace too",
-        severity="warning",
+    clean, secrets = redact(text)
+    return clean.encode("utf-8"), (
+        Problem(
+            path=name,
+            line=secret.line,
+            column=secret.column,
+            rule="source-secret-redacted",
+            message=f"found a secret ({secret.kind}): the snapshot holds a placeholder instead",
+            fix="remove the secret from the workspace too",
+            severity="warning",
+        )
+        for secret in secrets
     )

@@ -140,7 +140,7 @@ def test_a_secret_is_replaced_and_named(repo: Path, tmp_path: Path) -> None:
     answer = done(repo, "import", "obsidian", vault)
     assert rules(answer) == [("import-secret", "Keys.md", 1, "")]
     (memory,) = memories(repo).values()
-    assert memory.body == "The token is [redacted:github-token]."
+    assert memory.body == "The token is [redacted:github-pat]."
     assert secret not in git(repo, "log", "-p", "--all")
     assert done(repo, "import", "obsidian", vault, now=LATER)["commit"] == ""
 

@@ -83,9 +83,7 @@ def test_no_command_takes_a_secret_for_its_reason(repo: Path, name: str) -> None
     words = (id_ if word == "ID" else word for word in REASONED[name])
     refused = memrepo(repo, name, *words, "--reason", SECRET)
     assert refused.exit == 2
-    assert (
-        refused.error["message"] == "the reason holds a secret (github-token): nothing was written"
-    )
+    assert refused.error["message"] == "the reason holds a secret (github-pat): nothing was written"
     assert (standing(repo), in_history(repo)) == (before, False)
 
 
@@ -166,7 +164,7 @@ WAYS: dict[str, Way] = {
 def test_no_way_of_writing_takes_a_secret(repo: Path, way: str) -> None:
     id_ = str(done(repo, "add", LOVES)["id"])
     told = str(WAYS[way](repo, id_))
-    assert "secret (github-token)" in told
+    assert "secret (github-pat)" in told
     assert not shown(told)
     assert not in_history(repo)
 
@@ -250,7 +248,7 @@ def test_a_branch_that_waits_brings_none_that_was_slipped_into_it(tmp_path: Path
     before = standing(made)
     refused = memrepo(made, "accept", now=MUCH_LATER)
     assert (refused.exit, shown(refused.err)) == (2, False)
-    assert "secret (github-token)" in refused.error["message"]
+    assert "secret (github-pat)" in refused.error["message"]
     assert standing(made) == before
 
 
@@ -263,7 +261,7 @@ def test_two_wordings_are_not_settled_by_a_secret(tmp_path: Path) -> None:
     assert refused.exit in (2, 3)
     one = next(i for i, m in memories(made).items() if m.body == HATES)
     refused = memrepo(made, "resolve", one, "--merge", SECRET, now=MUCH_LATER)
-    assert (refused.exit, "secret (github-token)" in refused.error["message"]) == (2, True)
+    assert (refused.exit, "secret (github-pat)" in refused.error["message"]) == (2, True)
     assert not in_history(made)
 
 
@@ -282,6 +280,104 @@ def test_what_runs_read_holds_none(tmp_path: Path, name: str) -> None:
     (made / "sources" / "inbox" / "mine.md").write_text(f"- {SECRET}\n")
     memrepo(made, "run", now=NEXT_DAY)
     assert not in_history(made)
+
+
+STATED = {
+    "password: {}": "Maple7731$",
+    "Password: {} (from the hall)": "$Maple7731",
+    "the password is {} I think": "Ma<pl>e{77}31",
+    "**Password:** {} (from the shop)": "Maple7731&Oak",
+    "Shared screen works (port 5902, password {})": "Maple7731x",
+    "Backup host 10.1.1.4, opsuser pass `{}`": "BlueOak2029!",
+    "dashboard: user `ann` / pass `{}` | unit `mc`": "OakBlue2030!",
+    "Wi-Fi password {}": "MapleOak7731",
+    "contraseña: {}": "Arce7731$",
+    "密码:{}": "Feng7731$",
+    "Пароль {}": "Klen7731$",
+    "Trial account: ann+1@mail.test / {} (view only)": "OpenOak2031",
+    "The HillWeather key is {}": "hw-Qm4tZs81LxVc93BnRk27",
+    "Pager auth token {}": "4f1c9b07d2e86a35c0f7b41e9d28a653",
+    "The PIN of the shed is {}": "7391",
+    "Alarm code: {}": "82610#",
+    "Bank card {} until May": "5395 8241 7730 1681",
+    "Discord login: {}": "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs",
+    "API_KEY={}": "k9f3a1c07b55d12e",
+}
+BELOW = """
+### API Keys
+- HillWeather (free plan) `hw2-Zp4tQs81LxVc93BnRk27`
+- Tides: td-91LxVc93BnRk27Qm4tZs
+
+```markdown
+## Passwords
+- router: Birch4471!
+```
+
+| service | user | password |
+|---|---|---|
+| wiki | ann | Cedar5582x |
+
+Password:
+Hazel6693x
+"""
+LISTED = (
+    "hw2-Zp4tQs81LxVc93BnRk27",
+    "td-91LxVc93BnRk27Qm4tZs",
+    "Birch4471",
+    "Cedar5582x",
+    "Hazel6693x",
+)
+
+
+def test_however_a_secret_is_stated_no_file_of_a_run_holds_it(tmp_path: Path) -> None:
+    lines = [f"- {line.format(value)}" for line, value in STATED.items()]
+    text = "# Notes\n\n" + "\n".join(lines) + "\n" + BELOW
+    given = workspaces.write(
+        tmp_path / "workspace",
+        {name: text.encode() for name in ("MEMORY.md", "TOOLS.md", "memory/2026-02-01.md")},
+    )
+    made = begin(tmp_path, given)
+    done(made, "run", now=NEXT_DAY)
+    done(made, "search", "password router", now=NEXT_DAY)
+    assert "[redacted:password]" in (made / "sources" / "MEMORY.md").read_text()
+    history = git(made, "log", "--all", "-p", "--format=%B")
+    files = [path.read_bytes() for path in made.rglob("*") if path.is_file()]
+    for value in (*STATED.values(), *LISTED):
+        assert value not in history, value
+        assert not any(value.encode() in data for data in files), value
+
+
+@pytest.mark.parametrize("line", STATED)
+def test_no_text_that_is_given_may_state_one(repo: Path, line: str) -> None:
+    text = line.format(STATED[line])
+    id_ = str(done(repo, "add", LOVES)["id"])
+    before = git(repo, "rev-parse", "HEAD")
+    for refused in (
+        memrepo(repo, "add", text),
+        memrepo(repo, "supersede", id_, text),
+        memrepo(repo, "edit", id_, "--text", text),
+    ):
+        assert (refused.exit, "holds a secret" in refused.error["message"]) == (2, True)
+    reply = answer(
+        Call(where=repo, now=AT), TOOLS["memory_store"], {"text": text, "reason": "x"}, "t"
+    )
+    assert "holds a secret" in str(reply)
+    assert git(repo, "rev-parse", "HEAD") == before
+    by_hand(repo, text)
+    assert any(
+        p["rule"] == "secret-found" for p in memrepo(repo, "check", "--all").data["problems"]
+    )
+
+
+def test_init_names_every_secret_of_a_file(tmp_path: Path) -> None:
+    text = "# M\n\n- password: Maple7731$\n- The door is blue.\n- API key: k9f3a1c07b55d12e\n"
+    given = workspaces.write(tmp_path / "workspace", {"MEMORY.md": text.encode()})
+    made = done(tmp_path, "init", "repo", "--from", str(given))
+    found = [(p["path"], p["line"], p["rule"]) for p in made["ingest"]["refused"]]
+    assert found == [
+        ("MEMORY.md", 3, "source-secret-redacted"),
+        ("MEMORY.md", 5, "source-secret-redacted"),
+    ]
 
 
 READ = (
@@ -376,7 +472,7 @@ def test_the_memory_tool_shows_a_placeholder(repo: Path) -> None:
     directory.call({"command": "create", "path": "/memories/a.md", "file_text": "A line."})
     by_hand(repo, SECRET, id_=next(iter(memories(repo))))
     said = str(directory.call({"command": "view", "path": "/memories/a.md"}))
-    assert "The token is [redacted:github-token]." in said
+    assert "The token is [redacted:github-pat]." in said
     assert nothing_shown(said)
 
 
@@ -392,7 +488,7 @@ def test_an_account_number_is_remembered_where_its_owner_says_so(tmp_path: Path)
     config.write_text(config.read_text().replace('"iban"', '"password"'))
     answer = memrepo(tmp_path / "repo", "status")
     assert (answer.exit, "secrets.off" in answer.error["message"]) == (2, True)
-    assert "card, iban, seed-phrase, totp" in answer.error["message"]
+    assert "card, iban, pin, seed-phrase, totp" in answer.error["message"]
     config.write_text(plain)  # another repository, or another configuration, is looked at anew
     assert memrepo(tmp_path / "repo", "add", "And GB82 WEST 1234 5698 7654 32 too.").exit == 2
 

@@ -21,14 +21,14 @@ PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{B64}\n{B64}\n-----END RSA PRIVATE KEY-
         ("private-key", PEM.replace("RSA ", "").replace("\n", "\r\n")),
         ("private-key", f"-----BEGIN PRIVATE KEY-----\n{B64}"),
         ("private-key", PEM.replace("KEY-----\n", "KEY-----\nProc-Type: 4,ENCRYPTED\n\n", 1)),
-        ("aws-access-key", "AKIA" + "Q3EGRIJ5KLMN7OPX"),
-        ("github-token", "ghp_" + A40[:36]),
-        ("github-token", "gho_" + A40[:36]),
-        ("github-token", "ghs_" + A40[:36]),
-        ("github-token", "github_pat_" + A40),
+        ("aws-access-token", "AKIA" + "Q3EGRIJ5KLMN7OPX"),
+        ("github-pat", "ghp_" + A40[:36]),
+        ("github-oauth", "gho_" + A40[:36]),
+        ("github-app-token", "ghs_" + A40[:36]),
+        ("github-fine-grained-pat", "github_pat_" + A40 + A40 + "ab"),
         ("slack-token", "xoxb-" + "1234567890-abcdef"),
         ("slack-webhook", "https://hooks.slack.com/" + "services/T0000/B0000/abcdefghij"),
-        ("google-api-key", "AIza" + A40[:35]),
+        ("gcp-api-key", "AIza" + A40[:35]),
         ("openai-key", "sk-" + A40),
         ("openai-key", "sk-proj-" + A40),
         ("anthropic-key", "sk-ant-" + "api03-" + A40),
@@ -81,8 +81,13 @@ def test_credentials_in_a_url_are_found(text: str, value: str) -> None:
 def test_a_password_assignment_is_found(line: str) -> None:
     text = line.replace("@", "hunter2")
     (found,) = find_secrets(text)
-    assert (found.kind, text[found.start : found.end]) == ("password", "hunter2")
-    assert redact(text)[0] == line.replace("@", "[redacted:password]")
+    kind = (
+        "token"
+        if any(word in line for word in ("api_key", "access_token", "client"))
+        else "password"
+    )
+    assert (found.kind, text[found.start : found.end]) == (kind, "hunter2")
+    assert redact(text)[0] == line.replace("@", f"[redacted:{kind}]")
 
 
 @pytest.mark.parametrize(

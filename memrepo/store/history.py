@@ -323,6 +323,30 @@ def taken_back(repo: Repo, head: str, void: Collection[str] = ()) -> dict[str, f
     `void` ones count no more: git undid them.
     """
     taken = {e.commit: e for e in reversed(reverts(repo, head)) if e.commit not in void}
+    found = _effects(taken)
+    return {commit: ids for commit, ids in found.items() if ids and commit not in taken}
+
+
+def reverted_by(repo: Repo, head: str, commit: str) -> tuple[Entry, frozenset[str]] | None:
+    """Return the newest revert in effect of a commit, and the memories whose part is reverted."""
+    taken = {e.commit: e for e in reversed(reverts(repo, head))}
+    found = _effects(taken)
+    if not (ids := found.get(commit, frozenset())):
+        return None
+    named = [e for e in taken.values() if commit in e.trailers.get("Reverts", ())]
+    in_effect = [e for e in named if not ids.isdisjoint(_memories(e) - found.get(e.commit, _NONE))]
+    return (in_effect or named)[-1], ids
+
+
+_NONE: frozenset[str] = frozenset()
+
+
+def _memories(entry: Entry) -> frozenset[str]:
+    return frozenset(entry.trailers.get("Memory", ()))
+
+
+def _effects(taken: Mapping[str, Entry]) -> dict[str, frozenset[str]]:
+    """Return what reverts, oldest first, leave reverted: memories by commit, reverts too."""
     found: dict[str, frozenset[str]] = {}
 
     def mark(revert: Entry, ids: frozenset[str], *, back: bool) -> None:
@@ -333,8 +357,8 @@ def taken_back(repo: Repo, head: str, void: Collection[str] = ()) -> dict[str, f
                 mark(taken[target], ids, back=not back)
 
     for revert in taken.values():
-        mark(revert, frozenset(revert.trailers.get("Memory", ())), back=True)
-    return {commit: ids for commit, ids in found.items() if ids and commit not in taken}
+        mark(revert, _memories(revert), back=True)
+    return found
 
 
 def chain_of(repo: Repo, commit: str) -> list[Entry]:

@@ -167,3 +167,62 @@ def test_uncommitted_work_on_a_touched_path_stops_the_revert_and_stays(small_rep
     assert path.name in answer.error["message"]
     assert path.read_text() == "my own words\n"
     assert git(small_repo, "rev-parse", "HEAD") == head
+
+
+def test_a_decision_that_is_reverted_is_not_reverted_again(small_repo: Path) -> None:
+    made = done(small_repo, "add", "The shed key hangs by the door.", "--reason", "seen")
+    id_, commit = made["id"], made["commit"]
+    (first,) = done(small_repo, "revert", commit, now=LATER)["commits"]
+    (second,) = done(small_repo, "revert", first, now=LATER)["commits"]
+    edited = done(small_repo, "edit", id_, "--text", "The shed key hangs by the gate.", now=LATER)
+    for words in ([first], [first, "--theirs"], [first, "--ours"]):
+        answer = memrepo(small_repo, "revert", *words, now=LATER)
+        assert answer.exit == 2, answer
+        assert f"is reverted already, by {second[:10]}" in answer.error["message"]
+    assert memories(small_repo)[id_].body.strip() == "The shed key hangs by the gate."
+    # What brought it back is in effect, and so can be reverted; then the first one is once more.
+    done(small_repo, "revert", edited["commit"], now=LATER)
+    done(small_repo, "revert", second, now=LATER)
+    assert id_ not in memories(small_repo)
+    assert memrepo(small_repo, "revert", commit, now=LATER).exit == 2
+    done(small_repo, "revert", first, now=LATER)
+    assert id_ in memories(small_repo)
+    assert_sound(small_repo)
+
+
+def test_a_revert_that_takes_later_work_along_names_it(small_repo: Path) -> None:
+    made = done(small_repo, "add", "The shed key hangs by the door.", "--reason", "seen")
+    id_ = made["id"]
+    done(small_repo, "edit", id_, "--text", "The shed key hangs by the gate.", now=LATER)
+    answer = memrepo(small_repo, "revert", made["commit"], "--theirs", now=LATER, as_json=False)
+    assert answer.exit == 0
+    assert id_ not in memories(small_repo)
+    assert "later work kept" not in answer.out
+    assert f"later work that it clashed with was on {id_}" in answer.out
+
+
+def test_a_memory_named_to_revert_takes_along_only_what_was_decided_with_it(
+    small_repo: Path,
+) -> None:
+    """A mark on the hot cache is each memory's own; a supersession that ended is both's."""
+    words = ("The shed key hangs by the door.", "The gate squeaks in the rain.")
+    one, other = (done(small_repo, "add", w, "--reason", "seen", now=LATER)["id"] for w in words)
+    done(small_repo, "promote", one, now=LATER)
+    done(small_repo, "promote", other, now=LATER)
+    trailers = f"Memrepo-Op: promote\nMemrepo-Memory: {one}\nMemrepo-Memory: {other}"
+    git(small_repo, "reset", "-q", "--soft", "HEAD~2")
+    git(small_repo, "commit", "-qnm", f"promote: 2 memories\n\n{trailers}\n")
+    done(small_repo, "revert", one, now=LATER)
+    assert "hot" not in memories(small_repo)[one].fields
+    assert "hot" in memories(small_repo)[other].fields
+
+
+def test_what_stood_beside_again_is_named_when_it_is_reverted(small_repo: Path) -> None:
+    old = done(small_repo, "add", "The shed key hangs by the door.", "--reason", "seen")["id"]
+    new = done(small_repo, "supersede", old, "The shed key hangs by the gate.", "--reason", "r")
+    done(small_repo, "restore", old, "--beside", now=LATER)
+    answer = memrepo(small_repo, "revert", old, now=LATER, as_json=False)
+    assert answer.exit == 0
+    assert f"decided together: {new['id']}" in answer.out
+    assert memories(small_repo)[old].status == "superseded"
+    assert "standing" not in memories(small_repo)[new["id"]].fields

@@ -69,6 +69,19 @@ class TakenBackAlready(MemrepoError):
         super().__init__(f"{run} is taken back already", fix=back + more)
 
 
+class RevertedAlready(MemrepoError):
+    """What a decision did is reverted: reverting it once more would only hit later work."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, target: history.Entry, by: history.Entry) -> None:
+        super().__init__(
+            f"{target.commit[:10]} ({visible(target.subject)}) is reverted already, by"
+            f" {by.commit[:10]}",
+            fix=f"`memrepo revert {by.commit[:10]}` brings back what it did",
+        )
+
+
 class SeveralRuns(MemrepoError):
     """One commit brought several runs, which cannot be told apart in it."""
 
@@ -181,6 +194,8 @@ class Result(result.Result, frozen=True, kw_only=True):
     also_subjects: tuple[str, ...] = ()
     together: tuple[str, ...] = ()
     """Memories that went with those asked for: a supersession has no halves."""
+    overridden: tuple[str, ...] = ()
+    """Memories of which later work was reverted too, since `--theirs` was given."""
     anew: bool = False
     """Whether its input counts as new again."""
 
@@ -237,6 +252,9 @@ def revert(work: Work, wanted: Wanted) -> Result:
         also=tuple(entry.commit for entry in undone.also),
         also_subjects=tuple(entry.subject for entry in undone.also),
     )
+    if wanted.side == "theirs":
+        kept = _undone(work, replace(wanted, side=""))
+        found = replace(found, overridden=tuple(sorted({clash.memory for clash in kept.clashes})))
     if wanted.dry_run or not found.files:
         return found
     return replace(
@@ -261,6 +279,10 @@ def _target(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
         raise NothingToRevert(f"{entry.commit[:10]} was not written by memrepo: use `git revert`")
     if entry.op == "init":
         raise NothingToRevert(f"{entry.commit[:10]} made this repository what it is")
+    if not found.run and (known := history.reverted_by(work.store.repo, head, entry.commit)):
+        by, gone = known
+        if gone.issuperset(only or entry.trailers.get("Memory", ())):
+            raise RevertedAlready(entry, by)
     return found, only
 
 
@@ -320,12 +342,16 @@ def _last_of(work: Work, memory: str) -> tuple[Landing, frozenset[str]]:
             hand = _by_hand_since(work, memory, entry)
             if hand is not None:
                 raise ByHand(memory, hand, entry)
-            return commit_landing(entry), frozenset({memory} if entry.op in _PARTS else ())
+            several = entry.op in _PARTS or len(entry.trailers["Memory"]) > 1
+            alone = several and entry.op not in _WHOLE
+            return commit_landing(entry), frozenset({memory} if alone else ())
     raise NothingToRevert(f"no operation on this branch names {memory}")
 
 
 _PARTS = (*BULK_OPS, "revert", "import", "edit")
 """Operations that say something of each memory alone, or of those that `together` finds."""
+_WHOLE = ("resolve", "reject", "unreject", "run")
+"""Operations that write more than memories: of these no part can be reverted."""
 
 
 def _by_hand_since(work: Work, memory: str, entry: history.Entry) -> history.Entry | None:

@@ -28,9 +28,12 @@ def revert(request: object, result: reverting.Result, *, colour: bool) -> str:
         said = "would touch" if result.files else "changes nothing: later work stands in all of its"
         return f"reverting {name} {said} {counted(result.files, 'file', 'files')}"
     before = ("file as it was before", "files as they were before")
-    later = ("file changed, later work kept", "files changed, later work kept")
+    kept = "later work kept" if not result.overridden else "later work reverted too"
+    later = (f"file changed, {kept}", f"files changed, {kept}")
     files = counted(result.files, *(before if result.latest else later))
     lines = [f"reverted {name} in {result.commits[0][:10]}: {files}"]
+    if result.overridden:
+        lines.append(f"later work that it clashed with was on {', '.join(result.overridden)}")
     if result.together:
         lines.append(f"with it, since they were decided together: {', '.join(result.together)}")
     lines += [f"taken back with it, since it depended on it: {s}" for s in result.also_subjects]

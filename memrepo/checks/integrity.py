@@ -1,7 +1,8 @@
 """What must hold in a history that memrepo wrote: pure rules over what is read of each commit.
 
 Commits without memrepo's trailers are somebody else's and are asked for nothing, but that they
-leave manifests alone.
+leave manifests alone. What a person may do with git to commits of memrepo's (amend, rebase, squash,
+reword) is a warning: it is named, and nothing is wrong.
 """
 
 from __future__ import annotations
@@ -90,6 +91,7 @@ def _trailers(facts: CommitFacts) -> Iterator[Problem]:
             rule="history-trailers",
             message=f"found {ops[0]!r}, which its subject is not",
             key="Op",
+            reworded=True,
         )
     if not facts.trailers.get("Actor"):
         yield _problem(
@@ -155,11 +157,18 @@ def _merge(facts: CommitFacts, by_id: Mapping[str, CommitFacts]) -> Iterator[Pro
         )
 
 
-def _problem(facts: CommitFacts, *, rule: str, message: str, key: str = "") -> Problem:
+_BY_GIT = ("run-tree", "run-chain", "history-target", "manifest-without-run")
+"""Rules that amending, rebasing or squashing a commit of memrepo's breaks."""
+
+
+def _problem(
+    facts: CommitFacts, *, rule: str, message: str, key: str = "", reworded: bool = False
+) -> Problem:
     return Problem(
         path=facts.commit,
         rule=rule,
         key=key,
         message=message,
+        severity="warning" if reworded or rule in _BY_GIT else "error",
         fix=f"look at it (`git show {facts.commit[:10]}`) and take it back if it is wrong",
     )

@@ -120,6 +120,16 @@ def test_a_run_with_other_commits_is_listed_and_taken_back(changed: tuple[Path, 
     assert_sound(repo)
 
 
+def test_doctor_names_other_commits_of_a_run_and_finds_nothing_wrong(
+    changed: tuple[Path, str, str], tmp_path: Path
+) -> None:
+    repo, _, _ = changed
+    git(tmp_path, "clone", "-q", str(repo), "clone")
+    for clone in (repo, tmp_path / "clone"):
+        (found,) = [c for c in memrepo(clone, "doctor").data["checks"] if c["name"] == "history"]
+        assert found["ok"], found
+
+
 def test_what_a_run_with_other_commits_decided_is_not_proposed_again(
     changed: tuple[Path, str, str],
 ) -> None:
@@ -161,6 +171,9 @@ def test_what_was_amended_into_a_run_is_a_persons_and_stays(two_runs: Path) -> N
         path = two_runs / memory.path
         path.write_text(path.read_text().replace("server", "old server"))
     git(two_runs, "commit", "-q", "--amend", "-a", "--no-edit", "--no-verify")
+    (found,) = [c for c in memrepo(two_runs, "doctor").data["checks"] if c["name"] == "history"]
+    assert found["ok"], found
+    assert "1 commit was amended or rebased with git" in found["message"]
     answer = memrepo(two_runs, "revert", runs(two_runs)[0], now=LATEST)
     assert answer.exit == 3
     assert [(c["kind"], c["memory"]) for c in answer.data["conflicts"]] == [

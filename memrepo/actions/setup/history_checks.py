@@ -43,13 +43,17 @@ def _history(work: Work, fix: bool) -> Finding:
     ours = sum(bool(f.op) for f in facts)
     said = counted(len(facts), "commit is what it says", "commits are what they say")
     message = f"{said}, {ours} of them memrepo's"
-    if problems:
-        first = problems[0]
+    errors = [p for p in problems if p.severity == "error"]
+    if errors:
+        first = errors[0]
         message = (
-            f"{counted(len(problems), 'finding', 'findings')}; the first bad commit is"
+            f"{counted(len(errors), 'finding', 'findings')}; the first bad commit is"
             f" {first.path[:10]}: {first.rule} {first.message}"
         )
-    return Finding(name="history", ok=not problems, message=message, problems=problems)
+    elif problems:
+        changed = counted(len({p.path for p in problems}), "commit was", "commits were")
+        message = f"{changed} amended or rebased with git, first {problems[0].path[:10]}"
+    return Finding(name="history", ok=not errors, message=message, problems=problems)
 
 
 def _runs(work: Work, fix: bool) -> Finding:

@@ -21,7 +21,7 @@ from memrepo.purify.manifest import CARRIED, Removal, read_removal
 from memrepo.purify.retire import REQUEST
 from memrepo.read.thoughts import scan
 from memrepo.store import history
-from memrepo.store.light import call
+from memrepo.store.light import GitFailed, call
 from memrepo.store.repo import CannotWork
 from memrepo.store.tree import read_blob
 
@@ -162,13 +162,40 @@ def _is_decided(work: Work, waiting: Waiting) -> bool:
     return bool(work.tree.files.id_of(work.tree.layout.manifest(waiting.run)))
 
 
-def _branches(work: Work) -> list[Waiting]:
+def broken_branches(work: Work) -> tuple[Problem, ...]:
+    """Return the branches `run/...` whose commits are not all here: none of them can be read."""
+    return tuple(
+        Problem(
+            path=name,
+            rule="branch-unreadable",
+            message=f"{name} leads to commits that are not in this repository",
+            fix=f"`git fetch --refetch` brings them where the hub has them; else `git update-ref -d"
+            f" refs/heads/{name}` drops the branch, and the next run proposes again",
+        )
+        for name in _run_branches(work)
+        if _walk(work, name) is None
+    )
+
+
+def _run_branches(work: Work) -> list[str]:
+    refs = work.store.repo.refs.below(f"refs/heads/{PREFIX}")
+    return [ref.removeprefix("refs/heads/") for ref in refs]
+
+
+def _walk(work: Work, name: str) -> list[history.Entry] | None:
+    """Return the newest commits of a branch, None where some are not here."""
     repo = work.store.repo
+    try:
+        return list(history.entries(repo, "-50", "--first-parent", f"refs/heads/{name}"))
+    except GitFailed:
+        return None
+
+
+def _branches(work: Work) -> list[Waiting]:
     found = []
-    for ref in repo.refs.below(f"refs/heads/{PREFIX}"):
-        name = ref.removeprefix("refs/heads/")
-        walk = history.entries(repo, "-50", "--first-parent", f"refs/heads/{name}")
-        entries = list(walk)
+    for name in _run_branches(work):
+        if (entries := _walk(work, name)) is None:
+            continue
         merge = next((e for e in entries if e.is_run and PREFIX + e.run == name), None)
         if merge is not None:
             found.append(Waiting(branch=name, entry=merge, tip=entries[0].commit))

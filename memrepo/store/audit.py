@@ -7,9 +7,11 @@ What `doctor` asks of git itself.
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,6 +21,7 @@ from memrepo.core.messages import PREFIX
 from memrepo.store import recovery
 from memrepo.store.history import PLAIN, records
 from memrepo.store.light import call
+from memrepo.store.lock import git_alive
 from memrepo.store.repo import TX, Repository
 
 if TYPE_CHECKING:
@@ -184,4 +187,20 @@ def interrupted(store: Repository) -> str:
         return "a write was interrupted"
     if store.repo.refs.below(TX):
         return "a transaction ref was left behind"
+    return ""
+
+
+def obstacle(store: Repository) -> str:
+    """Say what keeps anybody from writing: a lock that no git holds, or a missing right."""
+    own, common = Path(store.repo.git_dir), Path(store.repo.common_dir)
+    locks = [*own.glob("*.lock"), *common.glob("*.lock"), *(common / "refs").rglob("*.lock")]
+    if locks and not git_alive(store.repo):
+        names = ", ".join(sorted({str(path) for path in locks}))
+        return (
+            f"nothing can be written: git left a lock behind, and no git is alive; remove {names}"
+        )
+    folders = (own, common / "objects", common / "refs", common / "refs" / "heads")
+    shut = [str(path) for path in dict.fromkeys(folders) if not os.access(path, os.W_OK)]
+    if shut:
+        return f"nothing can be written: this user may not write to {', '.join(shut)}"
     return ""

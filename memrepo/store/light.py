@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memrepo.core.errors import MemrepoError
+from memrepo.core.patterns import regex
 from memrepo.store.gitenv import NoGit, in_english, isolate, told, verb_of
 
 if TYPE_CHECKING:
@@ -52,22 +53,27 @@ _SYSTEM = tuple(
 """How git, run in English, quotes the system where there is no room or no right to write."""
 
 
+_LOCK = regex(r"Unable to create '([^'\n]{1,4096}\.lock)': File exists")
+
+
 class GitFailed(MemrepoError):
     """Git refused, failed or ended before it answered; what it says is none of its answers.
 
-    `code` is its exit code: negative where a signal ended it. `by_system` tells that the disk or a
-    file's mode is the cause.
+    `code` is its exit code: negative where a signal ended it. `by_system` tells that the disk, a
+    file's mode or a lock of git's is the cause, which `fix` names.
     """
 
     def __init__(self, verb: str, text: str, code: int = 0) -> None:
         cause = told(text) or (f"signal {-code} ended it" if code < 0 else f"exit code {code}")
-        self.by_system = any(words in text for words in _SYSTEM)
-        super().__init__(
-            f"git {verb} failed: {cause}",
-            fix="make room, or give the user that runs memrepo the right to write there"
-            if self.by_system
-            else "`git status` and `git fsck` say more",
-        )
+        fix = "`git status` and `git fsck` say more"
+        lock = _LOCK.search(text)
+        if lock:
+            fix = "run the command again when the other git has ended; if none is alive, remove"
+            fix += f" {lock[1]}"
+        self.by_system = bool(lock) or any(words in text for words in _SYSTEM)
+        if self.by_system and not lock:
+            fix = "make room, or give the user that runs memrepo the right to write there"
+        super().__init__(f"git {verb} failed: {cause}", fix=fix)
         self.said = cause
         self.code = code
 

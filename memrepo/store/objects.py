@@ -186,6 +186,21 @@ class Objects:
                 if a != b:
                     yield (above + name).decode("utf-8", "surrogateescape"), a, b
 
+    def missing(self, commit: str) -> dict[str, str]:
+        """Return the objects of a commit's tree that are not here, by path; none is promised.
+
+        Of a folder without its object nothing more is known than that, under an empty path.
+        """
+        said = self._git.run(("rev-list", "--objects", "--missing=print", "--no-walk", commit))
+        lines = said.stdout.decode("ascii", "replace").splitlines()
+        lost = {line[1:] for line in lines if line.startswith("?")}
+        if not lost or self.is_partial():
+            return {}
+        try:
+            return {path: e.id for path, e in self.files(commit) if e.id in lost}
+        except Missing:
+            return {"": min(lost)}
+
     def every(self) -> Iterator[Found]:
         """Yield every object that is here, whether or not anything reaches it."""
         said = self._git.ask("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
@@ -210,7 +225,7 @@ class Objects:
                 found += ended.before
                 if len(found) > tried:
                     tried = len(found)
-                elif self._is_promised():
+                elif self.is_partial():
                     found.append(None)  # the remote that has it is out of reach
                 else:
                     self._git.ask("rev-parse", "--git-dir")  # fails for the same reason, in words
@@ -250,8 +265,8 @@ class Objects:
             self._git.end(self._process)
             self._process = None
 
-    def _is_promised(self) -> bool:
-        """Tell whether a remote has promised what is not here: a partial clone."""
+    def is_partial(self) -> bool:
+        """Tell whether this is a partial clone: a remote has promised what is not here."""
         words = ("config", "--get-regexp", r"^(remote\..*\.promisor|extensions\.partialclone)$")
         return bool(self._git.ask(*words, no=1))
 

@@ -16,6 +16,7 @@ import msgspec
 
 from memrepo.core import codec
 from memrepo.core.errors import MemrepoError
+from memrepo.core.ids import visible
 from memrepo.core.layout import Layout
 from memrepo.core.memory import by_id, each, only
 from memrepo.core.problems import Problem
@@ -49,19 +50,20 @@ _SPARE = 1000
 class NoContent(MemrepoError, ValueError):
     """The repository lacks an object that a commit of it names."""
 
-    def __init__(self, said: str) -> None:
+    def __init__(self, blob: str, path: str = "") -> None:
         super().__init__(
-            f"a file's content is not in this repository: {said}",
-            fix="a partial clone needs the remote it came from; `git fsck` tells what else is lost",
+            f"{visible(path) or 'a file'}: its content, object {blob}, is not in this repository",
+            fix="`git fetch --refetch` brings it from the hub (git 2.36 or newer); from a copy of"
+            f" the repository: `git -C COPY cat-file blob {blob} | git hash-object -w --stdin`",
         )
 
 
-def read_blob(repo: Repo, blob: str) -> bytes:
+def read_blob(repo: Repo, blob: str, path: str = "") -> bytes:
     """Return the bytes of a blob by its id; raises NoContent when the repository lacks it."""
     try:
         return repo.light.read(blob)
     except Missing as error:
-        raise NoContent(error.message) from error
+        raise NoContent(blob, path) from error
 
 
 def contents(repo: Repo, names: Iterable[str]) -> Mapping[str, bytes | None]:
@@ -204,15 +206,15 @@ class BlobFiles(Mapping[str, bytes]):
 
     def of(self, path: str, blob: str) -> bytes:
         """Return the bytes of a file whose blob is known, without a listing."""
-        del path
-        return read_blob(self._repo, blob)
+        return read_blob(self._repo, blob, path)
 
     def each(self, wanted: Sequence[tuple[str, str]]) -> Iterator[bytes]:
         """Yield the bytes of files whose blobs are known, in order, many of them read ahead."""
         names = [blob for _, blob in wanted]
-        for name, found in zip(names, self._repo.light.objects.each(names), strict=True):
+        each = self._repo.light.objects.each(names)
+        for (path, name), found in zip(wanted, each, strict=True):
             if found is None:
-                raise NoContent(f"{name} is missing")
+                raise NoContent(name, path)
             yield found.data
 
     def many(self, blobs: Iterable[str]) -> Mapping[str, bytes | None]:
@@ -234,7 +236,7 @@ class BlobFiles(Mapping[str, bytes]):
         }
 
     def __getitem__(self, path: str) -> bytes:
-        return read_blob(self._repo, self.blobs[path])
+        return read_blob(self._repo, self.blobs[path], path)
 
     def __contains__(self, path: object) -> bool:
         return path in self.blobs

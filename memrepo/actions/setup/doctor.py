@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from memrepo.actions import result
-from memrepo.actions.pending import all_waiting
+from memrepo.actions.pending import all_waiting, broken_branches
 from memrepo.actions.recall.recall import index_of, model_folder
 from memrepo.actions.request import option
 from memrepo.actions.run.gate import PAID
@@ -20,13 +20,15 @@ from memrepo.actions.setup.schedule import install, out_of_step
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.layout import AREAS
 from memrepo.core.messages import counted
 from memrepo.purify.manifest import read_manifests
 from memrepo.store import embedder, hooks, settings
-from memrepo.store.audit import git_version, interrupted, object_problems
+from memrepo.store.audit import git_version, interrupted, object_problems, obstacle
 from memrepo.store.drivers import driver_state, install_drivers, is_adopted
 from memrepo.store.index import Filter
 from memrepo.store.settings import person
+from memrepo.store.tree import NoContent
 
 MIN_GIT = (2, 34)
 
@@ -51,8 +53,14 @@ class Result(result.Result, frozen=True, kw_only=True):
 def do(work: Work, request: Request) -> Result:
     """Run every check; answer 1 when one is not ok."""
     left = tuple(name for name in names() if name in WHOLE) if request.quick else ()
-    found = [_guarded(check, work, request.fix) for check in CHECKS if _name(check) not in left]
-    found.append(_guarded(_schedule, work, request.fix))
+    found: list[Finding] = []
+    for check in (*CHECKS, _schedule):
+        if _name(check) in left:
+            continue
+        try:
+            found.append(_guarded(check, work, request.fix))
+        except _Unreadable:  # said once, by the check of objects
+            left = (*left, _name(check))
     exit_ = Exit.DONE if all(f.ok for f in found) else Exit.NO
     return Result(checks=tuple(found), left_out=left, exit=exit_)
 
@@ -61,12 +69,23 @@ def _name(check: Check) -> str:
     return check.__name__.removeprefix("_")
 
 
+class _Unreadable(Exception):
+    """A check needs an object that the check of objects names as missing."""
+
+
 def _guarded(check: Check, work: Work, fix: bool) -> Finding:
-    """Let one check fail without taking the others with it."""
+    """Let one check fail without taking the others with it; raises _Unreadable."""
     try:
         return check(work, fix)
     except MemrepoError as error:
+        if check is not _objects and _missing(work):
+            raise _Unreadable from error
         return Finding(name=_name(check), ok=False, message=error.message)
+
+
+def _missing(work: Work) -> dict[str, str]:
+    """Return the objects of HEAD's files that are not here, by path."""
+    return work.store.repo.light.objects.missing(work.tree.commit)
 
 
 def _git(work: Work, fix: bool) -> Finding:
@@ -84,6 +103,11 @@ def _git(work: Work, fix: bool) -> Finding:
 def _objects(work: Work, fix: bool) -> Finding:
     del fix
     problems = object_problems(work.store.repo)
+    if lost := _missing(work):
+        (path, blob), *_ = lost.items()
+        error = NoContent(blob, path)
+        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+        return Finding(name="objects", ok=False, message=f"{error.message}{more}; {error.fix}")
     return Finding(
         name="objects",
         ok=not problems,
@@ -92,6 +116,16 @@ def _objects(work: Work, fix: bool) -> Finding:
 
 
 def _state(work: Work, fix: bool) -> Finding:
+    if said := obstacle(work.store):
+        return Finding(name="state", ok=False, message=said)
+    if gone := _folders_gone(work):
+        count = sum(len(work.tree.files.below(f"{folder}/")) for folder in gone)
+        message = (
+            f"{', '.join(f'{folder}/' for folder in gone)}: gone from the work tree, with"
+            f" {counted(count, 'file', 'files')} that HEAD has; `git restore {' '.join(gone)}`"
+            " puts that back"
+        )
+        return Finding(name="state", ok=False, message=message)
     left = interrupted(work.store)
     if left and fix:
         with work.store.writing():
@@ -108,6 +142,13 @@ def _state(work: Work, fix: bool) -> Finding:
         return Finding(name="state", ok=False, message=message)
     message = f"{left}; the next write settles it, or --fix now" if left else "ready to be written"
     return Finding(name="state", ok=not left, message=message)
+
+
+def _folders_gone(work: Work) -> list[str]:
+    """Return the folders of memrepo's that HEAD has and the work tree lacks."""
+    layout, root = work.tree.layout, work.store.root
+    areas = (layout.area(name).rstrip("/") for name in AREAS)
+    return [a for a in areas if work.tree.files.below(f"{a}/") and not (root / a).is_dir()]
 
 
 def _taken_out(work: Work) -> list[str]:
@@ -218,6 +259,9 @@ def _drivers(work: Work, fix: bool) -> Finding:
 
 def _waiting(work: Work, fix: bool) -> Finding:
     del fix
+    if broken := broken_branches(work):
+        message = f"{broken[0].message}; {broken[0].fix}"
+        return Finding(name="waiting", ok=False, message=message, problems=broken)
     names = [w.branch for w in all_waiting(work)]
     message = f"for review: {', '.join(names)}" if names else "nothing waits for review"
     return Finding(name="waiting", ok=not names, message=message)

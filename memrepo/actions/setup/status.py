@@ -12,7 +12,7 @@ from memrepo.actions import result
 from memrepo.actions.brought_back import uncommitted
 from memrepo.actions.hand_merges import GitMerge, announced, unsettled, validated
 from memrepo.actions.needs import Need, needs, tell
-from memrepo.actions.pending import all_waiting, requests_waiting, wishes
+from memrepo.actions.pending import all_waiting, broken_branches, requests_waiting, wishes
 from memrepo.actions.request import option
 from memrepo.actions.run.derived import hot_rules, stale_files
 from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
@@ -123,6 +123,7 @@ def do(work: Work, request: Request) -> Result:
         *announced(plan),
         *(replace(p, severity="warning") for p in found.broken),
         *broken_rules(work, validated(work)),
+        *broken_branches(work),
     )
     sources, unread = _sources(work, manifests)
     workspace = settings.workspace(store.repo)

@@ -220,9 +220,9 @@ def test_many_memories_are_read_by_one_process_and_say_the_same(
     stored(tmp_path / "repo", many)
     alone: list[str] = []
 
-    def read(repo: Any, blob: str) -> bytes:
+    def read(repo: Any, blob: str, path: str = "") -> bytes:
         alone.append(blob)
-        return read_blob(repo, blob)
+        return read_blob(repo, blob, path)
 
     def state() -> State:
         alone.clear()

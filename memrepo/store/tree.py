@@ -53,8 +53,9 @@ class NoContent(MemrepoError, ValueError):
     def __init__(self, blob: str, path: str = "") -> None:
         super().__init__(
             f"{visible(path) or 'a file'}: its content, object {blob}, is not in this repository",
-            fix="a partial clone needs the remote it came from; `git fetch --refetch` brings it from"
-            f" the hub (git 2.36 or newer); from a copy of the repository: `git -C COPY cat-file blob {blob} | git hash-object -w --stdin`",
+            fix="a partial clone needs the remote it came from; `git fetch --refetch` brings it"
+            " from the hub (git 2.36 or newer); from a copy of the repository:"
+            f" `git -C COPY cat-file blob {blob} | git hash-object -w --stdin`",
         )
 
 

@@ -129,7 +129,7 @@ class _Ids:
             elif traced:
                 ids[case] = self.edit.another(case)
         for stone in self._stones:
-            secret = (stone.key, stone.text, stone.bare, stone.triple)
+            secret = (stone.key, stone.text, stone.bare, stone.triple, stone.about, *stone.parts)
             if stone.memory in self._traced or ids.keys() & set(stone.units):
                 ids.update((id_, self.edit.another(id_)) for id_ in secret if id_)
             elif any(words <= set(stone.tokens) for words in self._words):

@@ -239,6 +239,20 @@ def test_a_tombstone_that_held_the_value_tells_nobody_any_more(repo: Path) -> No
     assert done(repo, "doctor")
 
 
+def test_a_tombstone_of_several_lines_keeps_no_hash_of_one(repo: Path) -> None:
+    id_ = done(repo, "add", "- **Swimmer:** Núria Valdés\n- She swims on Mondays at six.")["id"]
+    done(repo, "reject", id_, "--reason", "a person asked for it")
+    (key,) = (r["key"] for r in done(repo, "reject", "--list")["rejected"])
+    before = (repo / "tombstones" / f"{key}.md").read_text()
+    assert "parts:" in before
+    purged(repo)
+    (now,) = (p.read_text() for p in (repo / "tombstones").iterdir())
+    hashes = re.findall(r"(?:tx|tk)-[0-9a-f]{32}", before)
+    assert len(hashes) == len(set(hashes)) >= 3
+    assert not [hash_ for hash_ in hashes if hash_ in now]
+    assert done(repo, "doctor")
+
+
 # -- receipts ----------------------------------------------------------------------------------
 
 

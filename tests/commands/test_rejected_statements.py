@@ -270,6 +270,25 @@ def test_a_later_day_may_say_again_what_was_corrected(corrected: Path) -> None:
     assert not [w for w in answer.data["warnings"] if w["rule"] == "corrected-left-out"]
 
 
+def test_one_line_of_a_memory_can_be_rejected(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo")
+    repo = tmp_path / "repo"
+    card = "- **Rower:** Ilse\n- **Cox:** Dag\n- The oars are of spruce."
+    id_ = done(repo, "add", card)["id"]
+    unknown = memrepo(repo, "reject", id_, "--statement", "Rower: Pia", "--reason", "no")
+    assert (unknown.exit, "makes no statement" in unknown.error["message"]) == (2, True)
+    argv = ("reject", id_, "--statement", "Rower: Ilse", "--reason", "she left")
+    done(repo, *argv, now=LATER)
+    assert active(repo) == ["- **Cox:** Dag\n- The oars are of spruce."]
+    assert memrepo(repo, *argv, now=LATER).exit == 2, "it states that no more"
+    (stone,) = done(repo, "rejected")["rejected"]
+    assert memrepo(repo, "add", card).exit == 3
+    done(repo, "unreject", stone["key"], now=NEXT_DAY)
+    done(repo, "edit", id_, "--text", card, now=NEXT_DAY)
+    assert stating(repo, "Ilse")
+    assert_sound(repo)
+
+
 def test_no_revert_brings_the_statement_back_into_a_memory(tmp_path: Path) -> None:
     done(tmp_path, "init", "repo")
     repo = tmp_path / "repo"

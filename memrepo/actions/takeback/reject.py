@@ -27,6 +27,7 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import fold
 from memrepo.core.state import State
+from memrepo.core.times import EARLIEST
 from memrepo.merge.tombstones import (
     Stand,
     Tombstone,
@@ -61,6 +62,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         option(
             "the memory to reject, or one that waits; to undo, a tombstone's key too", metavar="ID"
         ),
+    ] = ""
+    statement: Annotated[
+        str, option("reject only this line or sentence of it", "--statement", metavar="TEXT")
     ] = ""
     undo: Annotated[bool, option("let it come back", "--undo", group="way")] = False
     list: Annotated[bool, option("list what is rejected", "--list", group="way")] = False
@@ -127,9 +131,11 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
 
     def draft(state: State) -> Step | Unchanged:
         memory = _there_or_waiting(work, state, request.id)
-        stone = tombstone_of(
-            memory, reason=fold(request.reason, REASON_LENGTH), by=actor, at=work.call.now
-        )
+        reason = fold(request.reason, REASON_LENGTH)
+        said = _statement(memory, request.statement) if request.statement else memory
+        stone = tombstone_of(said, reason=reason, by=actor, at=work.call.now)
+        if request.statement:
+            stone = replace(stone, units=(), memory="")
         stone = _set_again(tombstones_in(state).found.get(stone.key), stone)
         alone = Tombstones({"": stone})
         shorter = [
@@ -155,6 +161,28 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
         )
 
     return write(work, request, draft)
+
+
+class NoSuchStatement(MemrepoError):
+    """A memory does not make this statement, or it is too short to be known again."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, memory: Memory, text: str) -> None:
+        super().__init__(
+            f"{memory.id} makes no statement {text!r} that would be known elsewhere",
+            fix="copy a whole line or sentence of it, or reject the memory without --statement",
+        )
+
+
+def _statement(memory: Memory, text: str) -> Memory:
+    """Return a memory that says only one statement of another one."""
+    alone = memory.with_fields({"predicate": None, "object": None, "aliases": None}, text.strip())
+    bare = memory.with_fields({"predicate": None, "object": None})
+    stone = replace(tombstone_of(alone, reason="", by="", at=EARLIEST), memory="")
+    if not Tombstones({"": stone}).stated_in(bare):
+        raise NoSuchStatement(memory, text)
+    return alone
 
 
 def _there_or_waiting(work: Work, state: State, word: str) -> Memory:

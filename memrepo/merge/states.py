@@ -19,11 +19,12 @@ from msgspec.structs import replace
 
 from memrepo.core import codec, corrections
 from memrepo.core.changes import Change, Create, Delete, Remove, Update, Write
+from memrepo.core.layout import below
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, Files, State, apply
 from memrepo.merge import closure
-from memrepo.merge.files import is_derived, join_file
+from memrepo.merge.files import JoinedFile, is_derived, join_file
 from memrepo.merge.splice import FileVersion
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import (
@@ -183,6 +184,7 @@ class _Merge:
         for path in self.found.touched:
             if not self.layout.is_memory(path) and not is_derived(self.layout, path):
                 self._join_file(path)
+        self._join_cases()
         return State(
             layout=self.layout,
             files=ours.files.edited(self.edits),
@@ -204,11 +206,36 @@ class _Merge:
     def _join_file(self, path: str) -> None:
         base, ours, theirs = (state.files.get(path) for state in self.states)
         joined = join_file(self.layout, path, base, ours, theirs, self.found.stamps(path))
+        self._note_file(path, joined)
+
+    def _note_file(self, path: str, joined: JoinedFile) -> None:
         self.edits[path] = joined.data
         if joined.conflict is not None:
             self.conflicts.append(Conflict(kind=joined.conflict, path=path))
         if joined.lost is not None:
             self.kept.append(Kept(path=path, key="", data=joined.lost))
+
+    def _join_cases(self) -> None:
+        """Join the files of one case: each side names its own by the day on which it came up."""
+        if not corrections.correction_paths(self.edits, self.layout):
+            return
+        _, ours, theirs = self.states
+        files = ours.files.edited(self.edits)
+        cases: dict[str, list[str]] = {}
+        area = self.layout.area("corrections")
+        for path in corrections.correction_paths(below(files, area), self.layout):
+            if found := corrections.ID.search(path):
+                cases.setdefault(found[0], []).append(path)
+        for first, *others in cases.values():
+            # What a side brought along is not the merge's to join: merge(o, a, o) must be a.
+            if any(all(p in side.files for p in (first, *others)) for side in (ours, theirs)):
+                continue
+            self.edits[first] = files[first]
+            for path in others:
+                stamps = self.found.stamps(path)
+                joined = join_file(self.layout, first, None, self.edits[first], files[path], stamps)
+                self._note_file(first, joined)
+                self.edits[path] = None
 
     def _free(self, path: str, taken: set[str]) -> str:
         """Return the path, or one beside it where another memory stands already."""

@@ -13,6 +13,8 @@ import pytest
 from driving import LATER, NOW, assert_sound, done, git, memories, memrepo, standing, subjects, tree
 from hubs import clone, commit_all, converge, tip, write
 
+from memrepo.core.corrections import Correction, Side, VerdictWord, contradiction_id, encode
+from memrepo.core.corrections import path_of as path_of_case
 from memrepo.core.layout import Layout
 from memrepo.merge.files import keep
 from memrepo.merge.versions import Kept
@@ -863,3 +865,39 @@ def test_a_sync_itself_is_not_taken_back_but_what_it_brought_is(
     done(desk, "revert", run, now=LATER)
     assert len(memories(desk)) == 1
     assert_sound(desk)
+
+
+@pytest.mark.parametrize(
+    "verdicts", [("flagged", "flagged"), ("flagged", "both"), ("both", "neither")]
+)
+def test_a_case_that_came_up_on_both_sides_is_kept_once(
+    machines: tuple[Path, Path], verdicts: tuple[VerdictWord, VerdictWord]
+) -> None:
+    """Each side names the file by its own day; what was decided counts, the other is put aside."""
+    laptop, desk = machines
+    texts = ("The ferry leaves at nine.", "The ferry leaves at ten.")
+    ids = [done(laptop, "add", text, "--reason", "said")["id"] for text in texts]
+    converge(laptop, desk)
+    sides = tuple(Side(memory=i, text=t) for i, t in zip(ids, texts, strict=True))
+    for repo, verdict, day in zip((laptop, desk), verdicts, (2, 3), strict=True):
+        case = Correction(
+            id=contradiction_id(*ids),
+            kind="contradiction",
+            verdict=verdict,
+            sides=(sides[0], sides[1]),
+            by="process:memrepo",
+            at=datetime(2026, 3, day, 9, tzinfo=UTC),
+        )
+        write(repo, path_of_case(Layout(), case), encode(case).decode())
+        commit_all(repo, f"decide as {verdict}")
+    converge(laptop, desk, now="2026-03-04T09:00:00Z")
+    for repo in (laptop, desk):
+        found = sorted(p.name for p in (repo / "corrections").glob("*con-*.md"))
+        assert found == [f"2026-03-02-{contradiction_id(*ids)}.md"]
+        text = (repo / "corrections" / found[0]).read_text()
+        assert f"verdict: {verdicts[1]}\n" in text
+        rules = {p["rule"] for p in memrepo(repo, "check").data["problems"]}
+        assert "correction-same-id" not in rules
+        aside = [*(repo / "corrections").glob("*gave-way*")]
+        assert len(aside) == (verdicts == ("both", "neither"))
+    assert tree(laptop) == tree(desk)

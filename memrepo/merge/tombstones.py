@@ -491,6 +491,32 @@ class Corrected(Tombstones):
         """By key: the resources whose word the correction is."""
         found = dict([*self._superseded(state), *self._decided_against(state)])
         super().__init__(found)
+        self._former = dict(self._reworded(state))
+
+    def __bool__(self) -> bool:
+        return bool(self._exact or self._former)
+
+    def stated(
+        self, text: str, names: Iterable[str] = (), scope: str = "", *, is_log: bool = False
+    ) -> list[tuple[Statement, Tombstone]]:
+        """Return the corrected statements within a text, former wordings included."""
+        found = super().stated(text, names, scope, is_log=is_log)
+        for one in statements(text) if self._former else ():
+            stone = self._former.get(text_hash(one.text))
+            if stone is not None and one.text != text.strip() and not one.pair[0]:
+                found.append((one, stone))
+        return found
+
+    def _reworded(self, state: State) -> Iterator[tuple[str, Tombstone]]:
+        """Yield what a person worded otherwise since, by the hash of the former text."""
+        every = state.every
+        for memory in only(every, ["aliases" in keys for keys in each(every, "keys")]):
+            stamp = memory.fields.get("generated")
+            if memory.status == "active" and stamp is not None and stamp.by.startswith("human:"):
+                key = f"{memory.id}:{memory.id}"
+                self.spoke[key] = frozenset()
+                stone = Tombstone(key=key, text="", by=stamp.by, at=stamp.at or EARLIEST)
+                yield from ((hash_, stone) for hash_ in memory.texts("aliases"))
 
     def _superseded(self, state: State) -> Iterator[tuple[str, Tombstone]]:
         every = state.every
@@ -540,6 +566,8 @@ class Corrected(Tombstones):
 def told_of(key: str) -> tuple[str, str]:
     """Return what bars a statement, such as `rejected as ts-…`, and the way to have it back."""
     by, _, memory = key.partition(":")
+    if memory == by:
+        return f"corrected by {by}", f"`memrepo edit {memory}`, if it holds after all"
     if memory:
         return f"corrected by {by}", f"`memrepo restore {memory}`, if it holds after all"
     return f"rejected as {key}", f"`memrepo reject {key} --undo`, if it holds after all"

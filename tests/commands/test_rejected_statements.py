@@ -264,6 +264,22 @@ def test_what_a_person_replaced_does_not_return_from_a_file(tmp_path: Path, cut:
     assert stating(repo, "blue door"), "a person may take it back"
 
 
+def test_what_a_person_worded_otherwise_does_not_return(tmp_path: Path) -> None:
+    said = "The choir meets on Monday at the town hall."
+    place(tmp_path, "MEMORY.md", f"# Memory\n\n- {said}\n")
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo = tmp_path / "repo"
+    done(repo, "run")
+    (id_,) = memories(repo)
+    done(repo, "edit", id_, "--text", said.replace("Monday", "Tuesday"), now=LATER)
+    rules = f"- Always bring a pencil. {said} Never park in the yard.\n"
+    place(tmp_path, "RTMEMORY.md", f"# Rules\n\n{rules}")
+    memrepo(repo, "run", now=DAY_3)
+    assert not stating(repo, "Monday")
+    assert stating(repo, "pencil", "Never park")
+    assert stating(repo, "Tuesday")
+
+
 def test_a_later_day_may_say_again_what_was_corrected(corrected: Path) -> None:
     place(corrected.parent, "memory/2026-04-11.md", f"# 2026-04-11\n\n{OLD}\n- It was sunny.\n")
     answer = memrepo(corrected, "run", now="2026-04-12T09:00:00Z")

@@ -411,7 +411,7 @@ def find_moves(
         last = cursor.get(text.resource, Cursor()).last
         if last and not text.blob:
             gone.append(replace(text, blob=last))
-        elif text.blob and text.resource not in cursor:
+        elif text.blob and not last:
             new.append(text)
     found: dict[str, str] = {}
     tests: tuple[Callable[[SourceText, SourceText], bool], ...] = (

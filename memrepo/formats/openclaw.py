@@ -73,8 +73,11 @@ def _records(page: Page, noted: list[Problem]) -> Iterator[Record]:
     elif page.day and page.path.startswith("memory/"):
         yield from log_notes(page, noted)
     else:
-        yield from _promoted(page)
-        yield from items(page, noted, layer=_PROFILES.get(page.path, ""))
+        promoted = list(_promoted(page))
+        places = {record.lines for record in promoted}
+        yield from promoted
+        plain = items(page, noted, layer=_PROFILES.get(page.path, ""))
+        yield from (record for record in plain if record.lines not in places)
 
 
 def _promoted(page: Page) -> Iterator[Record]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 import msgspec
@@ -24,6 +24,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME
 from memrepo.core.secrets import redact
 from memrepo.core.state import State, apply
+from memrepo.core.times import local_day, parse_time
 from memrepo.formats.own import path_here
 from memrepo.formats.records import Read, Record, Whole, refused
 from memrepo.merge.closure import close, findings
@@ -50,6 +51,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     format: str
     profile: Profile
     now: datetime
+    zone: tzinfo = UTC
+    """Where a record's time is of which day."""
     left: Collection[str] = ()
 
 
@@ -308,6 +311,9 @@ class _Work(msgspec.Struct):
 
     def _memory(self, record: Record, text: str) -> Memory:
         fields = dict(record.fields)
+        captured = record.captured
+        if "T" in captured:
+            captured = local_day(parse_time(captured), self.terms.zone)
         resource = f"{self.terms.format}://{record.path}" + (f"#{record.key}" * bool(record.key))
         type_ = record.type if record.type in TYPES else "fact"
         if type_ in CLAIM_TYPES:
@@ -317,8 +323,8 @@ class _Work(msgspec.Struct):
         evidence = Source(
             resource=resource,
             lines=record.lines,
-            captured=record.captured,
-            captured_from=record.captured_from if record.captured else "",
+            captured=captured,
+            captured_from=record.captured_from if captured else "",
         )
         more = (record.evidence,) if record.evidence else ()
         fields |= {
@@ -335,7 +341,7 @@ class _Work(msgspec.Struct):
             id_=id_,
             type_=type_,
             text=fields.get("title") or text,
-            captured=record.captured,
+            captured=captured,
             layer=record.layer,
         )
         return Memory(path=path, fields=fields, body=text)

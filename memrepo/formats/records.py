@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, time
 from typing import Any, cast
 
 import msgspec
@@ -18,7 +18,7 @@ from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME
-from memrepo.core.times import parse_time
+from memrepo.core.times import format_time, parse_time
 
 _HALVES = regex(r"\\u[dD][89a-fA-F]")
 
@@ -204,5 +204,7 @@ def refused(path: str, said: str, *, line: int = 0, key: str = "") -> Problem:
 
 
 def day_of(moment: datetime | None) -> str:
-    """Return a moment's date as evidence has it, or an empty string."""
-    return moment.date().isoformat() if moment else ""
+    """Return a moment as evidence has it: midnight is a date, whose day needs no zone."""
+    if moment is None:
+        return ""
+    return format_time(moment) if moment.time() != time() else moment.date().isoformat()

@@ -123,6 +123,7 @@ def _sources(reader: RecordReader, resource: Callable[[str], str]) -> tuple[Sour
 
 def _day(value: object) -> str:
     try:
-        return parse_time(str(value)).date().isoformat()
+        parse_time(str(value))
     except ValueError:
         return ""
+    return str(value).strip()[:10]  # the day there, whatever the offset

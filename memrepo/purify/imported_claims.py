@@ -284,10 +284,11 @@ def _day(reader: RecordReader, value: object) -> str:
     if value is None:
         return ""
     try:
-        return parse_time(str(value)).date().isoformat()
+        parse_time(str(value))
     except ValueError:
         reader.note("provenance", f"found the capture time {str(value)[:40]!r}")
         return ""
+    return str(value).strip()[:10]  # the day there, whatever the offset
 
 
 def _scores(reader: RecordReader) -> Scores | None:

@@ -196,7 +196,7 @@ def test_one_file_of_mem0(repo: Path, tmp_path: Path) -> None:
     seats = by_text["Prefers window seats on long train journeys"]
     assert seats.text("scope") == "user:vera"
     assert seats.texts("tags") == ("travel", "seats")
-    assert seats.captured == "2026-01-05"
+    assert seats.captured == "2026-01-06"  # 00:30 in Manila, where the repository is
     assert seats.fields["generated"].by == "mem0/unknown"
     nuts = by_text["Is allergic to hazelnuts and carries a pen"]
     assert (nuts.text("scope"), nuts.text("valid_until")) == ("agent:planner", "2030-12-31")

@@ -196,6 +196,7 @@ def _bring(work: Work, where: Path, request: Request) -> Brought:
         format=format_.name,
         profile=work.config.profile,
         now=work.call.now,
+        zone=work.config.zone,
         left=brought - state.memories.keys(),
     )
     found = take(state, format_.read(files), terms)

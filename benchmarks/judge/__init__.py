@@ -1,0 +1,1 @@
+"""Training of the small model and of the list of stock lines."""

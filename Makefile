@@ -29,7 +29,7 @@ NODE := $(CURDIR)/.clients/node/node_modules/.bin
 DEV_GROUP := import tomllib; \
 	print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")
 
-.PHONY: help demo clients test test-long mutants lint format docs bench lock build clean
+.PHONY: help demo clients test test-long mutants lint format docs bench judge lock build clean
 
 help:
 	@echo "make demo    the tour on sample data, offline"
@@ -42,6 +42,7 @@ help:
 	@echo "make docs    refresh the tables and transcripts of the documentation"
 	@echo "make site    the documentation as a site, in build/site"
 	@echo "make bench   the benchmarks, as on docs/benchmarks.md (LARGE=1: 100,000 memories too)"
+	@echo "make judge   train the model of read/learned.py again, from the rows in benchmarks/judge"
 	@echo "make lock    resolve the lock files again (UPGRADE=--upgrade for newer versions)"
 	@echo "make build   wheel and source archive in dist/"
 	@echo "make clean   remove everything that these made"
@@ -88,6 +89,9 @@ bench: $(READY)
 	@$(PY) -m benchmarks
 	@$(PY) -m benchmarks.scale $(if $(LARGE),--large)
 	@$(PY) -m benchmarks.proving $(PROVING)
+
+judge: $(READY)
+	@$(PY) -m benchmarks.judge
 
 lock: $(READY)
 	$(COMPILE) -o requirements.lock pyproject.toml

@@ -1,1 +1,1 @@
-"""Training of the small model and of the list of stock lines."""
+"""The labelled statements, without their texts, and the training of the model in `memrepo.read`."""

@@ -20,6 +20,7 @@ import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.read.dates import date_of_path, find_clock, is_time_heading
+from memrepo.read.learned import is_template
 from memrepo.read.thoughts import Unit, field_of, is_episode, width
 from memrepo.read.words import words
 
@@ -279,10 +280,10 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "clock": find_clock(first[:40]),
         "identifier": _IDENTIFIER.search(text),
         "placeholder": PLACEHOLDER.search(text),
+        "template": is_template(text),
         "question": _QUESTION.search(text),
         "tiny": size < 12 and not unit.key,
         "short": size < 24 and not unit.key,
-        "long": len(unit.text) > 700,
         "numbers": sum(map(str.isdigit, text)) > 0.3 * max(1, letters),
         "italic": all(map(_ITALIC.match, lines)),
         "code": unit.kind == "code",

@@ -1,0 +1,248 @@
+"""`python -m benchmarks.judge [--measure]`: train the model of `memrepo.read.learned`, or test it.
+
+Logistic regression with an L2 penalty, one model for the worth and one per type, in plain Python:
+the same rows give the same bytes. `--measure` trains with each workspace left out in turn and
+prints how well the others' model orders and types the thoughts of that one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from benchmarks.judge.rows import MIN_WORKSPACES, Row, Rows, load
+from memrepo.read import learned
+from memrepo.read.kinds import kinds
+
+COST, TYPE_COST = 3.0, 2.0
+"""How much an error costs against the size of the weights (the inverse of the penalty)."""
+EPOCHS = 40
+NEWTON_STEPS = 40
+MIN_OF_TYPE = 35
+"""A type with fewer labels is not learned: such thoughts are facts."""
+
+Vector = tuple[tuple[tuple[int, ...], float], ...]
+"""Features that have one value each group."""
+
+
+def vector(row: Row) -> Vector:
+    """Return the features of a row with the values that `learned` gives them; 0 is the bias."""
+    found, (text, context, form) = row.features, learned.SCALES
+    return (
+        (tuple(sorted(found.text)), text / math.sqrt(max(1, found.sizes[0]))),
+        (tuple(sorted(found.context)), context / math.sqrt(max(1, found.sizes[1]))),
+        (tuple(map(learned.form_hash, found.form)), form),
+        ((0,), 1.0),
+    )
+
+
+def dot(weights: dict[int, float], of: Vector) -> float:
+    """Return the sum of a row's weights; its order never varies."""
+    total = 0.0
+    for group, value in of:
+        part = 0.0
+        for one in group:
+            part += weights.get(one, 0.0)
+        total += value * part
+    return total
+
+
+def fit(
+    vectors: Sequence[Vector], is_one: Sequence[bool], costs: Sequence[float]
+) -> dict[int, float]:
+    """Return the weights of a logistic regression, by coordinate ascent on its dual.
+
+    Each row has a multiplier, which at the optimum is its cost times the probability of an error;
+    the weights are the sum of the rows, each times its multiplier.
+    """
+    weights: dict[int, float] = {}
+    multipliers = [0.0] * len(vectors)
+    squares = [sum(len(group) * value * value for group, value in of) for of in vectors]
+    for epoch in range(EPOCHS):
+        for at in sorted(range(len(vectors)), key=lambda at: zlib.crc32(b"%d %d" % (epoch, at))):
+            sign, cost = (1.0 if is_one[at] else -1.0), costs[at]
+            margin, old = sign * dot(weights, vectors[at]), multipliers[at]
+            new, low, high = old, 0.0, cost
+            for _ in range(NEWTON_STEPS):
+                chance = 1.0 / (1.0 + math.exp(margin + squares[at] * (new - old)))
+                error = new - cost * chance
+                if abs(error) < 1e-9:
+                    break
+                low, high = (low, new) if error > 0 else (new, high)
+                new -= error / (1.0 + cost * squares[at] * chance * (1.0 - chance))
+                if not low < new < high:
+                    new = (low + high) / 2
+            multipliers[at] = new
+            for group, value in vectors[at]:
+                change = sign * (new - old) * value
+                for one in group:
+                    weights[one] = weights.get(one, 0.0) + change
+    return weights
+
+
+def common(rows: Sequence[Row]) -> set[int]:
+    """Return the features of at least three workspaces."""
+    places: dict[int, set[int]] = {}
+    for row in rows:
+        for one in (
+            *row.features.text,
+            *row.features.context,
+            *map(learned.form_hash, row.features.form),
+        ):
+            places.setdefault(one, set()).add(row.workspace)
+    return {one for one, where in places.items() if len(where) >= MIN_WORKSPACES}
+
+
+def train(data: Rows, left_out: int | None = None) -> learned.Weights:
+    """Return the model, of all workspaces or of all but one."""
+    rows = [row for row in data.rows if row.workspace != left_out]
+    known = common(rows)
+    vectors = [
+        tuple(
+            (tuple(one for one in group if one in known or not one), value) for group, value in of
+        )
+        for of in map(vector, rows)
+    ]
+    outputs = [fit(vectors, [row.keep for row in rows], [COST * row.weight for row in rows])]
+    typed = [at for at, row in enumerate(rows) if row.type]
+    counts = Counter(rows[at].type for at in typed)
+    types = sorted(kind for kind, count in counts.items() if count >= MIN_OF_TYPE)
+    for kind in types:
+        is_kind = [rows[at].type == kind for at in typed]
+        costs = [TYPE_COST] * len(typed)
+        outputs.append(fit([vectors[at] for at in typed], is_kind, costs))
+    return quantised(tuple(types), outputs, frozenset(data.templates))
+
+
+def quantised(
+    types: tuple[str, ...], outputs: Sequence[dict[int, float]], templates: frozenset[int]
+) -> learned.Weights:
+    """Return a model whose weights are integers of one byte."""
+    steps = [max(abs(w) for one, w in output.items() if one) / 127 for output in outputs]
+    steps = [float(f"{step:.6g}") for step in steps]
+    rows = {}
+    for one in sorted(set().union(*outputs) - {0}):
+        numbers = tuple(
+            max(-127, min(127, round(output.get(one, 0.0) / step)))
+            for output, step in zip(outputs, steps, strict=True)
+        )
+        if any(numbers):
+            rows[one] = numbers
+    return learned.Weights(
+        types=types,
+        bias=tuple(float(f"{output[0]:.4g}") for output in outputs),
+        steps=tuple(steps),
+        rows=rows,
+        templates=templates,
+    )
+
+
+# -- measuring ---------------------------------------------------------------------------------
+
+
+def structure(row: Row) -> float:
+    """Return what `kinds.toml` gives a row: the file's prior, the section's and signs' weights."""
+    table, total = kinds(), 0.0
+    for name in row.features.form:
+        group, _, of = name.partition(" ")
+        if group == "kind":
+            total += table.named(of).prior
+        elif group == "section":
+            total += table.sections.get(of, 0.0)
+        elif group == "sign":
+            total += table.signs.get(of, 0.0)
+    return total
+
+
+def average_precision(ranked: Sequence[bool]) -> float:
+    """Return the mean precision at each kept one of a ranking."""
+    found, total = 0, 0.0
+    for at, is_kept in enumerate(ranked, 1):
+        if is_kept:
+            found += 1
+            total += found / at
+    return total / max(1, found)
+
+
+def figures(rows: Sequence[Row], scores: Sequence[float]) -> str:
+    """Return average precision, precision of the first 10, 20, 30 %, and the mean by workspace."""
+    ranked = [rows[at].keep for at in sorted(range(len(rows)), key=lambda at: -scores[at])]
+    first = [sum(ranked[: (n := len(rows) * q // 100)]) / n for q in (10, 20, 30)]
+    each = []
+    for number in sorted({row.workspace for row in rows}):
+        own = [at for at, row in enumerate(rows) if row.workspace == number]
+        if sum(rows[at].keep for at in own) >= 3:
+            own.sort(key=lambda at: -scores[at])
+            each.append(average_precision([rows[at].keep for at in own]))
+    numbers = (average_precision(ranked), *first, sum(each) / len(each))
+    return "  ".join(f"{number:.3f}" for number in numbers)
+
+
+def typing(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return accuracy, and precision and recall of each type."""
+    lines = [f"accuracy {sum(a == b for a, b in pairs) / len(pairs):.3f}"]
+    for kind in sorted({kind for kind, _ in pairs}):
+        right = sum(a == b == kind for a, b in pairs)
+        said, are = sum(b == kind for _, b in pairs), sum(a == kind for a, _ in pairs)
+        share = f"{right / said:.2f}" if said else "-"
+        lines.append(f"  {kind:13} precision {share:>4}  recall {right / are:.2f}  of {are}")
+    return "\n".join(lines)
+
+
+def measure(data: Rows) -> None:
+    """Print how well the model does on workspaces that it has not seen."""
+    rows: list[Row] = []
+    scores: list[float] = []
+    types: list[tuple[str, str, str]] = []
+    for number in sorted({row.workspace for row in data.rows}):
+        model = train(data, number)
+        for row in data.rows:
+            if row.workspace != number:
+                continue
+            found = row.features
+            logits = learned.scores(found, model)
+            rows.append(row)
+            scores.append(logits[0])
+            if row.type:
+                by_type = dict(zip(model.types, logits[1:], strict=True))
+                free = max(by_type, key=lambda kind: by_type[kind])
+                types.append((row.type, free, learned.stated_type(found, by_type)))
+    worth = [at for at, row in enumerate(rows) if row.weight == 1.0]
+    own = [rows[at] for at in worth]
+    voices: dict[str, Callable[[int], float]] = {
+        "structure": lambda at: structure(rows[at]),
+        "model": lambda at: scores[at],
+    }
+    for share in (0.2, 0.3, 0.4, 0.5, 0.7, 1.0):
+        voices[f"model + {share} structure"] = lambda at, share=share: (
+            scores[at] + share * structure(rows[at])
+        )
+    print(f"{len(own)} statements: average precision, precision at 10/20/30 %, mean by workspace")
+    for name, voice in voices.items():
+        print(f"{name:22} {figures(own, [voice(at) for at in worth])}")
+    print(f"types of {len(types)}, the model's:", typing([(a, b) for a, b, _ in types]))
+    print("only what is stated:", typing([(a, b) for a, _, b in types]))
+
+
+def main() -> None:
+    """Write the model, or print what it is worth."""
+    parser = argparse.ArgumentParser(description="Train the model, or measure it.")
+    parser.add_argument("--measure", action="store_true")
+    parser.add_argument("--to", type=Path, default=learned.WEIGHTS)
+    given = parser.parse_args()
+    data = load()
+    if given.measure:
+        measure(data)
+        return
+    written = learned.encode(train(data))
+    given.to.write_bytes(written)
+    print(f"{given.to.name}: {len(written)} bytes of {len(data.rows)} rows", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

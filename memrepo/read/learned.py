@@ -1,0 +1,240 @@
+"""The second voice on a thought's rank and type: a linear model over its words and form.
+
+The weights were trained on statements that people labelled (`benchmarks/judge`). They are read
+from `learned.bin`: one line of JSON, then numbers. A feature is a hash of a word, and only words
+that occurred in at least three workspaces have a weight: whoever hashes a guess learns nothing
+about the text of any one workspace.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+
+import msgspec
+
+from memrepo.core.patterns import regex
+from memrepo.read.thoughts import Unit
+
+WEIGHTS = Path(__file__).with_name("learned.bin")
+TEXT_LENGTH, CONTEXT_HEADINGS, WORD_LENGTH = 600, 2, 24
+"""The model reads so many characters of a text, its innermost headings, and of each word."""
+WIDE_LENGTH = 3
+"""Scripts without blanks are read in runs of one to so many characters."""
+SCALES = (1.0, 0.6, 0.7)
+"""The weight of words, words of the context, and form against each other."""
+TEMPLATE_LENGTH = 12
+"""A line of fewer characters is too common to be a template's."""
+FACT, TWICE = "fact", 1.0
+"""The type where none is sure; what a type gains that both sentence and heading state."""
+STATED: Mapping[str, frozenset[str]] = {
+    "preference": frozenset(("sign preference",)),
+    "constraint": frozenset(("sign ban", "sign rule")),
+    "decision": frozenset(("sign decision", "section decision")),
+    "lesson": frozenset(("sign lesson", "section lesson")),
+    "procedure": frozenset(
+        {"shape steps", "shape section", "shape code", "shape card"}
+        | {"sign rule", "section rule", "kind tools"}
+    ),
+    "identity": frozenset(("sign identity", "section person", "kind profile")),
+}
+"""A thought is of a type only if it has one of these; with none it is a fact."""
+HEADED = {kind: f"section {kind}" for kind in STATED} | {"identity": "section person"}
+PASSING = frozenset(("sign done", "sign ticked", "section plan", "section status"))
+"""Done work, plans and status state no preference, rule or decision."""
+_WORD = regex(r"\w+")
+_DIGIT = regex(r"\d")
+_NO_WORD = regex(r"\W+")
+_WIDE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+class Features(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What the model sees of a thought: hashes of its words and its context's, and its form.
+
+    `sizes` are how many words text and context have, with those that the model does not know.
+    """
+
+    text: frozenset[int]
+    context: frozenset[int]
+    sizes: tuple[int, int]
+    form: tuple[str, ...]
+
+
+class Weights(msgspec.Struct, frozen=True, kw_only=True):
+    """The model: `rows` holds one small integer per output for each feature's hash.
+
+    The first output is the worth, the others are `types`; `steps` says how much one unit of an
+    output's integers weighs. `templates` are the hashes of lines that many workspaces share.
+    """
+
+    types: tuple[str, ...]
+    bias: tuple[float, ...]
+    steps: tuple[float, ...]
+    rows: Mapping[int, tuple[int, ...]]
+    templates: frozenset[int]
+
+
+class _Head(msgspec.Struct, frozen=True, kw_only=True):
+    types: tuple[str, ...]
+    bias: tuple[float, ...]
+    steps: tuple[float, ...]
+    features: int
+    templates: int
+
+
+def features(unit: Unit, file_kind: str, section_kind: str, signs: Collection[str]) -> Features:
+    """Return what the model sees of a thought; kinds and signs are those of `read.kinds`."""
+    context = " ".join((*unit.headings[-CONTEXT_HEADINGS:], unit.lead))
+    size = min(7, max(0, len(unit.text).bit_length() - 3))
+    text, around = _hashes("t", unit.text[:TEXT_LENGTH]), _hashes("c", context)
+    return Features(
+        text=text,
+        context=around,
+        sizes=(len(text), len(around)),
+        form=(
+            f"kind {file_kind}",
+            f"section {section_kind}",
+            f"shape {unit.kind}",
+            f"size {size}",
+            *(f"sign {sign}" for sign in sorted(signs)),
+        ),
+    )
+
+
+def worth(found: Features) -> float:
+    """Return the logit that an editor with little room keeps a thought."""
+    return scores(found, weights(), outputs=1)[0]
+
+
+def type_scores(found: Features) -> dict[str, float]:
+    """Return the logit of each type that the model knows."""
+    model = weights()
+    return dict(zip(model.types, scores(found, model)[1:], strict=True))
+
+
+def type_of(found: Features) -> str:
+    """Return the likeliest type of those whose signs a thought has, else `fact`."""
+    return stated_type(found, type_scores(found))
+
+
+def stated_type(found: Features, logits: Mapping[str, float]) -> str:
+    """Return the likeliest of some types without those that a thought does not state.
+
+    An open box is a commitment, for what else somebody means to do is none.
+    """
+    form = frozenset(found.form)
+    if "sign open_box" in form:
+        return "commitment"
+    best, most = FACT, logits.get(FACT, 0.0)
+    for kind, signs in STATED.items():
+        passing = kind in ("preference", "constraint", "decision") and form & PASSING
+        if passing or not form & signs or kind not in logits:
+            continue
+        twice = HEADED[kind] in form and f"sign {kind}" in form
+        logit = logits[kind] + TWICE * twice
+        if logit > most:
+            best, most = kind, logit
+    return best
+
+
+def is_template(text: str, templates: Collection[int] | None = None) -> bool:
+    """Tell whether at least half of a text's lines are shipped with many workspaces."""
+    known = weights().templates if templates is None else templates
+    lines = list(filter(None, map(line_hash, text.splitlines())))
+    return bool(lines) and 2 * sum(one in known for one in lines) >= len(lines)
+
+
+def line_hash(line: str) -> int:
+    """Return the hash of a line without case and punctuation; 0 for one that is too short."""
+    plain = _NO_WORD.sub(" ", line.lower()).strip()
+    return zlib.crc32(plain.encode()) if len(plain) >= TEMPLATE_LENGTH else 0
+
+
+def form_hash(name: str) -> int:
+    """Return the hash of a feature of form."""
+    return _hash("f" + name)
+
+
+@cache
+def weights() -> Weights:
+    """Load the model."""
+    return decode(WEIGHTS.read_bytes())
+
+
+def decode(data: bytes) -> Weights:
+    """Read a model from the bytes of its file."""
+    line, _, body = data.partition(b"\n")
+    head = msgspec.json.decode(line, type=_Head)
+    width, at = len(head.steps), 4 * head.features
+    ids = struct.unpack_from(f"<{head.features}I", body)
+    end = at + width * head.features
+    rows = struct.iter_unpack(f"<{width}b", body[at:end])
+    templates = struct.unpack_from(f"<{head.templates}I", body, end)
+    return Weights(
+        types=head.types,
+        bias=head.bias,
+        steps=head.steps,
+        rows=dict(zip(ids, rows, strict=True)),
+        templates=frozenset(templates),
+    )
+
+
+def encode(model: Weights) -> bytes:
+    """Return the bytes of a model's file."""
+    head = _Head(
+        types=model.types,
+        bias=model.bias,
+        steps=model.steps,
+        features=len(model.rows),
+        templates=len(model.templates),
+    )
+    ids, lines = sorted(model.rows), sorted(model.templates)
+    numbers = [n for one in ids for n in model.rows[one]]
+    return b"".join(
+        (
+            msgspec.json.encode(head) + b"\n",
+            struct.pack(f"<{len(ids)}I", *ids),
+            struct.pack(f"<{len(numbers)}b", *numbers),
+            struct.pack(f"<{len(lines)}I", *lines),
+        )
+    )
+
+
+def scores(found: Features, model: Weights, outputs: int | None = None) -> list[float]:
+    """Return the logits of a model's outputs, or of the first of them."""
+    total = list(model.bias[:outputs])
+    groups: tuple[tuple[Iterable[int], float], ...] = (
+        (found.text, SCALES[0] / max(1, found.sizes[0]) ** 0.5),
+        (found.context, SCALES[1] / max(1, found.sizes[1]) ** 0.5),
+        (map(form_hash, found.form), SCALES[2]),
+    )
+    for hashes, scale in groups:
+        known = [row for one in hashes if (row := model.rows.get(one)) is not None]
+        for at in range(len(total)):
+            total[at] += scale * model.steps[at] * sum([row[at] for row in known])
+    return total
+
+
+def _hashes(group: str, text: str) -> frozenset[int]:
+    found: set[int] = set()
+    for word in _WORD.findall(text.lower()):
+        found.update(_word_hashes(group, word))
+    return frozenset(found)
+
+
+@lru_cache(maxsize=1 << 14)
+def _word_hashes(group: str, word: str) -> tuple[int, ...]:
+    """Return the hash of a word, or of the short runs of characters of one in a wide script."""
+    word = _DIGIT.sub("0", word)[:WORD_LENGTH]
+    if not _WIDE.search(word):
+        return (_hash(group + word),)
+    spans = range(1, WIDE_LENGTH + 1)
+    return tuple(_hash(group + word[i : i + n]) for n in spans for i in range(len(word) - n + 1))
+
+
+@lru_cache(maxsize=1 << 14)
+def _hash(name: str) -> int:
+    return zlib.crc32(name.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,79 @@
+"""The small model: what it puts first, the types that it gives, and that it can be made again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.judge.__main__ import train
+from benchmarks.judge.rows import load
+from memrepo.read import learned
+from memrepo.read.kinds import file_kind, section_kind, signs_of
+from memrepo.read.thoughts import scan
+
+EXAMPLES = Path(__file__).with_name("examples.txt").read_text("utf-8").splitlines()
+PAIRS = [
+    [[cell.strip() for cell in side.split(" | ")] for side in line.split(" > ")]
+    for line in EXAMPLES
+    if not line.startswith("#")
+]
+
+
+def features_of(path: str, heading: str, text: str) -> learned.Features:
+    """Return what the model sees of an item below a heading."""
+    source = f"# Notes\n\n## {heading}\n\n- {text}\n"
+    (unit,) = scan(path, source.encode()).units
+    kind = file_kind(path, source, [unit]).kind.name
+    return learned.features(unit, kind, section_kind(unit.headings), signs_of(unit))
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS, ids=[pair[0][3][:30] for pair in PAIRS])
+def test_a_statement_worth_keeping_comes_before_one_that_is_not(
+    first: list[str], second: list[str]
+) -> None:
+    assert learned.worth(features_of(*first[1:4])) > learned.worth(features_of(*second[:3]))
+
+
+@pytest.mark.parametrize(
+    ("row", "kind"), [(p[0][1:4], p[0][4]) for p in PAIRS], ids=[p[0][3][:30] for p in PAIRS]
+)
+def test_a_statement_has_the_type_that_its_own_words_state(row: list[str], kind: str) -> None:
+    assert learned.type_of(features_of(*row)) == kind
+
+
+@pytest.mark.parametrize("row", [p[1] for p in PAIRS], ids=[p[1][2][:30] for p in PAIRS])
+def test_a_log_line_or_status_states_no_preference_rule_or_decision(row: list[str]) -> None:
+    kind = learned.type_of(features_of(*row[:3]))
+    assert kind not in ("preference", "constraint", "decision")
+    assert (kind == "commitment") == row[2].startswith("[ ]")
+
+
+def test_the_examples_are_of_ten_languages() -> None:
+    assert len({pair[0][0] for pair in PAIRS}) == 10
+    assert len(PAIRS) >= 30
+
+
+def test_a_line_that_every_workspace_has_is_a_template() -> None:
+    shipped = "- Don't run destructive commands without asking."
+    assert learned.is_template(shipped)
+    assert not learned.is_template("- Don't run the harbour crane without asking Ruth.")
+    whole = "Ruth owns the harbour crane.\nTomás paints it every spring.\n" + shipped
+    assert not learned.is_template(whole)
+
+
+def test_training_again_gives_the_same_bytes() -> None:
+    written = learned.WEIGHTS.read_bytes()
+    assert learned.encode(train(load())) == written
+    assert len(written) <= 200_000
+
+
+def test_words_with_a_weight_occur_in_three_workspaces() -> None:
+    data, places = load(), dict[int, set[int]]()
+    for row in data.rows:
+        forms = map(learned.form_hash, row.features.form)
+        for one in (*row.features.text, *row.features.context, *forms):
+            places.setdefault(one, set()).add(row.workspace)
+    assert all(len(places[one]) >= 3 for one in learned.weights().rows)
+    words = {one for row in data.rows for one in row.features.text | row.features.context}
+    assert all(len(places[one]) >= 3 for one in words)

@@ -42,7 +42,9 @@ STATED: Mapping[str, frozenset[str]] = {
     "identity": frozenset(("sign identity", "section person", "kind profile")),
 }
 """A thought is of a type only if it has one of these; with none it is a fact."""
-HEADED = {kind: f"section {kind}" for kind in STATED} | {"identity": "section person"}
+HEADED = {kind: f"section {kind}" for kind in ("preference", "decision", "lesson")} | {
+    "identity": "section person"
+}
 PASSING = frozenset(("sign done", "sign ticked", "section plan", "section status"))
 """Done work, plans and status state no preference, rule or decision."""
 _WORD = regex(r"\w+")
@@ -133,7 +135,7 @@ def stated_type(found: Features, logits: Mapping[str, float]) -> str:
         passing = kind in ("preference", "constraint", "decision") and form & PASSING
         if passing or not form & signs or kind not in logits:
             continue
-        twice = HEADED[kind] in form and f"sign {kind}" in form
+        twice = HEADED.get(kind) in form and f"sign {kind}" in form
         logit = logits[kind] + TWICE * twice
         if logit > most:
             best, most = kind, logit

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -192,26 +191,6 @@ class _Shape:
         return "no sign of another kind"
 
 
-STOCK_LENGTH = 16
-
-
-def stock_hash(line: str) -> str:
-    """Return by what a line is found among stock lines, or an empty string for a short one."""
-    plain = _NO_WORD.sub(" ", _DIGITS.sub("0", line.lower())).strip()
-    return f"{zlib.crc32(plain.encode()):08x}" if len(plain) >= STOCK_LENGTH else ""
-
-
-@cache
-def _stock() -> frozenset[str]:
-    return frozenset(TABLE.with_name("stock.txt").read_text("ascii").split())
-
-
-def is_stock(text: str) -> bool:
-    """Tell whether half of a text's longer lines are those that every new workspace is given."""
-    found = [hash_ for line in text.split("\n") if (hash_ := stock_hash(line))]
-    return bool(found) and 2 * sum(hash_ in _stock() for hash_ in found) >= len(found)
-
-
 def _plain(text: str) -> str:
     """Return a line with its numbers alike, for counting shapes."""
     return _NO_WORD.sub(" ", _DIGITS.sub("0", text.lower())).strip()[:60]
@@ -287,7 +266,6 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "numbers": sum(map(str.isdigit, text)) > 0.3 * max(1, letters),
         "italic": all(map(_ITALIC.match, lines)),
         "code": unit.kind == "code",
-        "stock": is_stock(text),
         "path": one and _PATH.match(first),
         "row": unit.kind == "row",
         "dangling": one and first.rstrip(" *_").endswith((":", "：")),

@@ -17,6 +17,7 @@ import msgspec
 from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex
 from memrepo.read.kinds import FileKind, kinds, mark_of, section_kind, signs_of
+from memrepo.read.learned import Features, features, stated_type, type_scores, worth
 from memrepo.read.thoughts import Unit
 
 Size = Literal["small", "normal", "large", "all"]
@@ -33,6 +34,8 @@ BASE, PER_ROOT_FILE = 40, 8
 """A shelf holds BASE claims, and PER_ROOT_FILE times the square root of the number of files."""
 CLAIM_LENGTH = 1500
 """A longer thought stays in its source, unless its file or section is one by its kind."""
+LEARNED, LOGIT_LIMIT = 0.4, 4.0
+"""The weight of the model's logit beside structure, and the largest that counts."""
 SECTION_COST = 0.12
 """What each further thought of one section costs."""
 _GENEROUS = frozenset(
@@ -44,8 +47,8 @@ _LOOSE = ("day log", "plan", "article", "page", "catalogue", "transcript")
 _EMPTY_SIGNS = frozenset(("placeholder", "meta", "dangling"))
 _LASTING_SIGNS = frozenset(("ban", "preference", "decision", "lesson", "mark"))
 _LASTING_SECTIONS = frozenset(("rule", "ban", "preference", "decision", "lesson", "person"))
+_KIND_TYPES = {"episode": "episode", "procedures": "method"}
 _HINTS: Mapping[str, str] = {
-    "MEMORY.md": "",
     "RTMEMORY.md": "lesson",
     "CHRONICLES.md": "milestone",
     "DREAMS.md": "aspiration",
@@ -132,50 +135,28 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
         rank -= 1.2
     if name == "instruction" and not any(n in unit.text for n in names):
         rank -= 0.6
+    seen = features(unit, name, section, signs)
+    rank += LEARNED * max(-LOGIT_LIMIT, min(LOGIT_LIMIT, worth(seen)))
     return Ranked(
         rank=rank,
-        type=type_of(unit, name, section, signs),
+        type=type_of(unit, name, signs, seen),
         file_kind=name,
         section=section,
         signs=signs,
     )
 
 
-def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) -> str:
+def type_of(unit: Unit, file_kind: str, signs: Collection[str], seen: Features) -> str:
     """Return the type that a thought states by itself; what states none is a fact."""
     name = unit.resource.rpartition("/")[2]
-    if unit.hint:
-        return unit.hint
-    if file_kind in ("episode", "procedures"):
-        return "episode" if file_kind == "episode" else "method"
-    if _HINTS.get(name):
-        return _HINTS[name]
-    passing = {"done", "now", "ticked"} & set(signs)
+    fixed = unit.hint or _KIND_TYPES.get(file_kind) or _HINTS.get(name) or mark_of(unit.text)
+    if fixed:
+        return fixed
     if unit.kind == "steps":
         return "procedure"
-    if marked := mark_of(unit.text):
-        return marked
-    if "preference" in signs and not passing and section not in ("ban", "rule"):
-        return "preference"
-    if "ban" in signs and not passing:
-        return "constraint"
-    if "rule" in signs and (section in ("ban", "rule") or file_kind in ("rules", "instruction")):
-        return "constraint"
-    if "preference" in signs and not passing:
-        return "preference"
-    if "decision" in signs and section not in ("ban", "rule") and "ticked" not in signs:
-        return "decision"
     if "question" in signs:
         return "open_question"
-    if "promise" in signs and not passing:
-        return "commitment"
-    if "lesson" in signs and (section == "lesson" or file_kind == "decisions"):
-        return "lesson"
-    if "relation" in signs and section == "person":
-        return "relationship"
-    if file_kind == "profile" and "identity" in signs:
-        return "identity"
-    return "fact"
+    return stated_type(seen, type_scores(seen))
 
 
 # -- the whole repository --------------------------------------------------------------------------

@@ -22,11 +22,11 @@ from memrepo.read.thoughts import Unit
 
 Size = Literal["small", "normal", "large", "all"]
 SIZES: Mapping[Size, float] = {"small": 0.5, "normal": 1.0, "large": 2.0, "all": math.inf}
-GOOD, FAIR = 1.6, 0.8
+GOOD, FAIR = 1.0, -0.8
 """Ranks from which a thought is chosen, and from which a thin repository still chooses it."""
-STRONG = 3.5
+STRONG = 5.0
 """From this rank on a thought is chosen although the shelf is full, up to twice its size."""
-POOR = -1.5
+POOR = -4.0
 """Below this rank a thought is rejected rather than deferred."""
 THIN = 30
 """A shelf of fewer claims takes what is fair as well."""
@@ -34,7 +34,7 @@ BASE, PER_ROOT_FILE = 40, 8
 """A shelf holds BASE claims, and PER_ROOT_FILE times the square root of the number of files."""
 CLAIM_LENGTH = 1500
 """A longer thought stays in its source, unless its file or section is one by its kind."""
-LEARNED, LOGIT_LIMIT = 0.4, 4.0
+LEARNED, LOGIT_LIMIT = 1.4, 4.0
 """The weight of the model's logit beside structure, and the largest that counts."""
 SECTION_COST = 0.12
 """What each further thought of one section costs."""
@@ -110,7 +110,8 @@ def rank_file(
         rank = ranked[hash_].rank
         if lengths[hash_] > CLAIM_LENGTH:
             continue
-        fair = rank >= FAIR and kind.kind.name in _GENEROUS
+        lasts = ranked[hash_].section not in ("option", "closed", "example", "log", "status")
+        fair = lasts and rank >= FAIR and kind.kind.name in _GENEROUS
         fits = "good" if rank >= GOOD else "fair" if fair else ""
         if fits:
             ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits=fits)
@@ -139,14 +140,16 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
     rank += LEARNED * max(-LOGIT_LIMIT, min(LOGIT_LIMIT, worth(seen)))
     return Ranked(
         rank=rank,
-        type=type_of(unit, name, signs, seen),
+        type=type_of(unit, name, section, signs, seen),
         file_kind=name,
         section=section,
         signs=signs,
     )
 
 
-def type_of(unit: Unit, file_kind: str, signs: Collection[str], seen: Features) -> str:
+def type_of(
+    unit: Unit, file_kind: str, section: str, signs: Collection[str], seen: Features
+) -> str:
     """Return the type that a thought states by itself; what states none is a fact."""
     name = unit.resource.rpartition("/")[2]
     fixed = unit.hint or _KIND_TYPES.get(file_kind) or _HINTS.get(name) or mark_of(unit.text)
@@ -156,7 +159,15 @@ def type_of(unit: Unit, file_kind: str, signs: Collection[str], seen: Features) 
         return "procedure"
     if "question" in signs:
         return "open_question"
-    return stated_type(seen, type_scores(seen))
+    passing = {"done", "now", "ticked"} & set(signs)
+    told = section in ("preference", "person") or file_kind == "profile"
+    if "preference" in signs and "ban" not in signs and told and not passing:
+        return "preference"
+    found = stated_type(seen, type_scores(seen))
+    if found == "procedure" and "\n" not in unit.text:  # one line has no steps
+        states = {"rule", "ban"} & set(signs) or section in ("rule", "ban")
+        return "constraint" if states and not passing else "fact"
+    return found
 
 
 # -- the whole repository --------------------------------------------------------------------------

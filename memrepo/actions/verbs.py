@@ -75,6 +75,12 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
             everyday=True,
         ),
         Verb(
+            "judge",
+            "let the agent that already runs do the judging: its next question, an answer",
+            "memrepo.actions.run.judge",
+            writes=True,
+        ),
+        Verb(
             "schedule",
             "crontab entries for runs at the times of the cadence",
             "memrepo.actions.setup.schedule",
@@ -388,7 +394,7 @@ def perform(work: Work, name: str, request: Any) -> Result:
         from memrepo.actions.guard import refuse_secret
 
         refuse_secret(reason, "the reason")
-    if verb.writes and not (request.dry_run or getattr(request, "list", False)):
+    if verb.writes and not (getattr(request, "dry_run", False) or getattr(request, "list", False)):
         from memrepo.actions.hand_merges import settle_first
 
         told = settle_first(work.unbound() if work.call.scope else work)

@@ -178,6 +178,8 @@ class PromotionScores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Pass 1's answer for one candidate; `merge_with` and `compress_into` name candidate ids.
 
+    `closes` names candidates that ask for or plan what this later one reports as done or settled.
+
     `strength` is derived from the scores. `fault` says what was wrong with the shape of an answer
     that was read from text; such an answer is never accepted.
     """
@@ -189,6 +191,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     rationale: str = ""
     merge_with: tuple[str, ...] = ()
     compress_into: str = ""
+    closes: tuple[str, ...] = ()
     fault: str = ""
 
 
@@ -334,8 +337,8 @@ class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     type: str
     standing: str
     wording: Wording
-    home: str
     scores: Scores
+    home: str = ""
     tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()

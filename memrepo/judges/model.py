@@ -46,6 +46,7 @@ from memrepo.purify.replies import (
     read_summary,
     read_verdicts,
 )
+from memrepo.purify.routes import recast, route
 
 T = TypeVar("T")
 BATCH = (40, 20)
@@ -172,14 +173,19 @@ def summed(verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
 def measured_claims(
     claims: Sequence[CanonicalClaim], request: CanonicalRequest
 ) -> Sequence[CanonicalClaim]:
-    """Return claims with the scores that code finds."""
+    """Return claims with the home and the scores that code finds."""
     clusters = {c.cluster_id: c for c in request.clusters}
     return [
-        measured(claim, clusters[claim.cluster_id], request.now)
+        measured(_housed(claim, request), clusters[claim.cluster_id], request.now)
         if claim.cluster_id in clusters
         else claim
         for claim in claims
     ]
+
+
+def _housed(claim: CanonicalClaim, request: CanonicalRequest) -> CanonicalClaim:
+    kind = recast(claim.type, request.profile)
+    return replace(claim, type=kind, home=route(kind, request.profile))
 
 
 def _answers(found: Answered[T] | Unreadable, reply: Reply) -> Sequence[T]:

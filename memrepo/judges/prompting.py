@@ -230,17 +230,19 @@ def _statement(p: PriorClaim) -> dict[str, object]:
 
 
 _PLACES = 3
-_FROM = {"unit": "text"}
 
 
 def _when(sources: Sequence[Source]) -> dict[str, str]:
-    """Say on which day something was said, and what tells the day: a commit is no evidence."""
-    told = [s for s in sources if s.captured_from not in ("", "commit")] or list(sources)
+    """Return on which day something was said, and what tells the day: a commit is no evidence.
+
+    A date inside the statement may be that of a birth or a deadline: the reader sees it there.
+    """
+    dated = [s for s in sources if s.captured_from not in ("", "commit", "unit")]
+    told = dated or [s for s in sources if s.captured_from != "unit"]
     newest = max(told, key=lambda s: s.captured, default=None)
     if newest is None or not newest.captured:
         return {}
-    basis = newest.captured_from or "commit"
-    return {"stated_on": newest.captured[:10], "date_from": _FROM.get(basis, basis)}
+    return {"stated_on": newest.captured[:10], "date_from": newest.captured_from or "commit"}
 
 
 def gist_prompt(request: GistRequest) -> Prompt:
@@ -317,19 +319,18 @@ def _candidate(c: Candidate) -> dict[str, object]:
     return _lean(
         {
             "candidate_id": c.candidate_id,
-            "text": c.text,
-            "context": list(c.context),
-            "type_hint": c.type_hint,
-            "key": c.key,
-            "value": c.value,
-            "task": c.task,
+            **_evidence(c),
             "place": next((f"{s.resource}:{s.lines[0]}" for s in c.sources), ""),
-            **_when(c.sources),
-            "days": c.days,
-            "resources": c.resources,
+            "days": c.days if c.days > 1 else "",
+            "resources": c.resources if c.resources > 1 else "",
             "retrieved": c.retrieved,
         }
     )
+
+
+def _evidence(c: Candidate) -> dict[str, object]:
+    row = {"text": c.text, "context": list(c.context), "about": c.about, "task": c.task}
+    return _lean({**row, **_when(c.sources)})
 
 
 def _cluster(c: Cluster) -> dict[str, object]:
@@ -338,9 +339,7 @@ def _cluster(c: Cluster) -> dict[str, object]:
             "cluster_id": c.cluster_id,
             "strength": c.strength,
             "type_hint": c.type_hint,
-            "home_hint": c.home_hint,
-            "entities": list(c.entities),
-            "candidates": [_candidate(member) for member in sorted(c.candidates, key=_stands_at)],
+            "candidates": [_evidence(member) for member in sorted(c.candidates, key=_stands_at)],
         }
     )
 
@@ -356,8 +355,7 @@ def _prior(p: PriorClaim) -> dict[str, object]:
         {
             "memory_id": p.memory_id,
             "type": p.type,
-            "standing": p.standing,
-            "home": p.home,
+            "standing": "" if p.standing == "resolved" else p.standing,
             "subject": p.subject,
             "predicate": p.predicate,
             "object": p.object,

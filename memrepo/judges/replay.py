@@ -63,6 +63,38 @@ class Recording:
         return reply
 
 
+class Unanswered(MemrepoError):
+    """The session that judges has a question to answer first; the run lands nothing yet."""
+
+    exit_code = Exit.MODEL
+
+    def __init__(self, prompt: Prompt) -> None:
+        super().__init__(
+            "a question waits for its answer",
+            fix="`memrepo judge next` shows it, `memrepo judge answer` takes the answer",
+        )
+        self.prompt = prompt
+
+
+class Session:
+    """Answers that an agent's own session gives, one question at a time.
+
+    Implements `judges.model.Backend`. It costs nothing that memrepo could count.
+    """
+
+    name = "session/1"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def ask(self, prompt: Prompt) -> Reply:
+        """Return the answer that was given; raises Unanswered where there is none yet."""
+        path = self._folder / f"{prompt.key}.txt"
+        if not path.is_file():
+            raise Unanswered(prompt)
+        return Reply(text=path.read_text(encoding="utf-8"), usage=Usage())
+
+
 class Replay:
     """Answers from recordings; implements `judges.model.Backend`. It costs nothing."""
 

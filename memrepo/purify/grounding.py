@@ -53,6 +53,7 @@ _CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?![\d:])")
 _OCLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:\.(\d\d))?[ ]?(?:uhr|h|uur|heures)\b", 2)
 _ORDINAL = regex(r"\d+(?:st|nd|rd|th|er|e|º|ª)", 2)
 _STEP = regex(r"(?<![\w.])(\d{1,2})[.)](?=\s)")
+_RUN = regex(r"(?<![\d.,])\d{1,15}(?![\d]|[.,]\d)")
 _YEARS = range(1900, 2200)
 _NEAR_DAYS = 14
 _SHOWN = 60
@@ -67,7 +68,8 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
     """What a wording may draw on.
 
     `evidence` is what it words, `context` what that stands under. `beyond` are other lines that
-    were shown: neighbours and prior claims. `days` are the dates on which the evidence was stated.
+    were shown: neighbours and prior claims. `days` are the dates on which the evidence was stated,
+    as a heading or the file has it: a commit only says when it was stored.
     """
 
     evidence: tuple[str, ...]
@@ -133,7 +135,7 @@ class _Known:
         self.words = frozenset(bare(word) for word in _WORD.findall(self.folded))
         self.figures = [*_figures(whole), *_worded(whole)]
         self.values = {value for figure in self.figures for value in figure.values}
-        self.values |= {float(run) for run in regex(r"\d{1,15}").findall(whole)}
+        self.values |= {float(run) for run in _RUN.findall(whole)}
         self.units = {
             unit for word in regex(r"[^\W\d_]+|[%€$£¥₹]").findall(whole) if (unit := unit_of(word))
         }
@@ -173,7 +175,7 @@ class _Known:
     def language(self, text: str) -> str:
         """Return the language that a text and its evidence are in."""
         whole = "\n".join((text, *self.grounds.evidence))
-        return language_of([word.casefold() for word in _WORD.findall(whole)], whole)
+        return language_of([word.casefold() for word in _WORD.findall(whole)], whole, 1)
 
     def allows_weekday(self, number: int) -> bool:
         """Tell whether a day of the week is named there, or is that of a date there."""
@@ -255,7 +257,16 @@ def grounds_of(
         evidence=tuple(f"{c.text} {c.detail}".strip() for c in members),
         context=tuple(dict.fromkeys(filter(None, context))),
         beyond=(*neighbours, *shown),
-        days=tuple(sorted({s.captured[:10] for c in members for s in c.sources if s.captured})),
+        days=tuple(
+            sorted(
+                {
+                    s.captured[:10]
+                    for c in members
+                    for s in c.sources
+                    if s.captured and s.captured_from not in ("", "commit", "unit")
+                }
+            )
+        ),
     )
 
 
@@ -423,7 +434,7 @@ def _is_literal(chunk: str) -> bool:
 
 def _pieces_held(literal: str, known: _Known) -> bool:
     """Tell whether what joins words by hyphens or a slash is there piece by piece."""
-    if any(ch.isdigit() for ch in literal):
+    if any(ch.isdigit() or ch in "_@.:=#\\~" for ch in literal) or literal.startswith(("/", "--")):
         return False
     pieces = [p for p in regex(r"[-/&+]").split(literal) if p]
     words = [p.removesuffix("s") if p[:-1].isupper() and p.endswith("s") else p for p in pieces]

@@ -66,6 +66,7 @@ def check_verdicts(request: PromotionRequest, verdicts: Sequence[Verdict]) -> Pa
     """
     known = frozenset(c.candidate_id for c in request.candidates)
     answers: dict[str, list[Verdict]] = {c.candidate_id: [] for c in request.candidates}
+    captured = {c.candidate_id: c.captured[:10] for c in request.candidates}
     bad: list[Rejection] = []
     for verdict in verdicts:
         if verdict.candidate_id in known:
@@ -75,10 +76,15 @@ def check_verdicts(request: PromotionRequest, verdicts: Sequence[Verdict]) -> Pa
     sound: dict[str, Verdict] = {}
     for candidate_id, given in answers.items():
         reason = _count_fault(len(given)) or _fault(given[0], known)
+        reason = reason or _closing_fault(given[0], captured)
         if reason:
             bad.append(Rejection(candidate_id=candidate_id, reason=reason))
         else:
             sound[candidate_id] = given[0]
+    for verdict in tuple(sound.values()):
+        for closed in verdict.closes:
+            if closed in sound:
+                sound[closed] = _closed(sound[closed])
     for candidate_id, reason in _compress_faults(sound).items():
         bad.append(Rejection(candidate_id=candidate_id, reason=reason))
         del sound[candidate_id]
@@ -128,6 +134,25 @@ def _link_fault(verdict: Verdict, known: frozenset[str]) -> str:
     elif verdict.compress_into:
         return f"{verdict.verdict} must not name a compress target"
     return ""
+
+
+def _closing_fault(verdict: Verdict, captured: Mapping[str, str]) -> str:
+    """Return why a candidate cannot close what it names: it must be known, and not be later."""
+    for closed in verdict.closes:
+        if closed not in captured or closed == verdict.candidate_id:
+            return "closes names an unknown candidate, or itself"
+        if captured[closed] > captured[verdict.candidate_id]:
+            return "closes names a candidate of a later day"
+    return ""
+
+
+def _closed(verdict: Verdict) -> Verdict:
+    return replace(
+        verdict, verdict="reject", rationale=_DONE, merge_with=(), compress_into="", closes=()
+    )
+
+
+_DONE = "a later line says that it is done"
 
 
 def in_unit_range(value: object) -> bool:

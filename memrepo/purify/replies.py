@@ -50,9 +50,20 @@ _OURS = frozenset(
     (
         *("fault", "freshness_posture", "confidence_posture", "strength", "canonical_clarity"),
         *("provenance_strength", "contradiction_pressure", "freshness", "route_fitness"),
-        *("lead", "route_rationale"),
+        *("lead", "home", "route_rationale"),
     )
 )
+_TOLD_ELSEWHERE = frozenset((("CanonicalClaim", "rationale"),))
+# A model reads and writes these names in a reply; the records have the lineage's.
+_WIRE: Mapping[str, str] = {
+    "future_judgment_value": "judgment",
+    "action_value": "action",
+    "identity_relationship_weight": "identity",
+    "cross_time_persistence": "recurrence",
+    "noise_risk": "noise",
+    "semantic_cluster_confidence": "one_thing",
+    "supersession_confidence": "replaces",
+}
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "type": CLAIM_TYPES,
     "standing": JUDGED_STANDINGS,
@@ -326,7 +337,7 @@ def _object(properties: dict[str, object]) -> dict[str, object]:
 def _schema(hint: object, name: str) -> dict[str, object]:
     if _is_record(hint):
         hints = _hints(hint)
-        return _object({name: _schema(part, name) for name, part in hints.items()})
+        return _object({_WIRE.get(name, name): _schema(h, name) for name, h in hints.items()})
     if hint is float:
         return {"type": "number"}
     if get_origin(hint) is Literal:
@@ -338,7 +349,8 @@ def _schema(hint: object, name: str) -> dict[str, object]:
 
 @cache
 def _hints(cls: object) -> dict[str, object]:
-    return {name: h for name, h in get_type_hints(cls).items() if name not in _OURS}
+    ours = {name for of, name in _TOLD_ELSEWHERE if of == getattr(cls, "__name__", "")} | _OURS
+    return {name: h for name, h in get_type_hints(cls).items() if name not in ours}
 
 
 def _is_record(hint: object) -> bool:
@@ -362,8 +374,9 @@ def _values(cls: Any, value: Any, place: str, faults: list[str]) -> dict[str, An
         value = {}
     found: dict[str, object] = {}
     for name, hint in _hints(cls).items():
-        where = f"{place}.{name}" if place else name
-        given = value.get(name)
+        wire = _WIRE.get(name, name)
+        where = f"{place}.{wire}" if place else wire
+        given = value.get(wire, value.get(name))
         optional = defaults_of(cls)[name] is not msgspec.NODEFAULT
         if given is None and optional and hint is not float:
             continue

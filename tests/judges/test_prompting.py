@@ -19,6 +19,7 @@ from memrepo.core.judge import (
     PromotionRequest,
 )
 from memrepo.judges.prompting import (
+    SCHEMAS,
     Prompt,
     canonical_prompt,
     fence,
@@ -115,7 +116,7 @@ def test_a_secret_is_taken_out_wherever_it_stands() -> None:
         f"**Password:** {SECRET}", key="Password", value=SECRET, context=(f"Use {SECRET} here",)
     )
     assert SECRET not in prompt.text
-    assert prompt.text.count("[redacted:password]") == 3
+    assert prompt.text.count("[redacted:password]") == 2
 
 
 def test_a_secret_split_over_predicate_and_object_is_taken_out() -> None:
@@ -132,15 +133,47 @@ def test_a_secret_split_over_predicate_and_object_is_taken_out() -> None:
     assert SECRET not in canonical("a text", prior).text
 
 
-@pytest.mark.parametrize("name", ["promotion", "purifier"])
-def test_the_three_steps_stand_immediately_before_the_schema(name) -> None:
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_prompt_names_each_field_that_its_schema_requires_and_shows_one_answer(name) -> None:
     prompt = Prompt(name=name, system=instructions(name), context="", data="", items=1)
     assert json.loads(prompt.spelled) == prompt.schema
     assert prompt.text.count(prompt.spelled) == 1
-    assert prompt.spelled not in prompt.system
-    assert prompt.schema["type"] == "object"
-    assert re.search(r"CRITICAL:\n\n1\. .*\n2\. .*\n3\. [^\n]*\n[^\n]*$", prompt.system)
+    said = set(re.findall(r'[`"](\w+)[`"]', prompt.system))
+    assert set(required(prompt.schema)) <= said
+    plain = " ".join(prompt.system.split())
+    (example,) = [
+        found
+        for text in re.findall(r"`(\{[^`]*\})`", plain)
+        if text.startswith('{"') and '"memory_id",' not in text
+        if set(found := json.loads(text)) == set(prompt.schema["required"])
+    ]
+    assert [*misshapen(prompt.schema, example)] == []
     assert re.search(r"^Version \d+\.$", prompt.system, re.MULTILINE)
+    assert len(prompt.system) < 4200
+
+
+def required(schema):
+    """Yield the name of each field that a schema requires, inner ones included."""
+    for name, inner in schema.get("properties", {}).items():
+        yield name
+        yield from required(inner.get("items", inner))
+
+
+def misshapen(schema, value, place="answer"):
+    """Yield where a value is not of a schema."""
+    match schema["type"]:
+        case "object":
+            if set(value) != set(schema["required"]):
+                yield f"{place}: {set(value) ^ set(schema['required'])}"
+            for name, inner in schema["properties"].items():
+                yield from misshapen(inner, value.get(name), f"{place}.{name}")
+        case "array":
+            for one in value:
+                yield from misshapen(schema["items"], one, f"{place}[]")
+        case kind:
+            kinds = {"string": str, "number": (int, float), "boolean": bool}
+            if not isinstance(value, kinds[kind]) or value not in schema.get("enum", [value]):
+                yield f"{place}: {value!r}"
 
 
 def test_the_hash_covers_both_prompts_and_a_key_the_question() -> None:

@@ -156,7 +156,7 @@ def upgrade_due(work: Work) -> UpgradeRequired | None:
     return UpgradeRequired(whole.run, found) if found < (LOGIC_VERSION, SCHEMA_VERSION) else None
 
 
-PAID = ("anthropic", "claude", "openclaw", "openai", "command")
+PAID = ("anthropic", "claude", "openclaw", "openai", "command", "session")
 """Judges whose answers cost money or minutes; the others say the same again for nothing."""
 
 

@@ -47,6 +47,10 @@ if TYPE_CHECKING:
     from memrepo.judges.openai_api import OpenAI
 
 
+SESSION = "judging"
+"""Where the answers of a session that judges are stored, in the common git directory."""
+
+
 class CannotJudge(MemrepoError):
     """The judge that is asked for lacks something that only a person can give."""
 
@@ -91,6 +95,11 @@ def judge_of(work: Work, choice: Choice) -> Judge:
             return OfflineJudge()
         case "replay":
             return _replay(work, choice)
+        case "session":
+            from memrepo.judges.model import ModelJudge
+            from memrepo.judges.replay import Session
+
+            return ModelJudge(Session(work.store.folder / SESSION))
         case _:
             return _live(work, name, choice)
 

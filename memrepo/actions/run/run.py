@@ -159,7 +159,7 @@ def do(work: Work, request: Request) -> Result:
     if request.estimate:
         return _foreseen(work, request)
     with uncollected():
-        result = reported(work, request, lambda: _once(work, request))
+        result = reported(work, request, lambda: run_once(work, request))
     if not request.dry_run:
         _keep(work, work.refreshed())
     return result
@@ -209,7 +209,8 @@ def _keep(before: Work, at: Work) -> None:
         keep_words(at)
 
 
-def _once(first: Work, request: Request) -> Result:
+def run_once(first: Work, request: Request) -> Result:
+    """Run once and return what it came to; nobody is notified."""
     wish, report = _wish(first, request), request.report or _report(first)
     why = superseded(first, first.call.now) if wish.mode == "incremental" else ""
     if why and not request.force:

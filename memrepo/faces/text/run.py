@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from memrepo.actions.run.ingest import summary
@@ -11,6 +12,7 @@ from memrepo.views.wording import in_words
 if TYPE_CHECKING:
     from memrepo.actions.run import fleet as fleets
     from memrepo.actions.run import ingest as ingesting
+    from memrepo.actions.run import judge as judging
     from memrepo.actions.run import report as reports
     from memrepo.actions.run.telemetry import Result, Withheld
     from memrepo.purify.manifest import Removal
@@ -81,6 +83,18 @@ def run(request: object, result: Result, *, colour: bool) -> str:
     if result.report == "full":
         lines += _details(result)
     return "\n".join(lines)
+
+
+def judge(request: object, result: judging.Result, *, colour: bool) -> str:
+    """Show the next question as a model is asked it, or what the run came to."""
+    if result.run is not None:
+        return run(request, result.run, colour=colour)
+    asked = result.question
+    if asked is None:
+        return "no question waits"
+    schema = json.dumps(asked.schema, separators=(",", ":"))
+    how = f"Answer with the JSON object: `memrepo judge answer {asked.id}`, the object on stdin."
+    return "\n\n".join((asked.instructions, schema, asked.data, how))
 
 
 def _headline(result: Result) -> str:

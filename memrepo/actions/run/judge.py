@@ -1,0 +1,124 @@
+"""`memrepo judge`: the agent that already runs does the judging, one question at a time.
+
+`next` computes the run up to the first question that has no answer, and shows it. `answer` stores
+an answer and does the same again. Answers pass the checks of any model's; what is refused comes
+back as another question, with the reason. Where no question is left, the run lands.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+
+from memrepo.actions import result
+from memrepo.actions.request import option
+from memrepo.actions.run import run
+from memrepo.actions.run.gate import refuse_other
+from memrepo.actions.run.judge_choice import SESSION
+from memrepo.actions.run.telemetry import Result as RunResult
+from memrepo.actions.run.telemetry import reported
+from memrepo.actions.work import Work
+from memrepo.actions.write.commit import said
+from memrepo.core.errors import Exit, MemrepoError, UsageError
+
+if TYPE_CHECKING:
+    from memrepo.judges.prompting import Prompt
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `judge`."""
+
+    act: Annotated[
+        Literal["next", "answer"],
+        option(
+            "show the next question; or store an answer, and show the one after it",
+            choices=("next", "answer"),
+        ),
+    ]
+    question: Annotated[
+        str, option("the question that is answered, as it was shown", metavar="QUESTION")
+    ] = ""
+    file: Annotated[str, option("the answer; - or nothing is stdin", metavar="FILE")] = "-"
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """A question to a session: what to do, the JSON Schema of the answer, and the data."""
+
+    id: str
+    kind: str
+    items: int
+    instructions: str
+    schema: dict[str, Any]
+    data: str
+
+
+class Result(result.Result, frozen=True, kw_only=True):
+    """The next question, or what the run came to once none was left."""
+
+    question: Question | None = None
+    run: RunResult | None = None
+
+
+class NotAsked(MemrepoError):
+    """No such question waits for an answer."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"no question {given} waits for an answer: its lines changed, or it is answered",
+            fix="`memrepo judge next` shows the question that does",
+        )
+
+
+def do(work: Work, request: Request) -> Result:
+    """Store an answer where one is given, then go on to the next question or the end."""
+    work.require_writable()
+    if request.act == "answer":
+        if not request.question:
+            raise UsageError("memrepo judge answer: no QUESTION is named", fix="see `judge next`")
+        waiting = _go_on(work).question
+        if waiting is None or waiting.id != request.question:
+            raise NotAsked(request.question)
+        folder = work.store.folder / SESSION
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{waiting.id}.txt").write_text(_answer(work, request.file), encoding="utf-8")
+    return _go_on(work)
+
+
+def _answer(work: Work, file: str) -> str:
+    if file == "-":
+        return said(work.call.read(), "the answer")
+    path = work.call.where / file
+    if not path.is_file():
+        raise UsageError(f"{file}: found no such file")
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def _go_on(work: Work) -> Result:
+    """Run with the answers so far; what they do not answer is the next question."""
+    from memrepo.judges.replay import Unanswered
+
+    at = work.refreshed()
+    asked = run.Request(mode="incremental", judge="session")
+    refuse_other(at, take_over=False)
+    try:
+        found = run.run_once(at, asked)
+    except Unanswered as unanswered:
+        return Result(question=_question(unanswered.prompt))
+    for path in (at.store.folder / SESSION).glob("*.txt"):
+        path.unlink()
+    done = reported(at, asked, lambda: found)
+    return Result(run=done, exit=done.exit)
+
+
+def _question(prompt: Prompt) -> Question:
+    return Question(
+        id=prompt.key,
+        kind=prompt.name,
+        items=prompt.items,
+        instructions=prompt.system,
+        schema=prompt.schema,
+        data="\n\n".join(filter(None, (prompt.context, prompt.data))),
+    )

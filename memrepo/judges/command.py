@@ -18,7 +18,6 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -168,7 +167,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         return out.decode("utf-8", "replace"), err.decode("utf-8", "replace"), process.returncode
 
 
-def _envelope(out: str) -> dict[str, Any]:
+def _envelope(out: str) -> dict[str, object]:
     """Return the JSON object that an output is, empty where it is none."""
     try:
         found = json.loads(out)
@@ -177,7 +176,7 @@ def _envelope(out: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _reported(envelope: Mapping[str, Any]) -> Usage | None:
+def _reported(envelope: Mapping[str, object]) -> Usage | None:
     """Return the usage that Claude Code reports; its price is a plan's, so none is known."""
     used = envelope.get("usage")
     names = ("input_tokens", "output_tokens", "cache_creation_input_tokens")

@@ -104,7 +104,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
             {"role": "user", "content": "\n\n".join(filter(None, (prompt.context, prompt.data)))},
         ]
         reply = self._once(prompt, messages)
-        if reply.cut or reply.refusal or holds_answer(reply.text, prompt.schema):
+        if reply.cut or reply.refusal or _is_answer(reply.text, prompt):
             return reply
         messages += [
             {"role": "assistant", "content": reply.text},
@@ -228,6 +228,11 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
             f"{self.name}: HTTP 404: {_told(error)}",
             fix=f"{has}: `memrepo config set judge.model NAME`" if names else has,
         )
+
+
+def _is_answer(text: str, prompt: Prompt) -> bool:
+    key = prompt.key_of_answers
+    return holds_answer(text, key, several=prompt.name not in ("gist", "summary"))
 
 
 def _text(delta: Untyped, name: str) -> str:

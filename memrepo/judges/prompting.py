@@ -92,6 +92,11 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
         return SCHEMAS[self.name]()
 
     @property
+    def key_of_answers(self) -> str:
+        """Return the one key of the reply."""
+        return next(iter(msgspec.convert(self.schema["required"], list[str])))
+
+    @property
     def key(self) -> str:
         """Return the hash that names this question in recordings."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:32]

@@ -147,7 +147,7 @@ def read_checks(text: str) -> Answered[Assessment] | Unreadable:
     return Answered(answers=answers, how=found.how, cut=found.cut)
 
 
-def _assessment(answer: dict[str, Any]) -> Assessment:
+def _assessment(answer: dict[str, object]) -> Assessment:
     faults: list[str] = []
     id_ = _text(answer.get("id"), "id", faults)[:_ID_LIMIT]
     why = " ".join(_text(answer.get("reason", ""), "reason", faults).split())[:_REASON_LIMIT]
@@ -252,10 +252,9 @@ def elements(text: str, key: str) -> Answered[object] | Unreadable:
     )
 
 
-def holds_answer(text: str, schema: Mapping[str, Any]) -> bool:
-    """Tell whether a text holds an answer of a schema: an object with its one key."""
-    (key,) = schema["properties"]
-    if schema["properties"][key]["type"] == "array":
+def holds_answer(text: str, key: str, *, several: bool) -> bool:
+    """Tell whether a text holds an answer: an object with a key, of a list where it is several."""
+    if several:
         return isinstance(elements(text, key), Answered)
     return any(isinstance(o, dict) and key in o for _, found in _ladder(text) for o in found)
 

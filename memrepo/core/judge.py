@@ -48,9 +48,16 @@ class BadReply(JudgeFailed):
 
 
 class BudgetReached(MemrepoError):
-    """The next call could cost more than is left: it is not made."""
+    """The next call could cost more than is left: it is not made.
+
+    `too_large` tells that a smaller question may still fit.
+    """
 
     exit_code = Exit.MODEL
+
+    def __init__(self, message: str, *, fix: str = "", too_large: bool = False) -> None:
+        super().__init__(message, fix=fix)
+        self.too_large = too_large
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):

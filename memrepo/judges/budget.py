@@ -138,7 +138,8 @@ class Budgeted:
             asked = min(asked, exact)
             need, later = self._needs(prompt, asked, said)
         if why := self._refused(need + later):
-            raise BudgetReached(why, fix="raise the limit; what is finished lands, the rest waits")
+            fix = "raise the limit; what is finished lands, the rest waits"
+            raise BudgetReached(why, fix=fix, too_large=True)
         room = self._max_output
         for limit in self._limits:
             room = min(room, limit.room(self._used, asked, self._price))

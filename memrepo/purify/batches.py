@@ -122,6 +122,8 @@ class Asked(msgspec.Struct, Generic[_T], kw_only=True):
     failures: list[Failure] = msgspec.field(default_factory=list)
     stopped: str = ""
     """Why no further question was asked."""
+    too_large: bool = False
+    """Whether a smaller question might have been asked."""
     batches_done: int = 0
     batches_left: int = 0
 
@@ -628,15 +630,30 @@ def _ask(name: str, requests: Sequence[_Request], how: _Pass[_Request, _Answer])
     asked: Asked[_Answer] = Asked(name=name)
     if requests and isinstance(how.judge, Ahead):
         _tell(asked, requests, how.judge)
-    for number, request in enumerate(requests, start=1):
+    waiting, number = [*requests], 0
+    while waiting:
+        request, number = waiting.pop(0), number + 1
         if asked.stopped:
             asked.left |= set(how.ids(request))
             asked.batches_left += 1
             continue
         before, done = how.usage(), len(asked.answers)
         _one_batch(asked, number, request, how)
+        ids = how.ids(request)
+        if asked.too_large and len(ids) > 1 and not asked.answers and how.usage() == before:
+            # Nothing fitted yet, and the next run would ask the same: ask about less.
+            asked.stopped, asked.too_large = "", False
+            asked.left.difference_update(ids)
+            asked.batches_left -= 1
+            waiting[:0] = [_part(request, half, how) for half in _batches(ids, -(-len(ids) // 2))]
+            continue
         how.keep(asked.answers[done:], how.usage().since(before))
     return asked
+
+
+def _part(request: _Request, ids: Sequence[str], how: _Pass[_Request, _Answer]) -> _Request:
+    """Return a question about some of the items of another."""
+    return replace(how.again(request, dict.fromkeys(ids, "")), faults={})  # type: ignore[type-var]
 
 
 def _tell(asked: Asked[_Answer], requests: Sequence[Any], judge: Ahead) -> None:
@@ -717,7 +734,7 @@ def _answers(
         asked.failures.append(_failure(asked, number, failed))
         asked.stopped = failed.message
     except BudgetReached as reached:
-        asked.stopped = reached.message
+        asked.stopped, asked.too_large = reached.message, reached.too_large
     return None
 
 

@@ -95,3 +95,24 @@ def test_the_schema_goes_out_once_and_effort_as_it_is_set(service: Service, orch
     assert body["output_config"]["effort"] == "low"
     assert body["thinking"] == {"type": "disabled"}
     assert "additionalProperties" not in body["system"][0]["text"]
+
+
+def test_a_limit_below_the_first_question_is_met_by_a_smaller_one(
+    service: Service, orchard: Path
+) -> None:
+    """The first question reserves for its answers too: above the limit it was never asked."""
+    refused = memrepo(orchard, "run", *JUDGE, "--max-usd", "0.0001")
+    assert (refused.exit, service.asked) == (4, [])
+    cap, nights = 0.1, 0
+    whole = memrepo(orchard, "run", *JUDGE, "--max-usd", str(cap))
+    while whole.exit == 4 and nights < 30:
+        assert whole.data["cost_usd"] <= cap
+        before, nights = planted(orchard), nights + 1
+        whole = memrepo(orchard, "run", *JUDGE, "--max-usd", str(cap), now=later(nights))
+        assert planted(orchard) > before
+    assert (whole.exit, planted(orchard)) == (0, LINES)
+    assert_sound(orchard)
+
+
+def later(nights: int) -> str:
+    return f"2026-03-{1 + nights:02}T09:00:00Z"

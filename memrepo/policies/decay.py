@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence, Set
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache, partial
 from types import MappingProxyType
 
@@ -259,12 +259,17 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
         return f"class {self.cls}, confidence {self.confidence:.4f} below {FLOOR}, {when}"
 
 
+_LATEST = datetime(9000, 1, 1, tzinfo=UTC)
+"""What is dated later counts from then: a term must end within the calendar."""
+
+
 def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> Keeping:
     """Return how long a memory is kept; a class that no rule knows is kept for ever."""
     cls = class_of(memory)
     stored = float(memory.fields.get("confidence", 1.0))
     ttl, confirmed = rules.ttl.get(cls), confirmed_at(memory, access, cls, rules)
     until = stated_end(memory, rules)
+    confirmed = min(confirmed, _LATEST) if confirmed else None
     if ttl is None or confirmed is None:
         low = confirmed if stored < FLOOR else None
         return Keeping(

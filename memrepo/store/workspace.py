@@ -361,10 +361,6 @@ def _read(
     return _text_only(name, data, most)
 
 
-_LFS = "version https://git-lfs.github.com/spec/"
-"""How a file begins that Git LFS has put in the place of another."""
-
-
 def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem | None]:
     if len(data) > most:
         return None, _refusal(
@@ -388,13 +384,6 @@ def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem
             "source-not-utf8",
             f"found a byte that is not UTF-8 at offset {error.start}",
             "save the file as UTF-8",
-        )
-    if text.startswith(_LFS):
-        return None, _refusal(
-            name,
-            "source-lfs-pointer",
-            "found a Git LFS pointer, expected the text that it stands for",
-            "`git lfs pull` in the workspace fetches the text",
         )
     if "\0" in text:
         return None, _refusal(

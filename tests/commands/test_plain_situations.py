@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from driving import LATER, begin, done, memrepo
+from driving import LATER, begin, done, memories, memrepo
 
 
 @pytest.fixture
@@ -87,6 +87,34 @@ def test_a_refusal_of_the_system_while_files_are_written_names_the_way_out(
     assert b"make room, or give the user" in answer.stderr
     assert b"out of the way" not in answer.stderr
     done(repo, "ingest", now=LATER)
+
+
+def test_a_pointer_of_git_lfs_is_no_memory(repo: Path, tmp_path: Path) -> None:
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a1' * 32}\nsize 1234\n"
+    (tmp_path / "workspace" / "memory").mkdir()
+    (tmp_path / "workspace" / "memory" / "plans.md").write_text(pointer)
+    before = sorted(memories(repo))
+    found = done(repo, "run", now=LATER)
+    assert [p["rule"] for p in found["ingest"]["refused"]] == ["source-lfs-pointer"]
+    assert sorted(memories(repo)) == before
+
+
+@pytest.mark.parametrize("field", ["valid_until", "valid_from", "created"])
+def test_a_memory_dated_at_the_end_of_the_calendar_is_no_bug(repo: Path, field: str) -> None:
+    memory = min(memories(repo).values(), key=lambda m: m.path)
+    path = repo / memory.path
+    lines = [s for s in path.read_text().splitlines() if not s.startswith(f"{field}:")]
+    lines.insert(1, f"{field}: 9999-12-31T23:59:59Z")
+    path.write_text("\n".join([*lines, ""]))
+    for words in (
+        ["run"],
+        ["status"],
+        ["doctor"],
+        ["search", "lathe"],
+        ["check"],
+        ["decay", "stats"],
+    ):
+        assert memrepo(repo, *words, now=LATER).exit != 70
 
 
 def test_a_client_of_the_server_that_leaves_is_no_bug(repo: Path) -> None:

@@ -18,9 +18,9 @@ from memrepo.core.corrections import contradiction_id
 from memrepo.core.ids import claim_id, digest, manual_id, note_id, text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
-from memrepo.core.needles import replaced
+from memrepo.core.needles import LEAST, fold, replaced
 from memrepo.core.patterns import regex
-from memrepo.merge.purging import Edit
+from memrepo.merge.purging import WORD, Edit, is_page
 from memrepo.merge.statements import tokens
 from memrepo.merge.tombstones import Tombstone, is_tombstone, parsed_tombstone
 from memrepo.purify.capture import NoteUnit, note_hash, scan_notes
@@ -56,6 +56,30 @@ def with_ids(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
     parts = {part: new for part in found.parts if (new := edit.path(part)) != part}
     names = {stem: new for stem in found.stems if (new := _named(edit, stem, ids)) != stem}
     return replace(edit, names=names, parts=parts, prints=found.prints(ids))
+
+
+def with_words(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
+    """Return an edit that knows the words that only the value has: pages list words alone."""
+    letters = [needle.letters for needle in edit.needles]
+    rare = {word for needle in edit.needles for word in needle.words}
+    others = set[str]()
+    for file in files:
+        text = file.data.decode("utf-8", "surrogateescape")
+        if is_page(file.data):
+            listed = map(fold, set(WORD.findall(text)))
+            rare.update(word for word in listed if any(word in one for one in letters))
+            continue
+        if file.path.removeprefix(layout.prefix).startswith(("runs/", "candidates/")):
+            continue
+        spans = edit.spans(text)
+        if spans and layout.is_memory(file.path):
+            memory, _ = codec.decode(file.path, file.data)
+            text = memory.body if memory is not None else text
+            spans = edit.spans(text)
+        others.update(WORD.findall(replaced(text, spans, " ")))
+    return replace(
+        edit, words=frozenset(word for word in rare if len(word) >= LEAST) - set(map(fold, others))
+    )
 
 
 def _named(edit: Edit, stem: str, ids: dict[str, str]) -> str:

@@ -18,9 +18,10 @@ from typing import Protocol
 import msgspec
 
 from memrepo.core.layout import Kind, stamped, standing_of
-from memrepo.core.needles import Needle, cut_short, find, replaced
+from memrepo.core.needles import Needle, cut_short, find, fold, replaced
 from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import Span
+from memrepo.core.secrets import MARK
 
 NAME_MARK = "purged"
 _ID = regex(r"\b(?:mem|th|un|cand|con|cl|ts|tx|tk)-[0-9a-f]{16}(?:[0-9a-f]{16})?\b")
@@ -36,6 +37,11 @@ _TOMBSTONE = regex(r"^key: (ts-[0-9a-f]{16})$", re.MULTILINE)
 _FOLDER = regex(r"[0-9a-f]{2}")
 
 _KINDS: tuple[Kind, ...] = ("hot", "view")
+WORD = regex(r"[^\W_]+")
+_FIELD = regex(
+    r"^(?:title|description|entities|tags|subject|object|key|value):.*\n(?:[ -].*\n)*", re.MULTILINE
+)
+"""Fields of a header that are words of the memory's text."""
 
 
 class Objects(Protocol):
@@ -62,6 +68,8 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     parts: Mapping[str, str] = msgspec.field(default_factory=dict)
     prints: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Fingerprints of changes and of pairs that were compared, which tell a text as an id does."""
+    words: frozenset[str] = frozenset()
+    """Folded words that only the value has: pages and a memory's header may hold them alone."""
 
     # -- texts -------------------------------------------------------------------------------
 
@@ -78,8 +86,24 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         ]
 
     def holds(self, data: bytes) -> int:
-        """Return how often the value stands in some bytes."""
-        return len(self.spans(_text(data)))
+        """Return how often the value stands in some bytes, or a word that only it has."""
+        text = _text(data)
+        spans = self.spans(text)
+        words = self._words_in(text, data)
+        return len(spans) + sum(not any(a <= start < b for a, b in spans) for start, _ in words)
+
+    def _words_in(self, text: str, data: bytes) -> list[Span]:
+        """Return where words that only the value has stand in a page or beside the value."""
+        parts: list[Span] = []
+        if not self.words:
+            return parts
+        if is_page(data):
+            parts = [(0, len(text))]
+        elif text.startswith("---\n") and (MARK in text or self.spans(text)):
+            head = text.find("\n---\n")
+            parts = [match.span() for match in _FIELD.finditer(text, 0, max(head, 0) + 1)]
+        words = (word for start, end in parts for word in WORD.finditer(text, start, end))
+        return [word.span() for word in words if fold(word[0]) in self.words]
 
     def text(self, text: str, objects: Objects) -> str:
         """Return a text without the value, every id in it as it is called now."""
@@ -99,6 +123,8 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         """Return a file without the value; a page of ours has its stamp anew."""
         before = _text(data)
         after = self.text(before, objects)
+        if words := self._words_in(after, data):
+            after = replaced(after, words, MARK if is_page(data) else NAME_MARK)
         if after == before:
             return data
         for kind in _KINDS:
@@ -181,6 +207,11 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     def mixed(self, said: str) -> str:
         """Return 64 hex digits that nobody can make who does not know the seed."""
         return sha256(f"{self.seed}\0{said}".encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def is_page(data: bytes) -> bool:
+    """Tell whether some bytes are a page that memrepo drew, a hand's changes or none."""
+    return any(standing_of(kind, data) != "foreign" for kind in _KINDS)
 
 
 @lru_cache(maxsize=8)

@@ -78,6 +78,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     by: str
     key: str
     values: tuple[Keyed, ...]
+    words: tuple[str, ...] = ()
+    """HMACs of words that only the value had, which pages listed alone."""
     reason: str = ""
     searched: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()

@@ -28,10 +28,10 @@ from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted
-from memrepo.core.needles import Keyed, Needle, keyed, known_again, mac, needles_of
+from memrepo.core.needles import Keyed, Needle, fold, keyed, known_again, mac, needles_of
 from memrepo.core.times import format_time
-from memrepo.merge.purged_ids import File, with_ids
-from memrepo.merge.purging import Edit
+from memrepo.merge.purged_ids import File, with_ids, with_words
+from memrepo.merge.purging import WORD, Edit, is_page
 from memrepo.store import purges, quarantine
 from memrepo.store.clone import clone_id
 from memrepo.store.light import Git, call
@@ -129,10 +129,10 @@ def do(work: Work, request: Request) -> Result:
     work.require_writable()
     needles = needles_of(_values(work, request.what))
     if request.dry_run:
+        history = read_history(work.store.repo, quarantine.tips_of(work.store.repo))
         edit = Edit(needles=needles, seed="")
-        found = places(
-            work, edit, read_history(work.store.repo, quarantine.tips_of(work.store.repo))
-        )
+        edit = with_words(edit, files_of(work, history), work.tree.layout)
+        found = places(work, edit, history)
         return Result(places=tuple(found), hits=hits_of(found), left=outside(found))
     with work.store.running(), work.store.syncing(), work.store.writing():
         from memrepo.actions.purge.clones import gather
@@ -168,10 +168,11 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
     tips = quarantine.tips_of(repo)
     history = read_history(repo, tips)
     edit = Edit(needles=tuple(needles), seed=purges.seed_of(receipt.values, key))
+    edit = with_words(edit, files_of(work, history), work.tree.layout)
     found = places(work, edit, history)
     if not hits_of(found):
         return Result(places=tuple(found), left=outside(found), exit=Exit.NO)
-    edit = with_ids(edit, _files(work, history), work.tree.layout)
+    edit = with_ids(edit, files_of(work, history), work.tree.layout)
     try:
         before = count(repo.light, edit, hits_of(found))
         plan = quarantine.build(repo, tips, history, edit)
@@ -181,6 +182,7 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
             raise StillThere(left)
         receipt = replace(
             receipt,
+            words=tuple(sorted(mac(key, "word", word) for word in edit.words)),
             tried=try_out(work, plan),
             before=before,
             after=after,
@@ -223,7 +225,7 @@ def _values(work: Work, word: str) -> list[str]:
     return list(dict.fromkeys((memory.said, memory.body)))
 
 
-def _files(work: Work, history: History) -> Iterable[File]:
+def files_of(work: Work, history: History) -> Iterable[File]:
     """Yield every version of every file, under each path that it has."""
     objects = work.store.repo.light.objects
     for blob, paths in history.paths.items():
@@ -266,6 +268,17 @@ def recognised(work: Work, history: History, hidden: Sequence[Keyed], key: bytes
             for needle in known_again(text, hidden, key):
                 found[needle.letters] = needle
     return sorted(found.values(), key=lambda n: (-len(n.letters), n.letters))
+
+
+def recognised_words(work: Work, history: History, hidden: Sequence[str], key: bytes) -> set[str]:
+    """Return the words that pages and headers list, and that only a purged value had."""
+    objects = work.store.repo.light.objects
+    listed = set[str]()
+    for blob in history.paths if hidden else ():
+        data = objects.read(blob)
+        if is_page(data) or data.startswith(b"---\n"):
+            listed.update(map(fold, WORD.findall(data.decode("utf-8", "surrogateescape"))))
+    return {word for word in listed if mac(key, "word", word) in hidden}
 
 
 def _on_disk(work: Work) -> Iterable[Path]:

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from memrepo.actions.purge.places import hits_of, places
-from memrepo.actions.purge.purge import Result, clones, outside, recognised
+from memrepo.actions.purge.purge import (
+    Result,
+    clones,
+    files_of,
+    outside,
+    recognised,
+    recognised_words,
+)
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.needles import Needle, keyed, mac, needles_of
+from memrepo.merge.purged_ids import with_words
 from memrepo.merge.purging import Edit
 from memrepo.store import purges, quarantine
 from memrepo.store.light import ask
@@ -35,9 +43,13 @@ def verify(work: Work, word: str) -> Result:
     if given:
         needles = needles_of([given])
         known = [r for r in known if _is_about(r, needles)] or known[-1:]
+        edit = Edit(needles=needles, seed="")
+        edit = with_words(edit, files_of(work, history), work.tree.layout)
     else:
         needles = tuple(n for r in known for n in _again(work, history, r))
-    found = places(work, Edit(needles=needles, seed=""), history) if needles else []
+        words = {w for r in known for w in recognised_words(work, history, r.words, _key(r))}
+        edit = Edit(needles=needles, seed="", words=frozenset(words))
+    found = places(work, edit, history) if needles or edit.words else []
     hits = hits_of(found)
     old = [tip for r in known for tip in _old_tips(work, r)]
     fine = not hits and not old
@@ -59,10 +71,14 @@ def _is_about(receipt: Receipt, needles: tuple[Needle, ...]) -> bool:
 
 
 def _again(work: Work, history: History, receipt: Receipt) -> list[Needle]:
+    return recognised(work, history, receipt.values, _key(receipt))
+
+
+def _key(receipt: Receipt) -> bytes:
     key = purges.key_of(receipt.key)
     if key is None:
         raise KeyMissing(receipt.id, receipt.key)
-    return recognised(work, history, receipt.values, key)
+    return key
 
 
 def _old_tips(work: Work, receipt: Receipt) -> list[str]:

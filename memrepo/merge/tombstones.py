@@ -314,7 +314,7 @@ class Tombstones:
     `problems` names files that a hand changed, `names` what those bar whatever else they say.
     """
 
-    takes_bare = True
+    matches_without_context = True
     """Whether `key: value` is the rejected one where nothing says what it is about."""
 
     def __init__(
@@ -403,7 +403,7 @@ class Tombstones:
             return len(stone.tokens) > MIN_WORDS
         named = [_triple_key((name, *one.pair)) for name in names if _NAME.search(name)]
         if not named or not (stone.triple or stone.about):
-            return self.takes_bare
+            return self.matches_without_context
         return stone.triple in named or stone.about in named
 
     def shortening(self, memory: Memory) -> Update | None:
@@ -484,10 +484,10 @@ class Corrected(Tombstones):
     They bind what is not dated later. The files that stated the correction may take it back.
     """
 
-    takes_bare = False
+    matches_without_context = False
 
     def __init__(self, state: State) -> None:
-        self.spoke: dict[str, frozenset[str]] = {}
+        self.correcting_sources: dict[str, frozenset[str]] = {}
         """By key: the resources whose word the correction is."""
         found = dict([*self._superseded(state), *self._decided_against(state)])
         super().__init__(found)
@@ -514,7 +514,7 @@ class Corrected(Tombstones):
             stamp = memory.fields.get("generated")
             if memory.status == "active" and stamp is not None and stamp.by.startswith("human:"):
                 key = f"{memory.id}:{memory.id}"
-                self.spoke[key] = frozenset()
+                self.correcting_sources[key] = frozenset()
                 stone = Tombstone(key=key, text="", by=stamp.by, at=stamp.at or EARLIEST)
                 yield from ((hash_, stone) for hash_ in memory.texts("aliases"))
 
@@ -526,9 +526,9 @@ class Corrected(Tombstones):
             by = [state.memories[id_] for id_ in named if id_ in state.memories]
             if by and all(one.status == "forgotten" for one in by):
                 continue  # the correction itself was wrong
-            spoke = frozenset(s.resource for one in by for s in one.sources)
+            sources = frozenset(s.resource for one in by for s in one.sources)
             at = memory.time("superseded_at") or EARLIEST
-            yield self._bound(named[0] if named else "", memory, at, spoke)
+            yield self._bound(named[0] if named else "", memory, at, sources)
 
     def _decided_against(self, state: State) -> Iterator[tuple[str, Tombstone]]:
         for case in state.corrections.cases.values():
@@ -539,10 +539,10 @@ class Corrected(Tombstones):
                     yield self._bound(case.id, memory, at, frozenset())
 
     def _bound(
-        self, by: str, memory: Memory, at: datetime, spoke: frozenset[str]
+        self, by: str, memory: Memory, at: datetime, sources: frozenset[str]
     ) -> tuple[str, Tombstone]:
         key = f"{by}:{memory.id}"
-        self.spoke[key] = spoke
+        self.correcting_sources[key] = sources
         made = tombstone_of(memory, reason="corrected", by=by, at=at)
         return key, replace(made, key=key, units=(), memory="")
 
@@ -560,10 +560,10 @@ class Corrected(Tombstones):
         With `whole` all of a source is read again, also what it held before it was corrected.
         """
         later = captured[:10] > stone.at.date().isoformat()
-        return not later and (whole or resource not in self.spoke[stone.key])
+        return not later and (whole or resource not in self.correcting_sources[stone.key])
 
 
-def told_of(key: str) -> tuple[str, str]:
+def describe_bar(key: str) -> tuple[str, str]:
     """Return what bars a statement, such as `rejected as ts-…`, and the way to have it back."""
     by, _, memory = key.partition(":")
     if memory == by:

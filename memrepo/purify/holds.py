@@ -40,7 +40,7 @@ from memrepo.merge.tombstones import (
     Tombstone,
     Tombstones,
     corrected_in,
-    told_of,
+    describe_bar,
     tombstones_in,
 )
 from memrepo.policies.upkeep import losses
@@ -163,7 +163,7 @@ def barred(state: State, purified: Purified, *, whole: bool) -> tuple[Purified, 
         elif stone := stones.bar(said):
             dropped |= prints_of(op, change)
             told.append(_told(memory, stone, "rejected-left-out", "left out: it says"))
-        elif stone := stones.near(said) or _says_more(stones, said, purified.left_out):
+        elif stone := stones.near(said) or _repeats_left_out(stones, said, purified.left_out):
             held |= prints_of(op, change)
             what = "waits for review: it is close to"
             told.append(_told(memory, stone, "rejected-similar", what))
@@ -203,7 +203,7 @@ def _with_body(change: Change, update: Update) -> Change:
             return change
 
 
-def _says_more(
+def _repeats_left_out(
     stones: Tombstones, memory: Memory, left_out: Mapping[tuple[str, str], str]
 ) -> Tombstone | None:
     """Return the tombstone that shortened its unit, where what is left has all of its words."""
@@ -268,7 +268,7 @@ def screened(
 
 
 def _told(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
-    how, way = told_of(stone.key)
+    how, way = describe_bar(stone.key)
     return Problem(
         path=memory.path,
         rule=rule,

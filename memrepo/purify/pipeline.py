@@ -20,7 +20,7 @@ from memrepo.core.memory import CLAIM_TYPES, by_id, of_types
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
-from memrepo.merge.tombstones import told_of
+from memrepo.merge.tombstones import describe_bar
 from memrepo.policies.kept_words import KeptPostings
 from memrepo.policies.retrieval import Near, Reach, Retrieval
 from memrepo.purify.answers import Kept
@@ -222,7 +222,7 @@ def _shortened(intake: Intake, reader: Reader) -> Iterator[Problem]:
         place = (one.resource, one.unit.lines[0], key)
         if key and place not in told:
             told.add(place)
-            what, way = told_of(key)
+            what, way = describe_bar(key)
             yield Problem(
                 path=one.resource,
                 line=one.unit.lines[0],

@@ -137,16 +137,18 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
         if request.statement:
             stone = replace(stone, units=(), memory="")
         stone = _set_again(tombstones_in(state).found.get(stone.key), stone)
-        alone = Tombstones({"": stone})
+        only_this = Tombstones({"": stone})
         shorter = [
             update
-            for m in alone.suspected(state.every)
+            for m in only_this.suspected(state.every)
             if m.status != "forgotten"
-            and alone.bar_whole(m) is None
-            and (update := alone.shortening(m)) is not None
+            and only_this.bar_whole(m) is None
+            and (update := only_this.shortening(m)) is not None
         ]
         emptied = {update.id for update in shorter if update.body is None}
-        gone = barred_ids(state, stone, lambda m: m.id in emptied or alone.bar_whole(m) is not None)
+        gone = barred_ids(
+            state, stone, lambda m: m.id in emptied or only_this.bar_whole(m) is not None
+        )
         stone = replace(stone, forgotten=tuple(sorted({*stone.forgotten, *gone})))
         if stone == tombstones_in(state).found.get(stone.key):
             return unchanged(memory, f"is rejected already as {stone.key}")
@@ -177,12 +179,14 @@ class NoSuchStatement(MemrepoError):
 
 def _statement(memory: Memory, text: str) -> Memory:
     """Return a memory that says only one statement of another one."""
-    alone = memory.with_fields({"predicate": None, "object": None, "aliases": None}, text.strip())
+    only_this = memory.with_fields(
+        {"predicate": None, "object": None, "aliases": None}, text.strip()
+    )
     bare = memory.with_fields({"predicate": None, "object": None})
-    stone = replace(tombstone_of(alone, reason="", by="", at=EARLIEST), memory="")
+    stone = replace(tombstone_of(only_this, reason="", by="", at=EARLIEST), memory="")
     if not Tombstones({"": stone}).stated_in(bare):
         raise NoSuchStatement(memory, text)
-    return alone
+    return only_this
 
 
 def _there_or_waiting(work: Work, state: State, word: str) -> Memory:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.read.kinds import PLACEHOLDER
+from memrepo.read.kinds import PLACEHOLDER, section_kind
 from memrepo.read.thoughts import field_of
 from memrepo.read.words import words
 
@@ -57,15 +57,12 @@ def read_owners(files: Iterable[tuple[str, bytes]]) -> Owners:
 def name_in(data: bytes) -> str:
     """Return the name that a profile file gives in a field or in its title, or an empty string."""
     table = words()
-    for line in data.decode("utf-8", "replace").splitlines():
+    lines = data.decode("utf-8", "replace").splitlines()
+    for line in lines:
         key, value = field_of(_MARKER.sub("", line))
-        title = _TITLE.match(line)
-        if title:
-            value = title["name"]
-        elif key.lower() not in table.names or PLACEHOLDER.search(line):
-            continue
-        name = _ASIDE.sub("", value.strip(_MARKS)).strip(_MARKS)
-        given = name and name.lower() not in table.unset and len(name) <= NAME_LENGTH
-        if (given and not title) or (given and len(name.split()) <= 3 and "?" not in name):
-            return name
-    return ""
+        if key.lower() in table.names and not PLACEHOLDER.search(line):
+            name = _ASIDE.sub("", value.strip(_MARKS)).strip(_MARKS)
+            if name and name.lower() not in table.unset and len(name) <= NAME_LENGTH:
+                return name
+    titles = (match["name"].strip(_MARKS) for line in lines if (match := _TITLE.match(line)))
+    return next((t for t in titles if len(t.split()) <= 3 and not section_kind([t])), "")

@@ -19,7 +19,7 @@ from memrepo.core.memory import ONCE, Cell, Memory, taking
 T = TypeVar("T")
 Row: TypeAlias = dict[str, Cell]
 """What is kept of one memory, by the name of the column."""
-_TEXTS = ("subject", "lead", "scope", "home", "predicate", "object")
+_TEXTS = ("subject", "context", "lead", "scope", "home", "predicate", "object")
 _LONGEST = 200
 """Longer texts are in no column."""
 _UNREAD = "\0unread"

@@ -487,7 +487,8 @@ def seen(memory: Memory) -> int:
 def _around(memory: Memory) -> tuple[str, str]:
     """Return what is searched beside the text; its day spelled out: people ask for days."""
     title = memory.text("title")
-    head = (title, title, memory.text("subject"), *memory.texts("tags"))  # a title counts twice
+    about = memory.text("context") or memory.text("subject")
+    head = (title, title, about, *memory.texts("tags"))  # a title counts twice
     return " ".join(head), date_words(memory.captured)
 
 

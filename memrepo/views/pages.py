@@ -445,15 +445,12 @@ def _claims_page(state: State, view: View, title: str, claims: Sequence[Memory])
 
 
 def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, object]]:
-    """Return the lines of a section, those of one subject under its name.
-
-    What stands alone says its subject itself, and comes first.
-    """
+    """Return the lines of a section, those of one context under it; what has none comes first."""
     subjects: dict[str, list[Memory]] = {}
     for memory in members:
         subjects.setdefault(normalise(_under(memory)), []).append(memory)
-    alone = [m for m in members if len(subjects[normalise(_under(m))]) == 1 or not _under(m)]
-    several = [same for key, same in subjects.items() if key and len(same) > 1]
+    alone = [m for m in members if not _is_grouped(m, subjects)]
+    several = [same for same in subjects.values() if _is_grouped(same[0], subjects)]
     groups = [{"heading": "", "lines": [_line(state, m, m.body) for m in alone]}] if alone else []
     return [
         *groups,
@@ -469,7 +466,14 @@ def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, objec
 
 def _under(memory: Memory) -> str:
     """Return what a line need not say below its heading: its context, else its subject."""
-    return memory.text("lead") or memory.text("subject")
+    return memory.text("context") or memory.text("lead") or memory.text("subject")
+
+
+def _is_grouped(memory: Memory, subjects: Mapping[str, Sequence[Memory]]) -> bool:
+    """Tell whether a line is printed below a heading: its context, or a subject of several."""
+    if memory.text("context"):
+        return True
+    return bool(_under(memory)) and len(subjects[normalise(_under(memory))]) > 1
 
 
 def _rendered(template: str, **shown: object) -> bytes:

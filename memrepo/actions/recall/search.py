@@ -105,6 +105,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     type: str
     title: str
+    context: str = ""
+    """What the text stands under in its source: who it is about, file, headings, lead-in."""
     text: str
     truncated: bool = False
     """Whether `text` is the part of a long text that answers; `sources` has that part's lines."""
@@ -259,6 +261,7 @@ def hit_of(found: Recalled, commit: str) -> Hit:
         path=memory.path,
         type=memory.type,
         title=without_secrets(_title(memory)),
+        context=without_secrets(memory.text("context")),
         text=without_secrets(found.text),
         truncated=found.is_part,
         score=found.score,

@@ -173,7 +173,7 @@ def _about(memory: Memory) -> dict[str, Any]:
 
 
 def _whole(memory: Memory, quotes: Sequence[Quote], against: Sequence[str]) -> str:
-    names = ("title", "subject", "predicate", "object", "valid_from", "valid_until")
+    names = ("title", "context", "subject", "predicate", "object", "valid_from", "valid_until")
     lines = [memory.body, "", *(f"but {fold(doubt, 300)}" for doubt in against)]
     lines += [f"{name}: {fold(memory.text(name), 300)}" for name in names if memory.text(name)]
     lines += [

@@ -81,6 +81,7 @@ def told(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
     note = hit.type == "note" and hit.tier not in ("gist", "forgotten")
     shown = excerpt(hit.text, asked, LINE)
     shown = f"{hit.title}: {shown}" if note else shown
+    shown = f"[{hit.context}] {shown}" if hit.context and not note else shown
     source = max(hit.sources, key=lambda s: s.captured, default=None)
     found = {
         "id": hit.id,
@@ -91,6 +92,8 @@ def told(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
         "confidence": hit.answer_confidence,
         **more,
     }
+    if hit.context:
+        found["context"] = fenced(hit.context)
     if hit.truncated:
         found["truncated"] = True
     if hit.doubts:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LINE = 200
 """Characters that are shown of one hit."""
-_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+_BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 def search(request: searching.Request, result: searching.Result, *, colour: bool) -> str:
@@ -84,7 +84,10 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False)
     flags += ", stale" if hit.stale else ""
     flags += ", not committed" if not hit.commit else ""
     flags += f", {hit.tier}" if hit.tier in ("gist", "forgotten") else ""
-    lines = [f"{hit.id}  {hit.type}{flags}  (score {hit.score:.2f})", f"  {body}"]
+    lines = [f"{hit.id}  {hit.type}{flags}  (score {hit.score:.2f})"]
+    context = visible(hit.context)
+    lines += [f"  {_DIM}{context}{_PLAIN}" if bold else f"  {context}"] if context else []
+    lines.append(f"  {body}")
     lines += [f"  {doubt}" for doubt in hit.doubts]
     if explain:
         parts = (f"{name} {value:.2f}" for name, value in hit.parts.items() if value)
@@ -152,7 +155,7 @@ def _fields(memory: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield from (visible(line) for line in memory["text"].split("\n"))
     yield ""
-    names = ("title", "subject", "predicate", "object", "home", "duplicate_of", "run")
+    names = ("title", "context", "subject", "predicate", "object", "home", "duplicate_of", "run")
     for name in (*names, "valid_from", "valid_until"):
         if memory.get(name):
             yield f"{name + ':':<15}{visible(memory[name])}"

@@ -78,7 +78,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Counter[str]]:
     def run(repo: Path, *argv: str) -> Counter[str]:
         tree._DECODED.clear()
         records.records_at.cache_clear()
-        change.change_of.cache_clear()
+        change.forget()
         count.clear()
         done(repo, *argv, now=LATER)
         return Counter({what: n for what, n in count.items() if n})
@@ -134,7 +134,7 @@ def test_one_new_line_is_compared_with_few_and_the_others_not_again(
     before = done(repo, "status", now=LATER)["memories"]["active"]
     found = counted(repo, "run")
     assert done(repo, "status", now=LATER)["memories"]["active"] == before + 1
-    assert found["compared"] <= 4 * decisions.LOOKED  # of 64 claims each is near to 24 others
+    assert found["compared"] <= 4 * decisions.MAX_COMPARED  # of 64 claims each is near to 24 others
     assert found["decoded"] < 12
     assert 0 < found["drawn"] <= 2  # each page once, though the run has no id yet
 

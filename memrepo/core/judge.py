@@ -389,7 +389,7 @@ class CanonicalRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Newer = Literal["first", "second", "unknown"]
-Why = Literal["replaced", "claimed", "changed", "same_key", "similar"]
+Why = Literal["replaced", "claimed", "changed", "similar"]
 NEWER: tuple[Newer, ...] = ("first", "second", "unknown")
 
 
@@ -398,7 +398,7 @@ class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
 
     `why`: the judge itself said that the first replaces the second, or named the second one when
     it worded the first (then `reason` is what it said), rules noticed that one changes the other,
-    both give another value to one subject and predicate, or their words are alike.
+    or both may be about the same thing.
     """
 
     first: PriorClaim

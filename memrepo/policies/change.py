@@ -1,556 +1,619 @@
-"""Tell whether a statement changes another: by rules over words, in ten languages, without harm.
+"""Decide what a newer statement does to an older one, from their structure and a few phrases.
 
-Both are read as a row of items: a listed predicate becomes one item (`lives in`, `moved to`),
-articles, prepositions and words for now fall away. Two rows that differ in one value after the
-predicate are a change where the predicate has one value at a time; a row that ends, cancels,
-negates or corrects another must hold nothing that the other does not. Questions, hypotheses,
-plans, reports of others, quotes and irony change nothing. Docs: docs/change.md.
+Four structures count: one key with two values, one sentence with another value in one place, a
+statement that names what has ended, and one that names the value it replaces. In each both
+statements must name the same thing and hold for the same time; where a name differs they are about
+different things. Whatever is less certain changes nothing.
+
+The phrases of each language are a table in `memrepo/languages/change/`; docs/change.md lists them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
-from sys import intern
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import structs
 
-from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
-from memrepo.policies import matching
-from memrepo.policies.changes_retold import (
-    come_about,
-    ended_for_some,
-    gone,
-    handed_on,
-    kept_after_all,
-    retold,
+from memrepo.policies.languages import ENGLISH, language_asked, small_words
+
+if TYPE_CHECKING:
+    from memrepo.core.judge import PriorClaim
+
+MAX_WORDS = 60
+"""A longer text is no single statement: it is compared with nothing."""
+MAX_VALUE_WORDS = 15
+ONE_NAME = "is"
+"""The predicate of `The owner of billing is Lin`: one thing, and a name."""
+MIN_COVER = 0.5
+"""A statement that ends another repeats at least this share of its words."""
+MIN_SHARED_CONTENT = 0.6
+"""Statements about one thing without a common key share this part of the words of both."""
+MAX_VALUES = 5
+"""More statements than these that share one key, or one sentence, are lines of a list."""
+
+_FOLDER = Path(__file__).resolve().parents[1] / "languages" / "change"
+_WIDE = "\u3040-\u30ff\u3400-\u9fff"
+_TOKEN = regex(f"[{_WIDE}]|[^\\W_{_WIDE}]+(?:[-._/:@+#&'’][^\\W_{_WIDE}]+)*%?|[$€£¥]|[^\\w\\s]")
+_NOT = regex(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b", re.IGNORECASE)
+_POSSESSIVE = regex(r"['’]s$")
+_MARKUP = regex(r"\*\*|__|~~|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|^\s*(?:[-*+]|\d+[.)])\s+")
+_KEYED = regex(r"^[\W_]*([^\W_][^:：\n]{0,58}?)\s*[:：](?!//)(?:\s+|(?<=：))(\S.*)$", re.DOTALL)
+_BREAK = regex(r"[.;!?。；！？]\s+\S|[。；！？]\S|\n\s*\n")
+_QUOTED = regex(r"[\"“„«「]\s*\S+(?:\s+\S+){2,}")
+_ELIDED = regex(r"(?<!\w)(\w|qu)['’](?=\w\w)", re.IGNORECASE)
+_SCRIPTS = (
+    (regex("[\u3040-\u30ff]"), "japanese"),
+    (regex("[\uac00-\ud7af]"), "korean"),
+    (regex("[\u3400-\u9fff]"), "chinese"),
 )
-from memrepo.policies.changes_told import (
-    Change,
-    Strength,
-    another_day,
-    disproved,
-    given_up,
-    handed_over,
-    holds_now,
-    left,
-    opening,
-    plan_off,
-    reshaped,
-    set_anew,
-    set_otherwise,
-    upgraded,
-    value_over,
-)
-from memrepo.policies.rows import (
-    KEY,
-    SELF,
-    Row,
-    groups,
-    has_date,
-    is_date,
-    is_negated,
-    is_past_only,
-    kind_of,
-    read_row,
-    row_of,
-    tells_change,
-)
-from memrepo.policies.slots import bound_of, has_one, is_behind, other_value, slot_of
-from memrepo.policies.speech import Language, language_of, sentences
-
-LONGEST = 400
-"""Characters of a statement that is compared; a longer one says too many things."""
-_MOST = 4
-"""The most words that one exchanged value or one exception has."""
-_LOOSE = 0.6
-_BOTH, _PART = 2, 0.3
-"""Of a correction, how many words and which share of them the older statement holds."""
-_HEADS = 2
-"""With one of so many words a statement begins that another of its frame begins with."""
-_SAID = 3
-"""The most sentences of a statement; more are a paragraph."""
-_LISTED = regex(r"\n|[;；].*[;；]")
-_QUOTED = regex(
-    r"[\"“„«「『](?:[^\"”“»」』\s]++\s++){2}[^\"”“»」』]*[\"”“»」』]|[「『][^」』]{5,}[」』]"
-)
-_JOIN = " – "
-_LEAD = regex(r"([^\n:–]{1,120}?)(?: – |: )(?=\S)")
-_SCHEME = regex(r"\bhttps?://(?=\S)")
-_ORDER: tuple[Strength, ...] = ("stated", "restated", "doubt")
+_ENDINGS = ("ing", "ed", "s")
+_PAUSE = frozenset(",;.:()!?，。；：（）！？、")
 
 
-@lru_cache(maxsize=16_384)  # of two that are compared each is, and soon after the other
-def change_of(old: str, new: str) -> Change | None:
-    """Return what a newer statement does to an older one; None where both may well hold."""
-    if max(len(old), len(new)) > LONGEST or are_apart(old, new):
-        return None
-    if normalise(old) == normalise(new):
-        return None
-    old, new = _SCHEME.sub("", old), _SCHEME.sub("", new)  # an address is one word
-    bare = _without_lead(old, new)
-    if bare and (_JOIN in old[: -len(bare[0])] or _JOIN in new[: -len(bare[1])]):
-        old, new = bare
-    if _is_long(old) or _is_long(new):
-        return None
-    language = language_of(old, new)
-    if _unsaid(language, new) or _unsaid(language, old):
-        return None
-    found = _found(language, old, new, _between)
-    if not found and bare and bare != (old, new):
-        found = _found(language, *bare, _told_anew)
-    if not found:
-        return None
-    best = min(found, key=lambda one: (_ORDER.index(one.strength), -one.cover))
-    # What says several things is not replaced for one of them.
-    return structs.replace(best, strength="doubt") if len(sentences(old)) > 1 else best
+class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a newer statement does to an older one.
+
+    `stated` tells that it names itself what is over; otherwise it only gives another value.
+    `cover` is the share of the older statement's words that it repeats. `is_event` tells that
+    both may report what was so on their days.
+    """
+
+    reason: str
+    stated: bool = False
+    is_event: bool = False
+    cover: float = 1.0
 
 
-def _found(
-    language: Language, old: str, new: str, rule: Callable[[Row, Row], Change | None]
-) -> list[Change]:
-    """Return what each sentence of one text does to each of the other."""
-    pairs = ((other, one) for one in sentences(new) for other in sentences(old))
-    found = (rule(read_row(language, other), read_row(language, one)) for other, one in pairs)
-    return [change for change in found if change]
+class Phrases(msgspec.Struct, frozen=True, eq=False, dict=True, forbid_unknown_fields=True):
+    """The table of one language; each list is one of phrases.
+
+    In a phrase `...` stands for a few words, `{old}` and `{new}` for a value.
+    """
+
+    now: list[str] = []
+    ended: list[str] = []
+    corrected: list[str] = []
+    replaced: list[str] = []
+    excepted: list[str] = []
+    open: list[str] = []
+    negation: list[str] = []
+    bounds: list[str] = []
+    """Words before what limits a value: a time, a place, a purpose."""
+    single: list[list[str]] = []
+    """Phrases of one meaning between a subject and its one value, a row for each meaning."""
+    choice: list[list[str]] = []
+    """The same where two values exclude each other only if they share a word."""
+    opposites: list[list[str]] = []
+    """Pairs of words that exclude each other; a side may hold several of one meaning."""
+    definite: str = ""
+    """Words before what there is one of (`the`, `our`)."""
+    copula: str = ""
+    articles: str = ""
+    auxiliary: str = ""
+    """Words that a negation brings along."""
+    times: str = ""
+    labels: str = ""
+    """Words before a number that names a thing (`week 9`, `floor 2`)."""
+    lists: str = ""
+    """Keys that may have several values."""
 
 
-def _without_lead(old: str, new: str) -> tuple[str, str] | None:
-    """Return two statements without what both stand under; None where that is not the same."""
-    lead, other = _LEAD.match(old), _LEAD.match(new)
-    if lead is None or other is None or lead[1] != other[1]:
-        return None
-    return old[lead.end() :], new[other.end() :]
+class Table(msgspec.Struct, frozen=True, eq=False):
+    """The phrases of one language, ready to be looked for."""
+
+    now: re.Pattern[str]
+    ended: re.Pattern[str]
+    corrected: re.Pattern[str]
+    replaced: tuple[re.Pattern[str], ...]
+    excepted: re.Pattern[str]
+    open: re.Pattern[str]
+    negation: frozenset[str]
+    bounds: frozenset[str]
+    opposites: Mapping[str, tuple[str, int]]
+    definite: frozenset[str]
+    copula: frozenset[str]
+    articles: frozenset[str]
+    auxiliary: frozenset[str]
+    times: frozenset[str]
+    labels: frozenset[str]
+    lists: frozenset[str]
+    small: frozenset[str]
 
 
-class _Outline(msgspec.Struct, frozen=True, gc=False):
-    """What is kept of a statement to tell at once that another does not change it."""
+class Reading(msgspec.Struct, frozen=True, gc=False):
+    """What is compared of a statement.
 
-    language: str
-    firsts: tuple[str, ...]
-    """The first word that matters of its sentences, also without what they stand under."""
-    heads: tuple[str, ...]
-    """The first such words: of two that differ in a verb, one may say its noun before."""
-    is_plain: bool
-    is_held: bool
+    `keys` are equal for statements that may give one thing another value. `ended` are its words
+    without the phrase that ends something, `replaced` pairs of an old and a new value.
+    """
+
+    words: tuple[str, ...]
+    content: frozenset[str]
+    names: frozenset[str]
+    times: frozenset[str]
+    key: str
+    value: tuple[str, ...]
+    predicate: str
+    subject: tuple[str, ...]
+    object: tuple[str, ...]
+    polarity: str
+    keys: tuple[str, ...]
+    ended: frozenset[str] | None
+    corrects: bool
+    replaced: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    excepts: bool
+    is_open: bool
+
+    @property
+    def numbered(self) -> frozenset[str]:
+        """Return the things that it tells from others by their number (`week 9`, `floor 2`)."""
+        return frozenset(time for time in self.times if " " in time)
+
+    @property
+    def speaks_of_change(self) -> bool:
+        """Tell whether it may change a statement with which it shares no key."""
+        return not self.is_open and bool(self.ended is not None or self.replaced or self.excepts)
 
 
-@lru_cache(maxsize=262_144)  # of a large store each is compared with dozens of others
-def _outline(text: str) -> _Outline:
-    """Return the outline of a statement."""
-    text = _SCHEME.sub("", text)
-    language, lead = language_of(text), _LEAD.match(text)
-    texts = (text, text[lead.end() :]) if lead else (text,)
-    rows = [read_row(language, part) for one in texts for part in sentences(one)]
-    held = {f"§{n}" for n, group in language.predicates.items() if group.get("kind") == "held"}
-    held |= {f"§{group['passive']}" for group in language.predicates.values() if "passive" in group}
-    return _Outline(
-        language=language.code if not {"letters", "order"} & {*language.lists} else "",
-        firsts=tuple({intern(head): None for row in rows for head in _heads(row, 1)}),
-        heads=tuple({intern(head): None for row in rows for head in _heads(row, _HEADS)}),
-        is_plain=all(row.is_plain for row in rows),
-        is_held=any(not held.isdisjoint(row.marks) for row in rows),
+_NONE = Reading(
+    words=(), content=frozenset(), names=frozenset(), times=frozenset(), key="", value=(),
+    predicate="", subject=(), object=(), polarity="", keys=(), ended=None, corrects=False,
+    replaced=(), excepts=False, is_open=True,
+)  # fmt: skip
+
+
+# -- the tables ----------------------------------------------------------------------------------
+
+
+@cache
+def table(language: str) -> Table:
+    """Return the phrases of a language; those of English where it has no file."""
+    path = _FOLDER / f"{language}.toml"
+    if not path.is_file():
+        return table(ENGLISH)
+    told = _phrases(path)
+    return Table(
+        now=_any_of(told.now),
+        ended=_any_of(told.ended),
+        corrected=_any_of(told.corrected),
+        replaced=tuple(_any_of([phrase]) for phrase in told.replaced),
+        excepted=_any_of(told.excepted),
+        open=_any_of(told.open),
+        negation=frozenset(_tokens_of(told.negation)),
+        bounds=frozenset(_tokens_of(told.bounds)),
+        opposites={
+            word: (pair[0], side)
+            for pair in told.opposites
+            for side, words in enumerate(pair)
+            for word in words.split()
+        },
+        definite=frozenset(told.definite.split()),
+        copula=frozenset(told.copula.split()),
+        articles=frozenset(told.articles.split()),
+        auxiliary=frozenset(told.auxiliary.split()),
+        times=frozenset(told.times.split()),
+        labels=frozenset(told.labels.split()),
+        lists=frozenset(_plain(key) for key in told.lists.split(",")),
+        small=small_words().get(language, frozenset()),
     )
 
 
-def _heads(row: Row, most: int) -> list[str]:
-    """Return the first words that matter of a sentence, and of what a colon announces."""
-    keys = [item.key for item in row.items]
-    told = keys.index(KEY) + 1 if KEY in keys else 0
-    return ["§" if key[0] == "§" else key for key in (*keys[:most], *keys[told : told + most])]
+def _phrases(path: Path) -> Phrases:
+    return msgspec.convert(tomllib.loads(path.read_text("utf-8")), Phrases)
 
 
-def are_apart(one: str, other: str) -> bool:
-    """Tell whether two statements say nothing of a change, and begin with other words.
+@cache
+def _predicates() -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """Return the predicates of all languages, and the meaning of each: short texts name none."""
+    meanings: dict[str, str] = {}
+    for path in sorted(_FOLDER.glob("*.toml")):
+        told = _phrases(path)
+        for mark, rows in (("", told.single), ("~", told.choice)):
+            meanings |= {" ".join(_cut(p)): f"{mark}{row[0]}" for row in rows for p in row}
+    return _any_of(meanings), meanings
 
-    Without a word that tells of a change they have to have one frame, and its value is not first.
-    This costs next to nothing where `change_of` would find nothing.
+
+def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern for some phrases in a row of tokens; of no phrase, a dead one."""
+    rows = (map(_part, phrase.split()) for phrase in sorted(phrases, key=len, reverse=True))
+    found = "|".join(" ".join(row) for row in rows)
+    return re.compile(rf"(?<!\S)(?:{found or '(?!)'})(?!\S)")
+
+
+def _part(part: str) -> str:
+    """Return the pattern of one part of a phrase: a word, a few words, or a value."""
+    if part == "...":
+        return r"(\S+(?: \S+){0,5}?)"
+    if part in ("{old}", "{new}"):
+        word = r"(?![,;:()!?—–|.，。；：（）](?!\S))\S+"
+        return rf"(?P<{part[1:-1]}>{word}(?: {word}){{0,5}})"
+    return re.escape(" ".join(_cut(part))).replace(r"\ ", " ")
+
+
+def _cut(text: str) -> list[str]:
+    return [token.casefold() for token in _TOKEN.findall(text)]
+
+
+def _tokens_of(phrases: Iterable[str]) -> Iterator[str]:
+    for phrase in phrases:
+        yield from _cut(phrase)
+
+
+def _table_of(text: str, words: list[str]) -> Table:
+    for script, language in _SCRIPTS:
+        if script.search(text):
+            return table(language)
+    return table(language_asked(words, text))
+
+
+# -- reading a statement -------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1 << 15)
+def read(text: str) -> Reading:
+    """Return what is compared of a text; a list or a long paragraph is compared with nothing."""
+    plain = _MARKUP.sub("", unicodedata.normalize("NFKC", text)).strip()
+    if len(plain) > 12 * MAX_WORDS or plain.count("\n") > 1:
+        return _NONE
+    plain = _ELIDED.sub(r"\1 ' ", _NOT.sub(" not", plain))
+    raw = [_POSSESSIVE.sub("", token) for token in _TOKEN.findall(plain)]
+    tokens = [token.casefold() for token in raw]
+    if not tokens or len(tokens) > 2 * MAX_WORDS:
+        return _NONE
+    of = _table_of(plain, tokens)
+    joined = _without(of.now, " ".join(tokens))
+    names = frozenset(
+        _stem(word) for at, (word, low) in enumerate(zip(raw, tokens, strict=True))
+        if _is_name(word, at == 0 or raw[at - 1] in ".!?:") and low not in of.small
+    )  # fmt: skip
+    key, value = _key_of(plain, of)
+    words = _bare(joined, of)
+    predicate, subject, object_ = _predicate_of(joined, names, of)
+    polarity, frame = _frame_of(words, of)
+    times = _times_of(words, of)
+    ended, corrects = _ended_in(joined, of)
+    return Reading(
+        words=words,
+        content=_content(words, of),
+        names=names,
+        times=times,
+        key=key,
+        value=value,
+        predicate=predicate,
+        subject=subject,
+        object=object_,
+        polarity=polarity,
+        keys=_keys(key, predicate, subject, frame),
+        ended=ended,
+        corrects=corrects,
+        replaced=tuple(_replaced_in(joined, of)),
+        excepts=bool(of.excepted.search(joined)),
+        is_open="?" in plain
+        or "？" in plain
+        or bool(_QUOTED.search(plain) or of.open.search(joined)),
+    )
+
+
+def _without(phrases: re.Pattern[str], joined: str) -> str:
+    return " ".join(phrases.sub(" ", joined).split())
+
+
+def _is_name(word: str, opens: bool) -> bool:
+    """Tell whether a token is an identifier, or a capitalised word inside a sentence."""
+    if any(ch.isdigit() or ch in "_@/#" for ch in word) or any(ch.isupper() for ch in word[1:]):
+        return True
+    return word[:1].isupper() and not opens
+
+
+def _bare(joined: str, of: Table) -> tuple[str, ...]:
+    """Return the words of a row of tokens without pauses and articles."""
+    return tuple(w for w in joined.split() if w not in of.articles and any(map(str.isalnum, w)))
+
+
+def _stem(word: str) -> str:
+    """Drop a plain inflection; a word that is not of ASCII letters alone stays as it is."""
+    word = word.casefold()
+    if not (word.isascii() and word.isalpha()) or word.endswith("ss"):
+        return word
+    for ending in _ENDINGS:
+        if len(word) > len(ending) + 2 and word.endswith(ending):
+            word = word[: -len(ending)]
+            break
+    return word.removesuffix("e") if len(word) > 3 else word
+
+
+def _plain(text: str) -> str:
+    return " ".join(map(_stem, (w for w in _cut(text) if any(map(str.isalnum, w)))))
+
+
+def _is_time(word: str, of: Table) -> bool:
+    if word in of.times:
+        return True
+    return bool(re.fullmatch(r"(?:19|20)\d\d(?:-\d\d){0,2}|\d{1,2}(?:st|nd|rd|th)", word))
+
+
+def _times_of(words: tuple[str, ...], of: Table) -> frozenset[str]:
+    """Return the days, months and years of a statement, with the numbers next to them."""
+    found = set()
+    for at, word in enumerate(words):
+        if _is_time(word, of):
+            found.add(word)
+            found |= {w for w in words[max(at - 1, 0) : at + 2] if w.isdigit()}
+        elif at and word[0].isdigit() and words[at - 1] in of.labels:
+            found.add(f"{words[at - 1]} {word}")
+    return frozenset(found)
+
+
+def _content(words: Iterable[str], of: Table) -> frozenset[str]:
+    """Return the stems of the words that say something by themselves."""
+    words = tuple(words)
+    times = _times_of(words, of)
+    return frozenset(_stem(w) for w in words if w not in of.small and w not in times)
+
+
+def _key_of(plain: str, of: Table) -> tuple[str, tuple[str, ...]]:
+    """Return the key of `Key: value` and the words of its value; empty where it has none."""
+    found = _KEYED.match(plain)
+    if not found or _BREAK.search(found[2]) or len(found[1].split()) > 6:
+        return "", ()
+    key, value = _plain(found[1]), _bare(_without(of.now, " ".join(_cut(found[2]))), of)
+    if not key or key in of.lists or len(value) > MAX_VALUE_WORDS:
+        return "", ()
+    if all(_is_time(word, of) or word.isdigit() for word in key.split()):
+        return "", ()
+    return key, value
+
+
+def _predicate_of(
+    joined: str, names: frozenset[str], of: Table
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return the meaning of a predicate with one value, its subject and that value."""
+    pattern, meanings = _predicates()
+    found = pattern.search(joined)
+    if found and not _PAUSE.intersection(joined[: found.start()].split()):
+        subject = _bare(joined[: found.start()], of)
+        value = _bare(re.split(r" ?[.;。；](?: |$)", joined[found.end() :])[0], of)
+        if value and len(subject) <= 6 and len(value) <= MAX_VALUE_WORDS:
+            return meanings[found[0]], subject, value
+    words = joined.split()
+    if words[0] in of.definite and not of.copula.isdisjoint(words):
+        at = next(n for n, word in enumerate(words) if word in of.copula)
+        subject, value = (_bare(" ".join(side), of) for side in (words[:at], words[at + 1 :]))
+        if len(value) == 1 and _stem(value[0]) in names and len(_content(subject, of)) > 1:
+            return ONE_NAME, subject, value
+    return "", (), ()
+
+
+def _frame_of(words: tuple[str, ...], of: Table) -> tuple[str, tuple[str, ...]]:
+    """Return how a sentence is turned round, and its words without turns and numbers."""
+    negated = sum(word in of.negation for word in words)
+    turns, frame = [], []
+    for word in words:
+        if word in of.negation or word in of.auxiliary:
+            continue
+        if pair := of.opposites.get(word):
+            turns.append(f"{pair[1]}")
+            frame.append(pair[0])
+        else:
+            frame.append("0" if word[0].isdigit() else _stem(word))
+    return f"{negated % 2} {' '.join(turns)}", tuple(frame)
+
+
+def _keys(
+    key: str, predicate: str, subject: tuple[str, ...], frame: tuple[str, ...]
+) -> tuple[str, ...]:
+    found = [f"k {key}"] if key else []
+    found += [f"p {predicate} {' '.join(map(_stem, subject))}"] if predicate else []
+    if 2 < len(frame) <= MAX_WORDS // 2:
+        found.append(f"f {' '.join(frame)}")
+    return tuple(found)
+
+
+def _ended_in(joined: str, of: Table) -> tuple[frozenset[str] | None, bool]:
+    """Return the content of a statement that ends something without the words that say so."""
+    corrects = bool(of.corrected.search(joined))
+    rest = _without(of.corrected, joined)
+    rest, count = of.ended.subn(lambda m: f" {' '.join(filter(None, m.groups()))} ", rest)
+    if not (count or corrects):
+        return None, False
+    return _content(_bare(rest, of), of), corrects
+
+
+def _replaced_in(joined: str, of: Table) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Yield the values that a statement says were given up, each with the one that came instead.
+
+    Where the phrase does not name that one, it is the word before it.
     """
-    if max(len(one), len(other)) > LONGEST:
-        return False
-    old, new = _outline(one), _outline(other)
-    if not (old.is_plain and new.is_plain) or (old.is_held and new.is_held):
-        return False
-    same = old.language == new.language != ""
-    return same and not (_any_in(old.firsts, new.heads) or _any_in(new.firsts, old.heads))
+    for pattern in of.replaced:
+        for found in pattern.finditer(joined):
+            groups, before = found.groupdict(), joined[: found.start()].split()
+            old, new = _bare(groups["old"], of), groups.get("new")
+            if new is not None:
+                yield old, _bare(new, of)
+            elif before:
+                yield from ((old[:size], _bare(before[-1], of)) for size in range(len(old), 0, -1))
 
 
-def _any_in(some: tuple[str, ...], others: tuple[str, ...]) -> bool:
-    """Tell whether two short lists have a word in common; there are too many of them for sets."""
-    return any(one in others for one in some)
+# -- comparing two -------------------------------------------------------------------------------
+
+
+def change_of(old: PriorClaim, new: PriorClaim, *, together: bool = False) -> Change | None:
+    """Return what the newer of two statements does to the older one; None where both may hold.
+
+    `together` tells that both are lines of one file as it was read once: they hold side by side
+    unless one says itself that the other is over.
+    """
+    one, two = read(old.text), read(new.text)
+    if one.is_open or two.is_open or one.words == two.words:
+        return None
+    if found := _said_to_be_over(one, two, old, new):
+        return found
+    if together or one.ended is not None:
+        return None
+    return _another_value(one, two, old, new)
+
+
+def _said_to_be_over(one: Reading, two: Reading, old: PriorClaim, new: PriorClaim) -> Change | None:
+    if one.times and two.times and not two.times <= one.times:
+        return None
+    if two.ended and one.ended is None:
+        shared = two.ended & one.content
+        cover = len(shared) / max(len(one.content), 1)
+        is_whole = two.ended <= one.content and (len(shared) > 1 or two.corrects)
+        is_named = len(shared) > 2 or _is_same_context(old, new, shared & (one.names | two.names))
+        if is_whole and is_named and cover >= MIN_COVER:
+            return Change(reason="it is said to be over", stated=not two.corrects, cover=cover)
+    for value, instead in two.replaced:
+        if found := _gave_up(one, two, value, instead):
+            return found
+    return None
+
+
+def _gave_up(
+    one: Reading, two: Reading, value: tuple[str, ...], instead: tuple[str, ...]
+) -> Change | None:
+    """Return the change where an older statement holds a value that the newer one gives up."""
+    if not instead or not _holds(one.words, value) or _holds(one.words, instead[:1]):
+        return None
+    left = frozenset(map(_stem, (*value, *instead)))
+    if not left & (one.content | one.names):
+        return None
+    if (one.names - two.names - left) and (two.names - one.names - left):
+        return None  # they name different things
+    rest, known = two.content - left, one.content - left
+    shared = rest & known
+    if not shared:
+        return None
+    cover = len(shared) / len(known)
+    if cover < MIN_COVER:
+        return None
+    return Change(reason="the value it gave is said to be replaced", stated=True, cover=cover)
+
+
+def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
+    size = len(part)
+    return size > 0 and any(words[at : at + size] == part for at in range(len(words) - size + 1))
+
+
+def _another_value(one: Reading, two: Reading, old: PriorClaim, new: PriorClaim) -> Change | None:
+    shared = set(one.keys) & set(two.keys)
+    if one.key and f"k {one.key}" in shared:
+        if _is_same_heading(old, new, one.key) and _excludes(one.value, two.value):
+            return Change(reason="another value of the key", is_event=True)
+        return None
+    if any(key.startswith("p ") for key in shared):
+        named = one.subject and set(map(_stem, one.subject)) & (one.names | two.names)
+        is_choice = one.predicate.startswith("~")
+        same = _is_same_context(old, new, named or len(one.subject) > 1)
+        if same and _excludes(one.object, two.object, is_choice=is_choice):
+            is_event = one.predicate == ONE_NAME
+            reason = f"another value of “{one.predicate.removeprefix('~')}”"
+            return Change(reason=reason, is_event=is_event)
+        return None
+    if any(key.startswith("f ") for key in shared):
+        return _turned(one, two) if _is_same_context(old, new, len(one.content) > 1) else None
+    if two.excepts and _is_same_context(old, new, len(one.content) > 1):
+        size = len(one.words)
+        if two.words[:size] == one.words and table_of_exception(two.words[size:], new.text):
+            return Change(reason="an exception is made")
+    return None
+
+
+def table_of_exception(rest: tuple[str, ...], text: str) -> bool:
+    """Tell whether what follows begins with a word that makes an exception."""
+    found = _table_of(text, _cut(text)).excepted.match(" ".join(rest))
+    return found is not None
+
+
+def _turned(one: Reading, two: Reading) -> Change | None:
+    """Return the change between two sentences of the same words but for a turn or one number."""
+    if one.polarity != two.polarity:
+        return (
+            Change(reason="the opposite is said", is_event=True) if one.times == two.times else None
+        )
+    if one.times != two.times or len(one.words) != len(two.words):
+        return None
+    apart = [(a, b) for a, b in zip(one.words, two.words, strict=True) if _stem(a) != _stem(b)]
+    if len(apart) != 1 or not all(word[0].isdigit() for word in apart[0]):
+        return None
+    if _unit(apart[0][0]) != _unit(apart[0][1]):
+        return None
+    return Change(reason="another number of the same thing", is_event=True)
+
+
+def _unit(number: str) -> str:
+    """Return the shape of a number: its letters and signs."""
+    return re.sub(r"\d+(?:[.,]\d+)*", "0", number)
+
+
+def _excludes(one: tuple[str, ...], two: tuple[str, ...], *, is_choice: bool = False) -> bool:
+    """Tell whether two values exclude each other: within the same bounds, and neither says more.
+
+    Where it is a choice they must have a word in common: who likes tea and trains chose twice.
+    """
+    bounds = _bounds_of(one), _bounds_of(two)
+    first, second = one[: len(one) - len(bounds[0])], two[: len(two) - len(bounds[1])]
+    heads = frozenset(map(_stem, first)), frozenset(map(_stem, second))
+    if bounds[0] != bounds[1] or not all(heads):
+        return False
+    if is_choice:
+        return first != second and not heads[0].isdisjoint(heads[1])
+    return not (heads[0] <= heads[1] or heads[1] <= heads[0])
+
+
+@cache
+def _every_bound() -> frozenset[str]:
+    tables = (table(path.stem) for path in _FOLDER.glob("*.toml"))
+    return frozenset(word for of in tables for word in of.bounds)
+
+
+def _bounds_of(value: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what limits a value: all from the first word on that says when, where or for whom."""
+    bounds = _every_bound()
+    return next((value[at:] for at, word in enumerate(value) if at and word in bounds), ())
+
+
+def _is_same_heading(old: PriorClaim, new: PriorClaim, key: str) -> bool:
+    """Tell whether two keys stand under one heading; under none a key must say more than a word."""
+    one, two = _plain(old.under), _plain(new.under)
+    if not (one and two):
+        return one == two and " " in key
+    return one.endswith(two) or two.endswith(one)
+
+
+def _is_same_context(old: PriorClaim, new: PriorClaim, is_named: object) -> bool:
+    """Tell whether two statements stand under one heading, or name their thing themselves."""
+    one, two = _plain(old.under), _plain(new.under)
+    if one == two or (one and two and (one.endswith(two) or two.endswith(one))):
+        return True
+    return bool(is_named) and not (one and two)
+
+
+def is_same_thing(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Tell whether two statements, each with its headings, say something of one thing.
+
+    They share a key, a predicate with its subject or all words but a number; or most of their
+    words, and neither names what the other does not.
+    """
+    first, second = read(one[0]), read(other[0])
+    if first.times != second.times or first.words == second.words:
+        return False
+    leads = _plain(one[1]), _plain(other[1])
+    if set(first.keys) & set(second.keys):
+        return leads[0] == leads[1] or not all(leads)
+    if (first.names - second.names) and (second.names - first.names):
+        return False
+    shared, every = first.content & second.content, first.content | second.content
+    return len(shared) > 1 and len(shared) >= MIN_SHARED_CONTENT * len(every)
 
 
 def forget() -> None:
-    """Hold no text that was read or compared any more: a large run has no room for them twice."""
-    for known in (change_of, _outline, _unsaid, read_row, sentences, matching.tokens):
-        known.cache_clear()
-
-
-def _is_long(text: str) -> bool:
-    """Tell whether a text is a list, a record or a paragraph: a part of it is no statement."""
-    return len(sentences(text)) > _SAID or _LISTED.search(text.strip()) is not None
-
-
-@lru_cache(maxsize=32_768)
-def _unsaid(language: Language, text: str) -> bool:
-    """Tell whether a text asks, quotes, jests, or leaves open what is: it says nothing of it."""
-    if "?" in text or "？" in text or _QUOTED.search(text):
-        return True
-    return read_row(language, text).has("sarcasm", "open")
-
-
-def _supposes(read: Row) -> bool:
-    """Tell whether a sentence supposes or plans, in other words than those of its predicate."""
-    if not read.has("hypothesis", "plan"):
-        return False
-    marked = {id(word) for item in read.items if item.is_mark for word in item.words}
-    spans = (*read.spans("hypothesis"), *read.spans("plan"))
-    return any(not {id(read.words[n]) for n in span} <= marked for span in spans)
-
-
-# -- the rules -----------------------------------------------------------------------------------
-
-
-def _between(old: Row, new: Row) -> Change | None:
-    apart = "letters" not in old.language.lists and not set(old.keys) & set(new.keys)
-    if apart:
-        return None
-    if _supposes(old):
-        return None if _supposes(new) or old.has("hypothesis") else plan_off(old, new)
-    own = _of_itself(old, new)
-    if own is None or _supposes(own.without("correction", "cancelled", "ended")):
-        return None
-    corrected = own.has("correction")
-    new = own.without("correction")
-    plain = old.is_plain and own.is_plain
-    rules = _FRAMES if plain else _RULES
-    found = next(filter(None, (rule(old, new) for rule in rules)), None)
-    if corrected and found is None:
-        found = _put_right(old, new) or _taken_back(old, new) or _touched(old, own)
-    elif corrected and found is not None:
-        found = structs.replace(found, strength="stated", reason=f"corrected: {found.reason}")
-    doubts = _FRAMED_DOUBTS if plain else _DOUBTS
-    found = found or next(filter(None, (rule(old, new) for rule in doubts)), None)
-    found = found or _first_said(old, new)
-    if found is None:
-        return None
-    first = old.items[0].key if old.items else ""
-    bare = found.kind == "keyed" or (first.startswith("§") and first != SELF)
-    return structs.replace(found, bare=bare)
-
-
-def _told_anew(old: Row, new: Row) -> Change | None:
-    """Return what is told of the same matter in another frame."""
-    own = None if _supposes(old) else _of_itself(old, new)
-    if own is None or _supposes(own.without("cancelled", "ended")):
-        return None
-    return next(filter(None, (rule(old, own) for rule in _ANEW)), None)
-
-
-def _of_itself(old: Row, new: Row) -> Row | None:
-    """Return what somebody says of themselves as their own statement; None for hearsay.
-
-    What somebody asks for is no hearsay.
-    """
-    new = new.without("asked")
-    report = new.without("correction").report and new.report
-    if report is None:  # "forget what I said" reports nothing
-        return new
-    speaker, own = report
-    return own if speaker.keys and speaker.keys == old.keys[: len(speaker.keys)] else None
-
-
-def _narrowed(old: Row, new: Row) -> Change | None:
-    """The newer one says all of the older one, with an exception."""
-    if not new.has("except") or old.has("except"):
-        return None
-    said, more = old.keys, new.without("except").keys
-    extra = [key for key in more if key not in said]
-    if extra and len(extra) <= _MOST and all(key in more for key in said):
-        return Change(kind="narrowed", strength="stated", reason="the same with an exception")
-    return None
-
-
-def _turned(old: Row, new: Row) -> Change | None:
-    """The same words in another order around "over": `tabs over spaces`, `spaces over tabs`."""
-    keys = old.keys, new.keys
-    if keys[0] == keys[1] or sorted(keys[0]) != sorted(keys[1]):
-        return None
-    if old.has("over") and new.has("over"):
-        return Change(kind="turned", strength="restated", reason="the same choice the other way")
-    return None
-
-
-def _exchanged(old: Row, new: Row) -> Change | None:
-    """The newer one names the old value and another in its place: `6380 instead of 6379`."""
-    if not new.has("instead", "changed") or is_negated(old):
-        return None
-    if sum(word.text == "→" for word in new.words) > 1:
-        return None  # a way, or steps
-    said = [i for i in old.items if not i.is_mark]
-    rest = new.without("instead", "changed")
-    mine = {i.key for i in said}
-    if len(said) < 2 or not mine <= {i.key for i in rest.items}:
-        return None
-    named = groups(rest, lambda item: item.key not in mine)
-    named = [g for g in named if not is_date(rest.language, g) or len(named) == 1]
-    if len(named) != 1 or len(named[0]) > _MOST:
-        return None
-    kind = kind_of(rest.language, named[0])
-    if any(kind_of(rest.language, [item]) == kind for item in said[1:]):
-        return Change(kind="exchanged", strength="stated", reason="the old value is named as left")
-    return None
-
-
-def _ended(old: Row, new: Row) -> Change | None:
-    """The newer one says of the very same matter that it is over."""
-    if is_negated(old):
-        return None
-    for kind, reason in _ENDS:
-        if new.has(kind):
-            rest = new.without(kind, "reason")
-            return _over(old, rest, kind, reason)
-    for name in new.language.predicates if old.marks else ():
-        if f"§{name}" in old.marks and new.tells(name, "end"):
-            spans = new.language.found(new.words, new.language.group(name, "end"))
-            gone = {n for span in spans for n in span}
-            words = tuple(w for n, w in enumerate(new.words) if n not in gone)
-            rest = row_of(new.language, words).without("reason")
-            return _over(old, rest, "ended", "it is said to be over")
-    return None
-
-
-_ENDS = (("cancelled", "it was called off"), ("ended", "it is said to be over"))
-
-
-def _over(old: Row, rest: Row, kind: str, reason: str) -> Change | None:
-    said = old.keys
-    left = [part for key in rest.keys for part in _parts(rest, key, said)]
-    left = [key for key in left if key in said or key not in rest.times]
-    if said[:1] == [SELF] and SELF not in left:  # "We use it", "It is no longer used"
-        done = {w.stem for i in old.items if i.is_mark for w in i.words}
-        said = [i.key for i in old.items if not i.is_mark]
-        left = [key for key in left if key in said or key not in done]
-        said.sort(key=lambda key: key not in left[:1])
-    shared = [key for key in said if key in left]
-    if not shared or not set(left) <= set(said) or shared[0] != said[0]:
-        return None
-    cover = len(shared) / len(said)
-    plain = len(shared) >= 2 or len(shared) == len(said)
-    listed = cover < 1 and old.has("and")
-    repeated = kind == "cancelled" and old.has("every") and not rest.has("every")
-    strength: Strength = "stated" if plain and not listed and not repeated else "doubt"
-    if not plain and not (kind == "cancelled" and has_date(old)):
-        return None
-    return Change(kind=kind, strength=strength, reason=reason, cover=cover)
-
-
-def _parts(read: Row, key: str, said: Sequence[str]) -> Sequence[str]:
-    """Part a word of a script without blanks into words that the other statement holds."""
-    if key in said or "letters" not in read.language.lists:
-        return (key,)
-    parts: list[str] = []
-    tail = key
-    while tail:
-        part = next((s for s in said if s and tail.startswith(s)), "")
-        if not part:
-            return (key,)
-        parts.append(part)
-        tail = tail[len(part) :]
-    return parts
-
-
-def _back(old: Row, new: Row) -> Change | None:
-    """Somebody who was away is back."""
-    if not (new.has("back") and old.has("away")) or is_negated(new):
-        return None
-    found = _over(old, new.without("back", "reason"), "back", "what was away is back")
-    if found is not None:
-        return structs.replace(found, strength="stated")
-    left = new.without("back", "away", "reason").keys
-    left = [key for key in left if key not in new.times]
-    if left and left == old.keys[: len(left)]:
-        cover = len(left) / len(old.keys)
-        return Change(kind="back", strength="stated", reason="what was away is back", cover=cover)
-    return None
-
-
-def _negated(old: Row, new: Row) -> Change | None:
-    """The same statement, once negated and once not."""
-    if is_negated(old) == is_negated(new):
-        return None
-    one, other = old.without("negation", "ended"), new.without("negation", "ended", "again")
-    said, left = one.keys, other.keys
-    if is_negated(old) and new.has("permitted") and not one.has("permitted"):
-        said = [i.key for i in one.items if not i.is_mark]
-        left = other.without("permitted").keys
-    if "letters" in old.language.lists and "".join(said) == "".join(left):
-        left = said  # the same text, cut elsewhere
-    if not left or not set(left) <= set(said) or left[0] != said[0]:
-        return None
-    if len(left) < 2 and "letters" not in old.language.lists:
-        return None
-    cover = len(set(left)) / len(set(said))
-    if cover < 1 and is_negated(old):
-        return None  # what is denied may be just that which the other does not say
-    if cover < 1:
-        doubt = "it negates a part"
-        return Change(kind="negated", strength="doubt", reason=doubt, cover=cover)
-    strength: Strength = "stated" if new.has("again") else "restated"
-    return Change(kind="negated", strength=strength, reason="the same statement, once negated")
-
-
-def _opposed(old: Row, new: Row) -> Change | None:
-    """The same statement with the opposite word."""
-    if is_negated(old) != is_negated(new) or is_past_only(old, new):
-        return None
-    keys = _turning(_bound_off(old)), _turning(_told_off(new))
-    if keys[0] ^ keys[1] in old.language.opposites and len(keys[0] & keys[1]) > 0:
-        reason = "the same statement with the opposite word"
-        return Change(kind="opposed", strength=_told(old, new), reason=reason)
-    return None
-
-
-def _turning(read: Row) -> frozenset[str]:
-    """Return the keys of a sentence, and the small words that turn one round: `on`, `off`."""
-    turns = (word.stem for word in read.words if word.stem in read.language.turning)
-    return frozenset((*read.keys, *turns))
-
-
-def _bound_off(old: Row) -> Row:
-    """Return an older statement without the time for which it held: `closed until April 3`."""
-    return _timeless(old.without("temporary")) if old.has("temporary") else old
-
-
-def _told_off(new: Row) -> Row:
-    """Return a newer statement without `again`, and without when it came about."""
-    told = new.without("again", "turned")
-    return _timeless(told) if new.has("turned") else told
-
-
-def _timeless(read: Row) -> Row:
-    """Return a sentence without its days, and the numbers beside them."""
-    dated = [is_date(read.language, [item]) for item in read.items]
-    beside = [any(dated[max(n - 1, 0) : n + 2]) for n in range(len(dated))]
-    kept = tuple(
-        item
-        for item, near in zip(read.items, beside, strict=True)
-        if item.is_mark
-        or not (item.key in read.times or (near and kind_of(read.language, [item]) == "number"))
-    )
-    return structs.replace(read, items=kept)
-
-
-def _restated(old: Row, new: Row) -> Change | None:
-    """The same frame with another value where there is one at a time."""
-    if new.has("temporary") or is_past_only(old, new) or is_negated(old) != is_negated(new):
-        return None
-    kind, reason = other_value(old, new)
-    if not reason:
-        return None
-    doubtful = old.has("temporary")
-    if kind == "keyed":  # a key may be a list, unless its name says that it has one value
-        doubtful |= bound_of(old) != bound_of(new) or not has_one(old)
-    strength: Strength = "doubt" if doubtful else _told(old, new)
-    return Change(kind=kind, strength=strength, reason=reason)
-
-
-def _told(old: Row, new: Row) -> Strength:
-    return "stated" if tells_change(old, new) else "restated"
-
-
-def _put_right(old: Row, new: Row) -> Change | None:
-    """A correction of one value, whatever the predicate."""
-    slot = slot_of(old, new)
-    if slot is None or slot.start < 1 or not (is_behind(old, slot.start) or old.predicate < 0):
-        return None
-    if old.predicate < 0 and slot.end < len(old.items):
-        return None
-    return Change(kind="restated", strength="stated", reason="another value")
-
-
-def _taken_back(old: Row, new: Row) -> Change | None:
-    """A correction without a new value: most of what it names stands in the older one."""
-    if not (new.has("wrong") or is_negated(new)):
-        return None
-    rest = new.without("wrong", "negation", "ended")
-    left = {key for key in rest.keys if key != SELF}
-    said = set(old.keys)
-    shared = left & said
-    if not left or not shared:
-        return None
-    if len(shared) / len(left) < (_LOOSE if len(left) > 2 else 0.5):
-        opens = any(span[0] == 0 for span in new.spans("correction"))
-        if not opens or old.keys[0] not in left:
-            return None
-    dropped = "drops_pronouns" in new.language.lists
-    if not dropped and (SELF in rest.keys) != (SELF in said) and len(shared) < 2:
-        return None
-    cover = len(shared) / len(said)
-    return Change(kind="taken back", strength="stated", reason="it was taken back", cover=cover)
-
-
-def _touched(old: Row, new: Row) -> Change | None:
-    """A correction, said first thing, of what the older one says among other things."""
-    opens = any(span[0] == 0 for span in new.spans("correction"))
-    said = {i.key for i in old.items if not i.is_mark}
-    mine = [i.key for i in new.without("correction", "negation").items if not i.is_mark]
-    shared = said & {*mine}
-    named = bool(mine) and [i.key for i in old.items[:1]] == mine[:1] and old.predicate > 0
-    if not opens or (not named and len(shared) < _BOTH) or len(shared) < _PART * len(mine):
-        return None
-    return Change(kind="touched", strength="doubt", reason="it corrects a part")
-
-
-def _first_said(old: Row, new: Row) -> Change | None:
-    """What both say first is a change, whatever they say of it then: a person has to look."""
-    before, after = opening(old), opening(new)
-    if before is old and after is new:
-        return None
-    plain = before.is_plain and after.is_plain
-    rules = (_restated, handed_over) if plain else _OPENINGS
-    found = next(filter(None, (rule(before, after) for rule in rules)), None)
-    return structs.replace(found, strength="doubt") if found else None
-
-
-_ANEW: tuple[Callable[[Row, Row], Change | None], ...] = (
-    retold,
-    come_about,
-    handed_on,
-    gone,
-    kept_after_all,
-)
-_DOUBTS: tuple[Callable[[Row, Row], Change | None], ...] = (
-    left,
-    set_anew,
-    holds_now,
-    another_day,
-    value_over,
-    set_otherwise,
-    upgraded,
-    handed_over,
-    reshaped,
-    plan_off,
-    disproved,
-    ended_for_some,
-    *_ANEW,
-)
-_RULES: tuple[Callable[[Row, Row], Change | None], ...] = (
-    _narrowed,
-    _turned,
-    _exchanged,
-    given_up,
-    _ended,
-    _back,
-    _negated,
-    _opposed,
-    _restated,
-)
-_FRAMES, _FRAMED_DOUBTS = (_turned, _restated), (another_day, handed_over)
-"""The rules for two sentences of which no word tells of a change: most pairs are such."""
-_OPENINGS: tuple[Callable[[Row, Row], Change | None], ...] = (
-    *(_ended, given_up, _opposed, _restated, set_anew, holds_now, upgraded, reshaped),
-    *(handed_over, *_ANEW),
-)
+    """Forget what was read: after a large run its texts are not asked for again."""
+    read.cache_clear()

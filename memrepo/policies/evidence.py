@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from memrepo.core.memory import Memory, Source
+from memrepo.policies.terms import terms
 
 if TYPE_CHECKING:
     from memrepo.core.judge import Newer
@@ -55,23 +56,56 @@ def _seen(sources: Iterable[Source]) -> str:
     return max((s.captured[:10] for s in sources), default="")
 
 
-def newer_first(hits: Sequence[_T], memories: Sequence[Memory]) -> list[_T]:
-    """Return hits in their order, but of two that contradict each other the newer one first.
+MIN_SHARED = 0.4
+"""Two statements about one thing share at least this part of their words."""
 
-    Both stay on one of the two places that they had.
+
+def newer_first(
+    hits: Sequence[_T], memories: Sequence[Memory], asked: frozenset[str] = frozenset()
+) -> list[tuple[_T, tuple[Memory, ...]]]:
+    """Return hits in their order, but of two about one thing the newer one first.
+
+    Both stay in the two places that they had. Each comes with the older hits about its thing. The
+    older one keeps its place where it has one of the words that were asked for, and the newer one
+    has not; unless they contradict each other.
     """
     order = list(range(len(hits)))
-    contested = [n for n, memory in enumerate(memories) if memory.standing == "contested"]
-    if len(contested) < 2:
-        return list(hits)
+    older: dict[int, list[Memory]] = {}
+    for at, one in enumerate(memories):
+        for other in range(at + 1, len(memories)):
+            is_contested = _are_contested(one, memories[other])
+            if not (is_contested or _are_alike(one, memories[other])):
+                continue
+            newer = newer_of(one.sources, memories[other].sources)[0]
+            if newer == "unknown":
+                continue
+            new, old = (at, other) if newer == "first" else (other, at)
+            older.setdefault(new, []).append(memories[old])
+            first, second = order.index(at), order.index(other)
+            only_old = asked.intersection(terms(memories[old].said)).difference(
+                terms(memories[new].said)
+            )
+            if first < second and new == other and (is_contested or not only_old):
+                order[first], order[second] = other, at
+    return [(hits[n], tuple(older.get(n, ()))) for n in order]
+
+
+def _are_contested(one: Memory, other: Memory) -> bool:
+    if not one.standing == other.standing == "contested":
+        return False
     from memrepo.policies.conflicts import contradicts  # a search seldom meets a contradiction
 
-    for at, one in enumerate(contested):
-        for other in contested[at + 1 :]:
-            if not contradicts(memories[one], memories[other]):
-                continue
-            first, second = order.index(one), order.index(other)
-            newer = newer_of(memories[one].sources, memories[other].sources)[0]
-            if first < second and newer == "second":
-                order[first], order[second] = other, one
-    return [hits[n] for n in order]
+    return contradicts(one, other)
+
+
+def _are_alike(one: Memory, other: Memory) -> bool:
+    """Tell whether two memories are about one thing; what shares few words is not read."""
+    if one.is_note or other.is_note:
+        return False
+    words = frozenset(terms(one.said)), frozenset(terms(other.said))
+    if len(words[0] & words[1]) < MIN_SHARED * min(map(len, words)):
+        return False
+    from memrepo.policies.change import is_same_thing  # its tables are read for few searches
+
+    leads = one.text("lead"), other.text("lead")
+    return is_same_thing((one.said, leads[0]), (other.said, leads[1]))

@@ -10,12 +10,6 @@ Deliberate differences:
   one word and are two statements.
 - An empty subject or predicate equals nothing, else all bullets under one heading were duplicates.
 - Texts are compared by words, or by pairs of characters in scripts without blanks.
-
-Which statements are so alike that they may contradict each other: the cosine of their words.
-
-Lineage: engram, contradiction detection (the five most similar above 0.7 are looked at).
-Deliberate difference: where more than five are equally alike none of these is taken. Such a
-statement is a line of a list, and five lines of it would be no better than the others.
 """
 
 from __future__ import annotations
@@ -24,11 +18,9 @@ import math
 from collections.abc import (
     Callable,
     Collection,
-    Container,
     Iterable,
     Iterator,
     Mapping,
-    MutableMapping,
     Sequence,
 )
 from functools import lru_cache, partial
@@ -264,15 +256,6 @@ def tokens(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def is_paired(words: Collection[str]) -> bool:
-    """Tell whether some words are pairs of characters, of a script without spaces."""
-    return max(words, default="") >= _PAIRS_FROM
-
-
-_PAIRS_FROM = "\u2e80"
-"""From here on stand the scripts that are cut into pairs."""
-
-
 def _holds_wide(text: str) -> bool:
     """Tell without a pattern whether a text holds Han, Kana or Hangul; an emoji is none of them."""
     if max(text, default="") < _WIDE[0]:
@@ -336,10 +319,6 @@ def probable_duplicate(statement: Statement, index: PriorIndex) -> Duplicate | N
     return Duplicate(memory_id=memory_id, score=-score, reason=f"composite_{-score:.2f}_subject")
 
 
-MOST = 5
-"""With how many statements one is compared."""
-
-
 def cosine(one: frozenset[str], other: Collection[str]) -> float:
     """Return the cosine of two sets of words, 0 to 1; 0 where one is empty."""
     if not one or not other:
@@ -362,162 +341,3 @@ def akin(memory: Memory, others: Iterable[Memory]) -> list[tuple[Memory, float]]
     ]
     alike = [(other, round(score, 2)) for other, score in scored if score >= AKIN]
     return sorted(alike, key=lambda pair: (-pair[1], pair[0].id))[:FEW]
-
-
-SHORT = 6
-"""So many words a short statement has at most; they are found apart from the rest."""
-
-
-class WordIndex:
-    """The words of each statement, and the statements that hold each word, as they came."""
-
-    def __init__(self, texts: Iterable[tuple[str, str]] = ()) -> None:
-        """Take (id, text) pairs."""
-        self.words: MutableMapping[str, tuple[str, ...]] = {}
-        self.holders: dict[str, list[str]] = {}
-        self._short: dict[str, list[str]] = {}
-        for id_, text in texts:
-            self.put(id_, text)
-
-    def put(self, id_: str, text: str) -> None:
-        """Take a statement that is new here."""
-        found = tokens(text)
-        self.words[id_] = tuple(sorted(found))  # sets would take three times the room
-        for word in found:
-            self.holders.setdefault(word, []).append(id_)
-        if self._short and len(found) <= SHORT:
-            for word in found & self._short.keys():
-                self._short[word].append(id_)
-
-    def drop(self, id_: str) -> None:
-        """Know no more of a statement."""
-        found = frozenset(self.words.pop(id_))
-        for word in found:
-            self.holders[word].remove(id_)
-        if len(found) <= SHORT:
-            for word in found & self._short.keys():
-                self._short[word].remove(id_)
-
-    def over(self, words: frozenset[str], id_: str) -> tuple[int, int]:
-        """Return how many words a statement shares with some, and how many it holds."""
-        other = self.words[id_]
-        return len(words.intersection(other)), len(other)
-
-    def size(self, id_: str) -> int:
-        """Return how many words a statement holds."""
-        return len(self.words[id_])
-
-    def is_paired(self, id_: str) -> bool:
-        """Tell whether the words of a statement are pairs of characters."""
-        return is_paired(self.words[id_])
-
-    def holding(self, word: str) -> Sequence[str]:
-        """Return the statements that hold a word."""
-        return self.holders.get(word, ())
-
-    def count(self, word: str) -> int:
-        """Return how many statements hold a word."""
-        return len(self.holders.get(word, ()))
-
-    def within(self, word: str, most: float) -> list[str]:
-        """Return the statements that hold a word, and at most so many."""
-        of = self.words
-        return [id_ for id_ in self.holding(word) if len(of[id_]) <= most]
-
-    def _of_short(self, word: str) -> Sequence[str]:
-        """Return the short statements with a word, gathered when it is first asked for."""
-        if word not in self._short:
-            self._short[word] = self.within(word, SHORT)
-        return self._short[word]
-
-    def rarest(self, words: Iterable[str]) -> list[str]:
-        """Return words, those that fewest statements hold first."""
-        return sorted(words, key=lambda word: (self.count(word), word))
-
-    def sharing(self, words: Collection[str], least: float) -> Iterator[Sequence[str]]:
-        """Yield by word, the rarest first, who may share enough of some words with them.
-
-        Enough is a share of the words of the shorter of two. Whoever is first met at a word shares
-        no more than what comes after it, so that of the words that stand everywhere only short
-        statements are yielded: those that hold nothing else.
-        """
-        for at, word in enumerate(self.rarest(words)):
-            most = (len(words) - at) / least
-            if len(words) <= most:
-                yield self.holding(word)
-            elif most < SHORT + 1:
-                yield [id_ for id_ in self._of_short(word) if self.size(id_) <= most]
-            else:
-                yield self.within(word, most)
-
-
-ALIKE = 0.7
-"""Above this cosine two statements are compared."""
-LOOKED = 64
-"""How many statements are looked at for one, those with its rarest words first: what shares only
-words that so many have is not found, and the work grows with the statements, not their pairs."""
-
-
-class Similar:
-    """Which statements are so alike that they may contradict each other.
-
-    A cosine above 0.7 takes more than 0.49 of the words of either statement in common, so two
-    that are alike share one of the rarest 0.51 of each.
-    """
-
-    def __init__(self, texts: Iterable[tuple[str, str]] | WordIndex) -> None:
-        """Take (id, text) pairs, or statements whose words are known."""
-        self._index = texts if isinstance(texts, WordIndex) else WordIndex(texts)
-        self._words = self._index.words
-
-    def nearest(self, id_: str, asked: Container[str] | None = None) -> list[tuple[str, float]]:
-        """Return the statements that are most like one of them, best first.
-
-        Where only some ids are asked about, nothing is returned where none of them may be among it.
-        """
-        words = frozenset(self._words.get(id_, ()))
-        near = self._near(id_, words)
-        if asked is not None and not any(other in asked for other in near):
-            return []
-        scored = [(other, self._cosine(words, other)) for other in near]
-        alike = sorted(
-            (pair for pair in scored if pair[1] > ALIKE), key=lambda pair: (-pair[1], pair[0])
-        )
-        if len(alike) <= MOST:
-            return alike
-        return [pair for pair in alike[:MOST] if pair[1] > alike[MOST][1]]
-
-    def around(self, ids: Iterable[str]) -> set[str]:
-        """Return all whose nearest may be among some statements: those that are alike to one.
-
-        Where that takes as many looks as `nearest` of every statement would, it is every statement.
-        """
-        found: set[str] = set()
-        looks = LOOKED * len(self._words)
-        for id_ in ids:
-            words = frozenset(self._words.get(id_, ()))
-            near = {other for word in self._rarest(words) for other in self._index.holding(word)}
-            if (looks := looks - len(near)) < 0:
-                return set(self._words)
-            found |= {other for other in near if self._cosine(words, other) > ALIKE}
-        return found
-
-    def _cosine(self, words: frozenset[str], other: str) -> float:
-        shared, size = self._index.over(words, other)
-        return shared / math.sqrt(len(words) * size) if shared else 0.0
-
-    def _near(self, id_: str, words: frozenset[str]) -> dict[str, None]:
-        """Return who shares one of the rarest words, at most LOOKED."""
-        near: dict[str, None] = {}
-        for word in self._rarest(words):
-            for other in self._index.holding(word):
-                if other != id_:
-                    near[other] = None
-                if len(near) == LOOKED:
-                    return near
-        return near
-
-    def _rarest(self, words: frozenset[str]) -> list[str]:
-        """Return the rarest words, of which whoever is alike has one."""
-        common = math.floor(ALIKE * ALIKE * len(words)) + 1
-        return self._index.rarest(words)[: len(words) - common + 1]

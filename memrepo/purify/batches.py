@@ -53,7 +53,7 @@ from memrepo.purify.answers import (
 from memrepo.purify.grounding import Grounds, check_of, grounds_of, verbatim
 from memrepo.purify.passes import check_claims, check_verdicts, with_postures
 
-PAIRS = 20
+PAIRS = 50
 """Pairs that one question to a model holds."""
 CHECKS = 40
 """Wordings that one second question holds."""

@@ -40,7 +40,7 @@ from memrepo.policies.matching import normal_subject, tokens
 from memrepo.purify.assemble import Decision
 from memrepo.purify.candidate_files import Aside, deferred, was_rejected
 from memrepo.purify.clusters import shared_entities
-from memrepo.purify.decisions import Near, compared_in
+from memrepo.purify.decisions import Statements, compared_in
 from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
 from memrepo.purify.intake import Intake, Reader, SourceText
 from memrepo.purify.known import unite
@@ -321,18 +321,18 @@ def _shared(own: _Said, other: _Said) -> int:
 
 
 def overruling(
-    state: State, placed: Iterable[Placed], near: Near | None = None
+    state: State, placed: Iterable[Placed], near: Statements | None = None
 ) -> tuple[Placed, ...]:
     """Return units in scope, those that change a standing memory marked so."""
     placed = tuple(placed)
     if not placed:  # as in most runs: no statement is cut into words for them
         return ()
-    near = near or Near()
+    near = near or Statements()
     near.follow(compared_in(state))
     return tuple(_marked(one, near) for one in placed)
 
 
-def _marked(placed: Placed, near: Near) -> Placed:
+def _marked(placed: Placed, near: Statements) -> Placed:
     claim = PriorClaim(
         memory_id="",
         type="fact",
@@ -369,7 +369,7 @@ def in_scope(
     *,
     nominees: Sequence[Nominee] = (),
     afresh: bool,
-    near: Near | None = None,
+    near: Statements | None = None,
 ) -> Scope:
     """Gather what is judged in this run; `afresh` takes what was rejected before as well.
 

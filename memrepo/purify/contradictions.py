@@ -1,8 +1,8 @@
 """Contradictions, among what a run brings and among what stands: one question a suspected pair.
 
 Lineage: engram, contradiction detection. A pair is suspected when the judge named it while it
-worded a claim, when both give another value to one subject and predicate, when rules notice a
-change, or when their words are alike. A claim whose pair could not be judged is left open, as any
+worded a claim or when rules notice a change; a model is also asked about the statements that may
+be about the same thing. A claim whose pair could not be judged is left open, as any
 other question would leave it.
 
 Among what stands, whoever wrote it, each pair is looked at once: one that a person decided, that is
@@ -11,9 +11,8 @@ flagged, or of which a model said that both hold is not asked about again until 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
 from itertools import islice
 
 import msgspec
@@ -33,23 +32,16 @@ from memrepo.core.judge import (
     Suspicion,
     Why,
 )
-from memrepo.core.memory import OWN_ACTOR, Memory, editable, having, listed
+from memrepo.core.memory import OWN_ACTOR, Memory, editable
 from memrepo.core.state import State
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import same_place
-from memrepo.policies.matching import (
-    MOST,
-    Similar,
-    normal_predicate,
-    normal_subject,
-)
 from memrepo.purify.answers import Kept
 from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.batches import Asked, Asking, ask_pairs
 from memrepo.purify.decisions import (
-    LOOKED,
     PENDING,
-    Near,
+    Statements,
     compared_in,
     decided_pair,
     is_compared,
@@ -62,8 +54,6 @@ from memrepo.purify.marks import Marks
 NEWS = ("new_claim", "probable_duplicate", "reworded")
 Pair = tuple[str, str]
 """A cluster, or a memory that stands, and the memory that its claim is compared with."""
-Key = tuple[str, str, str]
-"""Scope, subject and predicate, folded."""
 
 
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +72,7 @@ def verified(
     claims: tuple[CanonicalClaim, ...],
     former: Former,
     setting: Asking,
-    near: Near | None = None,
+    statements: Statements | None = None,
     marks: Marks | None = None,
 ) -> Verified:
     """Assemble claims, once more where a second look at their contradictions changed something.
@@ -95,7 +85,9 @@ def verified(
         claims = tuple(map(_doubted, claims))
     made = assemble(state, groups, claims, former, setting.now, marks=marks)
     asked: Asked[Finding] = Asked(name="contradiction")
-    suspicions = dict(_suspicions(state, made, claims, replacing, near))
+    pool, is_model = Pool(state, made, statements), bool(setting.judge.prompt_hash)
+    pairs = _suspicions(made, claims, replacing, pool, is_model)
+    suspicions = dict(pairs)
     findings = ask(suspicions, setting.local_now, setting.judge, asked, setting.kept)
     harmless = harmless_of(suspicions, findings, setting.judge)
     rest = tuple(_believed(c, findings) for c in claims if c.cluster_id not in asked.open)
@@ -281,19 +273,25 @@ def _day(prior: PriorClaim) -> str:
 
 # -- who is suspected ----------------------------------------------------------------------------
 
+MAX_SIMILAR = 5
+"""A model is asked about so many statements that may be about the same thing as a new one."""
+MAX_ASKED = 50
+"""Pairs that one run asks a model about; the rest wait for the next."""
+
 
 def _suspicions(
-    state: State,
     made: Assembled,
     claims: Sequence[CanonicalClaim],
     replacing: frozenset[Pair],
-    near: Near | None,
+    pool: Pool,
+    is_model: bool,
 ) -> Iterator[tuple[Pair, Suspicion]]:
-    """Yield each suspected pair once: those that the judge named, those of one key, those alike."""
-    pool = Pool(state, made, near)
+    """Yield each suspected pair once: those that the judge named, then those that rules find."""
     became = {d.cluster_id: d for d in made.decisions}
-    pool.compare(d.memory_id for d in made.decisions if d.disposition in NEWS)
+    news = {d.memory_id for d in made.decisions if d.disposition in NEWS}
+    pool.compare(news)
     seen: set[frozenset[str]] = set()
+    left = MAX_ASKED
     for claim in claims:
         decision = became.get(claim.cluster_id)
         if decision is None:
@@ -303,16 +301,14 @@ def _suspicions(
         rows: list[tuple[str, Why]] = [
             (other, "replaced") for other in named if (claim.cluster_id, other) in replacing
         ]
-        if decision.disposition in NEWS:
-            rows += [(other, "changed") for other in pool.changed(id_)]
         rows += [(other, "claimed") for other in named]
-        if decision.disposition in NEWS:
-            rows += [(other, "same_key") for other in pool.other_values(id_)]
-            rows += [(other, "similar") for other in pool.alike(id_)]
+        if id_ in news:
+            rows += pool.suspected(id_, is_model=is_model and left > 0)
+            left -= sum(why == "similar" for _, why in rows)
         for other, why in rows:
             pair = frozenset((id_, other))
-            if pair in seen or not pool.open_to_doubt(
-                id_, other, named=why in ("claimed", "replaced")
+            if pair in seen or not pool.is_open(
+                id_, other, is_named=why in ("claimed", "replaced")
             ):
                 continue
             seen.add(pair)
@@ -327,23 +323,16 @@ def _suspicions(
             )
 
 
-class _Around(msgspec.Struct, frozen=True):
-    """Memories of which one may be suspected, and whom their words bring together with whom."""
-
-    ids: Sequence[str]
-    near: Mapping[str, Set[str]]
-    alike: Set[str]
-
-
 class Pool:
     """The claims that recall will see after a run, as far as the run is known."""
 
     def __init__(
-        self, state: State, made: Assembled | None = None, near: Near | None = None
+        self, state: State, made: Assembled | None = None, statements: Statements | None = None
     ) -> None:
-        """Take a state with what a run makes of it; `near` may know most of it already."""
+        """Take a state with what a run makes of it; `statements` may know most of it already."""
         made = made or Assembled()
-        self._known_near = near or Near()
+        self._statements = statements or Statements()
+        self._is_followed = False
         reworded = {u.id: u for u in made.rewords}
         self.memories = editable(compared_in(state))
         for id_ in sorted(self.memories.keys() & reworded):
@@ -358,7 +347,7 @@ class Pool:
         }
         self._cases = state.corrections
 
-    def open_to_doubt(self, id_: str, other: str, *, named: bool) -> bool:
+    def is_open(self, id_: str, other: str, *, is_named: bool) -> bool:
         """Tell whether a pair is worth a question: nothing has decided or flagged it yet."""
         if not {id_, other} <= self.memories.keys() or {id_, other} & self._lost:
             return False
@@ -367,82 +356,30 @@ class Pool:
             return False  # what holds for one user or project says nothing of another
         if same_place(one.sources, two.sources):
             return False  # the words that follow one another in a line were meant together
-        if named and contradicts(one, two) and contradicts(two, one):
+        if is_named and contradicts(one, two) and contradicts(two, one):
             return False
         case = self._cases.between(id_, other)
         return case is None or not case.about({id_: one.body, other: two.body})
 
-    def other_values(self, id_: str) -> list[str]:
-        """Return who gives another value to the same subject and predicate; none for a list."""
-        mine = self.memories.get(id_)
-        key = _key(mine) if mine else None
-        if mine is None or key is None or len(self._by_key[key]) > MOST + 1:
+    def compare(self, ids: Collection[str]) -> None:
+        """Prepare to compare some memories with the others."""
+        self._follow().compare(ids)
+
+    def suspected(self, id_: str, *, is_model: bool) -> list[tuple[str, Why]]:
+        """Return whom a memory may change, or be changed by; more of them for a model to judge."""
+        if id_ not in self.memories:
             return []
-        value = normal_subject(mine.text("object"))
-        others = [i for other, ids in self._by_key[key].items() if other != value for i in ids]
-        return sorted(others) if len(others) <= MOST else []
+        claim, statements = prior_of(self.memories[id_]), self._follow()
+        rows: list[tuple[str, Why]] = [(o, "changed") for o in sorted(statements.changed(claim))]
+        if is_model:
+            rows += [(other, "similar") for other in statements.similar(claim, MAX_SIMILAR)]
+        return rows
 
-    def compare(self, ids: Iterable[str]) -> None:
-        """Find out what some memories change by their words, of those that are alike together."""
-        self._near.compare(ids)
-
-    def changed(self, id_: str, asked: Collection[str] | None = None) -> list[str]:
-        """Return which memories one changes by its words, or which change it.
-
-        Where only some are asked about, it is nothing that concerns none of them.
-        """
-        memory = self.memories.get(id_)
-        if memory is None:
-            return []
-        if asked is not None and len(asked) <= LOOKED:
-            from memrepo.policies.change import are_apart  # as in `noticed`: it reads rules
-
-            others = [self.memories[other].said for other in asked if other in self.memories]
-            if all(are_apart(memory.said, other) for other in others):
-                return []  # of the others nobody has to be read
-        return sorted(self._near.changed(prior_of(memory), asked))
-
-    def alike(self, id_: str, asked: Container[str] | None = None) -> list[str]:
-        """Return whose words are most like those of a memory, best first; `asked` as above."""
-        return [other for other, _ in self._similar.nearest(id_, asked)]
-
-    def around(self, ids: Collection[str]) -> _Around:
-        """Return some memories, and all others that may be suspected together with one of them."""
-        here = sorted(self.memories.keys() & ids)
-        if not here:
-            return _Around(ids=(), near={}, alike=frozenset())
-        keys = {key for id_ in here if (key := _key(self.memories[id_]))}
-        keyed = {i for key in keys for same in self._by_key[key].values() for i in same}
-        alike, near = self._similar.around(here), self._near.around(here)
-        return _Around(ids=sorted({*here, *keyed, *near} | alike), near=near, alike=alike)
-
-    @cached_property
-    def _near(self) -> Near:
-        self._known_near.follow(self.memories)
-        return self._known_near
-
-    @cached_property
-    def _similar(self) -> Similar:
-        return Similar(self._near.index)
-
-    @cached_property
-    def _by_key(self) -> Mapping[Key, Mapping[str, list[str]]]:
-        """Return the ids by value, by key."""
-        found: dict[Key, dict[str, list[str]]] = {}
-        for memory in having(listed(self.memories), ("predicate",)):
-            if key := _key(memory):
-                values = found.setdefault(key, {})
-                values.setdefault(normal_subject(memory.text("object")), []).append(memory.id)
-        return found
-
-
-def _key(memory: Memory) -> Key | None:
-    key = normal_subject(memory.text("subject")), normal_predicate(memory.text("predicate"))
-    return (memory.text("scope"), *key) if all((*key, memory.text("object").strip())) else None
-
-
-MOST_ASKED = 50
-"""Pairs that one run asks a model about; the rest wait for the next."""
+    def _follow(self) -> Statements:
+        if not self._is_followed:
+            self._statements.follow(self.memories)
+            self._is_followed = True
+        return self._statements
 
 
 class Among(msgspec.Struct, frozen=True, kw_only=True):
@@ -462,17 +399,18 @@ def among(
     never: Collection[str],
     compared: Collection[str],
     changed: Collection[str] | None = None,
-    near: Near | None = None,
+    statements: Statements | None = None,
 ) -> Among:
-    """Decide every suspected pair of active memories, at most MOST_ASKED with a model.
+    """Decide every suspected pair of active memories, at most MAX_ASKED with a model.
 
     `never` holds the fingerprints of decisions that a person took back, `compared` the prints of
     pairs that a model let stand before. Of a pair one side is among the ids `changed`, if given;
-    `near` may hold most of the statements already.
+    `statements` may hold most of them already.
     """
     asked: Asked[Finding] = Asked(name="contradiction")
-    pairs = _suspected(state, never, compared, changed, near)
-    chosen = dict(islice(pairs, MOST_ASKED) if judge.prompt_hash else pairs)
+    is_model = bool(judge.prompt_hash)
+    pairs = _suspected(never, compared, changed, Pool(state, None, statements), is_model)
+    chosen = dict(islice(pairs, MAX_ASKED) if is_model else pairs)
     findings = ask(chosen, now, judge, asked)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
     steps: list[Step] = []
@@ -486,36 +424,24 @@ def among(
 
 
 def _suspected(
-    state: State,
     never: Collection[str],
     compared: Collection[str],
     changed: Collection[str] | None,
-    near: Near | None,
+    pool: Pool,
+    is_model: bool,
 ) -> Iterator[tuple[Pair, Suspicion]]:
     """Yield the pairs worth a question, the newer memory first in each."""
-    pool = Pool(state, near=near)
-    new = pool.memories.keys() if changed is None else changed
-    if changed is None:
-        pool.compare(new)
+    ids = pool.memories.keys() if changed is None else pool.memories.keys() & set(changed)
+    if ids:
+        pool.compare(ids)
     seen: set[frozenset[str]] = set()
-    around = None if changed is None else pool.around(changed)
-    for id_ in sorted(pool.memories) if around is None else around.ids:
-        rows: list[tuple[str, Why]] = []
-        if around is None or id_ in new:
-            rows += [(other, "changed") for other in pool.changed(id_)]
-        elif met := around.near.get(id_):
-            rows += [(other, "changed") for other in pool.changed(id_, met)]
-        rows += [(other, "same_key") for other in pool.other_values(id_)]
-        if around is None or id_ in new:
-            rows += [(other, "similar") for other in pool.alike(id_)]
-        elif id_ in around.alike:
-            rows += [(other, "similar") for other in pool.alike(id_, new)]
-        for other, why in rows:
+    for id_ in sorted(ids):
+        for other, why in pool.suspected(id_, is_model=is_model):
             pair = frozenset((id_, other))
-            if pair in seen or not (id_ in new or other in new):
+            if pair in seen:
                 continue
             seen.add(pair)
-            if not pool.open_to_doubt(id_, other, named=False):
+            if not pool.is_open(id_, other, is_named=False):
                 continue
             sides = (pool.memories[id_], pool.memories[other])
             second, first = sorted(sides, key=_age)

@@ -1,20 +1,17 @@
 """Decisions that are a commit of their own: what a statement changes, and what contradicts.
 
-What changes is told by words (`policies.change`); which one is newer by evidence: a day that
-stands in a text, heading or file name is sure, a later line or a later commit only says in which
-order two lines were written.
+`policies.change` says what a statement does to another; which one is newer is a matter of evidence:
+a day in a text, heading or file name is certain, and so is the order in which git saw two lines of
+one file. The order of two lines, or of two files, is not.
 
-A judge cannot name the memory of another claim of its own answer, since that memory does not exist
-yet. It says that a claim is stale; here the newer one is found and the two are linked. Each
-contradiction writes its file under `corrections/` in the commit of the decision.
+Each contradiction writes its file under `corrections/` in the commit of the decision.
 """
 
 from __future__ import annotations
 
-from array import array
+import heapq
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -29,82 +26,59 @@ from memrepo.core.memory import (
     OWN_ACTOR,
     Link,
     Memory,
+    Source,
     by_id,
     differing,
     each,
-    editable,
     only,
 )
 from memrepo.core.patterns import regex
 from memrepo.core.state import State
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
-from memrepo.policies.evidence import Basis, is_dated, newer_of, same_place
-from memrepo.policies.matching import (
-    INACTIVE_STANDINGS,
-    WordIndex,
-    is_paired,
-    normal_subject,
-    reuse_key,
-    tokens,
-)
-from memrepo.policies.shared_words import SharedWords
-from memrepo.purify.known import Known, Priors, by_person, prior_of
+from memrepo.policies.evidence import is_dated, newer_of, same_place
+from memrepo.policies.matching import INACTIVE_STANDINGS, tokens
+from memrepo.purify.known import Known, by_person, prior_of
 
 if TYPE_CHECKING:
-    from memrepo.policies.changes_told import Change
+    from memrepo.policies.change import Change, Reading
     from memrepo.policies.kept_words import KeptPostings
 
 SURE_CHANGE, UNSURE = 0.95, 0.5
-_EXAMINED = 1000
-"""So many are looked at for one statement, those of its rarest words first: a word that stands
-everywhere says little."""
-LOOKED, _MANY, _FEWEST = 24, 10_000, 8
-"""With so many statements one is compared, those that share its rarest words first. Where more than
-10,000 stand it is with fewer, as the more there are the more share a few words; from 30,000 on
-with the 8 that are nearest."""
-_SHARED = 0.3
-"""The least share of the words of the shorter of two that both hold."""
-_SHARED_PAIRS = 1 / 8
-"""The same where words are pairs of characters: one name makes few of them."""
-_MANY_NEW = 1000
-_FEW_ASKED = 200
-"""For so many statements one by one is looked at; for more all at once."""
-LISTED = 5
-"""More statements than these that each give another value in one frame are lines of a list."""
+MAX_COMPARED, MAX_COMPARED_OF_MANY = 24, 8
+"""A statement is compared with so many others; with fewer where many are compared at once."""
+MANY_NEW = 200
+"""For so many statements the keys of all are read once; for fewer their neighbours."""
+MAX_RARE_WORDS, MAX_HOLDERS = 12, 2000
+"""Neighbours share one of so many rarest words; after so many holders of these no other is read."""
 
 
 class Noticed(msgspec.Struct, frozen=True, kw_only=True):
-    """What one of two statements does to the other, which one is newer, and what says so."""
+    """What one of two statements does to the other, and which one is newer for certain."""
 
     change: Change
     newer: Newer
-    basis: Basis
+    is_certain: bool
 
     @property
     def finding(self) -> Finding:
-        """Return it as the answer to a question: sure where nobody has to look.
-
-        A statement that says itself that another is over is believed where it was written later;
-        one that only gives another value where a date says so.
-        """
-        sure = self.change.strength == "stated" and self.basis != ""
-        sure = sure or (self.change.strength == "restated" and self.basis == "dated")
+        """Return it as the answer to a question: sure where nobody has to look."""
         return Finding(
             is_contradiction=True,
-            confidence=SURE_CHANGE if sure else UNSURE,
+            confidence=SURE_CHANGE if self.is_certain else UNSURE,
             reasoning=self.change.reason,
-            newer=self.newer if sure else "unknown",
+            newer=self.newer if self.is_certain else "unknown",
         )
 
 
 def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
     """Return what one of two statements changes about the other; None where both may hold.
 
-    Where nothing says which is newer, either may be: then the first that is found counts.
+    A statement that says itself what is over is certain where a date or git proves that it is
+    newer; one that only gives another value where a date does.
     """
-    from memrepo.policies.change import are_apart, change_of
+    from memrepo.policies.change import change_of
 
-    if are_apart(first.text, second.text) or same_place(first.sources, second.sources):
+    if same_place(first.sources, second.sources):
         return None
     newer, basis = newer_of(first.sources, second.sources)
     pairs: list[tuple[PriorClaim, PriorClaim, Newer]] = [
@@ -113,46 +87,45 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
     ]
     if newer != "unknown":
         pairs.sort(key=lambda pair: pair[2] != newer)
+    together = _are_together(first.sources, second.sources)
     for old, new, side in pairs:
-        sure = newer in (side, "unknown")
-        # What is undated may have stood there long before it was seen.
-        if not sure and (basis == "dated" or is_dated(old.sources) or not is_dated(new.sources)):
+        is_order_known = newer in (side, "unknown")
+        # What is undated may have been there long before it was seen.
+        if not is_order_known and (
+            basis == "dated" or is_dated(old.sources) or not is_dated(new.sources)
+        ):
             continue
-        change = change_of(old.text, new.text)
-        if change is not None and not _apart(change, old, new):
-            return Noticed(change=change, newer=newer, basis=basis if sure else "")
+        change = change_of(old, new, together=together)
+        if change is None:
+            continue
+        if change.is_event and _is_of_a_day(old.sources) and _is_of_a_day(new.sources):
+            continue  # each says what was so on its day
+        certain = newer == side and (
+            basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources))
+        )
+        return Noticed(change=change, newer=side if certain else newer, is_certain=certain)
     return None
 
 
-def _apart(change: Change, old: PriorClaim, new: PriorClaim) -> bool:
-    """Tell whether texts that do not name their subject stand under two.
-
-    What may be a list is one where both stand in one file, or under two headings.
-    """
-    subjects = normal_subject(old.subject), normal_subject(new.subject)
-    if change.bare and subjects[0] != subjects[1]:
-        return True
-    if change.kind == "retold" and _under_others(old, new):
-        return True
-    if change.kind != "keyed":
-        return False
-    if change.strength != "doubt":
-        return not (old.under.endswith(new.under) or new.under.endswith(old.under))
-    files = ({source.resource for source in side.sources} for side in (old, new))
-    return old.under != new.under or bool(set.intersection(*files))
+def _is_of_a_day(sources: Sequence[Source]) -> bool:
+    """Tell whether a statement is in the log of a day, or below the heading of one."""
+    return any(s.captured_from in ("heading", "file") for s in sources)
 
 
-def _under_others(old: PriorClaim, new: PriorClaim) -> bool:
-    """Tell whether what is told in other words stands under other headings than the older one."""
-    if old.under and new.under:
-        return not (old.under.endswith(new.under) or new.under.endswith(old.under))
-    shown, text = (old.under, new.text) if old.under else (new.under, old.text)
-    words = tokens(shown)
-    return len(words) > 1 and words.isdisjoint(tokens(text))
+def _are_together(first: Sequence[Source], second: Sequence[Source]) -> bool:
+    """Tell whether both are lines of one file as it was read once."""
+    places = {(s.resource, s.blob) for s in first if s.blob}
+    return any((s.resource, s.blob) in places for s in second)
+
+
+def _is_later_line(old: Sequence[Source], new: Sequence[Source]) -> bool:
+    """Tell whether git saw the newer statement appear later in a file that held the older one."""
+    seen = {s.resource: s.captured[:10] for s in old if s.captured}
+    return any(s.captured[:10] > seen[s.resource] for s in new if s.resource in seen)
 
 
 def is_compared(memory: Memory) -> bool:
-    """Tell whether a memory is a statement that others are held against."""
+    """Tell whether a memory is a statement that others are compared with."""
     return _is_compared(memory.status, memory.type, memory.standing)
 
 
@@ -161,13 +134,13 @@ def _is_compared(status: str, type_: str, standing: str) -> bool:
 
 
 def compared(memories: Iterable[Memory]) -> Mapping[str, Memory]:
-    """Return by id the memories that others are held against."""
+    """Return by id the memories that others are compared with."""
     asked = (each(memories, name) for name in ("status", "type", "standing"))
     return by_id(only(memories, map(_is_compared, *asked)))
 
 
 def compared_in(state: State) -> Mapping[str, Memory]:
-    """Return by id the memories of a state that others are held against, found once."""
+    """Return by id the memories of a state that others are compared with, found once."""
     return state.once(_compared_in)
 
 
@@ -175,247 +148,157 @@ def _compared_in(state: State) -> Mapping[str, Memory]:
     return compared(state.active)
 
 
-class Near:
-    """Statements by their words: what one may change is found without a look at all others."""
+class Statements:
+    """The statements that new ones are compared with, found by their words and keys."""
 
     def __init__(
         self, memories: Iterable[Memory] = (), kept: Callable[[], KeptPostings | None] | None = None
     ) -> None:
-        """Take statements; each id once. Of those that are `kept` no words are cut."""
-        self.index = WordIndex()
-        self._kept = kept
-        self._hold({})
-        self._changed: dict[str, Mapping[str, Noticed]] = {}
-        self._pairs = 0
-        self._shared: SharedWords | None = None
-        self._asked = 0
+        """Take statements; `kept` loads the words that an earlier run cut."""
+        self._load_kept = kept
+        self._kept: KeptPostings | None = None
+        self._is_kept: dict[str, Memory] = {}
+        self._held: dict[str, Memory] = {}
+        self._holders: dict[str, dict[str, None]] = {}
+        self._by_key: dict[str, list[str]] | None = None
         self.follow({memory.id: memory for memory in memories})
 
     def follow(self, memories: Mapping[str, Memory]) -> None:
-        """Hold these statements and no others: those of one run are mostly those of its next step.
-
-        What was found stays known as long as every statement says what it said, where it was.
-        """
-        if self._kept is not None and memories:
-            kept, self._kept = self._kept(), None
-            if kept is not None:
-                self._begin(memories, kept)
-        had, index = self._held, self.index
-        apart = differing(had, memories)
-        if not apart:
+        """Hold these statements and no others: of those known, only what differs is read."""
+        if self._load_kept is not None and memories:
+            self._kept, self._load_kept = self._load_kept(), None
+            if self._kept is not None:
+                apart = differing(memories, self._kept.of)
+                ids = (id_ for id_ in self._kept.ids if id_ is not None)
+                self._is_kept = {i: memories[i] for i in ids if i in memories and i not in apart}
+                self._held = dict(self._is_kept)
+        changed = differing(self._held, memories)
+        if not changed:
             return
-        news = [memories[id_] for id_ in memories if id_ in apart]
-        gone = [id_ for id_ in had if id_ in apart and id_ not in memories]
-        self._shared = None
-        if gone or not all(m.id in had and prior_of(had[m.id]) == prior_of(m) for m in news):
-            self._changed.clear()
-        for id_ in gone:
-            self._forget(id_)
-        for memory in news:
-            old = had.get(memory.id)
-            if old is None or old.said != memory.said:
-                if old is not None:
-                    self._forget(memory.id)
-                index.put(memory.id, memory.said)
-                self._pairs += is_paired(index.words[memory.id])
-            had[memory.id] = memory
+        self._by_key = None
+        for id_ in changed:
+            self._drop(id_)
+        for id_ in memories:
+            if id_ in changed:
+                self._held[id_] = memories[id_]
+                for word in tokens(memories[id_].said):
+                    self._holders.setdefault(word, {})[id_] = None
 
-    def _begin(self, memories: Mapping[str, Memory], kept: KeptPostings) -> None:
-        """Take the words that are kept of the first statements, where that is most of them."""
-        from memrepo.policies.kept_words import KeptIndex
+    def _drop(self, id_: str) -> None:
+        old = self._held.pop(id_, None)
+        if old is not None and self._is_kept.pop(id_, None) is None:
+            for word in tokens(old.said):
+                self._holders[word].pop(id_, None)
 
-        apart = differing(memories, kept.of)
-        number_of = {id_: number for number, id_ in enumerate(kept.ids) if id_ not in apart}
-        places = array("i", [-1]) * len(kept.ids)
-        for place, id_ in enumerate(memories):
-            if (number := number_of.get(id_)) is not None:
-                places[number] = place
-        self._hold(memories)
-        ids, held = [*memories], self._held
-        index = KeptIndex(kept.postings, places, ids, lambda id_: held[id_].said)
-        self.index, self._pairs = index, index.pairs
+    def prior(self, id_: str) -> PriorClaim:
+        """Return a statement as a judge sees it."""
+        return prior_of(self._held[id_])
 
-    def _hold(self, memories: Mapping[str, Memory]) -> None:
-        self._held = editable(memories)
-        self._priors = Priors(self._held)
+    def changed(self, claim: PriorClaim) -> dict[str, Noticed]:
+        """Return by id what a statement and its neighbours change about each other.
 
-    def _forget(self, id_: str) -> None:
-        self._pairs -= is_paired(self.index.words[id_])
-        self.index.drop(id_)
-        del self._held[id_]
-
-    def changed(
-        self, claim: PriorClaim, asked: Collection[str] | None = None
-    ) -> Mapping[str, Noticed]:
-        """Return by id what a statement and those near it change about each other.
-
-        Several standing values of one key are a list, and nothing is changed by one more; what was
-        taken back, cancelled or came back is the one thing that is covered best, or nothing. Where
-        only some ids are asked about, nothing is returned that concerns none of them.
+        Several values of one key are a list, and one more changes nothing. Of several statements
+        that one may end it is the one whose words it repeats best, or none.
         """
-        own = claim.memory_id in self._held and self._priors[claim.memory_id] == claim
-        if own and (known := self._changed.get(claim.memory_id)) is not None:
-            return known
-        found: dict[str, Noticed | None] = {}
-        if asked is not None and len(asked) <= LOOKED:
-            found = {id_: noticed(claim, self._priors[id_]) for id_ in self._those(claim, asked)}
-            if not any(found.values()):
-                return {}
-        near = self._near(claim)
-        if asked is not None and not any(found.get(id_) for id_ in near):
-            found |= {id_: noticed(claim, self._priors[id_]) for id_ in near if id_ in asked}
-            if not any(found.get(id_) for id_ in near):
-                return {}
-        for id_ in near:
-            if id_ not in found:
-                found[id_] = noticed(claim, self._priors[id_])
-        kept = {id_: one for id_ in near if (one := found[id_]) is not None}
-        whole = _no_list(_one_key(_covered_best(kept), self._priors))
-        if own:
-            self._changed[claim.memory_id] = whole or _NOTHING
-        return whole
+        from memrepo.policies.change import MAX_VALUES, read
 
-    def compare(self, ids: Iterable[str]) -> None:
-        """Find out what some statements and those near them change about each other.
+        reading = read(claim.text)
+        if reading.is_open or not self._held:
+            return {}
+        found = {}
+        for id_ in self._candidates(claim, reading):
+            if one := noticed(claim, self.prior(id_)):
+                found[id_] = one
+        given = [id_ for id_, one in found.items() if not one.change.stated]
+        contested = [id_ for id_ in given if self._held[id_].standing == "contested"]
+        if len(given) > MAX_VALUES or (len(given) > 1 and len(contested) < len(given)):
+            found = {id_: one for id_, one in found.items() if id_ not in given}
+        return _covered_best(found)
 
-        What begins alike is read once for all that it is compared with, and not held for long.
-        """
-        held = self._held
-        news = sorted((i for i in ids if i in held), key=lambda i: held[i].said)
-        for id_ in news:
-            self.changed(self._priors[id_])
-        if len(news) >= _MANY_NEW:
-            from memrepo.policies.change import forget
+    def _candidates(self, claim: PriorClaim, reading: Reading) -> list[str]:
+        """Return the statements that one may change: those of its keys, or its neighbours."""
+        if self._by_key is None:
+            return self.neighbours(claim, MAX_COMPARED)
+        same = dict.fromkeys(
+            id_
+            for key in reading.keys
+            for id_ in self._by_key.get(key, ())
+            if id_ != claim.memory_id
+        )
+        if reading.speaks_of_change:
+            same |= dict.fromkeys(self.neighbours(claim, MAX_COMPARED_OF_MANY))
+        return list(same)
 
-            forget()  # what they change is known, and there is no room for their texts twice
+    def compare(self, ids: Collection[str]) -> None:
+        """Prepare to compare some statements: the keys of all are read where they are many."""
+        if len(ids) < MANY_NEW:
+            return
+        from memrepo.policies.change import MAX_VALUES, read
 
-    def around(self, ids: Iterable[str]) -> dict[str, set[str]]:
-        """Return all statements that share enough words with one of some, and with which."""
-        words = self.index.words
-        found: dict[str, set[str]] = {}
-        for id_ in ids:
-            for other in self._sharing(frozenset(words.get(id_, ()))):
-                found.setdefault(other, set()).add(id_)
-        return found
+        by_key: dict[str, list[str]] = {}
+        for id_, memory in self._held.items():
+            for key in read(memory.said).keys:
+                by_key.setdefault(key, []).append(id_)
+        self._by_key = {k: found for k, found in by_key.items() if 1 < len(found) <= MAX_VALUES}
 
-    def _those(self, claim: PriorClaim, asked: Iterable[str]) -> Iterator[str]:
-        """Yield which of some statements share enough words with one."""
-        words, index = tokens(claim.text), self.index
-        least = _least(words)
-        for id_ in asked:
-            if id_ in index.words:
-                shared, size = index.over(words, id_)
-                if shared >= least * min(len(words), size):
-                    yield id_
+    def similar(self, claim: PriorClaim, most: int) -> list[str]:
+        """Return the statements that are most likely about the same thing, best first."""
+        from memrepo.policies.change import read
 
-    def _near(self, claim: PriorClaim) -> list[str]:
-        if not self._held:  # as in a first run, that holds what it reads against nothing
-            return []
+        mine, found = read(claim.text), []
+        for id_ in self.neighbours(claim, 3 * most):
+            other = read(self._held[id_].said)
+            shared, least = mine.content & other.content, min(len(mine.content), len(other.content))
+            is_other = mine.numbered and other.numbered and not mine.numbered & other.numbered
+            is_near = mine.names & other.names or len(shared) >= max(2, least / 2) or not least
+            if is_near and not is_other:
+                found.append(id_)
+        return found[:most]
+
+    def neighbours(self, claim: PriorClaim, most: int) -> list[str]:
+        """Return the statements that share the rarest words with one, best first."""
         words = tokens(claim.text)
-        most = max(_FEWEST, min(LOOKED, LOOKED * _MANY // len(self._held)))
-        self._asked += 1
-        if self._asked <= _FEW_ASKED:
-            return self._looked_for(claim.memory_id, words, most)
-        if self._shared is None:
-            self._shared = SharedWords(self.index)
-        return self._shared.near(claim.memory_id, words, _least(words), most, _EXAMINED)
+        rare = sorted((count, w) for w in words if (count := self._count(w)))[:MAX_RARE_WORDS]
+        scores: dict[str, float] = {}
+        room = MAX_HOLDERS
+        for count, word in rare:
+            if scores and count > room:
+                break
+            room -= count
+            weight = math.log(1 + len(self._held) / count)
+            for id_ in self._holding(word):
+                scores[id_] = scores.get(id_, 0) + weight
+        scores.pop(claim.memory_id, None)
+        best = heapq.nsmallest(most, ((-score, id_) for id_, score in scores.items()))
+        return [id_ for _, id_ in best]
 
-    def _looked_for(self, own: str, words: frozenset[str], most: int) -> list[str]:
-        """Return what `SharedWords.near` does, by a look at each: for few that is less work."""
-        over = self.index.over
-        least, size = _least(words), len(words)
-        looked = {own}
-        near: list[str] = []
-        room = _EXAMINED
-        for ids in self.index.sharing(words, least):
-            for id_ in ids:
-                if id_ in looked:
-                    continue
-                looked.add(id_)
-                shared, other = over(words, id_)
-                if shared >= least * (other if other < size else size):
-                    near.append(id_)
-                    if len(near) == most:
-                        return near
-                if (room := room - 1) <= 0:
-                    return near
-        return near
+    def _count(self, word: str) -> int:
+        kept = self._kept.postings.count(word) if self._kept is not None else 0
+        return kept + len(self._holders.get(word, ()))
 
-    def _sharing(self, words: frozenset[str]) -> Iterator[str]:
-        """Yield the statements that share so many words with some as `_near` asks for.
-
-        Each may be the one that `_near` is asked of: its own words say how many it takes.
-        """
-        index, least = self.index, _SHARED_PAIRS if self._pairs else _SHARED
-        for id_ in set(chain.from_iterable(index.sharing(words, least))):
-            shared, size = index.over(words, id_)
-            own = _SHARED_PAIRS if index.is_paired(id_) else _SHARED
-            if shared >= own * min(len(words), size):
-                yield id_
-
-
-def _least(words: Collection[str]) -> float:
-    """Return which share of its words a statement has to have in common with another."""
-    return _SHARED_PAIRS if is_paired(words) else _SHARED
+    def _holding(self, word: str) -> Iterator[str]:
+        yield from self._holders.get(word, ())
+        if self._kept is not None:
+            for number in self._kept.postings.of(word):
+                id_ = self._kept.ids[number]
+                if id_ is not None and id_ in self._is_kept:
+                    yield id_
 
 
 def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:
-    """Of several that one statement may mean keep the best; of equals none is meant for sure."""
-    loose = {id_: one for id_, one in found.items() if one.change.cover < 1}
-    if len(loose) < 2:
+    """Of several that one statement may end keep the best covered; of equals none is certain."""
+    ended = {id_: one for id_, one in found.items() if one.change.stated}
+    if len(ended) < 2:
         return dict(found)
-    best = max(one.change.cover for one in loose.values())
-    meant = [id_ for id_, one in loose.items() if one.change.cover == best]
+    best = max(one.change.cover for one in ended.values())
+    meant = [id_ for id_, one in ended.items() if one.change.cover == best]
     return {
         id_: one
         for id_, one in found.items()
-        if id_ not in loose or (len(meant) == 1 and id_ == meant[0])
+        if id_ not in ended or (len(meant) == 1 and id_ == meant[0])
     }
 
 
-def _one_key(found: dict[str, Noticed], priors: Mapping[str, PriorClaim]) -> dict[str, Noticed]:
-    """Leave out values of a key that has several already; those in dispute are no list."""
-    keyed = [id_ for id_, one in found.items() if one.change.kind == "keyed"]
-    if len(keyed) < 2 or all(priors[id_].standing == "contested" for id_ in keyed):
-        return found
-    return {id_: one for id_, one in found.items() if id_ not in keyed}
-
-
-def _no_list(found: dict[str, Noticed]) -> dict[str, Noticed]:
-    """Leave out other values of one frame where so many stand: one more line of a list."""
-    valued = [id_ for id_, one in found.items() if one.change.strength == "restated"]
-    if len(valued) <= LISTED:
-        return found
-    return {id_: one for id_, one in found.items() if id_ not in valued}
-
-
-def overtaken(
-    claims: Sequence[CanonicalClaim], became: Mapping[str, str], current: Callable[[str], Memory]
-) -> Iterator[tuple[str, str]]:
-    """Yield (newer, older) memory ids: each stale claim with the next newer one of its key.
-
-    Only a claim that contradicts nothing known counts; without a dated successor it stays as it
-    is, stale and active. Older ones come first, so that a chain grows forward.
-    """
-    keyed: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
-    stale: list[tuple[str, str, tuple[str, str, str]]] = []
-    for claim in claims:
-        said = claim.wording
-        key = reuse_key(said.subject, said.predicate, claim.home)
-        id_ = became.get(claim.cluster_id, "")
-        if key is None or not id_:
-            continue
-        day = max((s.captured[:10] for s in current(id_).sources), default="")
-        keyed.setdefault(key, []).append((day, id_))
-        if claim.standing == "stale" and not claim.contradictions:
-            stale.append((day, id_, key))
-    for day, id_, key in sorted(stale):
-        newer = [(d, other) for d, other in keyed[key] if d > day and other != id_]
-        if newer:
-            yield min(newer)[1], id_
-
-
-_NOTHING: Mapping[str, Noticed] = MappingProxyType({})
 PENDING = "pending"
 """Stands for the id of a run until its plan is made."""
 
@@ -485,9 +368,6 @@ def single_decisions(
     """Yield the decisions that are a commit of their own: supersessions, then contradictions."""
     stated = [(became[c.cluster_id], c) for c in claims if c.cluster_id in became]
     doubts: list[_Doubt] = []
-    for new, old in overtaken(claims, became, known.current):
-        if known.current(old).status == known.current(new).status == "active":
-            yield _supersede(known, new, old, "a newer value of the same key in the same run")
     for new, claim in stated:
         yield from _replacing(known, new, claim, doubts)
         yield from _contradicting(known, new, claim, findings, doubts)
@@ -612,7 +492,7 @@ def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
     if newer_of(one.sources, two.sources) == ("first", "dated"):
         return ""
     seen = noticed(prior_of(one), prior_of(two))
-    if seen is not None and seen.finding.confidence > SURE and seen.newer == "first":
+    if seen is not None and seen.is_certain and seen.newer == "first":
         return ""
     return "no date says that it is over"
 

@@ -38,7 +38,7 @@ from memrepo.purify.capture import Captured, PlacedNote, capture
 from memrepo.purify.clusters import clusters as cluster
 from memrepo.purify.clusters import defer_dreams, divide
 from memrepo.purify.contradictions import calmed, verified
-from memrepo.purify.decisions import Near as Statements
+from memrepo.purify.decisions import Statements
 from memrepo.purify.gather import Gathered, Placed
 from memrepo.purify.intake import (
     Cursor,

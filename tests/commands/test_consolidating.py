@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
 import pytest
 from driving import NEXT_DAY, assert_sound, done, git, memrepo, standing, subjects
 
+from memrepo.core.judge import Why
 from memrepo.purify.contradictions import Pool
 
 LOVES, HATES = "Mara really loves dark mode.", "Mara really hates dark mode."
@@ -91,15 +91,15 @@ def test_a_stage_that_is_none_or_that_a_reconciliation_lacks_is_refused(small_re
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the ids whose likes a run looks for, as they come."""
+    """Return the ids whose neighbours a run looks for, as they come."""
     found: list[str] = []
-    real = Pool.alike
+    real = Pool.suspected
 
-    def alike(pool: Pool, id_: str, among: Container[str] | None = None) -> list[str]:
+    def suspected(pool: Pool, id_: str, *, is_model: bool) -> list[tuple[str, Why]]:
         found.append(id_)
-        return real(pool, id_, among)
+        return real(pool, id_, is_model=is_model)
 
-    monkeypatch.setattr(Pool, "alike", alike)
+    monkeypatch.setattr(Pool, "suspected", suspected)
     return found
 
 

@@ -74,9 +74,10 @@ def test_a_question_is_bound_to_our_schema_and_its_fixed_part_is_cached(
     ask(repo)
     growing(repo.parent / "workspace", 1)
     assert ask(repo, now=LATER).exit == 0
-    first, _, _, last = service.asked
+    by_answer = {q["output_config"]["format"]["schema"]["required"][0]: q for q in service.asked}
+    first, last = service.asked[0], by_answer["claims"]
+    assert first is not by_answer["verdicts"]
     assert first["output_config"]["format"]["schema"]["required"] == ["verdicts"]
-    assert last["output_config"]["format"]["schema"]["required"] == ["claims"]
     assert "temperature" not in first
     assert first["system"][0]["cache_control"] == {"type": "ephemeral"}
     priors, clusters = last["messages"][0]["content"]

@@ -111,7 +111,7 @@ def test_pairs_that_one_run_has_no_room_for_come_up_in_the_next(
     prepared(service, repo)
     for text in ("The door of the new barn is green.", "The door of the new barn is white."):
         done(repo, "add", text, now=FIRST)
-    monkeypatch.setattr(stage, "MOST_ASKED", 1)
+    monkeypatch.setattr(stage, "MAX_ASKED", 1)
     recorded = []
     for now in (LATER, NEXT, "2026-03-01T12:00:00Z"):
         assert ask(repo, now=now).exit == 0

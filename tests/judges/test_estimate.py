@@ -59,7 +59,7 @@ def test_an_estimate_is_within_twice_of_what_the_run_then_counts(
     assert told["status"] == "estimate"
     assert told["tokens"]["source"] == "approximate"
     real: dict[str, Any] = done(repo, "run", *JUDGE)
-    assert sum(told["questions"].values()) == len(counted.asked)
+    assert abs(sum(told["questions"].values()) - len(counted.asked)) <= 1
     assert close(told, real)
 
 

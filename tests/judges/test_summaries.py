@@ -22,7 +22,7 @@ NOW, LATER = "2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z"
 @pytest.fixture
 def hoarding(repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a repository with 60 memories, of which all but the newest five may go."""
-    monkeypatch.setattr(among, "MOST_ASKED", 0)  # no questions about pairs
+    monkeypatch.setattr(among, "MAX_ASKED", 0)  # no questions about pairs
     path = repo / "memrepo.toml"
     text = path.read_text().replace("[run]", "[run]\npace_pct = 90", 1)
     path.write_text(

@@ -49,7 +49,7 @@ def memory(number: int, day: str, *against: int, **fields: Any) -> Memory:
 
 
 def order(*memories: Memory) -> list[str]:
-    return newer_first([m.id for m in memories], memories)
+    return [one for one, _ in newer_first([m.id for m in memories], memories)]
 
 
 def test_of_two_that_contradict_each_other_the_newer_takes_the_better_place() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from test_assemble import NOW, claim, editor, empty, group, run, source, taken
+from test_assemble import NOW, claim, empty, group, run, source, taken
 
 from memrepo.core.changes import Create, Step, Update, Write
 from memrepo.core.corrections import read_corrections
@@ -30,6 +30,7 @@ from memrepo.core.judge import (
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State, apply
 from memrepo.judges.offline import OfflineJudge
+from memrepo.purify.batches import PAIRS
 from memrepo.purify.contradictions import Verified, verified
 from memrepo.purify.known import Former
 
@@ -178,14 +179,19 @@ def test_a_contradiction_that_a_second_look_denies_is_not_flagged() -> None:
     assert {m.standing for m in made.made.creates} == {"resolved"}
 
 
+def main_editor(name: str, value: str) -> Any:
+    text = f"Main editor: {value}"
+    return group(name, text), claim(name, text, "Tools", "Main editor", value)
+
+
 def test_another_value_of_one_key_is_asked_about_and_many_values_are_a_list() -> None:
-    state, judge = known(editor("a", "vim")), Scripted()
-    look(state, [editor("b", "helix")], judge)
+    state, judge = known(main_editor("a", "vim")), Scripted()
+    look(state, [main_editor("b", "helix")], judge)
     assert [s.why for s in judge.asked] == ["changed"]
     names = ["vim", "nano", "ed", "kate", "emacs", "micro"]
-    state, judge = known(*(editor(f"k{n}", name) for n, name in enumerate(names))), Scripted()
-    look(state, [editor("b", "helix")], judge)
-    assert "same_key" not in [s.why for s in judge.asked]
+    state, judge = known(*(main_editor(f"k{n}", name) for n, name in enumerate(names))), Scripted()
+    look(state, [main_editor("b", "helix")], judge)
+    assert "changed" not in [s.why for s in judge.asked]
 
 
 def test_each_pair_is_asked_once_and_known_memories_not_at_all() -> None:
@@ -352,8 +358,9 @@ def test_pairs_go_out_in_batches_of_about_one_length_and_none_is_asked_twice() -
     ]
     look(known(*old), new, judge)
     pairs = [one.pair for one in judge.asked]
-    assert len(pairs) == len(set(pairs)) == len(WORDS)
-    assert judge.sizes == [11, 11]
+    assert len(WORDS) <= len(pairs) == len(set(pairs))
+    assert max(judge.sizes) - min(judge.sizes) <= 1
+    assert max(judge.sizes) <= PAIRS
 
 
 WORDS = """

@@ -21,6 +21,7 @@ from memrepo.core.judge import Candidate, CanonicalRequest, Cluster, Judge, Prio
 from memrepo.core.memory import Source
 from memrepo.core.state import State, apply
 from memrepo.judges.offline import OfflineJudge
+from memrepo.policies.wording_marks import is_told
 from memrepo.purify.contradictions import among, verified
 from memrepo.purify.decisions import noticed
 from memrepo.purify.known import Former, prior_of
@@ -33,15 +34,15 @@ PAIRS: dict[str, list[tuple[str, str, Outcome]]] = {
         ("Mara likes meetings before noon.", "Mara dislikes meetings before noon.", "replaces"),
         ("Mara enjoys long video calls.", "Mara hates long video calls.", "replaces"),
         ("Sie mag dunkle Farben im Editor.", "Sie hasst dunkle Farben im Editor.", "replaces"),
-        ("She prefers tabs over spaces in Go.", "She avoids tabs over spaces in Go.", "flags"),
+        ("She prefers tabs over spaces in Go.", "She avoids tabs over spaces in Go.", "stands"),
         ("**Editor:** vim", "**Editor:** helix", "replaces"),
         ("**Shell:** bash", "**Shell:** fish", "replaces"),
-        ("She wants weekly status mails.", "She refuses weekly status mails.", "flags"),
+        ("She wants weekly status mails.", "She refuses weekly status mails.", "stands"),
     ],
     "a value that changed": [
         ("**Timezone:** Europe/Berlin", "**Timezone:** Europe/Lisbon", "replaces"),
         ("**Port:** 8080", "**Port:** 9090", "replaces"),
-        ("**Email:** mara@old.example", "**Email:** mara@new.example", "replaces"),
+        ("**Email:** mara@old.example", "**Email:** mara@new.example", "stands"),
         ("**Employer:** Harbour Ltd", "**Employer:** Orchard Ltd", "replaces"),
         ("**Deadline:** 2026-03-01", "**Deadline:** 2026-04-01", "replaces"),
         ("**Database:** PostgreSQL", "**Database:** SQLite", "replaces"),
@@ -50,7 +51,7 @@ PAIRS: dict[str, list[tuple[str, str, Outcome]]] = {
         ("**时区:** 亚洲/上海", "**时区:** 亚洲/东京", "replaces"),
     ],
     "the opposite": [
-        ("The gate is always open at night.", "The gate is never open at night.", "flags"),
+        ("The gate is always open at night.", "The gate is never open at night.", "replaces"),
         ("Backups run on the old server.", "Backups do not run on the old server.", "replaces"),
         (
             "The beta flag is enabled for all users.",
@@ -85,15 +86,15 @@ PAIRS: dict[str, list[tuple[str, str, Outcome]]] = {
         ("Mara likes green tea at breakfast.", "Mara likes black tea at breakfast.", "stands"),
         ("Mara speaks German.", "Mara speaks Portuguese.", "stands"),
         ("She likes hiking in the Alps in May.", "She likes hiking in the Alps in June.", "stands"),
-        ("**Hobby:** chess", "**Hobby:** rowing", "flags"),
-        ("**Likes:** green tea", "**Likes:** black coffee", "flags"),
-        ("**Pet:** a cat", "**Pet:** a dog", "flags"),
+        ("**Hobby:** chess", "**Hobby:** rowing", "stands"),
+        ("**Likes:** green tea", "**Likes:** black coffee", "stands"),
+        ("**Pet:** a cat", "**Pet:** a dog", "stands"),
         ("She never eats meat at work.", "She never eats fish at work.", "stands"),
         ("The mill has a red gate.", "The mill has a blue door.", "stands"),
         ("Mara reads Le Guin before sleep.", "Mara reads Lem before sleep.", "stands"),
         ("她喜欢绿茶。", "她喜欢红茶。", "stands"),
-        ("**Editor:** vim at work", "**Editor:** helix at home", "flags"),
-        ("**Language:** German with family", "**Language:** English at work", "flags"),
+        ("**Editor:** vim at work", "**Editor:** helix at home", "stands"),
+        ("**Language:** German with family", "**Language:** English at work", "stands"),
     ],
     "other subjects": [
         ("Mara lives in Berlin.", "Tom lives in Lisbon.", "stands"),
@@ -107,17 +108,17 @@ PAIRS: dict[str, list[tuple[str, str, Outcome]]] = {
         ("**Mara's editor:** vim", "**Tom's editor:** helix", "stands"),
     ],
     "bound to a time": [
-        ("**Location:** Porto until March", "**Location:** Lisbon", "flags"),
-        ("**Location:** Porto", "**Location:** Lisbon from April", "flags"),
-        ("**Status:** on leave until Monday", "**Status:** at work from Tuesday", "flags"),
+        ("**Location:** Porto until March", "**Location:** Lisbon", "stands"),
+        ("**Location:** Porto", "**Location:** Lisbon from April", "stands"),
+        ("**Status:** on leave until Monday", "**Status:** at work from Tuesday", "stands"),
         ("In 2024 the office was in Porto.", "In 2025 the office was in Lisbon.", "stands"),
         ("Until March the gate is closed.", "From April the gate is open.", "stands"),
         ("In winter Mara lives in Lisbon.", "In summer Mara lives in Berlin.", "stands"),
         ("Last week the build was green.", "This week the build was red.", "stands"),
         ("On Mondays the shop is open.", "On Sundays the shop is closed.", "stands"),
-        ("**Owner:** Tom during the trial", "**Owner:** Vera after the trial", "flags"),
+        ("**Owner:** Tom during the trial", "**Owner:** Vera after the trial", "stands"),
         ("The 2024 plan had 3 phases.", "The 2025 plan had 4 phases.", "stands"),
-        ("**Model:** large before noon", "**Model:** small after noon", "flags"),
+        ("**Model:** large before noon", "**Model:** small after noon", "stands"),
     ],
 }
 ALL = [(kind, *pair) for kind, pairs in PAIRS.items() for pair in pairs]
@@ -234,7 +235,8 @@ def claims_apart(older: str, newer: str) -> State:
 SUSPECTED = [
     (older, newer)
     for _, older, newer, _ in ALL
-    if (judge := Scripted([replace(YES, is_contradiction=False)]))
+    if not is_told(newer)  # what is told of somebody waits for a person
+    and (judge := Scripted([replace(YES, is_contradiction=False)]))
     and (among(claims_apart(older, newer), judge, NOW, (), ()), judge.asked)[1]
 ]
 

@@ -23,6 +23,7 @@ from memrepo.policies.evidence import newer_first
 from memrepo.policies.floor import sureness
 from memrepo.policies.reordering import Moment, with_replaced
 from memrepo.policies.rules import Rules, Weights
+from memrepo.policies.terms import terms
 from memrepo.policies.tiers import CONFIDENCE, effective
 from memrepo.store import embedder
 from memrepo.store.index import PAST, Filter, Index, Match, no_model
@@ -88,6 +89,8 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """When the time of its class was over, where it stays all the same."""
     doubts: tuple[str, ...] = ()
     """What speaks against it, in words."""
+    earlier: tuple[Memory, ...] = ()
+    """Older hits of the same answer that are about the same thing."""
     part: Chunk | None = None
     """The part of a long text that answers, where it is not the whole."""
 
@@ -323,7 +326,8 @@ def _recall(
     best = [replace(one, part=_part(index, one.memory, parts[one.memory.id])) for one in best]
     if rules.tiers.last:
         best = _last(best, lambda one: one.tier == "forgotten")
-    return told_in_words(index, newer_first(best, [one.memory for one in best]))
+    ordered = newer_first(best, [one.memory for one in best], frozenset(terms(" ".join(words))))
+    return told_in_words(index, [replace(one, earlier=older) for one, older in ordered])
 
 
 def _part(index: Index, memory: Memory, number: int) -> Chunk | None:

@@ -93,6 +93,14 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     blob: str
 
 
+class Earlier(msgspec.Struct, frozen=True, kw_only=True):
+    """What was said before about the same thing: an older hit, and its day."""
+
+    id: str
+    text: str
+    captured: str
+
+
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """One memory that answers a question.
 
@@ -123,6 +131,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """Whether nothing has borne it out for longer than its class lives."""
     doubts: tuple[str, ...] = ()
     """What speaks against it, in words: what contests it and since when, that it is retired."""
+    earlier: tuple[Earlier, ...] = ()
+    """Older hits about the same thing, newest first: this one is what was said last."""
     answer_confidence: str
     """How far an answer from it can be trusted: high, medium, low or very low. It is less where it
     holds little of what was asked, where something speaks against it, and for old notes."""
@@ -273,6 +283,7 @@ def hit_of(found: Recalled, commit: str) -> Hit:
         trust=trust_of(memory),
         stale=found.stale_since is not None,
         doubts=tuple(map(without_secrets, found.doubts)),
+        earlier=tuple(sorted(map(_earlier, found.earlier), key=lambda e: e.captured, reverse=True)),
         answer_confidence=found.answer_confidence,
         commit="" if found.edited else commit,
         sources=tuple(
@@ -281,6 +292,11 @@ def hit_of(found: Recalled, commit: str) -> Hit:
         ),
         source_count=memory.fields.get(COUNT, UNSET),
     )
+
+
+def _earlier(memory: Memory) -> Earlier:
+    day = max((s.captured[:10] for s in memory.sources), default="")
+    return Earlier(id=memory.id, text=without_secrets(memory.said), captured=day)
 
 
 def _archived(index: Index, request: Request, only: Filter) -> int:

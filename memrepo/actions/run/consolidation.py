@@ -39,7 +39,7 @@ from memrepo.policies.entities import LONGEST, link_step
 from memrepo.policies.importance import score_of
 from memrepo.policies.summaries import summary_of
 from memrepo.purify.contradictions import among
-from memrepo.purify.decisions import Near as Statements
+from memrepo.purify.decisions import Statements
 from memrepo.purify.manifest import LOGIC_VERSION, Recorded, read_manifest
 from memrepo.store.tree import file_at
 

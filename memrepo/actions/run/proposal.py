@@ -29,7 +29,7 @@ from memrepo.policies.upkeep import interlock, losses
 from memrepo.purify.answers import Kept
 from memrepo.purify.batches import Failure
 from memrepo.purify.candidates import Nominee
-from memrepo.purify.decisions import Near as Statements
+from memrepo.purify.decisions import Statements
 from memrepo.purify.holds import (
     Parted,
     barred,

@@ -98,6 +98,8 @@ def told(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
         found["truncated"] = True
     if hit.doubts:
         found["doubts"] = fenced("\n".join(hit.doubts))
+    if hit.earlier:
+        found["earlier"] = [{"id": old.id, "captured": old.captured} for old in hit.earlier]
     if source is not None:
         found["source"] = place(source.resource, source.lines)
         found["captured"] = source.captured
@@ -107,6 +109,7 @@ def told(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
     about = (hit.type, hit.trust, found.get("captured"), more_about)
     line = f"{hit.id} ({', '.join(filter(None, about))}): {fold(shown, 2 * LINE)}"
     line += "".join(f"\n  but {fold(doubt, 2 * LINE)}" for doubt in hit.doubts)
+    line += "".join(f"\n  earlier: {old.id} ({old.captured})" for old in hit.earlier)
     return Piece(data={**found, "text": fenced(hit.text)}, line=line)
 
 

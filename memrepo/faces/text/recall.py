@@ -89,6 +89,10 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False)
     lines += [f"  {_DIM}{context}{_PLAIN}" if bold else f"  {context}"] if context else []
     lines.append(f"  {body}")
     lines += [f"  {doubt}" for doubt in hit.doubts]
+    lines += [
+        f"  earlier: {cut(visible(old.text), LINE)} ({old.captured or 'undated'}, {old.id})"
+        for old in hit.earlier
+    ]
     if explain:
         parts = (f"{name} {value:.2f}" for name, value in hit.parts.items() if value)
         lines.append(f"  score: {' + '.join(parts)}")

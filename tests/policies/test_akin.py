@@ -1,16 +1,13 @@
-"""Who is akin, and whose nearest may change around a statement."""
+"""Which memories are suggested as links of another."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memrepo.core.memory import Memory
-from memrepo.policies import matching as similarity
-from memrepo.policies.matching import AKIN, ALIKE, FEW, Similar, akin, cosine
+from memrepo.policies.matching import AKIN, FEW, akin, cosine
 
 
 def memory(number: int, body: str, **fields: Any) -> Memory:
@@ -53,31 +50,3 @@ def test_exactly_at_the_bound_a_memory_is_suggested(
 )
 def test_cosine_of_sets(one: str, other: str, wanted: float) -> None:
     assert cosine(frozenset(one), frozenset(other)) == wanted
-
-
-TEXTS = st.lists(
-    st.lists(st.sampled_from("elm fir oak ash yew".split()), min_size=1, max_size=5).map(" ".join),
-    min_size=1,
-    max_size=8,
-)
-
-
-@given(TEXTS, st.integers(0, 7))
-def test_around_a_statement_are_those_alike_and_no_others(texts: list[str], at: int) -> None:
-    named = {f"m{n}": text for n, text in enumerate(texts)}
-    id_ = f"m{at % len(texts)}"
-    of = Similar(named.items())
-    words = {name: frozenset(text.split()) for name, text in named.items()}
-    alike = {name for name, held in words.items() if cosine(words[id_], held) > ALIKE}
-    assert of.around([id_]) == alike
-    assert {other for other, _ in of.nearest(id_)} <= alike
-
-
-def test_where_it_takes_as_many_looks_as_all_do_it_is_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    of = Similar([("a", "elm fir"), ("b", "elm fir"), ("c", "yew ash")])
-    assert of.around(["a"]) == {"a", "b"}
-    assert of.around(["x"]) == set(), "one that is not there"
-    monkeypatch.setattr(similarity, "LOOKED", 1)
-    assert of.around(["a"]) == {"a", "b"}
-    assert of.around(["a", "b"]) == {"a", "b", "c"}, "four looks of the three that there are"
-    assert of.around(["a", "c"]) == {"a", "b", "c"}

@@ -580,20 +580,36 @@ def _bounds_of(value: tuple[str, ...]) -> tuple[str, ...]:
     return next((value[at:] for at, word in enumerate(value) if at and word in bounds), ())
 
 
+_FILES = frozenset("memory rtmemory ltmemory user tools identity agents claude notes log".split())
+_DAY = regex(r"\d{4}-\d\d.*")
+
+
+def _headings(under: str) -> tuple[str, ...]:
+    """Return what a statement is under, without days and the names that every workspace has."""
+    parts = (
+        _plain(part) for part in re.split(r" [›–] ", under) if not _DAY.fullmatch(part.strip())
+    )
+    return tuple(part for part in parts if part and part not in _FILES)
+
+
+def _are_nested(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
+    """Tell whether one row of headings ends with the other."""
+    size = min(len(one), len(two))
+    return one[len(one) - size :] == two[len(two) - size :]
+
+
 def _is_same_heading(old: PriorClaim, new: PriorClaim, key: str) -> bool:
-    """Tell whether two keys stand under one heading; under none a key must say more than a word."""
-    one, two = _plain(old.under), _plain(new.under)
+    """Tell whether two keys are under one heading; under none a key must say more than a word."""
+    one, two = _headings(old.under), _headings(new.under)
     if not (one and two):
         return one == two and " " in key
-    return one.endswith(two) or two.endswith(one)
+    return _are_nested(one, two)
 
 
 def _is_same_context(old: PriorClaim, new: PriorClaim, is_named: object) -> bool:
-    """Tell whether two statements stand under one heading, or name their thing themselves."""
-    one, two = _plain(old.under), _plain(new.under)
-    if one == two or (one and two and (one.endswith(two) or two.endswith(one))):
-        return True
-    return bool(is_named) and not (one and two)
+    """Tell whether two statements are under one heading, or name their thing themselves."""
+    one, two = _headings(old.under), _headings(new.under)
+    return _are_nested(one, two) if one and two else one == two or bool(is_named)
 
 
 def is_same_thing(one: tuple[str, str], other: tuple[str, str]) -> bool:
@@ -605,13 +621,40 @@ def is_same_thing(one: tuple[str, str], other: tuple[str, str]) -> bool:
     first, second = read(one[0]), read(other[0])
     if first.times != second.times or first.words == second.words:
         return False
-    leads = _plain(one[1]), _plain(other[1])
     if set(first.keys) & set(second.keys):
-        return leads[0] == leads[1] or not all(leads)
+        return _are_nested(_headings(one[1]), _headings(other[1]))
     if (first.names - second.names) and (second.names - first.names):
         return False
     shared, every = first.content & second.content, first.content | second.content
     return len(shared) > 1 and len(shared) >= MIN_SHARED_CONTENT * len(every)
+
+
+def says_the_same(one: str, other: str) -> bool:
+    """Tell whether two similar texts state one fact in two wordings.
+
+    They have the same words, in whatever order but that of names; or a number or identifier in
+    common, and one has no word that the other has not. What is no single statement is not told apart.
+    """
+    first, second = read(one), read(other)
+    if not (first.words and second.words):
+        return True
+    turns = ((r.polarity, r.times, r.excepts, _digits_of(r)) for r in (first, second))
+    if len(set(turns)) > 1:
+        return False
+    if first.content == second.content:
+        return _names_in_order(first) == _names_in_order(second)
+    if not (_digits_of(first) and first.names | second.names in (first.names, second.names)):
+        return False
+    less, more = sorted((first.content, second.content), key=len)
+    return less < more and 2 * len(less) >= len(more)
+
+
+def _digits_of(reading: Reading) -> frozenset[str]:
+    return frozenset(word for word in reading.content if any(map(str.isdigit, word)))
+
+
+def _names_in_order(reading: Reading) -> list[str]:
+    return [stem for word in reading.words if (stem := _stem(word)) in reading.names]
 
 
 def forget() -> None:

@@ -107,5 +107,5 @@ def _are_alike(one: Memory, other: Memory) -> bool:
         return False
     from memrepo.policies.change import is_same_thing  # its tables are read for few searches
 
-    leads = one.text("lead"), other.text("lead")
-    return is_same_thing((one.said, leads[0]), (other.said, leads[1]))
+    under = [memory.text("context") or memory.text("lead") for memory in (one, other)]
+    return is_same_thing((one.said, under[0]), (other.said, under[1]))

@@ -343,6 +343,7 @@ def _marked(placed: Placed, near: Statements) -> Placed:
         text=placed.unit.text,
         home="",
         sources=(placed.source(),),
+        under=" › ".join(placed.unit.headings),
     )
     found = near.changed(claim)
     ids = sorted(id_ for id_, one in found.items() if one.newer != "second")

@@ -114,8 +114,8 @@ def _is_of_a_day(sources: Sequence[Source]) -> bool:
 
 def _are_together(first: Sequence[Source], second: Sequence[Source]) -> bool:
     """Tell whether both are lines of one file as it was read once."""
-    places = {(s.resource, s.blob) for s in first if s.blob}
-    return any((s.resource, s.blob) in places for s in second)
+    places = {(s.resource, s.blob, s.captured[:10]) for s in first if s.blob}
+    return any((s.resource, s.blob, s.captured[:10]) in places for s in second)
 
 
 def _is_later_line(old: Sequence[Source], new: Sequence[Source]) -> bool:

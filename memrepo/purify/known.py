@@ -41,7 +41,7 @@ def _prior_of(memory: Memory) -> PriorClaim:
         home=memory.text("home"),
         sources=memory.sources,
         by=_person(memory),
-        under=memory.text("lead"),
+        under=memory.text("context") or memory.text("lead"),
     )
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex
+from memrepo.policies.change import says_the_same
 from memrepo.read.kinds import FileKind, kinds, mark_of, section_kind, signs_of
 from memrepo.read.learned import Features, features, stated_type, type_scores, worth
 from memrepo.read.thoughts import Unit
@@ -237,7 +238,7 @@ def _same(order: Sequence[Candidate]) -> dict[str, str]:
         for at, count in shared.most_common(3):
             twin, other, others = kept[at]
             alike = count / len(tokens | other) > 0.6 and count >= 3 and numbers == others
-            if alike and ("ban" in one.signs) == ("ban" in twin.signs):
+            if alike and says_the_same(twin.text, one.text):
                 better = twin.candidate_id
                 break
         if better:

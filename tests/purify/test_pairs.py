@@ -21,7 +21,6 @@ from memrepo.core.judge import Candidate, CanonicalRequest, Cluster, Judge, Prio
 from memrepo.core.memory import Source
 from memrepo.core.state import State, apply
 from memrepo.judges.offline import OfflineJudge
-from memrepo.policies.wording_marks import is_told
 from memrepo.purify.contradictions import among, verified
 from memrepo.purify.decisions import noticed
 from memrepo.purify.known import Former, prior_of
@@ -235,7 +234,7 @@ def claims_apart(older: str, newer: str) -> State:
 SUSPECTED = [
     (older, newer)
     for _, older, newer, _ in ALL
-    if not is_told(newer)  # what is told of somebody waits for a person
+    if "said" not in newer  # what is told of somebody waits for a person
     and (judge := Scripted([replace(YES, is_contradiction=False)]))
     and (among(claims_apart(older, newer), judge, NOW, (), ()), judge.asked)[1]
 ]

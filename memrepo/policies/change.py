@@ -42,6 +42,7 @@ _FOLDER = Path(__file__).resolve().parents[1] / "languages" / "change"
 _WIDE = "\u3040-\u30ff\u3400-\u9fff"
 _TOKEN = regex(f"[{_WIDE}]|[^\\W_{_WIDE}]+(?:[-._/:@+#&'’][^\\W_{_WIDE}]+)*%?|[$€£¥]|[^\\w\\s]")
 _NOT = regex(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b", re.IGNORECASE)
+_EITHER = regex(r"(?<![\w/.-])([^\W\d_]{3,})/([^\W\d_]{3,})(?![\w/.-])")
 _POSSESSIVE = regex(r"['’]s$")
 _MARKUP = regex(r"\*\*|__|~~|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|^\s*(?:[-*+]|\d+[.)])\s+")
 _KEYED = regex(r"^[\W_]*([^\W_][^:：\n]{0,58}?)\s*[:：](?!//)(?:\s+|(?<=：))(\S.*)$", re.DOTALL)
@@ -262,6 +263,7 @@ def read(text: str) -> Reading:
     plain = _MARKUP.sub("", unicodedata.normalize("NFKC", text)).strip()
     if len(plain) > 12 * MAX_WORDS or plain.count("\n") > 1:
         return _NONE
+    plain = _EITHER.sub(r"\1 \2", plain)
     plain = _ELIDED.sub(r"\1 ' ", _NOT.sub(" not", plain))
     raw = [_POSSESSIVE.sub("", token) for token in _TOKEN.findall(plain)]
     tokens = [token.casefold() for token in raw]
@@ -586,9 +588,8 @@ _DAY = regex(r"\d{4}-\d\d.*")
 
 def _headings(under: str) -> tuple[str, ...]:
     """Return what a statement is under, without days and the names that every workspace has."""
-    parts = (
-        _plain(part) for part in re.split(r" [›–] ", under) if not _DAY.fullmatch(part.strip())
-    )
+    told = (part.strip() for part in re.split(r" [›–] ", under))
+    parts = (_plain(part) for part in told if not _DAY.fullmatch(part))
     return tuple(part for part in parts if part and part not in _FILES)
 
 
@@ -633,7 +634,7 @@ def says_the_same(one: str, other: str) -> bool:
     """Tell whether two similar texts state one fact in two wordings.
 
     They have the same words, in whatever order but that of names; or a number or identifier in
-    common, and one has no word that the other has not. What is no single statement is not told apart.
+    common, and one has no word that the other has not. Lists and long texts are not compared.
     """
     first, second = read(one), read(other)
     if not (first.words and second.words):

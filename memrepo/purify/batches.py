@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from memrepo.core.judge import (
     Assessment,
@@ -116,7 +116,6 @@ class Asked(msgspec.Struct, Generic[_T], kw_only=True):
     answers: list[_T] = msgspec.field(default_factory=list)
     refused: dict[str, str] = msgspec.field(default_factory=dict)
     left: set[str] = msgspec.field(default_factory=set)
-    routes: list[dict[str, str]] = msgspec.field(default_factory=list)
     verbatim: dict[str, str] = msgspec.field(default_factory=dict)
     """Clusters whose wording was refused twice, and why: their evidence stands in its own words."""
     failures: list[Failure] = msgspec.field(default_factory=list)
@@ -143,7 +142,6 @@ class _Checked(msgspec.Struct, Generic[_T], frozen=True, kw_only=True):
     refused: Mapping[str, str]
     instead: Mapping[str, _T] = msgspec.field(default_factory=dict)
     """What may stand for a refused answer, where its words alone were wrong."""
-    routes: tuple[dict[str, str], ...] = ()
 
 
 class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=True):
@@ -332,7 +330,6 @@ class _Wording:
             answers=found.claims,
             refused={r.cluster_id: r.reason for r in found.rejected},
             instead=instead,
-            routes=tuple(asdict(w) for w in found.warnings),
         )
 
 
@@ -389,7 +386,6 @@ def _verify(asked: Asked[CanonicalClaim], how: _Wording) -> None:
     asked.refused |= second.refused
     asked.verbatim |= second.verbatim
     asked.left |= second.left
-    asked.routes += second.routes
     asked.failures += second.failures
     asked.stopped = asked.stopped or second.stopped
     asked.batches_done += second.batches_done
@@ -696,7 +692,6 @@ def _one_batch(
     asked.verbatim |= {id_: checked.refused[id_] for id_ in stands}
     asked.answers += (*checked.answers, *stands.values())
     asked.refused |= _without(checked.refused, dict.fromkeys(stands, ""))
-    asked.routes += checked.routes
     if isinstance(given, BadReply) and (again is None or isinstance(again, BadReply)):
         asked.batches_left += 1
     else:

@@ -30,12 +30,12 @@ from memrepo.core.judge import (
     Wording,
     named,
 )
-from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
+from memrepo.core.memory import CLAIM_TYPES, HOMES
 from memrepo.core.schema import Scores
 from memrepo.core.secrets import secret_fault
 from memrepo.purify.clusters import part_fault
 from memrepo.purify.grounding import Grounds, claim_fault
-from memrepo.purify.routes import Affinity, affinity, permitted
+from memrepo.purify.routes import affinity, permitted
 
 STRENGTH_TOLERANCE = 0.01
 _SLACK = 1e-9  # the tolerance is inclusive, and 2.01 - 2.0 is not 0.01 in binary
@@ -236,22 +236,11 @@ class ClaimRejection(msgspec.Struct, frozen=True, kw_only=True):
     """Whether nothing but its words was wrong: they say what the evidence does not."""
 
 
-class RouteWarning(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim that was kept though its home suits its type badly."""
-
-    cluster_id: str
-    type: str
-    home: str
-    affinity: Affinity
-    suggested_home: str
-
-
 class Pass2(msgspec.Struct, frozen=True, kw_only=True):
-    """Accepted claims in the request's order, what was not accepted, and odd routes."""
+    """Accepted claims in the request's order, and what was not accepted."""
 
     claims: tuple[CanonicalClaim, ...]
     rejected: tuple[ClaimRejection, ...] = ()
-    warnings: tuple[RouteWarning, ...] = ()
 
 
 def check_claims(
@@ -307,10 +296,7 @@ def check_claims(
             )
         else:
             good += map(with_postures, given)
-    warned = tuple(
-        w for claim in good if not claim.restates and not claim.drop and (w := _warning(claim))
-    )
-    return Pass2(claims=tuple(good), rejected=tuple(bad), warnings=warned)
+    return Pass2(claims=tuple(good), rejected=tuple(bad))
 
 
 def _aside_fault(
@@ -419,16 +405,3 @@ def _reference_fault(claim: CanonicalClaim, priors: Set[str]) -> str:
         if contradiction.relation not in RELATIONS:
             return "relation is none of " + ", ".join(RELATIONS)
     return ""
-
-
-def _warning(claim: CanonicalClaim) -> RouteWarning | None:
-    found = affinity(claim.type, claim.home)
-    if found != "suspicious":
-        return None
-    return RouteWarning(
-        cluster_id=claim.cluster_id,
-        type=claim.type,
-        home=claim.home,
-        affinity=found,
-        suggested_home=HOME_OF_TYPE[claim.type],
-    )

@@ -204,7 +204,6 @@ def purify(
             *intake.problems,
             *shortened,
             *_verbatim(asked_of, worded.verbatim),
-            *_odd_routes(asked_of, worded.routes),
             *requests(_said(intake, read, behind), state.memories),
         ),
         alarms=tuple(intake.alarms),
@@ -463,25 +462,6 @@ def _verbatim(groups: Sequence[Cluster], refused: Mapping[str, str]) -> Iterator
                 severity="warning",
                 message=f"its wording was refused twice, so the line is quoted: {why}",
                 fix="read the line; change the text with `memrepo edit`",
-            )
-
-
-def _odd_routes(
-    groups: Sequence[Cluster], routes: Sequence[Mapping[str, str]]
-) -> Iterator[Problem]:
-    """Yield a warning for each claim on a page that suits its type badly."""
-    places = {g.cluster_id: s for g in groups for c in g.candidates[:1] for s in c.sources[:1]}
-    for route in routes:
-        if (source := places.get(route["cluster_id"])) is not None:
-            yield Problem(
-                path=source.resource,
-                line=source.lines[0],
-                column=1,
-                rule="route-suspicious",
-                severity="warning",
-                message=f"the judge put {route['type']} on the page {route['home']},"
-                f" expected {route['suggested_home']}",
-                fix="read the memory; remove the line `home` of its file if the page is wrong",
             )
 
 

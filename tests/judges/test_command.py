@@ -84,6 +84,37 @@ def test_a_program_judges_a_whole_run(
     assert_sound(repo)
 
 
+REFUSING = """
+import json
+from serving import evidence, good, verdict
+question = sys.stdin.read()
+found = evidence(question).get("candidates")
+said = {"verdicts": [verdict(c, verdict="reject") for c in found or ()]}
+sys.stdout.write(json.dumps(said) if found else good(question))
+"""
+
+
+def test_a_note_that_came_to_nothing_is_nominated_again_when_it_is_retrieved_again(
+    tmp_path: Path,
+) -> None:
+    done(tmp_path, "init", "repo")
+    repo = tmp_path / "repo"
+    git(repo, "config", "memrepo.judge.command", str(program(tmp_path / "no", REFUSING)))
+    note = done(repo, "add", "Sounds good, thanks! See you later.", "--type", "note")["id"]
+    for day in ("01", "03"):
+        for hour in ("10", "11", "12"):
+            now = f"2026-03-{day}T{hour}:00:00Z"
+            assert done(repo, "nominate", now=now)["candidates"] == []
+            done(repo, "show", note, now=now)
+        ran = done(repo, "run", "--judge", "command", now=f"2026-03-{day}T20:00:00Z")
+        assert ran["counts"]["nominated"] == 1
+        assert [m.type for m in memories(repo).values()] == ["note"]
+        assert not memories(repo)[note].flag("promoted")
+        assert_sound(repo)
+    again = done(repo, "run", "--judge", "command", now="2026-03-03T20:00:00Z")
+    assert again["status"] == "skipped"
+
+
 def test_the_question_is_on_stdin_and_in_no_argument(tmp_path: Path) -> None:
     path = program(tmp_path / "judge", "print(len(sys.argv), len(sys.stdin.read()) > 400_000)\n")
     assert ask(path, "x" * 400_000).text == "1 True\n"

@@ -131,17 +131,6 @@ def test_personal_homes_are_refused_on_business_only(type_, home):
     assert refused.rejected[0].reason == f"home {home} is personal only"
 
 
-@pytest.mark.parametrize(
-    ("type_", "home", "odd"),
-    [("lesson", "PLAYBOOKS.md", []), ("decision", "HISTORY.md", ["suspicious"])],
-)
-def test_a_home_that_suits_badly_is_kept_with_a_warning(type_, home, odd):
-    result = check_claims(request("c"), [claim(type=type_, home=home)])
-    assert len(result.claims) == 1
-    assert [w.affinity for w in result.warnings] == odd
-    assert {w.suggested_home for w in result.warnings} <= {"LTMEMORY.md"}
-
-
 def test_known_references_are_accepted_and_postures_follow_the_scores():
     answer = claim(
         supersedes=(PRIOR,),

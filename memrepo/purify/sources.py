@@ -9,8 +9,9 @@ say that lasts becomes claims too. The lineage's own contract, without raw logs,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from memrepo.core.patterns import regex
 from memrepo.read.dates import date_of_path
 
 if TYPE_CHECKING:
@@ -162,7 +164,7 @@ class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
 
 def matches(path: str, pattern: str) -> bool:
     """Tell whether a slash-separated path matches a pattern, component by component."""
-    return _fits(tuple(path.split("/")), _components(pattern))
+    return _compiled((pattern,), hidden=True).fullmatch(path) is not None
 
 
 def kind_of(path: str, rules: SourceRules) -> SourceKind | None:
@@ -177,8 +179,8 @@ def why_denied(path: str, rules: SourceRules) -> str:
     """Say why runs do not read a path; empty when they do."""
     if not path or any(part in ("", ".", "..") for part in path.split("/")):
         return "is not a path inside the workspace"
-    pattern = next((p for p in rules.deny if matches(path, p)), None)
-    if pattern is not None:
+    if _compiled(rules.deny, hidden=True).fullmatch(path):
+        pattern = next(p for p in rules.deny if matches(path, p))
         return _DENIALS.get(pattern, f"is on the deny list ({pattern})")
     if rules.profile == "business" and path in PERSONAL:
         return "is read on the personal profile only"
@@ -204,7 +206,8 @@ def may_hold(folder: str, rules: SourceRules, *, by_name: bool = False) -> bool:
 
 def is_denied(folder: str, rules: SourceRules) -> bool:
     """Tell whether everything below a folder is on the deny list."""
-    return any(p.endswith("/") and matches(f"{folder}/any.md", p) for p in rules.deny)
+    folders = tuple(pattern for pattern in rules.deny if pattern.endswith("/"))
+    return _compiled(folders, hidden=True).fullmatch(f"{folder}/any.md") is not None
 
 
 def _leads_into(parts: tuple[str, ...], folders: tuple[str, ...]) -> bool:
@@ -269,18 +272,36 @@ def _components(pattern: str) -> tuple[str, ...]:
     return parts
 
 
-def _fits(parts: tuple[str, ...], pattern: tuple[str, ...], *, hidden: bool = True) -> bool:
-    """Tell whether components match those of a pattern; a `**` among them is any number.
+@lru_cache(maxsize=256)
+def _compiled(patterns: tuple[str, ...], *, hidden: bool) -> re.Pattern[str]:
+    """Return what fully matches the paths that one of some patterns means.
 
     Without `hidden` only a component that begins with a dot matches a hidden folder.
     """
-    if not parts or not pattern:
-        return not parts and not pattern
-    if pattern[0] == "**":
-        deeper = (hidden or not is_hidden(parts[0])) and _fits(parts[1:], pattern, hidden=hidden)
-        return deeper or _fits(parts, pattern[1:], hidden=hidden)
-    one = fnmatchcase if hidden or len(parts) == 1 else _is_named
-    return one(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:], hidden=hidden)
+    shown = "" if hidden else r"(?!\.)"
+    forms = []
+    for pattern in patterns:
+        *folders, name = _components(pattern)
+        form = [
+            rf"(?:{shown}[^/]+/)*"
+            if folder == "**"
+            else f"{'' if folder.startswith('.') else shown}{_component(folder)}/"
+            for folder in folders
+        ]
+        forms.append("".join(form) + _component(name))
+    return re.compile("|".join(f"(?:{form})" for form in forms) or r"(?!)", re.DOTALL)
+
+
+_PARTS = regex(r"\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
+
+
+def _component(pattern: str) -> str:
+    """Return a component of a pattern as a regular expression that crosses no slash."""
+    found = {"*": "[^/]*", "?": "[^/]"}
+    return "".join(
+        found.get(part) or (f"(?!/){translate(part)[4:-3]}" if len(part) > 1 else re.escape(part))
+        for part in _PARTS.findall(pattern)
+    )
 
 
 def _is_named(folder: str, pattern: str) -> bool:
@@ -289,8 +310,7 @@ def _is_named(folder: str, pattern: str) -> bool:
 
 def _any(path: str, patterns: tuple[str, ...]) -> bool:
     """Tell whether a pattern means a file; hidden folders are entered by name only."""
-    parts = tuple(path.split("/"))
-    return any(_fits(parts, _components(pattern), hidden=False) for pattern in patterns)
+    return _compiled(patterns, hidden=False).fullmatch(path) is not None
 
 
 _DENIALS: Mapping[str, str] = MappingProxyType(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,6 +24,7 @@ from memrepo.purify.sources import (
     NOTES,
     SourceRules,
 )
+from memrepo.read.kinds import kinds
 from memrepo.read.shelf import SIZES
 from memrepo.values import read_value
 
@@ -447,7 +449,18 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def source_rules(self) -> SourceRules:
-        """Return which files runs read."""
+        """Return which files runs read; raises ConfigError where a kind is none."""
+        known = tuple(dict.fromkeys(kind.name for kind in kinds().kind))
+        for row in self.get("sources.kinds"):
+            pattern, _, kind = (part.strip() for part in row.rpartition("="))
+            if not pattern or kind not in known:
+                near = get_close_matches(kind, known, 1)
+                raise ConfigError(
+                    0,
+                    "sources.kinds",
+                    f'found "{row}", expected "PATTERN = KIND" with one of {", ".join(known)}',
+                    fix=f'write "{pattern or "PATTERN"} = {near[0] if near else known[0]}"',
+                )
         return SourceRules(
             claims=self.get("sources.claims"),
             notes=self.get("sources.notes"),

@@ -44,6 +44,11 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
             "status", "where the repository stands", "memrepo.actions.setup.status", everyday=True
         ),
         Verb(
+            "sources",
+            "what each source file is taken for, and how many memories rest on it",
+            "memrepo.actions.setup.sources",
+        ),
+        Verb(
             "doctor",
             "named checks of repository, index, hooks and judge",
             "memrepo.actions.setup.doctor",

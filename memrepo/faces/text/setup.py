@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memrepo.actions.setup import hooks as hooking
     from memrepo.actions.setup import init as init_
     from memrepo.actions.setup import schedule as scheduling
+    from memrepo.actions.setup import sources as listing
     from memrepo.actions.setup import status as standing
     from memrepo.actions.setup import trust as trusting
     from memrepo.actions.setup import upgrade as upgrading
@@ -372,4 +373,21 @@ def upgrade(request: object, result: upgrading.Result, *, colour: bool) -> str:
         lines = [f"format {result.old} to {result.new}: {files} changed {where}"]
     if result.judge_again:
         lines.append(f"{result.judge_again}: `memrepo run --acknowledge-upgrade`, for review")
+    return "\n".join(lines)
+
+
+def sources(request: listing.Request, result: listing.Result, *, colour: bool) -> str:
+    """List the files by kind, with what decided it, and what is read but promotes nothing."""
+    del request, colour
+    lines = [f"{'kind':<12}{'thoughts':>9}{'memories':>9}  file"]
+    for file in sorted(result.files, key=lambda f: (-f.share, f.kind, f.path)):
+        row = f"{file.kind:<12}{file.thoughts:>9}{file.claims:>9}  {visible(file.path)}"
+        lines.append(f"{row}  ({file.reason})")
+    shelf = f"; runs make about {result.shelf} of all sources (`run.shelf`)" if result.shelf else ""
+    lines += ["", f"{result.thoughts} thoughts, {result.claims} memories{shelf}"]
+    silent = sum(f.thoughts for f in result.files if not f.share)
+    if silent and result.thoughts:
+        share = round(100 * silent / result.thoughts)
+        lines.append(f"{silent} thoughts ({share} %) are in files of kinds that make no memories")
+    lines.append('to change a kind: [sources] kinds = ["PATTERN = KIND"] in memrepo.toml')
     return "\n".join(lines)

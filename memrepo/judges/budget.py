@@ -28,7 +28,7 @@ OUTPUT: Mapping[PassName, int] = {
     "gist": 200,
     "summary": 400,
 }
-"""Tokens of the answer to one item, before any was seen; thinking is not counted."""
+"""The most tokens that the answer to one item has, before any was seen, without thinking."""
 _FRAME = 60
 _MARGIN = 1.25
 

@@ -1,19 +1,22 @@
 """What a model would be asked, counted without asking it: rules answer in its place.
 
-A question is spelled as it would go out, and the rules' answer as it would come back. Both are
-counted by their bytes. Second questions, thinking and what a cache saves are not foreseen.
+A question is spelled as it would go out and counted by its bytes; an answer is as long as such
+answers are. What is refused, thinking and what a cache saves are not foreseen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.judge import (
     Assessment,
     CanonicalClaim,
     CanonicalRequest,
+    Cluster,
     ComparisonRequest,
     Finding,
     GistRequest,
@@ -23,9 +26,10 @@ from memrepo.core.judge import (
     Usage,
     Verdict,
     VerificationRequest,
+    WordingCheck,
 )
 from memrepo.core.memory import Gist
-from memrepo.judges.budget import OUTPUT, Price
+from memrepo.judges.budget import Price
 from memrepo.judges.model import BATCH, OfModel
 from memrepo.judges.offline import OfflineJudge
 from memrepo.judges.prompting import (
@@ -39,7 +43,16 @@ from memrepo.judges.prompting import (
     summary_prompt,
     verification_prompt,
 )
+from memrepo.purify.batches import CHECKS
+from memrepo.purify.grounding import grounds_of
 
+USUAL: Mapping[PassName, int] = {
+    "promotion": 85,
+    "purifier": 190,
+    "verification": 20,
+    "contradiction": 75,
+}
+"""Tokens that the answer to one item usually has."""
 BYTES = 3.5
 """Bytes of a token, of JSON with plain text in it."""
 
@@ -54,6 +67,7 @@ class Estimating(OfModel):
         self._rules = OfflineJudge()
         self._name, self._price = name, price
         self._usage = Usage()
+        self._worded: list[WordingCheck] = []
         self.questions: dict[str, int] = {}
         """How many questions of each kind would be asked."""
 
@@ -72,13 +86,28 @@ class Estimating(OfModel):
         """Answer Pass 2, and count it."""
         answers = self._rules.canonicalise(request)
         self._count(canonical_prompt(request), answers, again=bool(request.faults))
-        return answers
+        if not request.faults:
+            clusters = {c.cluster_id: c for c in request.clusters}
+            self._worded += (
+                _check(claim, clusters[claim.cluster_id])
+                for claim in answers
+                if not claim.restates and not claim.drop
+            )
+        texts = {c.cluster_id: c.candidates[0].text for c in request.clusters}
+        return [replace(claim, quote=texts[claim.cluster_id]) for claim in answers]
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Answer about wordings, and count it."""
-        answers = self._rules.verify(request)
-        self._count(verification_prompt(request), answers, again=bool(request.faults))
-        return answers
+        """Answer about wordings; they are counted as a model would have worded (`finish`)."""
+        return self._rules.verify(request)
+
+    def finish(self, now: datetime) -> None:
+        """Count the second question about all that was worded."""
+        count = -(-len(self._worded) // CHECKS)
+        for n in range(count):
+            checks = self._worded[n * len(self._worded) // count :][: len(self._worded) // count]
+            request = VerificationRequest(now=now, checks=tuple(checks))
+            self._count(verification_prompt(request), (), again=False)
+        self._worded = []
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
         """Answer about pairs, and count it."""
@@ -102,8 +131,12 @@ class Estimating(OfModel):
         """Count a question and its answer; a second one is for what a model would not have said."""
         if again:
             return
-        asked = _tokens(prompt.text.encode())
-        said = _tokens(msgspec.json.encode(answer))
+        # The Messages API is told the schema apart from the question.
+        spelled = prompt.spelled if not self._name.startswith("anthropic/") else ""
+        parts = (prompt.system, spelled, prompt.context, prompt.data)
+        asked = _tokens("\n\n".join(filter(None, parts)).encode())
+        usual = USUAL.get(prompt.name, 0) * prompt.items
+        said = usual or _tokens(msgspec.json.encode(answer))
         cost = self._price.cost(fresh=asked, output=said) if self._price else None
         self._usage += Usage(
             prompt=asked, completion=said, source="approximate", cost_usd=cost, calls=1
@@ -111,27 +144,42 @@ class Estimating(OfModel):
         self.questions[prompt.name] = self.questions.get(prompt.name, 0) + 1
 
 
+def _check(claim: CanonicalClaim, cluster: Cluster) -> WordingCheck:
+    grounds = grounds_of(cluster)
+    return WordingCheck(
+        evidence=grounds.evidence,
+        context=grounds.context,
+        stated_on=max(grounds.days, default=""),
+        wording=(("text", claim.wording.text), ("subject", claim.wording.subject or "it")),
+    )
+
+
 _SHOWN = 220
 """Bytes that a line has about it in a question: ids, headings, days."""
 
 
 def by_lines(lines: Sequence[str], price: Price | None) -> Usage:
-    """Return what both passes over so many new lines would cost, if each were a candidate.
+    """Return what so many new lines would cost, if each were a candidate and worded.
 
     Pairs are not foreseen, nor what pass 1 rejects: the two are about as many.
     """
     shown = sum(len(line.encode()) + _SHOWN for line in lines) / BYTES
     asked = said = calls = 0
-    for name, size in zip(_PASSES, BATCH, strict=True):
+    for name, size in _PASSES.items():
         batches = -(-len(lines) // size)
         calls += batches
         asked += int(shown) + batches * _tokens(instructions(name).encode())
-        said += OUTPUT[name] * len(lines)
+        said += USUAL[name] * len(lines)
     cost = price.cost(fresh=asked, output=said) if price else None
     return Usage(prompt=asked, completion=said, source="approximate", cost_usd=cost, calls=calls)
 
 
-_PASSES: tuple[PassName, PassName] = ("promotion", "purifier")
+_PASSES: Mapping[PassName, int] = {
+    "promotion": BATCH[0],
+    "purifier": BATCH[1],
+    "verification": CHECKS,
+}
+"""Questions about each line, and how many items one holds."""
 
 
 def _tokens(data: bytes) -> int:

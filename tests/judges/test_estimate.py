@@ -1,14 +1,15 @@
-"""What a run would ask is told before it asks, within twice of what it then is."""
+"""What a run would ask is estimated before it asks, within a quarter of what it then is."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from driving import done, git, memrepo
-from serving import Act, Service
+from serving import Act, Service, good
 from workspaces import growing
 
 from memrepo.actions.run import estimate
@@ -17,8 +18,18 @@ from memrepo.actions.work import Call, Work
 from memrepo.core.times import parse_time
 
 JUDGE = ("--judge", "anthropic")
-COUNTED = Act(used=None)
-"""Answers as they should be, with four bytes a token."""
+
+
+def in_other_words(question: str) -> str:
+    """Answer as one should, with each line in other words."""
+    found = json.loads(good(question))
+    for claim in found.get("claims", ()):
+        claim["wording"]["text"] = f"In short: {claim['wording']['text']}"
+    return json.dumps(found)
+
+
+COUNTED = Act(used=None, answer=in_other_words)
+"""Answers with four bytes a token."""
 
 
 def files_of(repo: Path) -> dict[str, bytes]:
@@ -42,11 +53,11 @@ def close(told: dict[str, Any], real: dict[str, Any]) -> bool:
         told["tokens"]["total"] / real["tokens"]["total"],
         told["cost_usd"] / real["cost_usd"],
     ]
-    return all(0.5 <= ratio <= 2 for ratio in ratios)
+    return all(0.8 <= ratio <= 1.25 for ratio in ratios)
 
 
 @pytest.mark.parametrize("lines", [0, 10, 120])
-def test_an_estimate_is_within_twice_of_what_the_run_then_counts(
+def test_an_estimate_is_near_what_the_run_then_counts(
     counted: Service, repo: Path, lines: int
 ) -> None:
     text = "".join(f"- Vera planted tree number {n} in the north orchard.\n" for n in range(lines))

@@ -79,6 +79,7 @@ def estimated(
     kept = kept_for(work, wish.mode, resume, choice)
     wish = replace(wish, ahead=news, model=True, kept=_Read(kept) if kept else None)
     propose(work, counting, work.call.now, wish)
+    counting.finish(work.call.now)
     usage = counting.usage
     limits = limits_of(work, choice)
     over = (limit.over(usage.cost_usd or 0.0, usage.total) for limit in limits)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.policies.languages import ENGLISH, language_asked, small_words
+from memrepo.policies.languages import ENGLISH, bare, language_asked, small_words
 
 if TYPE_CHECKING:
     from memrepo.core.judge import PriorClaim
@@ -251,7 +251,7 @@ def _table_of(text: str, words: list[str]) -> Table:
     for script, language in _SCRIPTS:
         if script.search(text):
             return table(language)
-    return table(language_asked(words, text))
+    return table(language_asked(map(bare, words), text))
 
 
 # -- reading a statement -------------------------------------------------------------------------
@@ -273,7 +273,7 @@ def read(text: str) -> Reading:
     joined = _without(of.now, " ".join(tokens))
     names = frozenset(
         _stem(word) for at, (word, low) in enumerate(zip(raw, tokens, strict=True))
-        if _is_name(word, at == 0 or raw[at - 1] in ".!?:") and low not in of.small
+        if _is_name(word, at == 0 or raw[at - 1] in ".!?:") and bare(low) not in of.small
     )  # fmt: skip
     key, value = _key_of(plain, of)
     words = _bare(joined, of)
@@ -357,7 +357,7 @@ def _content(words: Iterable[str], of: Table) -> frozenset[str]:
     """Return the stems of the words that say something by themselves."""
     words = tuple(words)
     times = _times_of(words, of)
-    return frozenset(_stem(w) for w in words if w not in of.small and w not in times)
+    return frozenset(_stem(w) for w in words if bare(w) not in of.small and w not in times)
 
 
 def _key_of(plain: str, of: Table) -> tuple[str, tuple[str, ...]]:

@@ -1,0 +1,130 @@
+"""What a newer statement does to an older one, as pairs: what changes, and what both hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memrepo.core.judge import PriorClaim
+from memrepo.policies import change
+from memrepo.policies.change import change_of, is_same_thing, says_the_same, table
+
+FOLDER = Path(change.__file__).parents[1] / "languages" / "change"
+
+
+def prior(text: str, under: str = "") -> PriorClaim:
+    return PriorClaim(
+        memory_id=f"mem-{text}",
+        type="fact",
+        standing="resolved",
+        subject="",
+        predicate="",
+        object="",
+        text=text,
+        home="",
+        under=under,
+    )
+
+
+OVER, VALUE = True, False
+CHANGES = [
+    ("Uwe works at Norlux.", "Uwe no longer works at Norlux.", OVER),
+    ("The regatta is planned for May 12 in Narvik.", "The regatta in Narvik is off.", None),
+    ("The regatta is planned for May 12 in Narvik.", "The Narvik regatta is cancelled.", OVER),
+    ("The choir sings in the old mill.", "The choir does not sing in the old mill any more.", OVER),
+    ("Hana is on leave until May 3.", "Hana is back from leave.", OVER),
+    ("The cache listens on 7001.", "Moved the cache from 7001 to 7002.", OVER),
+    ("The cache listens on 7001.", "The cache listens on 7002 instead of 7001.", OVER),
+    ("Rasmus lives in Aarhus.", "Rasmus moved to Odense.", VALUE),
+    ("The loom project is called Kite.", "The loom project was renamed to Falcon.", VALUE),
+    ("Olga prefers the dark theme.", "Olga now prefers the light theme.", VALUE),
+    ("The owner of invoicing is Lin.", "The owner of invoicing is Gus.", VALUE),
+    ("The choir has 7 basses.", "The choir has 9 basses.", VALUE),
+    ("The proxy is enabled in staging.", "The proxy is disabled in staging.", VALUE),
+    ("Guests need a badge.", "Guests do not need a badge.", VALUE),
+    ("The archive is open to everyone.", "The archive is open to everyone except guests.", VALUE),
+    ("Loom port: 2525", "Loom port: 2526", VALUE),
+    ("Uwe arbeitet nicht nur bei Norlux.", "Uwe arbeitet nicht mehr bei Sudalis.", None),
+    ("Uwe arbeitet bei Norlux.", "Uwe arbeitet nicht mehr bei Norlux.", OVER),
+    ("Odile habite à Metz.", "Odile a déménagé à Brest.", VALUE),
+    ("Iker trabaja en Surmar.", "Iker ya no trabaja en Surmar.", OVER),
+    ("Marta mora em Recife.", "Marta mudou-se para Natal.", VALUE),
+    ("Piero lavora per Sudalis.", "Piero non lavora più per Sudalis.", OVER),
+    ("Вера живёт в Омске.", "Вера переехала в Томск.", VALUE),
+    ("小鹿住在苏州。", "小鹿搬到厦门。", VALUE),
+    ("受付の担当はミナ", "受付の担当はケン", None),
+    # Look-alikes.
+    ("Finch's path: /srv/one (not /srv).", "Heron's path: /srv/two (not /srv).", None),
+    ("The discount is 10 percent in March.", "The discount is 20 percent in April.", None),
+    ("Rasmus lives in Aarhus.", "Rasmus's sister lives in Odense.", None),
+    ("Dana likes TypeScript.", "Dana loves dark mode now.", None),
+    ("Ivo runs 5 km on Tuesdays.", "Ivo runs 10 km on Sundays.", None),
+    ("The room on floor 2 seats 8.", "The room on floor 3 seats 8.", None),
+    ("Rafa was on call in week 9.", "Rafa is on call in week 11.", None),
+    ("Rasmus lives in Aarhus.", "If it works out, Rasmus moves to Odense.", None),
+    ("The owner of invoicing is Lin.", 'The old page says "the owner of invoicing is Gus".', None),
+    ("Ivo prefers trains for work.", "Ivo prefers tea.", None),
+    ("Link: docs/a.md", "Link: docs/b.md", None),
+    ("Loom version: 2.1", "Loom version: 2.1 (stable)", None),
+    ("The key file is for jobs, the code for hands.", "Use the key file instead of the code.", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), CHANGES)
+def test_what_a_newer_statement_changes(old: str, new: str, expected: bool | None) -> None:
+    found = change_of(prior(old), prior(new))
+    assert (found.stated if found else None) == expected
+
+
+@pytest.mark.parametrize(
+    ("under", "changes"),
+    [
+        (("Shop › Kiln", "Shop › Kiln"), True),
+        (("memory › 2026-03-01 › Kiln", "MEMORY › Kiln"), True),
+        (("Shop › Kiln", "Kiln"), True),
+        (("Shop › Kiln", "Yard › Kiln"), False),
+        (("Kiln", ""), False),
+    ],
+)
+def test_a_key_is_of_what_it_stands_under(under: tuple[str, str], changes: bool) -> None:
+    found = change_of(prior("Version: 2.1", under[0]), prior("Version: 2.2", under[1]))
+    assert (found is not None) == changes
+
+
+def test_lines_that_were_read_together_hold_unless_one_says_that_the_other_is_over() -> None:
+    value, over = prior("The choir has 9 basses."), prior("The choir no longer has 7 basses.")
+    old = prior("The choir has 7 basses.")
+    assert change_of(old, value, together=True) is None
+    assert change_of(old, over, together=True) is not None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Deploys need two approvals on Fridays.", "On Fridays deploys need two approvals.", True),
+        ("Old orphaned/abandoned page: 88213 (4 visits)", "Old page 88213: abandoned, 4 visits", True),
+        ("The loom is open to everyone.", "The loom is open to everyone but guests.", False),
+        ("The alpha server runs Debian 12.", "The beta server runs Debian 12.", False),
+        ("Guests need a badge.", "Guests do not need a badge.", False),
+        ("The kiln fires at 900 degrees.", "The kiln fires at 950 degrees.", False),
+        ("Rasmus handed the keys to Vera.", "Vera handed the keys to Rasmus.", False),
+    ],
+)  # fmt: skip
+def test_two_wordings_of_one_fact(one: str, other: str, same: bool) -> None:
+    assert says_the_same(one, other) == same
+
+
+def test_statements_about_one_thing_are_a_sequence() -> None:
+    old, new = "Rasmus teaches the loom class.", "Rasmus teaches the evening loom class."
+    assert is_same_thing((old, ""), (new, ""))
+    assert not is_same_thing((old, ""), ("Vera sells the kiln.", ""))
+    room = "The room on floor {} seats 8."
+    assert not is_same_thing((room.format(2), ""), (room.format(3), ""))
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_each_table_is_read_and_ends_something(path: Path) -> None:
+    found = table(path.stem)
+    assert found.ended.pattern != table("klingon").ended.pattern or path.stem == "english"
+    assert found.lists

@@ -67,7 +67,7 @@ CHANGES = [
     ("Ivo prefers trains for work.", "Ivo prefers tea.", None),
     ("Link: docs/a.md", "Link: docs/b.md", None),
     ("Loom version: 2.1", "Loom version: 2.1 (stable)", None),
-    ("The key file is for jobs, the code for hands.", "Use the key file instead of the code.", None),
+    ("The key is for jobs, the code for hands.", "Use the key instead of the code.", None),
 ]  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def test_lines_that_were_read_together_hold_unless_one_says_that_the_other_is_ov
     ("one", "other", "same"),
     [
         ("Deploys need two approvals on Fridays.", "On Fridays deploys need two approvals.", True),
-        ("Old orphaned/abandoned page: 88213 (4 visits)", "Old page 88213: abandoned, 4 visits", True),
+        ("Old lost/abandoned page: 88213 (4 visits)", "Old page 88213: lost, 4 visits", True),
         ("The loom is open to everyone.", "The loom is open to everyone but guests.", False),
         ("The alpha server runs Debian 12.", "The beta server runs Debian 12.", False),
         ("Guests need a badge.", "Guests do not need a badge.", False),

@@ -202,6 +202,17 @@ def test_of_a_workspace_that_lost_much_the_new_lines_land_and_the_snapshots_stay
     assert len(done(repo, "ingest", "--force", now=NEXT_DAY)["removed"]) == 4
 
 
+def test_logs_that_move_to_where_runs_do_not_read_are_not_lost(repo: Path) -> None:
+    before = said(repo)
+    move(repo, *((name, name.replace("memory/", "archive/")) for name in LOGS))
+    append(repo, "MEMORY.md", "- Oskar never works on Fridays.\n")
+    ran = done(repo, "run", now=NEXT_DAY)
+    assert len(ran["ingest"]["removed"]) == len(LOGS)
+    assert ran["ingest"]["unmatched"]["count"] == len(LOGS)
+    assert said(repo).items() > before.items()
+    assert_sound(repo)
+
+
 def test_files_that_were_joined_into_one_are_not_lost(repo: Path) -> None:
     joined = "".join((workspace(repo) / name).read_text() for name in LOGS)
     for name in LOGS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -219,11 +219,10 @@ def ahead(
     gone = [p for p in before if p not in wanted and not found.keeps(layout.source_name(p))]
     ids = {path: work.store.work.blob_id(data) for path, data in wanted.items()}
     fresh = {path: data for path, data in wanted.items() if before.get(path) != ids[path]}
-    refused = found.problems
-    if not force and (lost := _lost(work, before, gone, fresh, ids)):
+    refused, unread = found.problems, _unread(work)
+    if not force and (lost := _lost(work, before, gone, fresh, ids, unread)):
         gone = [p for p in gone if p not in lost]
         refused = (*refused, _loss(work, lost, mirrored))
-    unread = _unread(work)
     if names:
         fresh = {p: d for p, d in fresh.items() if _below(layout.source_name(p), names)}
         gone = [p for p in gone if _below(layout.source_name(p), names)]
@@ -392,10 +391,12 @@ def _lost(
     gone: Sequence[str],
     fresh: Mapping[str, bytes],
     ids: Mapping[str, str],
+    unread: Iterable[Unread],
 ) -> list[str]:
     """Return the snapshots that stay until a person says otherwise: too many files are gone.
 
-    A file whose bytes, or most of whose lines, are now in another file was moved and is not gone.
+    A file whose bytes, or most of whose lines, are now in another file was moved and is not gone,
+    even where runs do not read that one.
     """
     layout, present = work.tree.layout, {*ids.values()}
     kept = [p for p in before if not layout.source_name(p).startswith(INBOX)]
@@ -404,7 +405,21 @@ def _lost(
     if len(lost) > most:
         lines = {line for data in fresh.values() for line in lines_of(data)}
         lost = [p for p in lost if not is_mostly_in(lines_of(work.tree.files[p]), lines)]
+    if len(lost) > most and (root := settings.workspace(work.store.repo)):
+        named: dict[str, list[Path]] = {}
+        for name in (name for one in unread for name in one.unmatched):
+            named.setdefault(Path(name).name, []).append(root / name)
+        lost = [p for p in lost if not _is_in(work, before[p], named.get(Path(p).name, ()))]
     return lost if len(lost) > most else []
+
+
+def _is_in(work: Work, blob: str, files: Iterable[Path]) -> bool:
+    """Tell whether one of some files has the bytes of a snapshot."""
+    present = (file for file in files if file.is_file())
+    try:
+        return any(work.store.work.blob_id(file.read_bytes()) == blob for file in present)
+    except OSError:
+        return False
 
 
 def _loss(work: Work, lost: Sequence[str], mirrored: str) -> Problem:

@@ -182,7 +182,7 @@ _QUOTES = {
 _OPEN = regex(r"[*_]{0,3}[ \t]{0,3}[*_]{0,3}\\?[\"'`“„«「『‘]?")
 _MARKUP = r"[*_\"'`”’\\]{0,4}"
 _BARE = regex(rf"{_MARKUP}[ \t]{{1,3}}")
-_VALUE = regex(r"[^\s\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{4,200}")
+_VALUE = regex(r"[^\s\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{3,200}")
 _TAG = regex(
     r"</?(?:br|td|th|li|p|b|i|u|code|strong|em|span|div|a|tr)\b[^<>]{0,40}>", re.IGNORECASE
 )
@@ -191,7 +191,7 @@ _REMARK = regex(
 )
 _CLOSERS = {")": "(", "]": "[", "}": "{", ">": "<"}
 
-_PART = regex(r"<[\w \t./:'’,-]{1,60}>|\$\{[^}\n]{0,80}\}|\{\{[^}\n]{0,80}\}\}")
+_PART = regex(r"<(?!\w*\d{2})[\w \t./:'’,-]{1,60}>|\$\{[^}\n]{0,80}\}|\{\{[^}\n]{0,80}\}\}")
 _MASK = regex(r"\*{3}|x{4}|X{4}|\.{3}|…|•{3}|_{4}")
 _DAY = regex(r"\d{4}-\d\d-\d\d.*|[\d.,:%$€+x/-]*")
 _DIGITS = regex(r"\d{6,}")

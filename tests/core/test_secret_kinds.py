@@ -203,6 +203,8 @@ SAID = {
     "Seed phrase: @": "army van defense carry jealous true garbage claim echo media make crunch",
     "Her card is @ until May": "4012 8888 8888 1881",
     "visa @": "4012888888881881",
+    "CVV: @": "731",
+    "the key of the safe in a form: password: @": "<Maple7731>",
     "amex @": "3782 822463 10005",
     "IBAN: @": "DE89 3704 0044 0532 0130 00",
     "his account is @": "GB82WEST12345698765432",
@@ -249,6 +251,7 @@ INNOCENT = [
     "the secret of good bread: patience and 3 foldings",
     "token limit: 200000 tokens, secret santa: 2026-12-24",
     "tokens: 1_234_567_890_123_456",
+    "tokens = {'refresh_token':data['access_token2'],'kind':data['k']}",
     "mysql -u root shop and curl -u ana https://h.test",
     "password for admins: see the vault, password of the wiki: unchanged",
     "Passwords (for staff): rotated every 90 days by Ana",
@@ -318,7 +321,7 @@ def test_what_an_owner_wants_to_remember_can_be_switched_off() -> None:
         for line, value in SAID.items()
         if {s.kind for s in find_secrets(line.replace("@", value))} <= set(SWITCHED)
     ]
-    assert len(kept) == 8
+    assert len(kept) == 9
     switch_off(["password"])
     assert find_secrets("password: hunter2x"), "what is never memory cannot be switched off"
     switch_off(())

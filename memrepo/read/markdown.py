@@ -17,7 +17,7 @@ import msgspec
 from mistune.block_parser import BlockParser
 from mistune.core import BlockState
 
-from memrepo.core.lines import MAX_DEPTH
+from memrepo.core.lines import MAX_DEPTH, without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.read.lines import SourceLines, read_lines, without_struck
@@ -27,7 +27,6 @@ BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "rule", "o
 
 _QUOTED = regex(r" {0,3}>")
 _BARE_MARKER = regex(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[^\S\n]*(?:\n|$)")
-_LEADING_COMMENT = regex(r"(?:<!--[^-]*+(?:-(?!->)[^-]*+)*-->\s*)+")
 _TASK = regex(r"\[([ xX])\](?:[ \t]+|$)")
 _BULLET_SIGN = regex(
     r"^(?P<indent>[ \t]*)(?:[•◦▪‣](?=[ \t])"
@@ -170,7 +169,7 @@ class _State(BlockState):
             line = self._split[number - self.first].rstrip()
             if line or (kept and kept[-1]):
                 kept.append(line)
-        return _LEADING_COMMENT.sub("", "\n".join(kept).strip())
+        return without_comments("\n".join(kept)).strip()
 
     def _offset(self, line: int) -> int:
         """Return the offset of a line of this text, walking from the last one asked for."""

@@ -18,7 +18,7 @@ from memrepo.read.words import words
 PERSONS = ("USER.md", "human.md")
 AGENTS = ("IDENTITY.md", "persona.md")
 _MARKER = regex(r"^\s*[-*+]\s+")
-_ASIDE = regex(r"[ \t]*(?:[(（,;|/—–]|\s-\s|\.\s).*$")
+_ASIDE = regex(r"[(（,;|/—–]|\s-\s|\.\s")
 _TITLE = regex(r"^#[ \t]+(?:USER|IDENTITY)(?:\.md)?[ \t]*[-–—:][ \t]*(?P<name>[^\n]{1,60})$")
 _MARKS = "*_`\"'“”«»「」 \t.。"
 NAME_LENGTH = 60
@@ -61,7 +61,7 @@ def name_in(data: bytes) -> str:
     for line in lines:
         key, value = field_of(_MARKER.sub("", line))
         if key.lower() in table.names and not PLACEHOLDER.search(line):
-            name = _ASIDE.sub("", value.strip(_MARKS)).strip(_MARKS)
+            name = _ASIDE.split(value.strip(_MARKS), maxsplit=1)[0].strip(_MARKS)
             if name and name.lower() not in table.unset and len(name) <= NAME_LENGTH:
                 return name
     titles = (match["name"].strip(_MARKS) for line in lines if (match := _TITLE.match(line)))

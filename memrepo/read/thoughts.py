@@ -45,9 +45,7 @@ COLONS = (":", "：")
 SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 _MARKS = " \t*_"
 _MARKER = regex(r"^(?P<indent>\s*)(?:[-*+•◦▪‣]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
-_FIELD = regex(
-    r"^\W*(?:\*\*|__)?(?P<key>[^*:：|\n]{1,40}?)(?:\*\*|__)?\s*[:：]\s*(?:\*\*|__)?\s*(?P<value>\S.*)"
-)
+_FIELD = regex(r"^[^\w\n]{0,12}(?P<key>[^*:：|\n]{1,40}?)(?:\*\*|__)?\s{0,3}[:：](?P<value>.+)")
 _BOLD_LINE = regex(r"^(?:\*\*|__)(?P<title>[^*_\n]{2,80}?)[:：]?(?:\*\*|__)[:：]?$")
 _EXPLAINS = regex(
     r"^\W*(?:why|reason|rationale|because|how to apply|exceptions?|except|unless|note|warum|grund"
@@ -62,7 +60,7 @@ _STAMP = regex(
 )
 """A date in front of a line: it is the line's date and not part of its text."""
 _MACHINE_TAIL = regex(
-    r"[ \t]*\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\][ \t]*$", re.MULTILINE
+    r"(?<![ \t])[ \t]*\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\][ \t]*$", re.MULTILINE
 )
 """What a program that promotes lines writes behind each of them."""
 _RULE_LINE = regex(r"^[\s|:-]+$")
@@ -145,7 +143,8 @@ def field_of(text: str) -> tuple[str, str]:
     match = _FIELD.match(text) if "\n" not in text else None
     if match is None or match["value"].startswith("//") or ". " in match["key"]:
         return "", ""
-    return match["key"].strip(_MARKS), match["value"].strip(_MARKS)
+    key, value = match["key"].strip(_MARKS), match["value"].strip(_MARKS)
+    return (key, value) if value and not key.isdigit() else ("", "")
 
 
 def is_field(text: str) -> bool:
@@ -257,6 +256,7 @@ class _FileReader(msgspec.Struct):
 
     def _nodes(self, blocks: Sequence[Block]) -> list[_Node]:
         nodes: list[_Node] = []
+        tables: dict[int, list[Block]] = {}
         for at, block in enumerate(blocks):
             if block.kind in ("heading", "comment", "rule"):
                 continue
@@ -268,13 +268,8 @@ class _FileReader(msgspec.Struct):
                     and previous.kind == "table"
                     and previous.lines[1] == first - 1
                 ):
-                    lines = (previous.lines[0], last)
-                    nodes[-1] = msgspec.structs.replace(
-                        previous,
-                        lines=lines,
-                        text=self._verbatim(*lines),
-                        rows=(*previous.rows, block),
-                    )
+                    tables[len(nodes) - 1].append(block)
+                    nodes[-1] = msgspec.structs.replace(previous, lines=(previous.lines[0], last))
                     continue
             kind: Literal["paragraph", "item", "table", "code"] = "code"
             if block.kind in ("paragraph", "item"):
@@ -287,8 +282,12 @@ class _FileReader(msgspec.Struct):
                 text = re.sub(r"^>[ \t]?", "", text, flags=re.MULTILINE).strip()
             if not text or text.startswith("<"):
                 continue
-            rows = (block,) if block.kind == "row" else ()
-            nodes.append(_Node(kind=kind, lines=(first, last), text=text, block=block, rows=rows))
+            tables[len(nodes)] = [block] if block.kind == "row" else []
+            nodes.append(_Node(kind=kind, lines=(first, last), text=text, block=block))
+        for at, rows in tables.items():
+            if rows:
+                text = self._verbatim(*nodes[at].lines)
+                nodes[at] = msgspec.structs.replace(nodes[at], text=text, rows=tuple(rows))
         return nodes
 
     def _compose(self, heads: tuple[str, ...], nodes: list[_Node]) -> None:

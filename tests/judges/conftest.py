@@ -38,6 +38,7 @@ def repo(tmp_path: Path) -> Path:
     done(tmp_path, "init", "repo", "--from", growing(tmp_path / "workspace", 0))
     path = tmp_path / "repo" / "memrepo.toml"
     judge = ["[judge]", "timeout_s = 10", "max_retries = 1", "max_tokens = 1000"]
-    path.write_text("\n".join([path.read_text().split("\n[judge]")[0], *judge, ""]))
+    text = path.read_text().split("\n[judge]")[0].replace("[run]", '[run]\nshelf = "all"')
+    path.write_text("\n".join([text, *judge, ""]))
     git(tmp_path / "repo", "commit", "-qam", "configure", "--no-verify")
     return tmp_path / "repo"

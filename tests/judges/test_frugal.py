@@ -79,7 +79,7 @@ def test_a_day_has_a_limit_of_its_own(service: Service, orchard: Path) -> None:
     git(orchard, "commit", "-qam", "a limit", "--no-verify")
     first = memrepo(orchard, "run", *JUDGE, now="2026-03-01T09:00:00Z")
     assert (first.exit, "a day may cost 0.20 USD" in first.data["partial"]) == (4, True)
-    same = memrepo(orchard, "run", *JUDGE, now="2026-03-01T21:00:00Z")
+    same = memrepo(orchard, "run", *JUDGE, now="2026-03-01T15:00:00Z")
     assert same.data["cost_usd"] + first.data["cost_usd"] <= 0.20
     before = planted(orchard)
     memrepo(orchard, "run", *JUDGE, now="2026-03-02T09:00:00Z")

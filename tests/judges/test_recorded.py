@@ -183,7 +183,7 @@ def test_the_second_night_replaces_in_part_restates_and_drops(
         assert stands_alone(memory, row)
     over = {m.body for m in memories(place).values() if m.status == "superseded"}
     first = {row["line"]: row["text"] for row in rows("first-night") if "text" in row}
-    assert over == {first["2026-01-10: refunds up"], first["2026-01-10: tours leave"]}
+    assert over == {first["refunds up"], first["tours leave"]}
     assert "Questions about refunds go to Edda." in bodies
     assert len(bodies[first["Oil change every"]].sources) == 2
     assert not any("cake" in body for body in bodies)
@@ -191,12 +191,11 @@ def test_the_second_night_replaces_in_part_restates_and_drops(
     assert_sound(place)
 
 
-def test_the_offline_judge_comes_near_on_the_same_night(place: Path) -> None:
+def test_the_offline_judge_quotes_what_the_careful_reader_tells(place: Path) -> None:
     done(place, "run", "--judge", "offline", now=FIRST)
     found, wanted = active(place), expected("first-night")
     held = [(row, m) for row in wanted if (m := told(found, row)) is not None]
-    noise = len(found) - len({memory.id for _, memory in held})
     assert len(held) >= 0.9 * len(wanted)
-    assert sum(m.type == row["type"] for row, m in held) >= 0.8 * len(held)
-    assert sum(stands_alone(m, row) for row, m in held) >= 0.85 * len(held)
-    assert noise <= 6
+    assert len(found) - len({memory.id for _, memory in held}) <= 6
+    said = "\n".join(p.read_text() for p in (place.parent / "workspace").rglob("*.md"))
+    assert [m.body for m in found if m.body not in said] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -87,6 +88,24 @@ def test_a_refusal_of_the_system_while_files_are_written_names_the_way_out(
     assert b"make room, or give the user" in answer.stderr
     assert b"out of the way" not in answer.stderr
     done(repo, "ingest", now=LATER)
+
+
+@pytest.mark.parametrize("editor", ["no-such-editor", "false"])
+def test_an_editor_that_gives_no_text_back_is_no_bug(repo: Path, editor: str) -> None:
+    id_ = min(memories(repo))
+    ours, theirs = pty.openpty()
+    answer = subprocess.run(
+        [sys.executable, "-m", "memrepo", "-C", str(repo), "edit", id_],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        check=False,
+        env={**os.environ, "EDITOR": editor, "VISUAL": ""},
+    )
+    os.close(ours)
+    os.close(theirs)
+    assert answer.returncode == 2, answer.stderr
+    assert f"the editor '{editor}' gave no text back".encode() in answer.stderr
 
 
 def test_a_pointer_of_git_lfs_is_no_memory(repo: Path, tmp_path: Path) -> None:

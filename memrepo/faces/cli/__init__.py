@@ -279,8 +279,14 @@ def _edit(text: str) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory.md"
         path.write_text(text, encoding="utf-8")
-        subprocess.run([*shlex.split(editor), str(path)], check=True)
-        return path.read_text(encoding="utf-8")
+        try:
+            subprocess.run([*shlex.split(editor), str(path)], check=True)
+            return path.read_text(encoding="utf-8")
+        except (OSError, ValueError, subprocess.CalledProcessError) as error:
+            raise UsageError(
+                f"memrepo: the editor {editor!r} gave no text back: {error}; nothing was changed",
+                fix="name an editor that ends with exit code 0 in VISUAL or EDITOR",
+            ) from error
 
 
 def _say(line: str) -> None:

@@ -471,7 +471,8 @@ def _said_to_be_over(one: Reading, two: Reading, old: PriorClaim, new: PriorClai
         is_whole = two.ended <= one.content and (len(shared) > 1 or two.corrects)
         is_named = len(shared) > 2 or _is_same_context(old, new, shared & (one.names | two.names))
         if is_whole and is_named and cover >= MIN_COVER:
-            return Change(reason="it is said to be over", stated=not two.corrects, cover=cover)
+            is_sure = not two.corrects or cover == 1
+            return Change(reason="it is said to be over", stated=is_sure, cover=cover)
     for value, instead in two.replaced:
         if found := _gave_up(one, two, value, instead):
             return found

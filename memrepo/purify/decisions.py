@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 SURE_CHANGE, UNSURE = 0.95, 0.5
 MAX_COMPARED, MAX_COMPARED_OF_MANY = 24, 8
 """A statement is compared with so many others; with fewer where many are compared at once."""
+MAX_RARE_HOLDERS = 4
+"""A word that so few statements hold is enough to ask a model about two that hold it."""
 MANY_NEW = 200
 """For so many statements the keys of all are read once; for fewer their neighbours."""
 MAX_RARE_WORDS, MAX_HOLDERS = 12, 2000
@@ -246,11 +248,15 @@ class Statements:
         from memrepo.policies.change import read
 
         mine, found = read(claim.text), []
-        for id_ in self.neighbours(claim, 3 * most):
+        rare = {word for word in tokens(claim.text) if 0 < self._count(word) <= MAX_RARE_HOLDERS}
+        for id_ in self.neighbours(claim, MAX_COMPARED):
             other = read(self._held[id_].said)
             shared, least = mine.content & other.content, min(len(mine.content), len(other.content))
             is_other = mine.numbered and other.numbered and not mine.numbered & other.numbered
-            is_near = mine.names & other.names or len(shared) >= max(2, least / 2) or not least
+            is_near = not rare.isdisjoint(tokens(self._held[id_].said))
+            is_near = (
+                is_near or mine.names & other.names or len(shared) >= max(2, least / 2) or not least
+            )
             if is_near and not is_other:
                 found.append(id_)
         return found[:most]

@@ -75,12 +75,12 @@ def test_a_service_that_tells_no_usage_does_not_open_the_limit(
 
 def test_a_day_has_a_limit_of_its_own(service: Service, orchard: Path) -> None:
     config = orchard / "memrepo.toml"
-    config.write_text(config.read_text().replace("[run]", "[run]\nmax_usd_day = 0.20"))
+    config.write_text(config.read_text().replace("[run]", "[run]\nmax_usd_day = 0.12"))
     git(orchard, "commit", "-qam", "a limit", "--no-verify")
     first = memrepo(orchard, "run", *JUDGE, now="2026-03-01T09:00:00Z")
-    assert (first.exit, "a day may cost 0.20 USD" in first.data["partial"]) == (4, True)
+    assert (first.exit, "a day may cost 0.12 USD" in first.data["partial"]) == (4, True)
     same = memrepo(orchard, "run", *JUDGE, now="2026-03-01T15:00:00Z")
-    assert same.data["cost_usd"] + first.data["cost_usd"] <= 0.20
+    assert same.data["cost_usd"] + first.data["cost_usd"] <= 0.12
     before = planted(orchard)
     memrepo(orchard, "run", *JUDGE, now="2026-03-02T09:00:00Z")
     assert planted(orchard) > before

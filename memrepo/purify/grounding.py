@@ -8,6 +8,7 @@ evidence in its own words.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -49,7 +50,7 @@ _ISO = regex(r"(?<!\d)(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
 _DOTTED = regex(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})(?:\2(\d{4}|\d\d))?(?![\d/])")
 _EAST = regex(r"(?:(\d{4})年)?(\d{1,2})月(?:(\d{1,2})日)?")
 _CLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:[:.h](\d{2}))?(?::\d{2})?[ ]?([ap])\.?m\b", 2)
-_CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?![\d:])")
+_CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?!\d|:\d)")
 _OCLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:\.(\d\d))?[ ]?(?:uhr|h|uur|heures)\b", 2)
 _ORDINAL = regex(r"\d+(?:st|nd|rd|th|er|e|º|ª)", 2)
 _STEP = regex(r"(?<![\w.])(\d{1,2})[.)](?=\s)")
@@ -140,7 +141,7 @@ class _Known:
             unit for word in regex(r"[^\W\d_]+|[%€$£¥₹]").findall(whole) if (unit := unit_of(word))
         }
         self.clocks = set(_clocks(whole))
-        self.days = set(_days(whole))
+        self.days = _days(whole)
         self.stated = {d for day in grounds.days for d in _days(day[:10])}
         self.years = {year for year, _, _ in (*self.days, *self.stated) if year}
         self.weekdays = {n for word in self.words if (n := _weekdays().get(word))}
@@ -227,13 +228,14 @@ def _foreign(text: str, known: _Known, *, title: bool) -> Iterator[tuple[str, st
         rest = rest.replace(literal, " ", 1)
         if not known.holds(literal) and not _pieces_held(literal, known):
             yield "a name or identifier", literal
-    for day in _days(rest):
+    days, undated = _read_dates(rest)
+    for day in sorted(days):
         if not known.allows_day(day):
             yield "a date", "-".join(f"{part:02}" for part in day if part)
     for clock in _clocks(rest):
         if clock not in known.clocks and not _whole_hour(clock, known):
             yield "a time", clock
-    yield from _foreign_figures(_undated(_unnumbered(rest)), known)
+    yield from _foreign_figures(_unnumbered(_without_times(undated)), known)
     yield from _foreign_names(text, known, title=title)
 
 
@@ -402,8 +404,7 @@ def _place(candidate: Candidate) -> tuple[str, int]:
 
 def _literals(text: str) -> Iterator[str]:
     """Yield what stands as it is: paths, addresses, identifiers, and words of odd capitals."""
-    dated = _without_times(text)
-    for match in _CHUNK.finditer(dated):
+    for match in _CHUNK.finditer(_without_times(_read_dates(text)[1])):
         chunk = match[0].strip(_EDGES) if not match[0].startswith("--") else match[0]
         chunk = chunk.removesuffix("/")
         if len(chunk) > 1 and _is_literal(chunk):
@@ -470,45 +471,56 @@ def _foreign_names(text: str, known: _Known, *, title: bool) -> Iterator[tuple[s
 # -- dates and times -----------------------------------------------------------------------------
 
 
-def _days(text: str) -> Iterator[Day]:
-    for year, month, day in _ISO.findall(text):
-        if 0 < int(month) <= 12:
-            yield int(year), int(month), int(day or 0)
-    for one, sign, two, year in _DOTTED.findall(text):
-        full = int(year) + (2000 if len(year) == 2 else 0) if year else 0
+def _days(text: str) -> set[Day]:
+    return _read_dates(text)[0]
+
+
+def _read_dates(text: str) -> tuple[set[Day], str]:
+    """Return the dates of a text, and the text without them: their numbers are compared as such."""
+    found: set[Day] = set()
+
+    def take(match: re.Match[str], year: str, month: str, day: str) -> str:
+        if not 0 < int(month or 0) <= 12 or not int(day or 0) < 32:
+            return match[0]
+        found.add(
+            (int(year or 0) + (2000 if len(year or "") == 2 else 0), int(month), int(day or 0))
+        )
+        return " "
+
+    def dotted(match: re.Match[str]) -> str:
+        one, sign, two, year = match.groups()
         if not year and (sign == "/" or len(two) == 1):
-            continue  # 1/2 is a half, 1.5 a number
-        pairs = ((one, two), (two, one)) if sign == "/" else ((one, two),)
-        for day, month in pairs:
-            if 0 < int(month) <= 12 and 0 < int(day) <= 31:
-                yield full, int(month), int(day)
-                break
-    for year, month, day in _EAST.findall(text):
-        yield int(year or 0), int(month), int(day or 0)
-    yield from _named_days(text)
+            return match[0]  # 1/2 is a half, 1.5 a number
+        turned = sign == "/" and int(two) <= 12
+        return take(match, year, *((two, one) if turned or sign == "." else (one, two)))
+
+    def named(match: re.Match[str]) -> str:
+        first, before, name, after, year = match.groups()
+        bare_word = name.islower() and not year
+        if bare_word and (name in _VERBS or not (before or after)) and len(name) < _LONG_MONTH:
+            return match[0]
+        month = str(month_names()[name.casefold()])
+        if first:
+            take(match, year, month, first)
+        return take(match, year, month, before or after)
+
+    text = _ISO.sub(lambda m: take(m, m[1], m[2], m[3]), text)
+    text = _DOTTED.sub(dotted, text)
+    text = _EAST.sub(lambda m: take(m, m[1], m[2], m[3]), text)
+    return found, _named_date().sub(named, text)
 
 
-def _named_days(text: str) -> Iterator[Day]:
-    words = [m[0] for m in regex(r"[^\W\d_]+|\d+").finditer(_ISO.sub(" ", text))]
-    months = month_names()
-    for at, word in enumerate(words):
-        month = months.get(word.casefold(), 0)
-        if not month or (
-            word.casefold() in ("may", "mar", "mai", "march", "sept") and word.islower()
-        ):
-            continue
-        before = [w for w in words[max(0, at - 4) : at] if w.isdigit()][::-1]
-        after = [w for w in words[at + 1 : at + 4] if w.isdigit()]
-        close = words[at - 1 : at] + words[at - 2 : at - 1]
-        day = next((int(w) for w in close if w.isdigit() and 0 < int(w) < 32), 0)
-        following = words[at + 1 : at + 2]
-        if not day and following and following[0].isdigit() and 0 < int(following[0]) < 32:
-            day = int(following[0])
-        year = next((int(w) for w in (*after, *before) if int(w) in _YEARS), 0)
-        yield year, month, day
-        for other in before:
-            if day and 0 < int(other) < 32 and int(other) != day:
-                yield year, month, int(other)
+_VERBS = ("may", "mar", "march")
+_LONG_MONTH = 6
+
+
+@cache
+def _named_date() -> re.Pattern[str]:
+    names = "|".join(sorted(month_names(), key=len, reverse=True))
+    first = r"(?:\b(\d{1,2})\s*(?:to|and|-|–|bis|und|au|al|y|e|tot)\s*)?"
+    before = r"(?:\b(\d{1,2})(?:st|nd|rd|th|er|\.)?\s+(?:of\s+|de\s+)?)?"
+    after = r"\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?(?!\d|:\d))?(?:,?\s+(?:de\s+)?(\d{4})\b)?"
+    return re.compile(rf"{first}{before}\b({names})\b{after}", re.IGNORECASE)
 
 
 def _same_day(mine: Day, other: Day, years: set[int]) -> bool:
@@ -534,30 +546,8 @@ def _whole_hour(clock: str, known: _Known) -> bool:
 
 
 def _without_times(text: str) -> str:
-    for pattern in (_CLOCK, _CLOCK_24, _ISO, _DOTTED):
+    for pattern in (_CLOCK, _CLOCK_24, _OCLOCK):
         text = pattern.sub(" ", text)
-    return text
-
-
-def _undated(text: str) -> str:
-    """Return a text without its dates and times: their numbers were compared as such."""
-    text = _OCLOCK.sub(
-        " ", _EAST.sub(" ", _CLOCK_24.sub(" ", _CLOCK.sub(" ", _ISO.sub(" ", text))))
-    )
-    text = _DOTTED.sub(
-        lambda m: m[0] if not m[4] and (m[2] == "/" or len(m[3]) == 1) else " ", text
-    )
-    words = list(regex(r"[^\W\d_]+|\d+").finditer(text))
-    months = month_names()
-    cut = set()
-    for at, match in enumerate(words):
-        named = match[0].casefold() in months and not match[0].islower()
-        if named or (match[0].casefold() in months and len(match[0]) > 4):
-            cut |= {
-                n for n in range(at - 4, at + 4) if 0 <= n < len(words) and _is_part(words[n][0])
-            }
-    for at in sorted(cut, reverse=True):
-        text = text[: words[at].start()] + " " + text[words[at].end() :]
     return text
 
 
@@ -566,10 +556,6 @@ def _unnumbered(text: str) -> str:
     found = [int(match[1]) for match in _STEP.finditer(text)]
     counts = len(found) > 1 and found == list(range(1, len(found) + 1))
     return _STEP.sub(" ", text) if counts else text
-
-
-def _is_part(word: str) -> bool:
-    return word.isdigit() and (0 < int(word) < 32 or int(word) in _YEARS)
 
 
 # -- numbers with their units --------------------------------------------------------------------

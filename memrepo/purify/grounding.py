@@ -265,7 +265,7 @@ def grounds_of(
                     s.captured[:10]
                     for c in members
                     for s in c.sources
-                    if s.captured and s.captured_from not in ("", "commit", "unit")
+                    if s.captured and s.captured_from not in ("", "commit")
                 }
             )
         ),

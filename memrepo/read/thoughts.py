@@ -45,7 +45,7 @@ COLONS = (":", "：")
 SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 _MARKS = " \t*_"
 _MARKER = regex(r"^(?P<indent>\s*)(?:[-*+•◦▪‣]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
-_FIELD = regex(r"^[^\w\n]{0,12}(?P<key>[^*:：|\n]{1,40}?)(?:\*\*|__)?\s{0,3}[:：](?P<value>.+)")
+_FIELD = regex(r"^[^\w\n\[]{0,12}(?P<key>[^*:：|\n\[]{1,40}?)(?:\*\*|__)?\s{0,3}[:：](?P<value>.+)")
 _BOLD_LINE = regex(r"^(?:\*\*|__)(?P<title>[^*_\n]{2,80}?)[:：]?(?:\*\*|__)[:：]?$")
 _EXPLAINS = regex(
     r"^\W*(?:why|reason|rationale|because|how to apply|exceptions?|except|unless|note|warum|grund"
@@ -317,6 +317,9 @@ class _FileReader(msgspec.Struct):
                     lead = node.text.rstrip(_MARKS + "".join(COLONS)).lstrip(_MARKS)
                 else:
                     self.add("paragraph", node.text, node.lines, heads)
+            elif run := _ordered_from(nodes, at):
+                self._add_joined(heads, run, lead)
+                at += len(run) - 1
             elif run := _steps_after(nodes, at):
                 self._add_joined(heads, [node, *run], lead)
                 at += len(run)
@@ -565,6 +568,25 @@ def _steps_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
             break
         run.append(other)
     return run
+
+
+def _ordered_from(nodes: Sequence[_Node], at: int) -> list[_Node]:
+    """Return the numbered items that begin at a node, where they are short enough for one."""
+    if at and _is_step(nodes[at - 1]):
+        return []
+    run: list[_Node] = []
+    length = 0
+    while at < len(nodes) and _is_step(nodes[at]):
+        length += len(nodes[at].text)
+        if length > WHOLE_LENGTH or nodes[at].block.task or _STAMP.match(_bare(nodes[at].text)):
+            return []
+        run.append(nodes[at])
+        at += 1
+    return run if len(run) > 1 else []
+
+
+def _is_step(node: _Node) -> bool:
+    return node.kind == "item" and node.block.ordered
 
 
 def _ends_open(text: str) -> bool:

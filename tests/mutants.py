@@ -55,7 +55,7 @@ ALSO = {
     "memrepo/policies/retrieval.py": ["store/test_ranking_golden.py"],
     "memrepo/policies/rows.py": ["policies/test_change.py"],
     "memrepo/policies/rules.py": ["store/test_ranking_golden.py"],
-    "memrepo/policies/slots.py": ["policies/test_change.py"],
+    "memrepo/policies/change.py": ["policies/test_change.py"],
     "memrepo/policies/timespans.py": ["store/test_ranking_golden.py"],
     "memrepo/purify/grounding.py": ["judges/test_wordings.py"],
     "memrepo/purify/replies.py": ["judges/test_gists.py", "judges/test_summaries.py"],

@@ -309,7 +309,7 @@ class _Wording:
     def in_own_words(
         self, given: Sequence[CanonicalClaim], cluster_id: str
     ) -> CanonicalClaim | None:
-        """Return the claim that a cluster's evidence makes in its own words; None if it is long."""
+        """Return the claim that a cluster's evidence makes in its own words, or None."""
         claim = verbatim(given, self.clusters[cluster_id])
         if claim is None:
             return None

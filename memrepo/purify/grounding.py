@@ -242,7 +242,7 @@ def _foreign(text: str, known: _Known, *, title: bool) -> Iterator[tuple[str, st
 # -- claims --------------------------------------------------------------------------------------
 
 VERBATIM_LIMIT = 400
-"""Characters of evidence that may stand as a claim in its own words."""
+"""Characters up to which several lines are quoted together; of more the first is."""
 _KNOWN_LINES = 4
 _SAID_SHARE = 0.6
 """A line of which this share of words was stated before adds nothing."""
@@ -358,9 +358,9 @@ def _is_copied(claim: CanonicalClaim, grounds: Grounds) -> bool:
 
 
 def verbatim(given: Sequence[CanonicalClaim], cluster: Cluster) -> CanonicalClaim | None:
-    """Return a claim in the evidence's own words, placed as the refused ones were; None if long."""
+    """Return a claim in the evidence's own words, placed as the refused ones were; None without."""
     text = _joined(cluster)
-    if not text or len(text) > VERBATIM_LIMIT or not given:
+    if not text or not given:
         return None
     first = given[0]
     kind = first.type if first.type in CLAIM_TYPES else cluster.type_hint

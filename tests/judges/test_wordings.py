@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from driving import assert_sound, done, memories, memrepo
@@ -70,7 +71,7 @@ def test_a_wording_that_is_false_twice_gives_way_to_the_line_itself_with_a_warni
     service.default = Act(answer=answer)
     data = ask(ruled)
     turns = [evidence(q) for q in service.questions()]
-    assert [next(iter(set(t) & KINDS)) for t in turns] == [
+    assert [next(iter(set(t) & KINDS)) for t in turns][:4] == [
         *("candidates", "clusters", "items", "clusters")
     ]
     (said,) = turns[3]["faults"].values()
@@ -114,3 +115,74 @@ def test_no_sign_that_nobody_sees_enters(service: Service, ruled: Path, sign: st
     for path in ruled.rglob("*"):
         if path.is_file() and ".git" not in path.parts:
             assert sign.encode() not in path.read_bytes()
+
+
+def test_a_line_that_reports_another_as_done_closes_it(service: Service, repo: Path) -> None:
+    path = repo.parent / "workspace" / "MEMORY.md"
+    todo, done_ = (
+        "Order pump filters from Holt.",
+        "Holt's pump filters came and fit the old pump too.",
+    )
+    path.write_text(f"# Memory\n\n- [ ] {todo}\n- {done_}\n")
+
+    def answer(question: str) -> str:
+        found = evidence(question)
+        if "candidates" not in found:
+            return good(question)
+        ids = {c["text"]: c["candidate_id"] for c in found["candidates"]}
+        said = json.loads(good(question))
+        for verdict in said["verdicts"]:
+            closes = verdict["candidate_id"] == ids.get(done_) and todo in ids
+            verdict["closes"] = [ids[todo]] if closes else []
+        return json.dumps(said)
+
+    service.default = Act(answer=answer)
+    data = ask(repo)
+    assert data["quarantined"] == []
+    assert done_ in bodies(repo)
+    assert todo not in bodies(repo)
+
+
+@pytest.mark.parametrize("closed", ["itself", "cand-unknown"])
+def test_a_line_closes_nothing_that_was_not_shown(
+    service: Service, ruled: Path, closed: str
+) -> None:
+    def answer(question: str) -> str:
+        said = json.loads(good(question))
+        for verdict in said.get("verdicts", ()):
+            verdict["closes"] = [verdict["candidate_id"] if closed == "itself" else closed]
+        return json.dumps(said)
+
+    service.default = Act(answer=answer)
+    data: Any = ask(ruled)
+    assert {q["reason"] for q in data["quarantined"]} == {
+        "closes names an unknown candidate, or itself"
+    }
+
+
+def test_a_date_inside_a_statement_is_no_day_on_which_it_was_said(
+    service: Service, repo: Path
+) -> None:
+    path = repo.parent / "workspace" / "MEMORY.md"
+    path.write_text("# Memory\n\n- Vera was born on 1984-05-03 in Kiel.\n")
+    ask(repo)
+    shown = [c for q in service.questions() for c in evidence(q).get("candidates", ())]
+    (vera,) = [c for c in shown if "Vera was born" in c["text"]]
+    assert "stated_on" not in vera
+
+
+def test_a_long_thought_whose_wording_fails_is_quoted_whole(service: Service, repo: Path) -> None:
+    long = "The pump house has " + ", ".join(f"a valve on wall {n}" for n in range(30)) + "."
+    (repo.parent / "workspace" / "MEMORY.md").write_text(f"# Memory\n\n- {long}\n")
+
+    def answer(question: str) -> str:
+        said = json.loads(good(question))
+        for one in said.get("claims", ()):
+            one["wording"]["text"] = "The pump house has 900 valves."
+        return json.dumps(said)
+
+    service.default = Act(answer=answer)
+    data = ask(repo)
+    assert data["quarantined"] == []
+    assert long in bodies(repo)
+    assert not any("900" in body for body in bodies(repo))

@@ -53,7 +53,6 @@ ALSO = {
     "memrepo/policies/ranking.py": ["store/test_ranking.py", "store/test_ranking_golden.py"],
     "memrepo/policies/reordering.py": ["store/test_ranking.py", "store/test_ranking_golden.py"],
     "memrepo/policies/retrieval.py": ["store/test_ranking_golden.py"],
-    "memrepo/policies/rows.py": ["policies/test_change.py"],
     "memrepo/policies/rules.py": ["store/test_ranking_golden.py"],
     "memrepo/policies/change.py": ["policies/test_change.py"],
     "memrepo/policies/timespans.py": ["store/test_ranking_golden.py"],

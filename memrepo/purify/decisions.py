@@ -253,9 +253,11 @@ class Statements:
             other = read(self._held[id_].said)
             shared, least = mine.content & other.content, min(len(mine.content), len(other.content))
             is_other = mine.numbered and other.numbered and not mine.numbered & other.numbered
-            is_near = not rare.isdisjoint(tokens(self._held[id_].said))
             is_near = (
-                is_near or mine.names & other.names or len(shared) >= max(2, least / 2) or not least
+                not rare.isdisjoint(tokens(self._held[id_].said))
+                or not mine.names.isdisjoint(other.names)
+                or len(shared) >= max(2, least / 2)
+                or not least
             )
             if is_near and not is_other:
                 found.append(id_)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import MEMORY_ID, done
+from driving import MEMORY_ID, done, memrepo
 
 FILL = ("Tax papers are in the grey box.", "The bicycle pump hangs in the shed.")
 DAYS = [f"2026-04-{day:02}" for day in range(1, 8)]
@@ -273,3 +273,19 @@ def test_another_value_replaces_one_that_no_line_says_any_more(tmp_path: Path) -
     assert old["text"] == "The team has 7 testers."
     why = str(done(nights.repo, "why", old["id"], now=at(DAYS[1])))
     assert "no line says the older one any more" in why
+
+
+def test_similar_statements_come_newest_first_with_the_older_ones_and_their_days(
+    tmp_path: Path,
+) -> None:
+    old, new = (f"Rasmus teaches the loom class in the {where} hall." for where in ("red", "old"))
+    nights = Nights(tmp_path, old)
+    nights.night(DAYS[1], old, new)
+    first = nights.hits("Where does Rasmus teach the loom class?")[0]
+    assert (first["text"], first["standing"]) == (new, "resolved")
+    assert [(e["text"], e["captured"]) for e in first["earlier"]] == [(old, DAYS[0])]
+    words = ("search", "--no-touch", "Rasmus loom class")
+    found = memrepo(nights.repo, *words, now=at(DAYS[-1]), as_json=False)
+    assert f"earlier: {old} ({DAYS[0]}, " in found.out
+    asked = nights.hits("Is the loom class of Rasmus in the red hall?")[0]
+    assert asked["text"] == old, "only the older one has what was asked for"

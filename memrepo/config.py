@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
-from difflib import get_close_matches
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +14,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import CONFIG_NAME
 from memrepo.core.secret_kinds import SWITCHED
 from memrepo.keys import CLASSIC, MORE, Key, chunks_of, rules_of, weights_of
-from memrepo.policies.rules import CRONS, Rules, Weights
+from memrepo.policies.rules import CRONS, SHELF_SIZES, Rules, Weights
 from memrepo.purify.sources import (
     CLAIMS,
     CLASSIC_CLAIMS,
@@ -24,8 +23,6 @@ from memrepo.purify.sources import (
     NOTES,
     SourceRules,
 )
-from memrepo.read.kinds import kinds
-from memrepo.read.shelf import SIZES
 from memrepo.values import read_value
 
 if TYPE_CHECKING:
@@ -146,7 +143,7 @@ KEYS: tuple[Key, ...] = (
         name="run.shelf",
         kind="choice",
         default="normal",
-        words=tuple(SIZES),
+        words=tuple(SHELF_SIZES),
         doc="How many memories runs make of what they read: small, normal (about 120 of a hundred"
         " files), large, or all that is not noise. The rest stays in its source, where search"
         " finds it.",
@@ -450,17 +447,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def source_rules(self) -> SourceRules:
         """Return which files runs read; raises ConfigError where a kind is none."""
-        known = tuple(dict.fromkeys(kind.name for kind in kinds().kind))
-        for row in self.get("sources.kinds"):
-            pattern, _, kind = (part.strip() for part in row.rpartition("="))
-            if not pattern or kind not in known:
-                near = get_close_matches(kind, known, 1)
-                raise ConfigError(
-                    0,
-                    "sources.kinds",
-                    f'found "{row}", expected "PATTERN = KIND" with one of {", ".join(known)}',
-                    fix=f'write "{pattern or "PATTERN"} = {near[0] if near else known[0]}"',
-                )
+        if given := self.get("sources.kinds"):
+            _check_kinds(given)
         return SourceRules(
             claims=self.get("sources.claims"),
             notes=self.get("sources.notes"),
@@ -469,6 +457,25 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             days=self.get("sources.days"),
             kinds=self.get("sources.kinds"),
         )
+
+
+def _check_kinds(rows: Sequence[str]) -> None:
+    """Refuse rows of `sources.kinds` that name no pattern or no kind."""
+    from difflib import get_close_matches
+
+    from memrepo.read.kinds import kinds
+
+    known = tuple(dict.fromkeys(kind.name for kind in kinds().kind))
+    for row in rows:
+        pattern, _, kind = (part.strip() for part in row.rpartition("="))
+        if not pattern or kind not in known:
+            near = get_close_matches(kind, known, 1)
+            raise ConfigError(
+                0,
+                "sources.kinds",
+                f'found "{row}", expected "PATTERN = KIND" with one of {", ".join(known)}',
+                fix=f'write "{pattern or "PATTERN"} = {near[0] if near else known[0]}"',
+            )
 
 
 def parse_config(text: str) -> Config:

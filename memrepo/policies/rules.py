@@ -15,6 +15,11 @@ import msgspec
 SIGNALS = ("critical", "high", "hedging", "personal", "specifics")
 LISTS = ("trivial", *SIGNALS, "stop")
 """The lists of words by which importance is weighed; `importance.words` may add to each."""
+Size = Literal["small", "normal", "large", "all"]
+SHELF_SIZES: Mapping[Size, float] = MappingProxyType(
+    {"small": 0.5, "normal": 1.0, "large": 2.0, "all": float("inf")}
+)
+"""How many claims a repository holds, against the normal number (`read.shelf`)."""
 GAP = timedelta(minutes=30)
 """A longer time between two notes begins a new thread."""
 _DAY = timedelta(days=1)

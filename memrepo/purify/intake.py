@@ -30,12 +30,13 @@ from memrepo.core.state import State
 from memrepo.merge.statements import leave_out
 from memrepo.merge.tombstones import corrected_in, tombstones_in
 from memrepo.policies.matching import jaccard, tokens
+from memrepo.policies.rules import Size
 from memrepo.purify.capture import NoteUnit, PlacedNote, note_hash, scan_notes
 from memrepo.purify.gather import Placed
 from memrepo.purify.manifest import Consumed, Recorded
 from memrepo.read.kinds import FileKind, file_kind
 from memrepo.read.owners import Owners, is_profile, read_owners
-from memrepo.read.shelf import Ranked, Size, rank_file
+from memrepo.read.shelf import Ranked, rank_file
 from memrepo.read.thoughts import Scan, Unit, scan
 
 UnitHashes = Callable[[str], frozenset[str]]

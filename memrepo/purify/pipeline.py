@@ -23,6 +23,7 @@ from memrepo.core.state import State, apply
 from memrepo.merge.tombstones import describe_bar
 from memrepo.policies.kept_words import KeptPostings
 from memrepo.policies.retrieval import Near, Reach, Retrieval
+from memrepo.policies.rules import Size
 from memrepo.purify.answers import Kept
 from memrepo.purify.assemble import Assembled, Decision
 from memrepo.purify.batches import Asked, Choose, Failure, ask_claims, ask_promotions
@@ -54,7 +55,7 @@ from memrepo.purify.known import Former, Priors, prior_of
 from memrepo.purify.manifest import Consumed, Judged, JudgedCandidate, Receipt
 from memrepo.purify.marks import Marks, of_hash
 from memrepo.purify.retire import Said, lost_by, may_ask, relisted, requests, retire, ticking
-from memrepo.read.shelf import Size, choose, shelf_size
+from memrepo.read.shelf import choose, shelf_size
 
 UNLIMITED = 10**6
 WIDE = Reach(per_cluster=10, per_request=120)

@@ -17,12 +17,11 @@ import msgspec
 from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex
 from memrepo.policies.change import says_the_same
+from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.kinds import FileKind, kinds, mark_of, section_kind, signs_of
-from memrepo.read.learned import Features, features, stated_type, type_scores, worth
+from memrepo.read.learned import FACT, Features, features, stated_type, type_scores, worth
 from memrepo.read.thoughts import Unit
 
-Size = Literal["small", "normal", "large", "all"]
-SIZES: Mapping[Size, float] = {"small": 0.5, "normal": 1.0, "large": 2.0, "all": math.inf}
 GOOD, FAIR = 1.0, -0.8
 """Ranks from which a thought is chosen, and from which a thin repository still chooses it."""
 STRONG = 5.0
@@ -48,6 +47,8 @@ _LOOSE = ("day log", "plan", "article", "page", "catalogue", "transcript")
 _EMPTY_SIGNS = frozenset(("placeholder", "meta", "dangling"))
 _LASTING_SIGNS = frozenset(("ban", "preference", "decision", "lesson", "mark"))
 _LASTING_SECTIONS = frozenset(("rule", "ban", "preference", "decision", "lesson", "person"))
+_SECTION_TYPES = {"ban": "constraint", "rule": "constraint", "preference": "preference"}
+"""The type of what stands under such a heading and states no other by itself."""
 _KIND_TYPES = {"episode": "episode", "procedures": "method"}
 _HINTS: Mapping[str, str] = {
     "RTMEMORY.md": "lesson",
@@ -132,7 +133,8 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
     rank = kind.kind.prior + weight + sum(table.signs.get(sign, 0.0) for sign in signs)
     if name in ("memory", "profile") and "tiny" in signs:
         rank -= table.signs["tiny"]  # a word in such a file may be a fact: "vegan"
-    lasting = signs & _LASTING_SIGNS or section in _LASTING_SECTIONS
+    stated = name != "day log" or signs & {"rule", "identity"}  # of a day's log not all lasts
+    lasting = signs & _LASTING_SIGNS or (section in _LASTING_SECTIONS and stated)
     if name in _LOOSE and not lasting:
         rank -= 1.2
     if name == "instruction" and not any(n in unit.text for n in names):
@@ -165,9 +167,14 @@ def type_of(
     if "preference" in signs and "ban" not in signs and told and not passing:
         return "preference"
     found = stated_type(seen, type_scores(seen))
-    if found == "procedure" and "\n" not in unit.text:  # one line has no steps
-        states = {"rule", "ban"} & set(signs) or section in ("rule", "ban")
-        return "constraint" if states and not passing else "fact"
+    unstated = (
+        (found == "procedure" and "\n" not in unit.text)  # one line has no steps
+        or (found == "lesson" and "lesson" not in signs)
+        or (found == "identity" and file_kind != "profile" and section != "person")
+    )
+    found = FACT if unstated else found
+    if found == FACT and not passing:
+        return _SECTION_TYPES.get(section, FACT)
     return found
 
 
@@ -187,7 +194,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 def shelf_size(files: int, size: Size = "normal") -> float:
     """Return how many claims a repository of so many source files holds; infinite for all."""
-    return SIZES[size] * (BASE + PER_ROOT_FILE * math.sqrt(files))
+    return SHELF_SIZES[size] * (BASE + PER_ROOT_FILE * math.sqrt(files))
 
 
 def choose(

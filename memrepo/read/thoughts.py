@@ -20,7 +20,7 @@ from memrepo.core.ids import digest, normal_claim, text_hash
 from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.read.dates import DateBasis, date_unit, find_date
+from memrepo.read.dates import DateBasis, date_unit, find_clock, find_date, is_time_heading
 from memrepo.read.lines import SourceLines, without_struck
 from memrepo.read.markdown import Block, Document, Task, parse_document
 from memrepo.read.words import words
@@ -30,8 +30,10 @@ Shape = Literal[
 ]
 WHOLE_LENGTH = 700
 """A list, table or item with children of at most so many characters is one thought."""
-CARD_LENGTH, CARD_ITEMS, CARD_AVERAGE = 400, 9, 36
-"""Fragments of one section are one thought: together, how many, and their average width."""
+CARD_LENGTH, CARD_ITEMS, CARD_AVERAGE, LISTED_AVERAGE = 420, 9, 36, 64
+"""Fragments of one section are one thought: together, how many, and their average width; below a
+heading that names a thing they may be longer.
+"""
 FIELD_LENGTH, FIELDS_LENGTH = 64, 420
 """A field (`Key: value`) of at most so many characters joins its neighbours up to a length."""
 LEAD_LENGTH = 240
@@ -295,7 +297,7 @@ class _FileReader(msgspec.Struct):
         nodes = _with_explanations(nodes)
         if not nodes:
             return
-        if _is_card(nodes):
+        if _is_card(nodes, LISTED_AVERAGE if _names_thing(heads) else CARD_AVERAGE):
             self._add_joined(heads, nodes)
             return
         lead, at = "", 0
@@ -606,13 +608,13 @@ def _unset(line: str) -> bool:
     return bool(value) and value.lower() in words().unset
 
 
-def _is_fragments(items: Sequence[_Node]) -> bool:
+def _is_fragments(items: Sequence[_Node], limit: int = CARD_AVERAGE) -> bool:
     """Tell whether items are a few words each and no sentences: none says anything by itself."""
     texts = [_bare(n.text) for n in items]
     ends = sum(text.rstrip(_MARKS).endswith(SENTENCE_ENDS) for text in texts)
     states = any(_states(text) for text in texts)
     average = sum(map(width, texts)) / max(1, len(texts))
-    return average < CARD_AVERAGE and 3 * ends <= len(texts) and not states
+    return average < limit and 3 * ends <= len(texts) and not states
 
 
 def _states(text: str) -> bool:
@@ -621,7 +623,14 @@ def _states(text: str) -> bool:
     return any(signs[kind].search(text) for kind in ("preference", "decision", "rule", "done"))
 
 
-def _is_card(nodes: Sequence[_Node]) -> bool:
+def _names_thing(heads: tuple[str, ...]) -> bool:
+    """Tell whether the innermost heading names a thing, and neither a kind nor a time."""
+    if len(heads) < 2 or is_time_heading(heads[-1]) or find_clock(heads[-1]):
+        return False
+    return not any(pattern.search(heads[-1]) for pattern in words().headings.values())
+
+
+def _is_card(nodes: Sequence[_Node], average: int) -> bool:
     """Tell whether a section is one thought: steps, a lead-in with its list, or fragments."""
     total = sum(width(n.text) for n in nodes)
     items = [n for n in nodes if n.kind == "item"]
@@ -638,4 +647,4 @@ def _is_card(nodes: Sequence[_Node]) -> bool:
     fields = sum(is_field(_bare(n.text)) for n in items)
     if total <= FIELDS_LENGTH and fields == len(nodes):
         return True
-    return bool(items) and total <= CARD_LENGTH and _is_fragments(items)
+    return bool(items) and total <= CARD_LENGTH and _is_fragments(items, average)

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import msgspec
 
+from memrepo.core.patterns import regex
+
 FOLDER = Path(__file__).parents[1] / "languages" / "reading"
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_IS_WIDE = re.compile(f"[{_WIDE}]")
+_IS_WIDE = regex(f"[{_WIDE}]")
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):

@@ -86,7 +86,7 @@ def test_it_is_listed_shown_from_both_sides_and_asks_for_a_decision(repo: Path) 
         assert (answer.exit, answer.data["id"]) == (3, row["id"])
         assert answer.data["decision_needed"] is True
         texts = {m["text"]: m["evidence"][0]["quote"] for m in answer.data["memories"]}
-        assert texts == {f"Mara: {LOVES[2:]}": LOVES, f"Mara: {HATES[2:]}": HATES}
+        assert texts == {LOVES[2:]: LOVES, HATES[2:]: HATES}
     text = memrepo(repo, "resolve", row["id"], as_json=False).out
     assert LOVES in text
     assert "--keep MEMORY, --merge TEXT, --both, --neither or --needs-context" in text
@@ -136,8 +136,7 @@ def test_both_may_stand_and_no_later_run_flags_them_until_a_text_changes(repo: P
         repo.parent / "workspace",
         LOVES,
         "- The office is in the old mill by the river.",
-        HATES.replace("editors", "all editors"),
-        LOVES.replace("editors", "all editors"),
+        HATES.replace("editors.", "editors now."),
     )
     done(repo, "run", now="2026-03-06T09:00:00Z")
     assert done(repo, "status")["contradictions"] >= 1

@@ -149,6 +149,12 @@ LIFECYCLE: tuple[Key, ...] = (
     ),
     Key(name="hot.budget", kind="whole", default=30, doc="Bullets on the hot cache."),
     Key(
+        name="hot.composed",
+        kind="flag",
+        default=True,
+        doc="Whether each run composes the page from what holds (classic: false).",
+    ),
+    Key(
         name="hot.sessions",
         kind="whole",
         default=3,
@@ -188,6 +194,7 @@ CLASSIC: Mapping[str, object] = MappingProxyType(
         "tiers.forgotten_last": True,
         "decay.lasting": (),
         "decay.evidence": False,
+        "hot.composed": False,
         "archive.after": "30d",
         "archive.demoted_after": "60d",
         "compression.enabled": True,
@@ -444,6 +451,7 @@ def rules_of(get: Callable[[str], Any]) -> Rules:
         ),
         hot=HotRules(
             budget=get("hot.budget"),
+            composed=bool(get("hot.composed")),
             sessions=get("hot.sessions"),
             idle=get("hot.idle_sessions"),
             path=get("hot.path"),

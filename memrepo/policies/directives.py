@@ -15,10 +15,10 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Hot, Memory
 from memrepo.core.patterns import regex
 from memrepo.policies.archive import unarchive
-from memrepo.policies.hotcache import demote, hot_of, promote
+from memrepo.policies.hotcache import REQUEST, demote, hot_of, promote
 
 Verb = Literal["pin", "promote", "forget", "forget keyword", "restore", "memory_health"]
 _DIRECTIVE = regex(
@@ -32,7 +32,6 @@ _CODE = regex(
     re.MULTILINE | re.DOTALL,
 )
 """Code in markdown, fenced (to the end of the text where no fence closes it) or within a line."""
-REQUEST = "user request"
 
 
 class Directive(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,14 +86,15 @@ def steps_of(
 
 
 def forgotten(memory: Memory, now: datetime, why: str = "told to forget") -> tuple[Step, ...]:
-    """Return the demotion of a hot memory; a critical one is so no longer, or it would return."""
+    """Return the demotion of a hot memory, which the composition of the page respects.
+
+    A critical one is so no longer, or it would return.
+    """
     if hot_of(memory) is None and not memory.flag("critical"):
         return ()
-    step = demote(memory, now, why)
-    if not memory.flag("critical"):
-        return (step,)
-    also = Update(id=memory.id, fields={"critical": None})
-    return (replace(step, changes=(*step.changes, also)),)
+    off = Update(id=memory.id, fields={"hot": Hot(until=now, reason=REQUEST)})
+    critical = (Update(id=memory.id, fields={"critical": None}),) if memory.flag("critical") else ()
+    return (replace(demote(memory, now, why), changes=(off, *critical)),)
 
 
 def _pinned(memory: Memory) -> tuple[Step, ...]:

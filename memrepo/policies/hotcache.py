@@ -10,9 +10,8 @@ stand. Days are counted in UTC.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 
 import msgspec
 
@@ -24,17 +23,19 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time
 from memrepo.policies.decay import decaying, doubtful, is_over, keeping, stays
+from memrepo.policies.first_page import Line, compose
 from memrepo.policies.rules import DecayRules, HotRules, TierRules
 from memrepo.policies.tiers import moves
 
 _HIDDEN = ("stale", "retire_candidate", "probable_duplicate")
 COLD, STALE, RECENT = "cold", "stale", "recent"
-FEW = 10
-"""With fewer memories on the first page, and none that use chose, it takes in what is new too."""
 CRITICAL = "critical"
 """Why a memory that is needed in every session is on the first page."""
-SEEDED = "new layer"
-"""Why a memory is on the first page, which nobody's use chose."""
+SYNC = "sync"
+"""Why a memory is on the first page that the composition chose."""
+REQUEST = "user request"
+_COMPOSED = (CRITICAL, SYNC, "new layer")
+"""Reasons that the composition gives, and the one that earlier versions gave."""
 
 
 def hot_of(memory: Memory) -> Hot | None:
@@ -137,122 +138,168 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True):
         return (order, -self.unused, self.since, self.memory.path)
 
 
-def hot_steps(
+class HotPage(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be on the hot cache, in order; the steps that lead there; and findings."""
+
+    memories: tuple[Memory, ...] = ()
+    steps: tuple[Step, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def is_composed(memory: Memory) -> bool:
+    """Tell whether the nightly composition chose a hot memory, rather than use or a person."""
+    hot = hot_of(memory)
+    return hot is not None and hot.reason in _COMPOSED and not is_exempt(memory)
+
+
+def compose_hot(
     memories: Sequence[Memory],
     accesses: Accesses,
     now: datetime,
     rules: HotRules,
     decay: DecayRules,
     *,
-    news: bool = False,
+    allowed: Callable[[Step], bool] = lambda _: True,
     whole: bool = True,
-) -> tuple[list[Step], list[Problem]]:
-    """Return promotions and demotions, a commit each, and a finding where the budget is too small.
+) -> HotPage:
+    """Return the hot cache at a moment: what use and people put there, and the composed page.
 
-    Memories are in the order of their paths.
-
-    What would be evicted as soon as it comes does not come at all. A small first page takes in
-    more where there are `news`: never by time alone. Where these are not all memories (`whole`),
-    nothing shows whether there was a first page: none is begun.
+    Memories are in the order of their paths. Critical and pinned memories are never evicted; the
+    composition's own critical lines come next, then what use keeps, then its other lines. What
+    would be evicted as soon as it comes does not come at all. Where these are not all memories
+    (`whole`), nothing is composed.
     """
+    composes = rules.composed and whole
+    lines = _composed(memories, accesses, now, rules, decay, allowed) if composes else {}
     entries: list[_Entry] = []
     steps: list[Step] = []
-    used = accesses.by_memory
+    gone: list[Memory] = []
     told = zip(each(memories, "keys"), each(memories, "id"), strict=True)
+    used = accesses.by_memory
     asked = only(memories, [id_ in used or not _MARKED.isdisjoint(keys) for keys, id_ in told])
     for memory in asked:
         hot = hot_of(memory)
-        count = unused(memory, accesses, now) if hot else 0
         if hot is not None and hot.since is not None:
-            why = _why_demote(memory, count, accesses, now, rules, decay)
-            if why:
-                steps.append(demote(memory, now, why))
-            else:
+            count = unused(memory, accesses, now)
+            if over := why_over(memory, accesses, now, decay):
+                steps.append(demote(memory, now, over))
+            elif rules.composed and is_composed(memory):
+                if composes and memory.id not in lines:
+                    gone.append(memory)
+            elif count >= rules.idle and not is_exempt(memory) and memory.id not in lines:
+                what = f"not retrieved for {counted(count, 'session', 'sessions')}"
+                steps.append(demote(memory, now, what))
+            elif is_exempt(memory) or count < rules.idle:
                 entries.append(
                     _Entry(
                         memory=memory, unused=count, since=hot.since, reason=hot.reason, new=False
                     )
                 )
-        elif (why := why_hot(memory, accesses, now, rules)) and may_be_hot(
-            memory, accesses, now, decay
-        ):
-            entries.append(_Entry(memory=memory, unused=0, since=now, reason=why, new=True))
-    unchosen = len(entries) < FEW and all(e.reason == SEEDED for e in entries)
-    if whole and unchosen and (first := _first(memories, accesses, now, decay, news)):
-        return [*steps, _first_step(first, now)], []
-    kept, out, problems = _fitted(entries, rules)
+        elif memory.id not in lines or is_exempt(memory):
+            why = why_hot(memory, accesses, now, rules)
+            if why and may_be_hot(memory, accesses, now, decay):
+                entries.append(_Entry(memory=memory, unused=0, since=now, reason=why, new=True))
+    chosen = [*lines.values()]
+    for entry in entries:
+        lines.pop(entry.memory.id, None)
+    first = [line.memory for line in lines.values() if line.critical]
+    exempt = [entry for entry in entries if is_exempt(entry.memory)]
+    first = first[: max(0, rules.budget - len(exempt))]
+    kept, out, problems = _fitted(entries, rules, len(first))
     for entry in out:
         if not entry.new:
             what = f"{heat(entry.unused, rules)}, over the budget of {rules.budget} bullets"
             steps.append(demote(entry.memory, now, what))
     steps += [promote(e.memory, now, e.reason) for e in kept if e.new]
-    return steps, problems
-
-
-def _first(
-    memories: Sequence[Memory], accesses: Accesses, now: datetime, decay: DecayRules, news: bool
-) -> list[Memory]:
-    """Return what the first page shows, before any use could tell: what a session begins with."""
-    seen = having(memories, ("hot",))
-    if any(hot_of(memory) is None for memory in seen):
-        return []  # one was taken off it: from then on use tells
-    if not news and seen:
-        return []
-    claims = that_may_be_hot(memories, accesses, now, decay)
-    if not news and len(claims) < FEW:
-        return []
-    from memrepo.policies.opening import opening_of  # it reads the page that is there later
-
-    return [m for m in opening_of(claims) if not m.has("hot")]
-
-
-def matters(memory: Memory) -> tuple[object, ...]:
-    """Sort first what several places say, what a curated file says, and what is surest."""
-    return (*memory.once("matters", partial(_matters, memory)), memory.path)
-
-
-def _matters(memory: Memory) -> list[float]:
-    scores = memory.fields.get("scores")
-    return [
-        -len(memory.files),
-        any(source.captured_from in ("file", "heading") for source in memory.sources),
-        -(scores.confidence if scores else 1.0),
-    ]
-
-
-def _first_step(memories: Sequence[Memory], now: datetime) -> Step:
-    """Return the one step of the first page; the reason is the seed's."""
-    hot = Hot(since=now, reason=SEEDED)
-    return Step(
-        op="promote",
-        what=counted(len(memories), "memory", "memories"),
-        reason="new layer",
-        changes=tuple(Update(id=m.id, fields={"hot": hot}) for m in memories),
+    rest = [line.memory for line in lines.values() if not line.critical]
+    rest = rest[: max(0, rules.budget - len(kept) - len(first))]
+    on_page = {m.id: m for m in (*first, *rest, *(e.memory for e in kept))}
+    gone += [line.memory for line in lines.values() if line.memory.id not in on_page]
+    steps += _difference(lines, on_page, gone, now)
+    order = [line.memory.id for line in chosen]
+    order += [e.memory.id for e in kept if e.memory.id not in set(order)]
+    shown = tuple(on_page[id_] for id_ in order if id_ in on_page)
+    return HotPage(
+        memories=shown, steps=tuple(s for s in steps if allowed(s)), problems=tuple(problems)
     )
 
 
-def _why_demote(
-    memory: Memory,
-    count: int,
+def session_page(
+    memories: Sequence[Memory],
     accesses: Accesses,
     now: datetime,
     rules: HotRules,
     decay: DecayRules,
-) -> str:
-    if over := why_over(memory, accesses, now, decay):
-        return over
-    if count >= rules.idle and not is_exempt(memory):
-        return f"not retrieved for {counted(count, 'session', 'sessions')}"
-    return ""
+) -> tuple[Memory, ...]:
+    """Return what a session is shown: the page as a run would compose it now.
+
+    What the run would take off for want of use is still there: this session may use it.
+    """
+    shown = compose_hot(memories, accesses, now, rules, decay).memories
+    ids = {memory.id for memory in shown}
+    hot = [m for m in having(memories, ("hot",)) if hot_of(m) is not None and m.id not in ids]
+    hot = [m for m in hot if not (rules.composed and is_composed(m))]
+    return (*shown, *(m for m in hot if not why_over(m, accesses, now, decay)))
+
+
+def _composed(
+    memories: Sequence[Memory],
+    accesses: Accesses,
+    now: datetime,
+    rules: HotRules,
+    decay: DecayRules,
+    allowed: Callable[[Step], bool],
+) -> dict[str, Line]:
+    """Return the composition by id, without what a person took off the page or took back."""
+    off = set()
+    for memory in having(memories, ("hot",)):
+        hot: Hot = memory.fields["hot"]
+        if hot.until is not None and hot.reason == REQUEST:
+            off.add(memory.id)
+    claims = that_may_be_hot(memories, accesses, now, decay)
+    if off:
+        claims = only(claims, [id_ not in off for id_ in each(claims, "id")])
+    found = compose(claims, accesses, now, rules.budget)
+    return {
+        line.memory.id: line
+        for line in found
+        if hot_of(line.memory) is not None or allowed(promote(line.memory, now, SYNC))
+    }
+
+
+def _difference(
+    lines: Mapping[str, Line], on_page: Mapping[str, Memory], gone: Sequence[Memory], now: datetime
+) -> Iterator[Step]:
+    """Yield the commit of what the composition adds, and that of what it takes off."""
+    added: list[Update] = []
+    for id_, line in lines.items():
+        if id_ not in on_page:
+            continue
+        hot, reason = hot_of(line.memory), CRITICAL if line.critical else SYNC
+        if hot is None or (hot.reason in _COMPOSED and hot.reason != reason):
+            since = hot.since if hot is not None else now
+            added.append(Update(id=id_, fields={"hot": Hot(since=since, reason=reason)}))
+    left = [m for m in gone if hot_of(m) is not None]
+    if left:
+        changes = tuple(Update(id=m.id, fields={"hot": Hot(until=now)}) for m in left)
+        what = counted(len(left), "memory", "memories")
+        yield Step(
+            op="demote", what=what, reason="the first page no longer has it", changes=changes
+        )
+    if added:
+        what = counted(len(added), "memory", "memories")
+        why = "the first page, composed of what holds"
+        yield Step(op="promote", what=what, reason=why, changes=tuple(added))
 
 
 def _fitted(
-    entries: list[_Entry], rules: HotRules
+    entries: list[_Entry], rules: HotRules, reserved: int
 ) -> tuple[list[_Entry], list[_Entry], list[Problem]]:
+    """Return who stays and who goes, where so many lines are `reserved` for others."""
     exempt = [e for e in entries if is_exempt(e.memory)]
     rest = sorted((e for e in entries if not is_exempt(e.memory)), key=lambda e: e.rank(rules))
     room = rules.budget - len(exempt)
-    out = rest[: max(0, len(rest) - max(0, room))]
+    out = rest[: max(0, len(rest) - max(0, room - reserved))]
     kept = exempt + rest[len(out) :]
     return kept, out, [] if room >= 0 else [_too_many(len(exempt), rules)]
 

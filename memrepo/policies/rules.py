@@ -98,9 +98,13 @@ class DecayRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HotRules(msgspec.Struct, frozen=True, kw_only=True):
-    """How many bullets there are, and after how many sessions a memory comes or goes."""
+    """How many bullets there are, and after how many sessions a memory comes or goes.
+
+    With `composed` each run chooses the page from what holds, and use decides among equals.
+    """
 
     budget: int = 30
+    composed: bool = True
     sessions: int = 3
     idle: int = 3
     path: str = "MEMORY.md"
@@ -132,6 +136,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 CLASSIC = Rules(
     tiers=TierRules(clean_after=30 * _DAY, last=True),
     decay=DecayRules(lasting=(), evidence=False),
+    hot=HotRules(composed=False),
     archive=ArchiveRules(after=30 * _DAY, demoted_after=60 * _DAY),
 )
 """The rules as the original programs have them: whatever nobody retrieves leaves in the end."""

@@ -22,7 +22,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.policies.archive import Leaving, archivable, archive, archive_due, told
 from memrepo.policies.decay import prunable
-from memrepo.policies.hotcache import hot_steps
+from memrepo.policies.hotcache import compose_hot
 from memrepo.policies.rules import Rules
 from memrepo.policies.tiers import Move, moves, steps_of, why_clean
 
@@ -122,13 +122,11 @@ def upkeep(
     allowed: Allowed = lambda _: True,
     total: int = 0,
     play: Play | None = None,
-    news: bool = False,
 ) -> Upkeep:
     """Return everything that is owed at a moment.
 
     `spent` is how much of the pace earlier runs at this very moment used up; `total` counts all
     memories where the state holds but those that could move. `play` applies steps to a state.
-    `news` tells that memories were just made: they may come to a first page that is small.
     """
     play = play or _played
     moving = owed_tier_moves(state, accesses, now, rules)
@@ -139,14 +137,13 @@ def upkeep(
     owed = list(_leaving(after, accesses, now, rules, allowed))
     kept = [step for _, step in owed[: max(0, pace)]]
     after = play(after, kept)
-    hot, problems = hot_steps(
-        after.active, accesses, now, rules.hot, rules.decay, news=news, whole=whole
+    hot = compose_hot(
+        after.active, accesses, now, rules.hot, rules.decay, allowed=allowed, whole=whole
     )
-    hot = [step for step in hot if allowed(step)]
     return Upkeep(
-        steps=(*steps, *kept, *hot),
-        state=play(after, hot),
-        problems=tuple(problems),
+        steps=(*steps, *kept, *hot.steps),
+        state=play(after, hot.steps),
+        problems=hot.problems,
         later=tuple(turn for turn, _ in owed[len(kept) :]),
         room=max(0, pace - len(kept)),
     )

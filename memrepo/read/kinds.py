@@ -81,15 +81,28 @@ def file_kind(path: str, text: str, units: Sequence[Unit], override: str = "") -
     *folders, name = path.split("/")
     shape = _Shape(path, text, units)
     for kind in table.kind:
-        reason = (
-            _named(kind.names, name)
-            or _worded((*kind.words, *kind.folders), folders, "folder")
-            or _worded(kind.words, [name.rpartition(".")[0]], "file name")
-            or (shape.fits(kind.shape) if kind.shape else "")
-        )
+        reason = _by_path(kind, folders, name) or (shape.fits(kind.shape) if kind.shape else "")
         if reason:
             return FileKind(kind=kind, reason=reason)
     raise AssertionError("the last kind fits any file")
+
+
+@cache
+def path_kind(path: str) -> str:
+    """Return the kind that a file's path gives it, or an empty string where its shape decides."""
+    *folders, name = path.split("/")
+    for kind in kinds().kind:
+        if _by_path(kind, folders, name):
+            return kind.name
+    return ""
+
+
+def _by_path(kind: Kind, folders: Sequence[str], name: str) -> str:
+    return (
+        _named(kind.names, name)
+        or _worded((*kind.words, *kind.folders), folders, "folder")
+        or _worded(kind.words, [name.rpartition(".")[0]], "file name")
+    )
 
 
 def _named(names: Sequence[str], name: str) -> str:

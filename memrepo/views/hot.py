@@ -7,30 +7,49 @@ stamp of the rest, so that a page which a hand changed can be told from one that
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import visible
 from memrepo.core.layout import HOT_NAMES, Layout, Standing, stamped
 from memrepo.core.layout import standing_of as standing_of_page
-from memrepo.core.memory import Hot, Memory, Source, having
+from memrepo.core.memory import Hot, Memory, having
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
-from memrepo.policies.gists import sentences
-from memrepo.policies.hotcache import hot_of, is_exempt, synced_at
-from memrepo.policies.opening import PROFILES
+from memrepo.policies.first_page import (
+    SEPARATOR,
+    is_about_person,
+    is_given,
+    order_of,
+    owner_of,
+    part_of,
+)
+from memrepo.policies.hotcache import CRITICAL, hot_of, is_exempt, synced_at
 from memrepo.policies.rules import HotRules
+from memrepo.read.dates import find_clock, is_date_heading
+from memrepo.read.kinds import path_kind, section_kind
 
-_ORDER = ("identity", "user", "preferences", "decisions", "knowledge", "skills", "context")
+_ORDER = (
+    *("identity", "user", "rules", "preferences", "decisions", "projects", "promises"),
+    *("knowledge", "skills", "context"),
+)
 _INTRO = (
     "# Memory",
     "",
     "memrepo writes this page from the memories it names. Edit those (`memrepo edit`), not this.",
 )
 _EMPTY = "Nothing is on it now: `memrepo promote ID` puts a memory here, and so does frequent use."
-_SECTIONS = {"identity": "identity", "relationship": "user"}
-"""Under what stands what files about the agent, or about the person, say."""
-_LENGTH = 200
+_SECTIONS: Mapping[str, str] = {
+    "agent": "identity",
+    "person": "user",
+    "rule": "rules",
+    "preference": "preferences",
+    "decision": "decisions",
+    "project": "projects",
+    "promise": "promises",
+}
+"""Headings of the parts of the first page."""
 _MARKUP = regex(r"(\\*)([<`\[\]])")
 _ESCAPED = regex(r"(\\*)\\([<`\[\]])")
 _BULLET = regex(r"- (.*) ↑[0-9-]*\([^()]*\)←(\S+?\.md)(?:\[pin\])?")
@@ -108,12 +127,11 @@ def unescaped(said: str) -> str:
 
 
 def _first_to_stay(memory: Memory) -> tuple[object, ...]:
-    """Sort the newest first; what came together stands as in its file, a profile before others."""
+    """Sort critical and pinned memories first, then the newest, then by their place in the file."""
     hot = hot_of(memory)
     since = hot.since.timestamp() if hot and hot.since else 0.0
-    places = ((_about(s) == "", s.resource, s.lines) for s in memory.sources)
-    place = min(places, default=(True, "", (0, 0)))
-    return (not memory.flag("critical"), not is_exempt(memory), -since, place, memory.path)
+    is_critical = memory.flag("critical") or (hot is not None and hot.reason == CRITICAL)
+    return (not is_critical, not is_exempt(memory), -since, *order_of(memory))
 
 
 def _fits(page: bytes, rules: HotRules) -> bool:
@@ -121,7 +139,7 @@ def _fits(page: bytes, rules: HotRules) -> bool:
 
 
 def _page(kept: Sequence[Memory], out: Sequence[Memory]) -> bytes:
-    layers = [*_ORDER, *sorted({m.layer for m in kept} - set(_ORDER))]
+    layers = [*_ORDER, *sorted(set(map(_section, kept)) - set(_ORDER))]
     lines = [*_INTRO, *(() if kept or out else ("", _EMPTY))]
     for layer in layers:
         mine = sorted((m for m in kept if _section(m) == layer), key=_first_to_stay)
@@ -134,17 +152,11 @@ def _page(kept: Sequence[Memory], out: Sequence[Memory]) -> bytes:
 
 
 def _section(memory: Memory) -> str:
-    """Return under which heading a memory stands: what a profile says, under whom it is about."""
-    if memory.type in ("fact", "identity", "relationship"):
-        about = set(map(_about, memory.sources))
-        for kind, section in _SECTIONS.items():
-            if kind in about:
-                return section
-    return memory.layer
-
-
-def _about(source: Source) -> str:
-    return PROFILES.get(source.resource.rsplit("/", 1)[-1].casefold(), "")
+    """Return under which heading a memory is: that of its part of the page, or its layer."""
+    part = part_of(memory)
+    if part == "person" and not is_about_person(memory):
+        return memory.layer  # a person's, or the agent's
+    return _SECTIONS.get(part, memory.layer)
 
 
 def _pointer(memories: Iterable[Memory]) -> str:
@@ -177,43 +189,80 @@ def tag(memory: Memory, hot: Hot) -> str:
 
 
 def condensed(memory: Memory) -> str:
-    """Return what a memory says on one line of at most 200 characters, without markup of its own.
+    """Return a memory on one line of at most 230 characters, without markup of its own.
 
-    Arrows of tags are taken out: a memory must not be able to forge one. A placeholder stands for
-    a secret, whatever its line allows: agents read this.
+    Items of a list are joined, fields that nobody filled in are left out, and what the text needs
+    to be understood is in front. Arrows of tags are taken out: a memory must not be able to forge
+    one. A placeholder stands for a secret, whatever its line allows: agents read this.
     """
-    said = _parts(without_secrets(memory.body))
-    said = said or [without_secrets(memory.text("title")) or memory.slug]
-    text = said[0]
-    for number, more in enumerate(said[1:]):
-        # A heading alone says nothing: what stands under it is cut rather than left out.
-        heads = not number and text.endswith(":")
-        if len(text) + len(more) >= _LENGTH and not heads:
-            text = f"{text.rstrip(';')} …" if text.endswith(";") else text
-            break
-        text = f"{text} {more}"
-    text = visible(text).replace("↑", "^").replace("←", "<-")
-    text = text if len(text) <= _LENGTH else text[: _LENGTH - 1].rstrip() + "…"
+    lines = [line for line in without_secrets(memory.body).split("\n") if is_given(line)]
+    text = _plain(lines[0]) if lines else without_secrets(memory.text("title")) or memory.slug
+    for before, line in pairwise(lines):
+        text += _between(before, line) + _plain(line)
+    about = _about(memory, text)
+    text = visible(f"{about}: {text}" if about else text)
+    text = " ".join(text.replace("↑", "^").replace("←", "<-").split())
     # On one line, and with its marks escaped, a text may look like a secret that it was not.
-    return without_secrets(_MARKUP.sub(r"\1\1\\\2", text))
+    return without_secrets(_MARKUP.sub(r"\1\1\\\2", _cut(text)))
 
 
-def _parts(body: str) -> list[str]:
-    """Return the sentences of a body, marked off as the lines were that they stood on.
-
-    A heading ends in a colon, and any other line with one below it in a semicolon.
-    """
-    found: list[str] = []
-    _, _, below = body.partition("\n")
-    heads = below.startswith(("\n", *_ITEM))
-    for line in body.split("\n"):
-        said = sentences(_BOLD.sub(r"\1", line))
-        if found and said and not found[-1].endswith(_STOPS):
-            found[-1] += ":" if heads and len(found) == 1 else ";"
-        found += said
-    return found
+def _between(before: str, line: str) -> str:
+    """Return what joins two lines: a list's items are kept apart, what introduces it is not."""
+    if before.rstrip("*_ ").endswith((":", "：")) or not (_is_item(before) or _is_item(line)):
+        return " "
+    return " · " if _is_item(before) or before.rstrip().endswith(_STOPS) else ": "
 
 
-_BOLD = regex(r"\*\*(?=\S)([^*\n]+?)(?<=\S)\*\*")
-_ITEM = ("- ", "* ", "1. ", "1) ")
-_STOPS = (".", "!", "?", ":", ";", ",", "。", "！", "？", "：", "；", "，")
+def _is_item(line: str) -> bool:
+    return line.startswith("|") or _MARKS.sub("", line.lstrip()) != line.lstrip()
+
+
+def _plain(line: str) -> str:
+    """Return a line without the marks of a list, a heading or bold text."""
+    line = _MARKS.sub("", _BOLD.sub(r"\1", line.strip()))
+    if line.startswith("|"):
+        line = ", ".join(filter(None, map(str.strip, line.split("|"))))
+    return line
+
+
+def _cut(text: str) -> str:
+    """Return a text cut between two words where it is too long."""
+    if len(text) <= LINE_LENGTH:
+        return text
+    text = text[: LINE_LENGTH - 1]
+    head, space, _ = text.rpartition(" ")
+    return f"{(head if space and len(head) > LINE_LENGTH // 2 else text).rstrip(' ·,;')}…"
+
+
+def _about(memory: Memory, text: str) -> str:
+    """Return what a text is about where it does not say so itself: a person, a thing, a project."""
+    context = memory.text("context")
+    if not context or not memory.sources:
+        return ""
+    if owner := owner_of(memory):
+        return "" if _shares_word(owner, text) else owner
+    name = memory.first[0].rpartition("/")[2].removesuffix(".md")
+    parts = context.split(SEPARATOR)
+    headings = parts[parts.index(name) + 1 :] if name in parts else parts
+    if part_of(memory) == "project" and path_kind(memory.first[0]) == "project":
+        label = headings[0] if headings else name
+    else:
+        label = headings[-1] if len(headings) > 1 else ""
+    if is_date_heading(label) or find_clock(label) or section_kind([label]):
+        return ""
+    label = _ASIDE.sub("", label).strip("-–—:*# ")
+    return label if 2 < len(label) <= LABEL_LENGTH and not _shares_word(label, text) else ""
+
+
+def _shares_word(label: str, text: str) -> bool:
+    known = text.lower()
+    return any(word in known for word in _WORD.findall(label.lower()))
+
+
+LINE_LENGTH, LABEL_LENGTH = 230, 40
+"""Characters of a line of the page, and of what stands in front of it."""
+_BOLD = regex(r"(?:\*\*|__)(?=\S)([^*\n]+?)(?<=\S)(?:\*\*|__)")
+_MARKS = regex(r"^(?:[-*+>]\s+|\d+[.)]\s+|#{1,6}\s+)*(?:\[[ xX]\]\s+)?")
+_STOPS = (".", "!", "?", "。", "！", "？")
+_ASIDE = regex(r"\s*[(（][^()（）]*[)）]\s*$")
+_WORD = regex(r"[^\W_]{2,}")

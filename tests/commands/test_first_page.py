@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from driving import LATER, NEXT_DAY, assert_sound, done, git, memories, memrepo
+from driving import LATER, NEXT_DAY, NOW, assert_sound, classic, done, git, memories, memrepo
 
 from memrepo.actions.work import Call
 from memrepo.core.times import parse_time
@@ -100,3 +100,132 @@ def test_what_is_critical_stays_so_through_an_import(repo: Path, tmp_path: Path)
         done(repo, "session", "start", "--id", f"s{day}", now=f"2026-03-0{day}T09:00:00Z")
         memrepo(repo, "run", now=f"2026-03-0{day}T23:00:00Z")
     assert "(critical)" in page(repo)
+
+
+HOUSE = {
+    "USER.md": "# USER.md\n\n- **Name:** Rosa Lind\n- **Timezone:** UTC\n- **Pronouns:**\n\n"
+    "## Preferences\n\n- Prefers short answers without headings.\n",
+    "IDENTITY.md": "# IDENTITY.md\n\n- **Name:** Pim\n- **Vibe:** calm\n",
+    "MEMORY.md": "# Memory\n\n## Hard rules\n\n"
+    "- Never order flour without Rosa's approval.\n"
+    "- Never give the oven code to visitors.\n"
+    "- Never bake rye on Sundays in this bakery.\n\n"
+    "## Decisions\n\n- 2026-02-10: Decided to close the second shop in Basel.\n\n"
+    "## Open promises\n\n- [ ] Rosa promised to send the mill a sample by 2026-03-20.\n",
+    "memory/projects/cargo-bike.md": "# Cargo bike\n\n"
+    "Deliveries to the old town go by cargo bike from six in the morning.\n\n"
+    "The route book of the bike is kept by the driver, Jona.\n",
+}
+
+
+def bakery(base: Path, **changed: str) -> tuple[Path, Path]:
+    """Return a repository, and its workspace of invented pages."""
+    workspace = base / "bakery"
+    for name, text in {**HOUSE, **changed}.items():
+        path = workspace / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    done(base, "init", "repo", "--from", workspace)
+    return base / "repo", workspace
+
+
+def lines(repo: Path) -> dict[str, tuple[str, str]]:
+    """Return the text of each bullet with its section and the reason in its tag."""
+    found: dict[str, tuple[str, str]] = {}
+    section = ""
+    for line in page(repo).splitlines():
+        if line.startswith("## "):
+            section = line[3:]
+        elif match := re.fullmatch(r"- (.*) ↑[0-9-]+\((.*?)\)←memories/.*", line):
+            found[match[1]] = (section, match[2])
+    return found
+
+
+def session(repo: Path, now: str = NOW) -> str:
+    return str(done(repo, "session", "show", now=now)["context"])
+
+
+def test_the_first_run_composes_the_page(tmp_path: Path) -> None:
+    repo, _ = bakery(tmp_path)
+    done(repo, "run")
+    found = lines(repo)
+    assert found["Name: Rosa Lind · Timezone: UTC"] == ("User", "critical"), "no empty field"
+    assert found["Name: Pim · Vibe: calm"] == ("Identity", "critical")
+    assert found["Never order flour without Rosa's approval."] == ("Rules", "critical")
+    assert found["Rosa Lind: Prefers short answers without headings."] == ("Preferences", "sync")
+    assert found["Decided to close the second shop in Basel."] == ("Decisions", "sync")
+    assert sum(section == "Rules" for section, _ in found.values()) == 2, "two of one heading"
+    assert sum(section == "Projects" for section, _ in found.values()) <= 1, "one of a project"
+    told = session(repo)
+    assert all(text in told for text in found), "a session is shown the same"
+    assert told.index("Rosa Lind") < told.index("Pim") < told.index("flour")
+    tip = git(repo, "rev-parse", "HEAD")
+    done(repo, "run")
+    assert git(repo, "rev-parse", "HEAD") == tip, "a second run at one moment proposes nothing"
+    assert_sound(repo)
+
+
+def test_the_page_follows_what_holds_the_morning_after(tmp_path: Path) -> None:
+    repo, workspace = bakery(tmp_path)
+    done(repo, "run")
+    memory = workspace / "MEMORY.md"
+    old = "- 2026-02-10: Decided to close the second shop in Basel.\n"
+    new = "- 2026-03-01: Decided to bake without palm oil from now on.\n"
+    rule = "\n## Boundaries\n\n- Never lend the van to anyone but Rosa.\n"
+    memory.write_text(memory.read_text().replace(old, new) + rule, encoding="utf-8")
+    done(repo, "run", now=NEXT_DAY)
+    found = lines(repo)
+    assert found["Never lend the van to anyone but Rosa."] == ("Rules", "critical")
+    assert found["Decided to bake without palm oil from now on."] == ("Decisions", "sync")
+    assert not any("Basel" in text for text in found)
+    assert "van" in session(repo, NEXT_DAY)
+    tip = git(repo, "rev-parse", "HEAD")
+    done(repo, "run", now=NEXT_DAY)
+    assert git(repo, "rev-parse", "HEAD") == tip
+    assert_sound(repo)
+
+
+def test_a_form_that_nobody_filled_in_is_on_no_page(tmp_path: Path) -> None:
+    form = "# USER.md - About Your Human\n\n- **Name:** _(your name)_\n- **Timezone:**\n"
+    repo, _ = bakery(tmp_path, **{"USER.md": form})
+    done(repo, "run")
+    assert "About Your Human" not in page(repo)
+    assert "your name" not in page(repo)
+
+
+def test_what_a_person_takes_off_the_page_stays_off(tmp_path: Path) -> None:
+    repo, _ = bakery(tmp_path)
+    done(repo, "run")
+    (id_,) = [m.id for m in memories(repo).values() if "flour" in m.body]
+    done(repo, "promote", id_, "--off", now=LATER)
+    done(repo, "run", now=NEXT_DAY)
+    assert "flour" not in page(repo)
+    assert "flour" not in session(repo, NEXT_DAY)
+    assert "oven code" in page(repo)
+
+
+def test_pins_and_what_was_asked_for_take_the_room_of_the_composition(tmp_path: Path) -> None:
+    repo, _ = bakery(tmp_path)
+    done(repo, "run")
+    asked = [done(repo, "add", f"Shelf {n} holds the tins of size {n}.")["id"] for n in range(25)]
+    for id_ in asked:
+        done(repo, "promote", id_, "--critical", now=LATER)
+    done(repo, "run", now=NEXT_DAY)
+    found = lines(repo)
+    assert len(found) <= 30
+    assert sum(text.startswith("Shelf") for text in found) == 25
+    assert "Name: Rosa Lind · Timezone: UTC" in found
+    assert_sound(repo)
+
+
+def test_the_classic_profile_promotes_by_use_only(tmp_path: Path) -> None:
+    repo, _ = bakery(tmp_path)
+    classic(repo)
+    done(repo, "run")
+    assert not (repo / "MEMORY.md").exists()
+    (id_,) = [m.id for m in memories(repo).values() if "flour" in m.body]
+    for day in (2, 3, 4):
+        done(repo, "session", "start", "--id", f"s{day}", now=f"2026-03-0{day}T09:00:00Z")
+        done(repo, "show", id_, now=f"2026-03-0{day}T09:01:00Z")
+    done(repo, "run", now="2026-03-04T23:00:00Z")
+    assert [reason for _, reason in lines(repo).values()] == ["3 sessions"]

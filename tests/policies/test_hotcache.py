@@ -6,17 +6,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold, seconds
-from memrepo.core.memory import Decay, Hot, Memory, Source
+from memrepo.core.memory import Decay, Hot, Memory
 from memrepo.policies.hotcache import (
-    SEEDED,
+    compose_hot,
     demote,
     end_of,
     heat,
     hot_of,
-    hot_steps,
     is_exempt,
     may_be_hot,
     promote,
@@ -155,9 +153,10 @@ def steps(
     *memories: Memory, events: list[Event] | None = None, **more: Any
 ) -> list[tuple[str, str]]:
     rules = HotRules(**{"budget": 3, "sessions": 3, "idle": 3, **more})
-    found, problems = hot_steps(memories, fold(events or []), T0 + D, rules, DECAY)
-    assert [p.rule for p in problems] in ([], ["hot-over-budget"])
-    return [*((s.op, s.memory_ids[0][-1]) for s in found), *(("problem", "") for _ in problems)]
+    page = compose_hot(memories, fold(events or []), T0 + D, rules, DECAY)
+    assert [p.rule for p in page.problems] in ([], ["hot-over-budget"])
+    found = [(s.op, s.memory_ids[0][-1]) for s in page.steps]
+    return [*found, *(("problem", "") for _ in page.problems)]
 
 
 def test_the_budget_is_full_and_no_more() -> None:
@@ -181,8 +180,8 @@ def test_idle_ones_go_whatever_the_room() -> None:
     starts = begins(*(T0 + n * H for n in (1, 2, 3)))
     assert steps(of, pinned, events=starts[:2]) == []
     assert steps(of, pinned, events=starts) == [("demote", "1")]
-    found, _ = hot_steps([of], fold(starts), T0 + D, RULES, DECAY)
-    assert found[0].reason.startswith("not retrieved for 3 sessions (")
+    found = compose_hot([of], fold(starts), T0 + D, RULES, DECAY)
+    assert found.steps[0].reason.startswith("not retrieved for 3 sessions (")
 
 
 def test_newcomers_stand_last_in_the_queue_to_go_and_come_only_where_there_is_room() -> None:
@@ -199,7 +198,7 @@ def test_who_was_not_used_longest_goes_first_and_is_told_why() -> None:
     used, unused_ = memory(1, hot=HOT), memory(2, hot=HOT)
     events = [*begins(T0 + H), *reads(used, (T0 + 2 * H, "s"))]
     rules = HotRules(budget=1, idle=3)
-    (step,), _ = hot_steps([used, unused_], fold(events), T0 + D, rules, DECAY)
+    (step,) = compose_hot([used, unused_], fold(events), T0 + D, rules, DECAY).steps
     assert step.memory_ids == (unused_.id,)
     assert step.reason == "stale, over the budget of 1 bullets (2026-03-02T09:00:00Z)"
 
@@ -211,54 +210,3 @@ def test_the_steps_say_what_changes_and_nothing_else() -> None:
     assert up.changes[0].fields == {"hot": Hot(since=T0, reason="critical")}
     assert (down.op, down.what) == ("demote", of.label)
     assert down.changes[0].fields == {"hot": Hot(until=T0 + H)}
-
-
-def told(number: int, **fields: Any) -> Memory:
-    """Return a memory with words of its own."""
-    return replace(memory(number, **fields), body=f"Boat {number} is red.")
-
-
-def first(memories: list[Memory], now: datetime = T0) -> list[Any]:
-    return hot_steps(memories, fold([]), now, HotRules(), DECAY, news=True)[0]
-
-
-def test_the_first_page_shows_what_a_session_begins_with_in_one_commit() -> None:
-    kinds = ["identity", "preference", "constraint", "relationship", "decision", "episode"]
-    all_ = [told(n, type=kinds[n % len(kinds)]) for n in range(60)]
-    (step,) = first(all_)
-    chosen = {change.id for change in step.changes}
-    assert (step.what, step.reason, len(chosen)) == ("20 memories", "new layer", 20)
-    types = {m.id: m.type for m in all_}
-    assert {types[id_] for id_ in chosen} == set(kinds) - {"episode"}
-
-
-def test_of_a_kind_those_that_several_files_say_come_first() -> None:
-    said = tuple(Source(resource=f"sources/{n}.md") for n in range(2))
-    all_ = [told(n, type="preference", sources=said[:1]) for n in range(12)]
-    all_[7] = told(7, type="preference", sources=said)
-    (step,) = first(all_)
-    assert step.changes[0].id == all_[7].id
-
-
-@pytest.mark.parametrize(
-    "all_",
-    [
-        [memory(n, type="episode") for n in range(20)],
-        [memory(n, type="preference", standing="stale") for n in range(20)],
-        [memory(0, hot=Hot(until=T0)), *(memory(n, type="preference") for n in range(1, 20))],
-    ],
-    ids=["nothing of the kind", "nothing that holds", "it was there before"],
-)
-def test_no_first_page_where_there_is_nothing_to_choose(all_: list[Memory]) -> None:
-    assert first(all_) == []
-
-
-def test_a_small_first_page_takes_in_what_is_new_until_use_tells() -> None:
-    seeded = [told(n, type="preference", hot=Hot(since=T0, reason=SEEDED)) for n in range(2)]
-    new = told(2, type="constraint")
-    (step,) = first([*seeded, new])
-    assert ([c.id for c in step.changes], step.reason) == ([new.id], "new layer")
-    used = told(3, type="preference", hot=Hot(since=T0, reason="3 sessions"))
-    assert first([*seeded, used, new]) == []
-    full = [told(n, type="preference", hot=Hot(since=T0, reason=SEEDED)) for n in range(10)]
-    assert first([*full, told(10, type="constraint")]) == []

@@ -103,7 +103,7 @@ def test_it_agrees_with_runs_that_look_at_everything(
         for n, hours, s in found
         if n <= len(fields)
     ]
-    rules, days = replace(profile, hot=HotRules(budget=2)), 40
+    rules, days = replace(profile, hot=HotRules(budget=2, composed=False)), 40
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("memrepo.policies.upkeep.LEAST", least)  # with one a day, most have to wait
         told = simulate(start, fold(before), T0, rules, days=days, sessions=sessions, seed=seed)

@@ -16,9 +16,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.state import State
 from memrepo.policies.directives import forgotten
-from memrepo.policies.hotcache import CRITICAL, hot_of
-
-REQUEST = "user request"
+from memrepo.policies.hotcache import CRITICAL, REQUEST, hot_of
 
 
 class NotForTheCache(MemrepoError):

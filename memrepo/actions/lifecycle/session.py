@@ -28,12 +28,10 @@ from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST
-from memrepo.policies.decay import is_over, keeping
 from memrepo.policies.doubt import disputed, is_retired
 from memrepo.policies.gists import sentences
-from memrepo.policies.hotcache import hot_of, nominated
+from memrepo.policies.hotcache import nominated, session_page
 from memrepo.policies.matching import tokens
-from memrepo.policies.opening import FEW_OF_ONE, opening
 from memrepo.policies.tiers import effective, steps_of
 from memrepo.policies.upkeep import owed_tier_moves
 from memrepo.store.answers import broken_runs
@@ -46,6 +44,8 @@ DOUBTS = 2
 """So many contradictions are told one by one."""
 NOTES = 5
 """So many notes are told of, the newest that say something."""
+FEW_OF_ONE = 2
+"""So many notes of one page are told of before those of others."""
 WORDS, LINES = 3, 2
 """A line says something in so many words; a conversation has more than one such line."""
 _NOTHING = regex(
@@ -196,20 +196,14 @@ def context(
     """
     state, rules = first.tree.state(), first.config.rules
     accesses = ledger_of(first.store).accesses()
-    hot = [
-        m
-        for m in state.active
-        if hot_of(m) is not None
-        and not is_over(m, keeping(m, accesses.of(m.id), first.call.now, rules.decay))
-    ]
+    hot = list(session_page(state.active, accesses, first.call.now, rules.hot, rules.decay))
     notes = [
         m
         for m in state.active
         if m.is_note and effective(m, accesses.of(m.id), first.call.now, rules.tiers) == "hot"
     ]
-    told = opening(state.active, accesses, first.call.now, rules.decay)
     if audience == "shared":
-        hot, told, notes = [], [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
+        hot, notes = [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
     notes.sort(key=lambda n: _newest(n, accesses), reverse=True)
     notes = list(islice(filter(None, map(_telling, _days(notes, accesses))), NOTES))
     waiting = [f"{w.branch} waits for review" for w in all_waiting(first)]
@@ -223,7 +217,7 @@ def context(
     if problems:
         waiting.append(counted(len(problems), "file is", "files are") + " unreadable")
     shown = [m for m in state.active if audience != "shared" or m.layer not in PERSONAL_LAYERS]
-    return pack(told, notes, waiting, max_tokens, _doubts(shown)), hot, notes, waiting
+    return pack(hot, notes, waiting, max_tokens, _doubts(shown)), hot, notes, waiting
 
 
 def _doubts(shown: Sequence[Memory]) -> list[str]:

@@ -77,7 +77,7 @@ _LIFE = (
 )
 
 
-_GATHERED = ("promote", "tier")
+_GATHERED = ("promote", "demote", "tier")
 
 
 def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:

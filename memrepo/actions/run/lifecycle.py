@@ -80,9 +80,7 @@ def owed(
     accesses, after = ledger.accesses(), played(state, kept)
     back, behind = corrected(work, after, accesses, now, lambda step: _is_allowed(step, never))
     after = played(after, back)
-    made = (c.memory for step in kept for c in step.changes if isinstance(c, Create))
-    news = any(not memory.is_note for memory in made)
-    found = owed_upkeep(work, after, accesses, now, manifests, never, news=news)
+    found = owed_upkeep(work, after, accesses, now, manifests, never)
     gists = Offered(steps=found.steps) if judge is None else gisted(after, found.steps, judge, now)
     return Owed(
         steps=(*back, *gists.steps),
@@ -125,8 +123,6 @@ def owed_upkeep(
     now: datetime,
     manifests: Iterable[Recorded],
     never: frozenset[str],
-    *,
-    news: bool = False,
 ) -> Upkeep:
     """Return the upkeep of a state by the there's rules."""
     counts = _counts(work, state, now, manifests)
@@ -138,15 +134,26 @@ def owed_upkeep(
         work.config.rules,
         spent=spent,
         allowed=lambda step: _is_allowed(step, never),
-        news=news,
     )
     # What is compressed together depends on all that is left: once a moment is enough.
     return replace(found, room=0) if any(c.get("summaries") for c in counts) else found
 
 
 def _is_allowed(step: Step, never: frozenset[str]) -> bool:
-    """Tell whether a step may be proposed: not what a person took back or refused."""
-    return step.op == "tier" or not fingerprints(step.op, step.memory_ids) & never
+    """Tell whether a step may be proposed: not what a person reverted or refused.
+
+    A commit that promoted several memories and was reverted binds each of them.
+    """
+    if step.op == "tier":
+        return True
+    if step.op in ("promote", "demote"):
+        ids = {id_ for one in never if one.startswith(f"{step.op}:") for id_ in _ids(one)}
+        return not ids >= set(step.memory_ids)
+    return not fingerprints(step.op, step.memory_ids) & never
+
+
+def _ids(fingerprint: str) -> list[str]:
+    return fingerprint.partition(":")[2].split("+")
 
 
 PACED = ("pruned", "archived", "summarised")

@@ -1,0 +1,81 @@
+"""What a file, a section and a thought is: by path, by shape, by a word of the heading."""
+
+from __future__ import annotations
+
+import pytest
+
+from memrepo.read.kinds import file_kind, kinds, section_kind, signs_of
+from memrepo.read.thoughts import scan
+
+PLAIN = "# Mill\n\nThe mill stands at the upper weir of the valley.\n"
+FILES = [
+    ("old/mill.md", PLAIN, "archive"),
+    ("templates/day.md", PLAIN, "template"),
+    ("form.md", "# [Your name]\n\n- Owner: {{owner}}\n- [your town]\n", "template"),
+    ("README.md", PLAIN, "article"),
+    ("AGENTS.md", PLAIN, "instruction"),
+    ("pulse.md", "".join(f"Pulse {n} of the pump was fine\n" for n in range(40)), "machine log"),
+    ("call.md", "user: is it dry?\nassistant: yes it is.\n" * 10, "transcript"),
+    ("memory/2026-01-04.md", PLAIN, "day log"),
+    ("MEMORY.md", PLAIN, "memory"),
+    ("wet.md", "---\nname: wet\ndescription: No wet corn\n---\n\nNever.\n", "memory"),
+    ("PROCEDURES.md", PLAIN, "procedures"),
+    ("episodes/flood.md", PLAIN, "episode"),
+    ("TOOLS.md", PLAIN, "tools"),
+    ("USER.md", PLAIN, "profile"),
+    ("decisions.md", PLAIN, "decisions"),
+    ("house-rules.md", PLAIN, "rules"),
+    ("mill.md", "".join(f"- Never do {n} at night.\n\n" for n in range(6)), "rules"),
+    ("todo.md", PLAIN, "plan"),
+    ("mill.md", "- [ ] sweep\n- [x] oil\n", "plan"),
+    ("index.md", PLAIN, "catalogue"),
+    ("projects/mill.md", PLAIN, "project"),
+    ("mill.md", PLAIN + "It grinds rye and oats for all. " * 300, "article"),
+    ("mill.md", PLAIN, "page"),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "kind"), FILES)
+def test_a_file_has_the_first_kind_that_fits(path: str, text: str, kind: str) -> None:
+    found = file_kind(path, text, scan(path, text.encode()).units)
+    assert found.kind.name == kind, found.reason
+    assert found.reason
+
+
+def test_every_kind_has_a_file_here_and_a_person_may_set_any() -> None:
+    assert {kind.name for kind in kinds().kind} == {kind for _, _, kind in FILES}
+    assert file_kind("mill.md", PLAIN, (), override="rules").kind.name == "rules"
+
+
+@pytest.mark.parametrize(
+    ("headings", "kind"),
+    [
+        (("Mill", "Decisions"), "decision"),
+        (("Mill", "Rules", "Wheel"), "rule"),
+        (("Rules", "Wheel"), ""),
+        (("Preferences",), "preference"),
+        (("Mill", "2026-01-04"), "log"),
+        (("Mill", "Entscheidungen"), "decision"),
+        (("Mill",), ""),
+    ],
+)
+def test_the_nearest_telling_heading_says_what_a_section_is(headings: tuple, kind: str) -> None:
+    assert section_kind(headings) == kind
+
+
+@pytest.mark.parametrize(
+    ("line", "sign"),
+    [
+        ("- Never grind wet corn.", "ban"),
+        ("- Ana prefers rye bread.", "preference"),
+        ("- We decided to sell the mill.", "decision"),
+        ("- [x] Pay the miller today", "ticked"),
+        ("- [ ] Order a new belt", "open_box"),
+        ("- Who pays for the belt?", "question"),
+        ("- src/mill/wheel.py", "path"),
+        ("- Half of it: 3/8 done", "progress"),
+    ],
+)
+def test_a_thought_shows_its_signs(line: str, sign: str) -> None:
+    (unit,) = scan("mill.md", f"# Mill\n\n{line}\n".encode()).units
+    assert sign in signs_of(unit)

@@ -1,0 +1,103 @@
+"""Which thoughts are chosen: each file's share, and the room of the whole repository."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from memrepo.core.judge import Candidate
+from memrepo.read import shelf
+from memrepo.read.kinds import file_kind
+from memrepo.read.shelf import Ranked, choose, rank_file, shelf_size
+from memrepo.read.thoughts import scan
+
+
+def ranked(path: str, lines: Sequence[str], **options: object) -> list[Ranked]:
+    text = "# Mill\n\n" + "".join(f"- {line}\n" for line in lines)
+    units = scan(path, text.encode()).units
+    return list(rank_file(file_kind(path, text, units), units, **options).values())
+
+
+BANS = [
+    f"Never let {chr(65 + n % 26)}{chr(97 + n // 26)}a touch the wheel of the mill."
+    for n in range(60)
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "count", "least", "most"),
+    [
+        ("house-rules.md", 60, 1, 20),
+        ("memory/2026-01-04.md", 60, 0, 5),
+        ("old/mill.md", 60, 0, 0),
+        ("house-rules.md", 3, 3, 3),
+    ],
+)
+def test_a_file_gives_at_most_its_share(path: str, count: int, least: int, most: int) -> None:
+    assert least <= sum(bool(one.fits) for one in ranked(path, BANS[:count])) <= most
+
+
+def test_all_takes_whatever_says_something() -> None:
+    found = ranked("mill.md", ["The wheel has nine paddles.", "{{owner}} is the owner"], size="all")
+    assert [one.fits for one in found] == ["good", ""]
+
+
+def test_a_file_s_share_is_that_of_its_news() -> None:
+    assert [one.fits for one in ranked("MEMORY.md", BANS[:4], open_=())] == [""] * 4
+
+
+def some(*ranks: float, fits: str = "good", text: str = "") -> list[Candidate]:
+    words = "anvil birch cedar delta ember fjord gravel harbour island jetty".split()
+    return [
+        Candidate(
+            candidate_id=f"cand-{n}",
+            text=text or " ".join(f"{word}{chr(97 + n % 26)}{chr(97 + n // 26)}" for word in words),
+            rank=rank,
+            fits=fits,
+        )
+        for n, rank in enumerate(ranks)
+    ]
+
+
+def chosen(candidates: Sequence[Candidate], **options: object) -> int:
+    return len(choose(candidates, **{"size": 10.0, "existing": 0, **options}).shelf)
+
+
+def test_the_shelf_has_room_for_so_many() -> None:
+    many = some(*[2.0] * 30)
+    assert chosen(many) == 10
+    assert chosen(many, existing=8) == 2
+    assert chosen(many, existing=50) == 1
+    assert chosen(many, size=math.inf) == 30
+
+
+def test_what_is_strong_goes_over_a_full_shelf_up_to_twice_its_size() -> None:
+    assert chosen(some(*[shelf.STRONG] * 30)) == 20
+
+
+def test_a_thin_shelf_takes_what_is_fair_and_a_rich_one_does_not() -> None:
+    fair = some(*[1.0] * 40, fits="fair")
+    assert chosen(fair, size=100.0) == shelf.THIN
+    assert chosen(fair, size=100.0, existing=shelf.THIN) == 0
+
+
+def test_what_says_the_same_follows_the_better_one() -> None:
+    text = "The wheel of the upper mill turns nine times"
+    first, second = some(3.0, 2.0, text=text)
+    found = choose([first, second], size=10.0, existing=0)
+    assert (found.shelf, found.same) == ({"cand-0"}, {"cand-1": "cand-0"})
+    assert "cand-1" in found.beside
+
+
+def test_what_must_be_judged_is_on_the_shelf_whatever_its_rank() -> None:
+    poor = some(-5.0, fits="")
+    assert chosen(poor) == 0
+    assert chosen(poor, always=["cand-0"]) == 1
+
+
+def test_sizes_grow_with_the_files() -> None:
+    assert shelf_size(25) == shelf.BASE + 5 * shelf.PER_ROOT_FILE
+    assert shelf_size(25, "small") < shelf_size(25) < shelf_size(25, "large")
+    assert shelf_size(25, "all") == math.inf

@@ -1,0 +1,129 @@
+"""What one thought is: whole, verbatim, with its lines, and with what it stands under."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrepo.read.thoughts import Unit, scan
+
+
+def thoughts(text: str, path: str = "notes.md") -> list[Unit]:
+    return list(scan(path, text.encode()).units)
+
+
+def texts(text: str, path: str = "notes.md") -> list[str]:
+    return [unit.text for unit in thoughts(text, path)]
+
+
+FENCE = "```\nmake flour\n```"
+LONG = "The miller of the upper valley keeps every receipt in the drawer by the door. "
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- Ana runs it\n  - born in Lagos\n- Ben helps her daily, always.\n",
+         ["Ana runs it\n- born in Lagos", "Ben helps her daily, always."]),
+        ("The till opens so:\n\n- turn the key\n- pull twice\n",
+         ["The till opens so:\n- turn the key\n- pull twice"]),
+        ("1. Close the sluice.\n2. Oil the shaft.\n", ["1. Close the sluice.\n2. Oil the shaft."]),
+        ("- Bread is sold out by noon on most days.\n\n1. Close it.\n2. Oil it.\n",
+         ["Bread is sold out by noon on most days.", "1. Close it.\n2. Oil it."]),
+        ("- **Owner:** Ana\n- **Phone:** 555\n", ["- **Owner:** Ana\n- **Phone:** 555"]),
+        ("Never grind wet corn.\n\nWhy: it clogs the stone.\n",
+         ["Never grind wet corn.\nWhy: it clogs the stone."]),
+        (f"Run this:\n\n{FENCE}\n", [f"Run this:\n{FENCE}"]),
+        (f"{FENCE}\n", [FENCE]),
+        ("```\nnever closed\n- a line\n", ["never closed\n- a line"]),
+        ("| Grain | Price |\n|---|---|\n| rye | 3 |\n",
+         ["| Grain | Price |\n|---|---|\n| rye | 3 |"]),
+        ("> A guest said that the bread is dark.\n", ["A guest said that the bread is dark."]),
+        ("- [x] Pay the miller\n- [ ] Order a belt\n", ["Pay the miller", "Order a belt"]),
+        ("<!-- hidden -->\n- Use ~~rye~~ oats for bread\n", ["Use oats for bread"]),
+        ("- [[pin:shed:key]] said the mail.\n- Phone: 555\n",
+         ["[[pin:shed:key]] said the mail.", "Phone: 555"]),
+    ],
+)  # fmt: skip
+def test_what_belongs_together_is_one_thought(text: str, expected: list[str]) -> None:
+    assert texts(f"# Mill\n\n## Shop\n\n{text}") == expected
+
+
+def test_a_long_list_and_a_long_table_are_split_under_their_lead() -> None:
+    items = "".join(f"- {LONG}{n}\n" for n in range(12))
+    found = thoughts(f"# Mill\n\nThe rules of the house:\n\n{items}")
+    assert [(u.kind, u.lead) for u in found] == [("item", "The rules of the house")] * 12
+    rows = "".join(f"| {n} | {LONG} |\n" for n in range(12))
+    found = thoughts(f"# Mill\n\n| day | what |\n|---|---|\n{rows}")
+    assert [(u.kind, u.lead) for u in found] == [("row", "day | what")] * 12
+
+
+def test_a_date_in_front_is_the_day_and_not_the_text() -> None:
+    (found,) = thoughts("# Log\n\n- 2026-01-04: The belt was replaced by Ben.\n")
+    assert (found.text, found.captured) == ("The belt was replaced by Ben.", "2026-01-04")
+    (found,) = thoughts("The mill was sold.\n", "memory/2026-01-05.md")
+    assert (found.captured, found.captured_from) == ("2026-01-05", "file")
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("**Owner:** Ana Lund", ("Owner", "Ana Lund")),
+        ("名前：安娜", ("名前", "安娜")),
+        ("See https://mill.example", ("", "")),
+        ("10:30 the belt tore", ("", "")),
+        ("**Owner:**", ("", "")),
+    ],
+)
+def test_a_field_has_a_key_and_a_value(text: str, field: tuple[str, str]) -> None:
+    (found,) = thoughts(f"# Mill\n\n- {text}\n") or [None]
+    assert found is not None
+    assert (found.key, found.value) == field
+
+
+def test_a_file_of_one_memory_is_one_thought_with_the_type_of_its_header() -> None:
+    head = "---\nname: wet-corn\ndescription: No wet corn\nmetadata:\n  type: feedback\n---\n\n"
+    (found,) = thoughts(f"{head}Never grind wet corn.\n\n- It clogs.\n", "memory/wet-corn.md")
+    assert (found.kind, found.hint, found.headings) == ("memory", "constraint", ("wet-corn",))
+    assert found.text == "No wet corn\n\nNever grind wet corn.\n- It clogs."
+
+
+def test_an_episode_is_one_thought_and_a_procedure_one_a_section() -> None:
+    (found,) = thoughts("# Flood\n\nIt rained.\n\n- We left.\n", "episodes/flood.md")
+    assert (found.kind, found.lines) == ("document", (1, 5))
+    found_two = thoughts("# P\n\n## Start\n\n1. Open.\n\n## Stop\n\nClose it.\n", "PROCEDURES.md")
+    assert [(u.kind, u.lines) for u in found_two] == [("section", (3, 6)), ("section", (7, 9))]
+
+
+LINES = st.lists(
+    st.sampled_from(
+        ["", "# Mill", "## Shop", "- the till", "  - a key", "Words of Ana.", "So:", "1. close it",
+         "a: b", "- **Key:** value", "| a | b |", "|---|---|", "```", "> said", "Why: wet",
+         "- [x] paid", "2026-01-04: sold it", "**Bold line**", "---"]
+    ),
+    max_size=25,
+)  # fmt: skip
+
+
+@given(LINES)
+def test_every_word_is_in_a_thought_on_its_lines(lines: list[str]) -> None:
+    lines = ["# Top", "", *lines]
+    found = scan("notes.md", "\n".join(lines).encode())
+    said = []
+    for unit in found.units:
+        first, last = unit.lines
+        assert 1 <= first <= last <= len(lines)
+        inside = "\n".join(lines[first - 1 : last])
+        for word in re.findall(r"\w+", unit.text):
+            assert word in inside
+        said += [unit.text, unit.lead, *unit.headings, unit.captured]
+    if found.dropped or any(line in ("```", "---") for line in lines):
+        return
+    whole = " ".join(said)
+    for line in lines:
+        if line.startswith(("#", "**Bold")):
+            continue  # a heading with nothing below it says nothing
+        assert all(word in whole for word in re.findall(r"[^\W\d]{2,}", line)), line

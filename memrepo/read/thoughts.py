@@ -127,12 +127,26 @@ def scan(resource: str, data: bytes) -> Scan:
             reader.make_memory(header)
     return Scan(
         resource=resource,
-        units=tuple(reader.units),
+        units=tuple(_told_apart(reader.units)),
         lines=document.source.count,
         problems=(*document.problems, *reader.problems),
         dropped=reader.dropped,
         managed=len(document.source.managed),
     )
+
+
+def _told_apart(units: Sequence[Unit]) -> Iterator[Unit]:
+    """Identify a text that stands under several headings of a file by its heading as well.
+
+    "Status: sold" under each of two houses says two things.
+    """
+    first: dict[str, tuple[str, ...]] = {}
+    for unit in units:
+        if first.setdefault(unit.hash, unit.headings) == unit.headings:
+            yield unit
+        else:
+            named = digest([unit.resource, normal_claim(unit.text), *unit.headings])
+            yield msgspec.structs.replace(unit, hash=f"un-{named[:16]}")
 
 
 def is_episode(resource: str) -> bool:

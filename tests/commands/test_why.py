@@ -17,8 +17,10 @@ DAY3 = "2026-03-03T09:00:00Z"
 
 
 def by_text(repo: Path, part: str) -> Memory:
-    (found,) = [m for m in memories(repo).values() if part in m.body]
-    return found
+    """Return the note of a log or, where no note says it, the one claim."""
+    found = [m for m in memories(repo).values() if part in m.body]
+    (one,) = [m for m in found if m.is_note] or found
+    return one
 
 
 def rewrite(repo: Path, name: str, text: str | None, now: str = NEXT_DAY) -> None:
@@ -215,7 +217,7 @@ def test_why_tells_the_run_its_verdict_and_the_commit_that_accepted_it(small_rep
     found = done(small_repo, "why", by_text(small_repo, "prune the roses").id)
     merge = git(small_repo, "rev-parse", "HEAD").strip()
     (judged,) = found["judgements"]
-    assert (judged["accepted"], judged["judge"]) == (merge, "offline/1")
+    assert (judged["accepted"], judged["judge"]) == (merge, "offline/2")
     assert judged["disposition"] == "new_claim"
     assert judged["verdicts"][0]["verdict"] == "promote"
     assert judged["verdicts"][0]["strength"] > 1

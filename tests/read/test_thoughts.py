@@ -91,6 +91,14 @@ def test_a_file_of_one_memory_is_one_thought_with_the_type_of_its_header() -> No
     assert found.text == "No wet corn\n\nNever grind wet corn.\n- It clogs."
 
 
+def test_the_same_words_under_two_headings_are_two_thoughts() -> None:
+    found = thoughts("# A\n\nStatus: sold\n\n# B\n\nStatus: sold\n\nStatus: sold\n")
+    assert [u.hash == found[0].hash for u in found] == [True, False, False]
+    assert found[1].hash == found[2].hash
+    moved = thoughts("# C\n\nStatus: sold\n")
+    assert moved[0].hash == found[0].hash
+
+
 def test_an_episode_is_one_thought_and_a_procedure_one_a_section() -> None:
     (found,) = thoughts("# Flood\n\nIt rained.\n\n- We left.\n", "episodes/flood.md")
     assert (found.kind, found.lines) == ("document", (1, 5))

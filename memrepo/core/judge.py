@@ -133,9 +133,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     `**Key:** value`, else empty. `task` is open, done or empty. `days` counts distinct capture
     dates and `resources` distinct source files, over earlier evidence too. `retrieved` tells how
     often recall handed over the note that it is; empty for what is no nominated note. `changes`
-    names memories that it changes by its words. `detail` is the end of `text` that only explains
-    what it begins with; a claim of it keeps it as it is. `about` names whom or what its file is
-    about, where that is known. `daily` marks what only daily logs say.
+    names memories that it changes by its words. `about` names whom or what its file is about,
+    where that is known. `daily` marks what only daily logs say.
     """
 
     candidate_id: str
@@ -150,7 +149,6 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     resources: int = 1
     retrieved: str = ""
     changes: tuple[str, ...] = ()
-    detail: str = ""
     about: str = ""
     daily: bool = False
     rank: float = 0.0

@@ -256,7 +256,7 @@ def grounds_of(
     context = (part for c in members for part in (*c.context, c.about, c.key, *_names(c)))
     shown = (f"{p.subject}: {p.text}" if p.subject else p.text for p in priors)
     return Grounds(
-        evidence=tuple(f"{c.text} {c.detail}".strip() for c in members),
+        evidence=tuple(c.text for c in members),
         context=tuple(dict.fromkeys(filter(None, context))),
         beyond=(*neighbours, *shown),
         days=tuple(

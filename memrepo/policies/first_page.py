@@ -183,7 +183,7 @@ def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Par
         if is_fact:
             return "person"
     if _is_of(memory, AGENTS) and is_fact:
-        return "agent"
+        return "rule" if "ban" in signs and memory.type == "fact" else "agent"
     passing = section in _PASSED or signs & {"done", "now"}
     match memory.type:
         case "identity" | "relationship" if kind in ("memory", "profile", ""):

@@ -208,9 +208,10 @@ def condensed(memory: Memory) -> str:
 
 def _between(before: str, line: str) -> str:
     """Return what joins two lines: a list's items are kept apart, what introduces it is not."""
-    if before.rstrip("*_ ").endswith((":", "：")) or not (_is_item(before) or _is_item(line)):
+    end = before.rstrip("*_ ")
+    if end.endswith((":", "：")) or not (_is_item(before) or _is_item(line)):
         return " "
-    return " · " if _is_item(before) or before.rstrip().endswith(_STOPS) else ": "
+    return " · " if _is_item(before) or end.endswith(_STOPS) else ": "
 
 
 def _is_item(line: str) -> bool:

@@ -260,7 +260,9 @@ def signs_of(unit: Unit) -> frozenset[str]:
     table = words().sentences
     found = {kind for kind in _SENTENCES if table[kind].search(text)}
     begin = _LOG_PREFIX.sub("", first, count=1)
-    letters, size = sum(map(str.isalnum, text)), width("".join(filter(str.isalnum, text)))
+    shown = _REDACTED.sub("", text)
+    letters, size = sum(map(str.isalnum, text)), width("".join(filter(str.isalnum, shown)))
+    only_secret = shown != text and size < 2 * TINY_WIDTH
     lines = text.split("\n")
     one = len(lines) == 1
     shapes = {
@@ -271,11 +273,11 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "open_box": unit.task == "open" or text.startswith("⏳"),
         "clock": find_clock(first[:40]),
         "identifier": _IDENTIFIER.search(text),
-        "placeholder": PLACEHOLDER.search(text),
+        "placeholder": only_secret or PLACEHOLDER.search(text),
         "template": is_template(text),
         "question": _QUESTION.search(text),
-        "tiny": size < 12 and not unit.key,
-        "short": size < 24 and not unit.key,
+        "tiny": size < TINY_WIDTH and not unit.key,
+        "short": size < 2 * TINY_WIDTH and not unit.key,
         "numbers": sum(map(str.isdigit, text)) > 0.3 * max(1, letters),
         "italic": all(map(_ITALIC.match, lines)),
         "code": unit.kind == "code",
@@ -289,6 +291,9 @@ def signs_of(unit: Unit) -> frozenset[str]:
     return frozenset(found | {name for name, shown in shapes.items() if shown})
 
 
+TINY_WIDTH = 12
+"""A text of less width says next to nothing; one of less than twice that says little."""
+_REDACTED = regex(r"\[redacted:[\w-]+\]")
 _NO_MARK = regex(r"^\W+")
 _SENTENCES = (
     "ban",

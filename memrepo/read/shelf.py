@@ -173,7 +173,8 @@ def type_of(
         or (found == "identity" and file_kind != "profile" and section != "person")
     )
     found = FACT if unstated else found
-    if found == FACT and not passing:
+    plain = {"path", "link", "code", "row", "identifier", "numbers", "dated"} & set(signs)
+    if found == FACT and not passing and not plain and unit.kind not in ("table", "code"):
         return _SECTION_TYPES.get(section, FACT)
     return found
 

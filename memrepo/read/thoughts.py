@@ -37,7 +37,7 @@ heading that names a thing they may be longer.
 FIELD_LENGTH, FIELDS_LENGTH = 64, 420
 """A field (`Key: value`) of at most so many characters joins its neighbours up to a length."""
 LEAD_LENGTH = 240
-MEMORY_LENGTH, MEMORY_THOUGHTS = 1900, 9
+MEMORY_LENGTH, MEMORY_THOUGHTS = 1000, 9
 """A file with a memory's header is one thought up to this length and number of thoughts."""
 MAX_TEXT = 20_000
 HEADING_LENGTH = 160

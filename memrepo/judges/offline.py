@@ -37,6 +37,7 @@ from memrepo.judges.scores import measure, promotion_scores
 from memrepo.policies.gists import gist_of
 from memrepo.policies.summaries import summary_of
 from memrepo.purify.decisions import noticed
+from memrepo.purify.gather import SHORT
 from memrepo.purify.passes import with_postures
 from memrepo.purify.routes import affinity, recast, route
 from memrepo.read.dates import is_time_heading
@@ -189,6 +190,8 @@ def subject_of(candidate: Candidate) -> str:
         plain = len(heading) <= SUBJECT_LENGTH and not heading.rstrip().endswith((".", "!", "?"))
         if plain and not section_kind([heading]) and not is_time_heading(heading):
             return heading
+    if not candidate.about and len(candidate.text) < SHORT:  # it says nothing without its title
+        return next(iter(candidate.context), "")[:SUBJECT_LENGTH]
     return candidate.about
 
 

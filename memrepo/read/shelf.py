@@ -44,7 +44,7 @@ _GENEROUS = frozenset(
 """Kinds of files of which a thin repository takes what is fair."""
 _LOOSE = ("day log", "plan", "article", "page", "catalogue", "transcript")
 """Kinds of files of which only what states something lasting is worth a claim."""
-_EMPTY_SIGNS = frozenset(("placeholder", "meta", "dangling"))
+_EMPTY_SIGNS = frozenset(("placeholder", "meta", "dangling", "code"))
 _LASTING_SIGNS = frozenset(("ban", "preference", "decision", "lesson", "mark"))
 _LASTING_SECTIONS = frozenset(("rule", "ban", "preference", "decision", "lesson", "person"))
 _SECTION_TYPES = {"ban": "constraint", "rule": "constraint", "preference": "preference"}
@@ -102,7 +102,9 @@ def rank_file(
     order.sort(key=lambda hash_: -ranked[hash_].rank)
     if size == "all":
         for hash_ in order:
-            if not ranked[hash_].signs & _EMPTY_SIGNS:
+            one = ranked[hash_]
+            passing = kind.kind.name == "day log" and not one.signs & _LASTING_SIGNS
+            if not passing and not one.signs & _EMPTY_SIGNS:
                 ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits="good")
         return ranked
     share = min(kind.kind.cap, max(kind.kind.floor, math.ceil(kind.kind.share * len(order))))

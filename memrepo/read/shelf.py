@@ -28,8 +28,8 @@ STRONG = 5.0
 """From this rank on a thought is chosen although the shelf is full, up to twice its size."""
 POOR = -4.0
 """Below this rank a thought is rejected rather than deferred."""
-THIN = 30
-"""A shelf of fewer claims takes what is fair as well."""
+THIN, FILLED = 30, 0.7
+"""A shelf of fewer claims, or one that is filled less than so far, takes what is fair as well."""
 BASE, PER_ROOT_FILE = 40, 8
 """A shelf holds BASE claims, and PER_ROOT_FILE times the square root of the number of files."""
 CLAIM_LENGTH = 1500
@@ -219,7 +219,7 @@ def choose(
             full = taken >= room and not (one.rank >= STRONG and existing + taken < 2 * size)
             if one.fits != fits or full:
                 continue
-            if fits == "fair" and existing + taken >= THIN:
+            if fits == "fair" and existing + taken >= max(THIN, FILLED * size):
                 break
             shelf.add(one.candidate_id)
             taken += 1

@@ -79,8 +79,9 @@ def test_what_is_strong_goes_over_a_full_shelf_up_to_twice_its_size() -> None:
 
 def test_a_thin_shelf_takes_what_is_fair_and_a_rich_one_does_not() -> None:
     fair = some(*[1.0] * 40, fits="fair")
-    assert chosen(fair, size=100.0) == shelf.THIN
-    assert chosen(fair, size=100.0, existing=shelf.THIN) == 0
+    assert chosen(fair, size=40.0) == shelf.THIN
+    assert chosen(fair, size=40.0, existing=shelf.THIN) == 0
+    assert chosen(fair, size=100.0, existing=45) == 100 * shelf.FILLED - 45
 
 
 def test_what_says_the_same_follows_the_better_one() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -16,6 +17,8 @@ from memrepo.core.lines import MAX_DEPTH, too_deep
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
+Task = Literal["", "open", "done"]
+"""Whether a line is a task with a box, and whether the box is ticked."""
 MAX_BYTES = 4 * 1024 * 1024
 
 _COMMENT = regex(r"[ \t]*<!--[ \t]*([^\s<>][^<>]*)-->[ \t]*")

@@ -20,9 +20,8 @@ from mistune.core import BlockState
 from memrepo.core.lines import MAX_DEPTH, without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.read.lines import SourceLines, read_lines, without_struck
+from memrepo.read.lines import SourceLines, Task, read_lines, without_struck
 
-Task = Literal["", "open", "done"]
 BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "rule", "other"]
 
 _QUOTED = regex(r" {0,3}>")

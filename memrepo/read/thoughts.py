@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -21,9 +21,11 @@ from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.read.dates import DateBasis, date_unit, find_clock, find_date, is_time_heading
-from memrepo.read.lines import SourceLines, without_struck
-from memrepo.read.markdown import Block, Document, Task, parse_document
+from memrepo.read.lines import SourceLines, Task, without_struck
 from memrepo.read.words import words
+
+if TYPE_CHECKING:
+    from memrepo.read.markdown import Block, Document
 
 Shape = Literal[
     "item", "card", "steps", "table", "row", "paragraph", "code", "section", "document", "memory"
@@ -113,6 +115,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 
 def scan(resource: str, data: bytes) -> Scan:
     """Find the thoughts of a source; never raises, a file that cannot be read is a problem."""
+    from memrepo.read.markdown import parse_document  # a run with nothing new parses nothing
+
     document = parse_document(resource, data)
     reader = _FileReader(resource=resource, source=document.source)
     header = _memory_header(resource, data)

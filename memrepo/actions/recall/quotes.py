@@ -19,7 +19,6 @@ from memrepo.core.ids import normal_claim, visible
 from memrepo.core.memory import Memory, Source
 from memrepo.core.secrets import find_secrets, redact
 from memrepo.purify.capture import scan_notes
-from memrepo.read.thoughts import scan
 from memrepo.store.tree import contents
 
 Outcome = Literal["exact", "moved", "lost"]
@@ -72,6 +71,8 @@ class Text:
     @cached_property
     def hashes(self) -> dict[str, list[Lines]]:
         """Return where the units and notes of the file stand, by the hash of their text."""
+        from memrepo.read.thoughts import scan
+
         found: dict[str, list[Lines]] = {}
         for unit in scan(self.name, self.data).units:
             found.setdefault(unit.text_hash, []).append(unit.lines)

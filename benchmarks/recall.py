@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memrepo.purify.units import Unit
+from memrepo.read.thoughts import Unit
 
 from memrepo.core import codec
 from memrepo.core.ids import claim_id, strip_marker

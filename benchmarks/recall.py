@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memrepo.read.thoughts import Unit
-
 from memrepo.core import codec
 from memrepo.core.ids import claim_id, strip_marker
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
+from memrepo.read.thoughts import Unit
 from memrepo.store.index import Filter, Index
 from memrepo.store.tables import Indexed
 from memrepo.store.tree import BlobFiles, Snapshot

@@ -13,7 +13,7 @@ MORNING = "2026-03-02T10:00:00Z"
 OLD = """\
 # Memory
 
-## Servers
+## Harbour office
 
 - The staging server runs Debian 11.
 - The mail server is called hermes.
@@ -27,7 +27,7 @@ OLD = """\
 NEW = """\
 # Memory
 
-## Servers
+## Harbour office
 
 - The staging server runs Debian 12 since 2026-03-02.
 - The mail server is called hermes.

@@ -30,7 +30,7 @@ from memrepo.faces.mcp import read_tools
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.replies import Reply
 from memrepo.faces.mcp.tools import DEFAULT
-from memrepo.merge import tombstones
+from memrepo.merge import statements, tombstones
 from memrepo.store import tables
 from memrepo.store.corpus import Limits
 from memrepo.store.index import Index
@@ -198,6 +198,7 @@ def not_held(off: Off) -> None:
 def not_folded(off: Off) -> None:
     tombstones._keys.cache_clear()
     off.setattr(tombstones, "look", lambda text: text)
+    off.setattr(statements, "look", lambda text: text)
 
 
 def not_refused(off: Off) -> None:
@@ -208,7 +209,9 @@ def not_refused(off: Off) -> None:
 
 def not_barred(off: Off) -> None:
     not_refused(off)
-    off.setattr(tombstones.Tombstones, "bar", lambda *_: None)
+    for name in ("bar", "bar_whole"):
+        off.setattr(tombstones.Tombstones, name, lambda *_: None)
+    off.setattr(tombstones.Tombstones, "stated", lambda *_, **__: [])
 
 
 # -- deletion and correction -------------------------------------------------------------------
@@ -335,7 +338,7 @@ AUDITS = {
     "correction after a rebuild": Audit(a_correction_survives_a_rebuild, all_statuses),
     "retraction": Audit(
         what_its_source_retracted_is_said_with_a_doubt,
-        lambda off: off.setattr(recall, "in_words", lambda one, _: one),
+        lambda off: off.setattr(recall, "in_words", lambda one, *_: one),
     ),
     "shared copies": Audit(
         what_one_copy_forgot_no_other_recalls,

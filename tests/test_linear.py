@@ -11,18 +11,19 @@ import pytest
 from driving import LONG
 
 from memrepo.core import codec, ids, secrets
-from memrepo.core.judge import Candidate
 from memrepo.core.memory import Memory
 from memrepo.core.state import EMPTY
-from memrepo.judges import noise, wording
 from memrepo.judges.offline import OfflineJudge
 from memrepo.merge import tombstones
 from memrepo.policies import chunking, cues, directives, entities, excerpts, gists, terms
 from memrepo.policies.questions import question_of
-from memrepo.purify import dates, replies
+from memrepo.purify import replies
 from memrepo.purify.capture import scan_notes
 from memrepo.purify.intake import SourceText
 from memrepo.purify.pipeline import Setting, purify
+from memrepo.read import dates
+from memrepo.read.kinds import file_kind
+from memrepo.read.shelf import rank_file
 from memrepo.read.thoughts import scan
 from memrepo.views import pages
 
@@ -48,7 +49,7 @@ FAMILIES = {
 PASSES: dict[str, Callable[[str], object]] = {
     "units": lambda text: scan("MEMORY.md", text.encode()),
     "notes": lambda text: scan_notes("memory/2026-01-01.md", text.encode()),
-    "noise": noise.noise_class,
+    "ranks": lambda text: _ranks(text),
     "redacting": secrets.redact,
     "concealing": lambda text: secrets.concealed([text, {"text": text}]),
     "harmless": secrets.harmless,
@@ -65,7 +66,6 @@ PASSES: dict[str, Callable[[str], object]] = {
     "directives": lambda text: list(directives.find_directives(text)),
     "questions": lambda text: question_of(text, date(2026, 1, 1)),
     "headings of dates": dates.is_date_heading,
-    "triples": lambda text: wording.read_triple(Candidate(candidate_id="", text=text)),
     "bodies": lambda text: codec.decode(PATH, f"{HEAD}{text}".encode()),
     "names of memories": lambda text: entities.catalogue([_memory(text)]),
     "pages": pages._quoted,
@@ -75,6 +75,11 @@ PASSES: dict[str, Callable[[str], object]] = {
 
 def _memory(text: str) -> Memory:
     return Memory(path=PATH, fields={"id": "mem-123456789abcdef0", "type": "fact"}, body=text)
+
+
+def _ranks(text: str) -> object:
+    units = scan("MEMORY.md", text.encode()).units
+    return rank_file(file_kind("MEMORY.md", text, units), units)
 
 
 def spent(ask: Callable[[str], object], text: str) -> float:
@@ -149,7 +154,7 @@ def _first_run(files: dict[str, str]) -> object:
         for name, blob in zip(files, blobs, strict=True)
     ]
     now, judge = datetime(2026, 3, 1, tzinfo=UTC), OfflineJudge()
-    how = Setting(now=now, judge=judge, profile="personal", read=blobs.__getitem__)
+    how = Setting(now=now, judge=judge, profile="personal", shelf="all", read=blobs.__getitem__)
     return purify(EMPTY, texts, {}, how)
 
 

@@ -160,7 +160,7 @@ def test_search_shows_the_subject_filters_looks_back_explains_and_is_honest(
 ) -> None:
     found = client.get(f"{HOME}search", params={"q": "mail server", "explain": "1"}).text
     assert "hermes" in found
-    assert re.search(r">Servers</a>", found)
+    assert re.search(r">Harbour office</a>", found)
     assert "recency" in found
     assert "Nothing found" in client.get(f"{HOME}search", params={"q": "zebra"}).text
     none = client.get(f"{HOME}search", params={"q": "mail", "type": "preference"}).text
@@ -183,7 +183,7 @@ def test_one_memory_shows_evidence_reasons_history_and_neighbours(
         "- The mail server is called hermes.",
         "sources/MEMORY.md:6",
         "Why it is there",
-        "about the same Servers: The backup server stands in Berlin.",
+        "about the same Harbour office: The backup server stands in Berlin.",
         "History",
         "who set them",
     ):
@@ -271,13 +271,13 @@ def test_decisions_of_a_run_are_the_commits_of_the_same_words(
     known = marks(page)
     form = {f"does-{mark}": "accept" for mark in known.values()}
     wiki, build = (
-        known["Servers: The wiki server is read only."],
-        known["Servers: The build server has 64 GB of memory."],
+        known["Harbour office: The wiki server is read only."],
+        known["Harbour office: The build server has 64 GB of memory."],
     )
     form |= {
         f"does-{build}": "reject",
         "reason": "nobody measured it",
-        f"text-{wiki}": "Servers: The wiki is read only since March.",
+        f"text-{wiki}": "Harbour office: The wiki is read only since March.",
         f"does-{known['People: Vera keeps the spare key.']}": "skip",
     }
     answer = post(client, deed="decide", run=run, back="morning", **form)
@@ -287,7 +287,7 @@ def test_decisions_of_a_run_are_the_commits_of_the_same_words(
         assert memrepo(twin, *line[1:], now=MORNING).exit == 0
     assert git(repo, "rev-parse", "HEAD") == git(twin, "rev-parse", "HEAD")
     texts = {m.body for m in memories(repo).values()}
-    assert "Servers: The wiki is read only since March." in texts
+    assert "Harbour office: The wiki is read only since March." in texts
     assert not any("64 GB" in t or "Vera" in t for t in texts)
     assert_sound(repo)
     assert "decisions wait" not in client.get(f"{HOME}morning").text

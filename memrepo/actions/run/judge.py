@@ -7,7 +7,7 @@ back as another question, with the reason. Where no question is left, the run la
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
@@ -49,7 +49,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     items: int
     instructions: str
-    schema: dict[str, object]
+    schema: dict[str, Any]
     data: str
 
 

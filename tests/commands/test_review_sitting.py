@@ -176,7 +176,7 @@ def test_undo_all_of_a_kind_split_and_why(repo: Path) -> None:
     assert terminal.ends() == 0
     texts = {m.body for m in memories(repo).values() if m.status == "active"}
     assert {*text.split("\n\n")} <= texts
-    assert "Servers: The backup server stands in Berlin." in texts
+    assert "The backup server stands in Berlin." in texts
 
 
 def test_what_leaves_recall_can_be_kept_for_good(repo: Path) -> None:

@@ -143,7 +143,7 @@ def test_every_screen_is_reached_by_links_and_a_memory_is_edited(page: Page) -> 
     page.heads("Search")
     page.one("#q").send_keys("mail server\n")
     page.one(".hits a").click()
-    page.heads("Servers: The mail server is called hermes.")
+    page.heads("The mail server is called hermes.")
     page.one(".deeds summary").click()
     area = page.one("textarea[name=text]")
     area.clear()

@@ -133,7 +133,7 @@ def test_this_morning_shows_what_waits_with_both_wordings_and_evidence(client: T
         "Mara prefers tea.",
         "Rui leads the billing team.",
         "Rui leads the payments team.",
-        "13 - Rui leads the payments team.",
+        "new sources/MEMORY.md:13 of 2026-03-02 , word for word",
         "No run is scheduled",
         "1 of 30 bullets",
     ):
@@ -183,7 +183,7 @@ def test_one_memory_shows_evidence_reasons_history_and_neighbours(
         "- The mail server is called hermes.",
         "sources/MEMORY.md:6",
         "Why it is there",
-        "about the same Harbour office: The backup server stands in Berlin.",
+        "about the same The backup server stands in Berlin.",
         "History",
         "who set them",
     ):
@@ -271,14 +271,14 @@ def test_decisions_of_a_run_are_the_commits_of_the_same_words(
     known = marks(page)
     form = {f"does-{mark}": "accept" for mark in known.values()}
     wiki, build = (
-        known["Harbour office: The wiki server is read only."],
-        known["Harbour office: The build server has 64 GB of memory."],
+        known["The wiki server is read only."],
+        known["The build server has 64 GB of memory."],
     )
     form |= {
         f"does-{build}": "reject",
         "reason": "nobody measured it",
-        f"text-{wiki}": "Harbour office: The wiki is read only since March.",
-        f"does-{known['People: Vera keeps the spare key.']}": "skip",
+        f"text-{wiki}": "The wiki is read only since March.",
+        f"does-{known['Vera keeps the spare key.']}": "skip",
     }
     answer = post(client, deed="decide", run=run, back="morning", **form)
     lines = played(answer.text)
@@ -287,7 +287,7 @@ def test_decisions_of_a_run_are_the_commits_of_the_same_words(
         assert memrepo(twin, *line[1:], now=MORNING).exit == 0
     assert git(repo, "rev-parse", "HEAD") == git(twin, "rev-parse", "HEAD")
     texts = {m.body for m in memories(repo).values()}
-    assert "Harbour office: The wiki is read only since March." in texts
+    assert "The wiki is read only since March." in texts
     assert not any("64 GB" in t or "Vera" in t for t in texts)
     assert_sound(repo)
     assert "decisions wait" not in client.get(f"{HOME}morning").text

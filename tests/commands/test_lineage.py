@@ -71,12 +71,12 @@ def test_a_claim_of_two_files_stands_while_one_of_them_states_it(tmp_path: Path)
 
 
 def test_a_first_run_that_keeps_nothing_is_not_judged_again(tmp_path: Path) -> None:
-    repo = start(tmp_path, MEMORY="# Memory\n\n- ok, will do\n- HEARTBEAT_OK\n- NO_REPLY\n")
+    repo = start(tmp_path, MEMORY="# Memory\n\n- Fill in [your name].\n- Before the winter:\n")
     assert memories(repo) == {}
     (record,) = manifests(repo)
-    assert record["counts"]["rejected"] == 3  # type: ignore[index]
+    assert record["counts"]["deferred"] == 2  # type: ignore[index]
     kept = candidates(repo)
-    assert len(kept) == 3
+    assert len(kept) == 2
     assert done(repo, "run", now=LATER)["status"] == "skipped"
     assert (candidates(repo), len(manifests(repo))) == (kept, 1)
 
@@ -119,7 +119,7 @@ def test_another_profile_later_holds_no_run_up(tmp_path: Path) -> None:
 def test_a_reverted_run_takes_its_candidates_and_cursor_along(tmp_path: Path) -> None:
     repo = start(tmp_path, MEMORY=f"{HEAD}- Vera keeps bees on the roof.\n")
     before = tree(repo)
-    put(repo, MEMORY=f"{HEAD}- Vera keeps bees on the roof.\n- ok, will do\n- Vera may sell it.\n")
+    put(repo, MEMORY=f"{HEAD}- Vera keeps bees on the roof.\n- Fill in [your name] here.\n")
     done(repo, "ingest", now=LATER)
     taken = tree(repo)
     assert taken != before
@@ -128,7 +128,7 @@ def test_a_reverted_run_takes_its_candidates_and_cursor_along(tmp_path: Path) ->
     done(repo, "revert", run, now=THIRD)
     assert tree(repo) == taken
     assert candidates(repo) == []
-    assert done(repo, "run", "--dry-run", now=THIRD)["counts"]["candidates"] == 2
+    assert done(repo, "run", "--dry-run", now=THIRD)["counts"]["candidates"] == 1
 
 
 def test_a_manifest_without_versions_counts_as_an_older_one(small_repo: Path) -> None:

@@ -69,7 +69,7 @@ def test_promoting_puts_a_claim_in_recall_on_the_cache() -> None:
 
 
 def test_forgetting_takes_it_off_the_cache_and_a_critical_one_is_so_no_longer() -> None:
-    gone = ("demote", {"hot": Hot(until=NOW)})
+    gone = ("demote", {"hot": Hot(until=NOW, reason=REQUEST)})
     assert fields_of(asked("forget", memory(hot=HOT))) == [gone]
     also = ("demote", {"critical": None})
     assert fields_of(asked("forget", memory(hot=HOT, critical=True))) == [gone, also]

@@ -149,6 +149,13 @@ KEYS: tuple[Key, ...] = (
         " finds it.",
     ),
     Key(
+        name="run.learn",
+        kind="flag",
+        default=True,
+        doc="Whether what you confirm, edit, pin, reject or forget moves the rank of similar"
+        " statements in later runs.",
+    ),
+    Key(
         name="run.max_usd",
         kind="money",
         default=None,

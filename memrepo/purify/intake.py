@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
@@ -37,6 +38,7 @@ from memrepo.purify.manifest import Consumed, Recorded
 from memrepo.read.kinds import FileKind, file_kind
 from memrepo.read.owners import Owners, is_profile, read_owners
 from memrepo.read.shelf import Ranked, rank_file
+from memrepo.read.taste import Taste, taste_of
 from memrepo.read.thoughts import Scan, Unit, scan
 
 UnitHashes = Callable[[str], frozenset[str]]
@@ -248,9 +250,12 @@ class Reader:
         *,
         whole: bool = False,
         size: Size = "normal",
+        learn: bool = False,
     ) -> None:
+        """With `learn` the decisions on the memories of `state` move the ranks."""
         self._read = read
         self._size = size
+        self._learn = learn
         self._state = state
         self._whole = whole
         self.left_out: dict[tuple[str, str], str] = {}
@@ -337,8 +342,27 @@ class Reader:
         """Return the ranks of a source's thoughts by hash, those that are new sharing its share."""
         units = self.claims(text.name, text.blob).units
         return rank_file(
-            self.file_kind(text), units, names=self.owners.names, open_=open_, size=self._size
+            self.file_kind(text),
+            units,
+            names=self.owners.names,
+            open_=open_,
+            size=self._size,
+            taste=self.taste,
+            resource=text.resource,
         )
+
+    @cached_property
+    def taste(self) -> Taste | None:
+        """Return what the owner's decisions say, or None where nothing is learned from them."""
+        return (
+            taste_of(self._state, self._kind_of)
+            if self._learn and self._state is not None
+            else None
+        )
+
+    def _kind_of(self, resource: str) -> str:
+        text = self._current.get(resource)
+        return self.file_kind(text).kind.name if text is not None and text.blob else ""
 
     def standing(self, resource: str) -> frozenset[str]:
         """Return the text hashes of the units that a source holds now, lines of daily logs too."""

@@ -87,6 +87,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """The words of what stands, which later stages of a run ask for as well."""
     shelf: Size = "normal"
     """How many claims the repository is to hold."""
+    learn: bool = True
+    """Whether the owner's decisions move the ranks of similar statements."""
     kept_marks: Callable[[], KeptPostings | None] | None = None
     """By what memories are recognised, where an earlier run kept that."""
 
@@ -126,7 +128,8 @@ def purify(
     moves = find_moves(texts, cursor, setting.read)
     relocated = relocate(state, moves)
     state = apply(state, (change for step in relocated for change in step.changes))
-    reader = Reader(texts, setting.read, state, whole=whole, size=setting.shelf)
+    size, learn = setting.shelf, setting.learn
+    reader = Reader(texts, setting.read, state, whole=whole, size=size, learn=learn)
     cursor = follow(moves, texts, cursor, reader, days=setting.days)
     intake = take_in(texts, cursor, reader, whole=whole, days=setting.days, moves=moves)
     carried = setting.kept.unbilled if setting.kept else Usage()

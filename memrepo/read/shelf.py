@@ -20,6 +20,7 @@ from memrepo.policies.change import says_the_same
 from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.kinds import FileKind, kinds, mark_of, section_kind, signs_of
 from memrepo.read.learned import FACT, Features, features, stated_type, type_scores, worth
+from memrepo.read.taste import Taste, groups_of
 from memrepo.read.thoughts import Unit
 
 GOOD, FAIR = 1.0, -0.8
@@ -84,17 +85,22 @@ def rank_file(
     names: Collection[str] = (),
     open_: Collection[str] | None = None,
     size: Size = "normal",
+    taste: Taste | None = None,
+    resource: str = "",
 ) -> dict[str, Ranked]:
     """Rank the thoughts of a file by unit hash.
 
     `names` are those of the people and agents of the house. `open_` are the hashes of the thoughts
     that are new: the file's share is that of these, so that a long file still takes news. With
-    `size` "all" nothing is left out but what says nothing.
+    `size` "all" nothing is left out but what says nothing. `taste` is what the owner's decisions
+    say, who knows the file as `resource`.
     """
     ranked: dict[str, Ranked] = {}
     seen: Counter[tuple[str, ...]] = Counter()
     for unit in units:
         one = _rank(kind, unit, names)
+        if taste:
+            one = _liked(one, unit, resource, taste)
         cost = SECTION_COST * seen[unit.headings]
         seen[unit.headings] += open_ is None or unit.hash in open_
         ranked.setdefault(unit.hash, msgspec.structs.replace(one, rank=round(one.rank - cost, 3)))
@@ -150,6 +156,14 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
         section=section,
         signs=signs,
     )
+
+
+def _liked(one: Ranked, unit: Unit, resource: str, taste: Taste) -> Ranked:
+    """Return a rank with what the owner's decisions on similar statements add to it."""
+    groups = groups_of(unit, resource, one.file_kind, one.section, one.type)
+    delta = taste.delta(groups)
+    signs = one.signs | {code} if (code := taste.code(delta, groups)) else one.signs
+    return msgspec.structs.replace(one, rank=one.rank + delta, signs=signs)
 
 
 def type_of(

@@ -5,6 +5,7 @@ Files, commits and JSON keep the codes, by which programs and later runs know a 
 
 from __future__ import annotations
 
+from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 
 _WHOLE = {
@@ -26,6 +27,7 @@ _DISPOSITIONS = {
     "probable_duplicate": "probably known already",
     "quarantined": "set aside",
 }
+_LEARNED = regex(r"(?:^|,)owner_(prefers|rejects)(?:_(\d{1,9}))?(?=,|$)")
 _ROUTES = ("strong", "acceptable", "suspicious", "impossible")
 
 
@@ -60,3 +62,16 @@ def judged_in_words(judged: str) -> str:
 def is_code(text: str) -> bool:
     """Tell whether a text is nothing but codes, such as `type_default,shape_1`."""
     return "_" in text and all(map(_CODE.fullmatch, text.split(",")))
+
+
+def learned_in_words(rationale: str) -> str:
+    """Return what a rationale tells of the owner's decisions, or an empty string."""
+    match = _LEARNED.search(rationale)
+    if match is None:
+        return ""
+    likes, count = match[1] == "prefers", match[2]
+    many = "statements of its kind"
+    if count:
+        many = counted(int(count), "similar statement", "similar statements")
+    did = "confirmed" if likes else "rejected"
+    return f"ranked {'higher' if likes else 'lower'}: you {did} {many}"

@@ -37,6 +37,7 @@ from memrepo.store import history
 from memrepo.store.index import Filter, Index
 from memrepo.store.ledger import ledger_of
 from memrepo.views.hot import hot_page, hot_path
+from memrepo.views.wording import learned_in_words
 
 SHOWN = 10
 """Hits that a search shows unless it is told otherwise."""
@@ -197,7 +198,8 @@ def _candidate(state: State, word: str) -> SetAside | None:
 
 def _set_aside(one: Aside) -> str:
     when = f" at {one.judged}" if one.judged else ""
-    said = f"no memory: {one.verdict or 'set aside'}{when} ({visible(one.reason)})"
+    learned = f"; {told}" if (told := learned_in_words(one.reason)) else ""
+    said = f"no memory: {one.verdict or 'set aside'}{when} ({visible(one.reason)}){learned}"
     if one.verdict == "reject":
         return said.replace("reject", "rejected", 1) + "; it is judged anew if its text changes"
     return said.replace("defer", "deferred", 1) + "; it comes back when new context arrives"

@@ -378,6 +378,7 @@ def _purify(
         nominees=nominees,
         days=work.config.source_rules().days,
         shelf=work.config.get("run.shelf"),
+        learn=work.config.get("run.learn"),
         statements=statements,
         kept_marks=lambda: _kept(work, "marks"),
         read=watched(read, tick),

@@ -12,7 +12,7 @@ from memrepo.actions.recall.quotes import evidence_lines, span
 from memrepo.core.ids import visible
 from memrepo.core.messages import cut
 from memrepo.core.times import format_time
-from memrepo.views.wording import in_words, is_code, judged_in_words
+from memrepo.views.wording import in_words, is_code, judged_in_words, learned_in_words
 
 if TYPE_CHECKING:
     from memrepo.actions.past import log as logging
@@ -185,6 +185,8 @@ def _judged(judged: explaining.Judgement) -> Iterator[str]:
         strength = "" if verdict.strength is None else f" {verdict.strength}"
         why = "" if is_code(verdict.rationale) else f": {_short(verdict.rationale)}"
         yield f"  {visible(verdict.verdict)}{strength}{why}"
+        if told := learned_in_words(verdict.rationale):
+            yield f"  {told}"
     if judged.rationale and not is_code(judged.rationale):
         yield f"  {_short(judged.rationale)}"
 

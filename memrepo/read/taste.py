@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from memrepo.core.memory import CLAIM_TYPES, Memory, Stamp, each_once, only
+from memrepo.core.memory import CLAIM_TYPES, Memory, Stamp, each_once, of_types, only
 from memrepo.core.state import State
 from memrepo.read.kinds import section_kind
 from memrepo.read.learned import features
@@ -117,13 +117,18 @@ def groups_of(unit: Unit, resource: str, file_kind: str, section: str, type_: st
 def taste_of(state: State, kind_of: Callable[[str], str]) -> Taste:
     """Return what the decisions of a state say; `kind_of` tells the kind of a source, or nothing.
 
-    Memories without a decision are not read: what was decided is kept with their other columns.
+    Memories without a decision are not read (`decided`).
     """
-    ways = each_once(state.every, "decided", _decided)
-    of = [memory for memory in only(state.every, ways) if memory.type in CLAIM_TYPES]
+    made = of_types(state.every, CLAIM_TYPES)
+    of = only(made, decided(made))
     if len(of) < FEWEST:
         return Taste(())
     return Taste([(_groups(m, kind_of(m.first[0])), m.status != "forgotten") for m in of])
+
+
+def decided(memories: Iterable[Memory]) -> Sequence[bool]:
+    """Tell of each memory whether a person decided on it; it is kept with their other columns."""
+    return each_once(memories, "decided", _decided)
 
 
 def _decided(memory: Memory) -> bool:

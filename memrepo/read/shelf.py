@@ -25,7 +25,7 @@ from memrepo.read.thoughts import Unit
 
 GOOD, FAIR = 1.0, -0.8
 """Ranks from which a thought is chosen, and from which a thin repository still chooses it."""
-STRONG = 5.0
+STRONG = 6.0
 """From this rank on a thought is chosen although the shelf is full, up to twice its size."""
 POOR = -4.0
 """Below this rank a thought is rejected rather than deferred."""

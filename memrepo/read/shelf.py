@@ -174,8 +174,9 @@ def type_of(
     fixed = unit.hint or _KIND_TYPES.get(file_kind) or _HINTS.get(name) or mark_of(unit.text)
     if fixed:
         return fixed
-    if unit.kind == "steps":
-        return "procedure"
+    if unit.kind == "steps":  # numbered rules are no steps
+        numbered = "ban" in signs or section in ("ban", "rule") or file_kind == "rules"
+        return "constraint" if numbered else "lesson" if section == "lesson" else "procedure"
     if "question" in signs:
         return "open_question"
     passing = {"done", "now", "ticked"} & set(signs)
@@ -186,7 +187,7 @@ def type_of(
     unstated = (
         (found == "procedure" and "\n" not in unit.text)  # one line has no steps
         or (found == "lesson" and "lesson" not in signs)
-        or (found == "identity" and file_kind != "profile" and section != "person")
+        or (found == "identity" and "identity" not in signs)
     )
     found = FACT if unstated else found
     plain = {"path", "link", "code", "row", "identifier", "numbers", "dated"} & set(signs)

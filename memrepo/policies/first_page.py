@@ -27,7 +27,7 @@ from memrepo.read.thoughts import Unit
 from memrepo.read.words import words
 
 Part: TypeAlias = Literal[
-    "person", "agent", "rule", "preference", "decision", "project", "promise", ""
+    "person", "agent", "rule", "preference", "decision", "project", "promise", "fact", ""
 ]
 ROOM: Mapping[Part, int] = {
     "person": 5,
@@ -37,6 +37,7 @@ ROOM: Mapping[Part, int] = {
     "decision": 4,
     "project": 5,
     "promise": 3,
+    "fact": 8,
 }
 """Parts of the page in order, and how many lines each may have."""
 PARTS = tuple(ROOM)
@@ -51,13 +52,13 @@ An unsure one is on the page only if it names a person or an agent of the house.
 """
 _TYPES = (
     *("identity", "relationship", "fact", "constraint"),
-    *("preference", "decision", "commitment", "aspiration"),
+    *("preference", "decision", "commitment", "aspiration", "lesson"),
 )
 _PAGES = frozenset(("memory", "rules", "decisions", "profile", "instruction", "tools"))
 """Kinds of files that are kept up to date; others report of a day, or are papers."""
 _NEVER = frozenset(("archive", "template", "article", "catalogue", "transcript", "machine log"))
 _EMPTY = frozenset(
-    ("placeholder", "template", "meta", "dangling", "question", "link", "path", "code", "ticked")
+    "placeholder template meta dangling question link path code ticked italic row".split()
 )
 _OVER = ("closed", "option", "example")
 _PASSED = ("log", "status")
@@ -143,6 +144,8 @@ class _Seen(msgspec.Struct, frozen=True, kw_only=True):
     hard: bool = False
     place: tuple[str, str] = ("", "")
     depth: tuple[int, int] = (0, 0)
+    doubt: float = 1.0
+    """One less the confidence that its judge had in it."""
 
 
 def _seen(memory: Memory) -> _Seen:
@@ -170,6 +173,7 @@ def _seen(memory: Memory) -> _Seen:
         hard=part == "rule" and sure < LOW and ("ban" in signs or section == "ban"),
         place=(resource, "" if part == "project" and kind == "project" else headings[-1]),
         depth=_depth(memory),
+        doubt=round(1.0 - getattr(memory.fields.get("scores"), "confidence", 0.5), 1),
     )
 
 
@@ -198,9 +202,10 @@ def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Par
             return "decision"
         case "commitment" if "done" not in signs and section not in _PASSED:
             return "promise"
-        case "fact" | "aspiration" if not passing and not signs & {"tiny", "row"}:
+        case "fact" | "aspiration" | "lesson" if not passing and "tiny" not in signs:
             is_told = kind == "project" or (section == "project" and kind in ("memory", "profile"))
-            return "project" if is_told else ""
+            is_kept = kind in ("memory", "tools", "decisions", "rules")
+            return "project" if is_told else "fact" if is_kept else ""
         case _:
             return ""
 
@@ -251,6 +256,7 @@ def _candidate(
             seen.sure if is_who else seen.sure * 2 - is_ours,
             not is_read,
             -_day_number(memory) if is_newest_first else 0,
+            0 if is_who else seen.doubt,
             seen.depth,
             memory.path,
         ),
@@ -294,7 +300,13 @@ def _day_number(memory: Memory) -> int:
 _FIELD = regex(r"^[\W_]*(?P<key>[^:：\n]{1,40})[:：][\s*_]*(?P<value>.*?)[\s*_.]*$")
 
 
+_ASIDE = regex(r"^\s*_[^_\n]+_\s*$")
+"""A line in italics: what a form says of itself, or a motto."""
+
+
 def _says_something(memory: Memory) -> bool:
+    if memory.body.lstrip().startswith("|"):
+        return False  # a table is looked up, and not begun a day with
     text = memory.body.strip("-*_ \n")
     is_aside = text.startswith("(") and text.endswith(")")
     is_given_at_all = not is_aside and any(map(is_given, memory.body.split("\n")))
@@ -305,5 +317,5 @@ def is_given(line: str) -> bool:
     """Tell whether a line is more than a field that nobody filled in."""
     field = _FIELD.match(line)
     value = field["value"].strip("()[]_ ").lower() if field else line
-    is_unset = value in words().unset or PLACEHOLDER.search(line)
+    is_unset = value in words().unset or PLACEHOLDER.search(line) or _ASIDE.match(line)
     return any(map(str.isalnum, value)) and not is_unset

@@ -49,6 +49,8 @@ HIDDEN_MEMORY = (
     ".learnings",
 )
 """Folders below hidden ones in which agents store memories."""
+HIDDEN_HOMES = (".claude", ".agents", ".openclaw", ".hermes", ".serena", ".cursor")
+"""Hidden folders whose own memory and user files are read."""
 CLAIMS = (
     *CLASSIC_CLAIMS,
     "USER.md",
@@ -63,6 +65,7 @@ CLAIMS = (
     "**/USER.md",
     "**/IDENTITY.md",
     "**/TOOLS.md",
+    *(f"{folder}/{name}.md" for folder in HIDDEN_HOMES for name in ("MEMORY", "USER")),
     *(f"{folder}/**/*.md" for folder in HIDDEN_MEMORY),
 )
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*.md"

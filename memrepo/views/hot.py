@@ -29,6 +29,7 @@ from memrepo.policies.hotcache import CRITICAL, hot_of, is_exempt, synced_at
 from memrepo.policies.rules import HotRules
 from memrepo.read.dates import find_clock, is_date_heading
 from memrepo.read.kinds import path_kind, section_kind
+from memrepo.read.words import words
 
 _ORDER = (
     *("identity", "user", "rules", "preferences", "decisions", "projects", "promises"),
@@ -240,6 +241,9 @@ def _about(memory: Memory, text: str) -> str:
     context = memory.text("context")
     if not context or not memory.sources:
         return ""
+    last = context.rpartition(SEPARATOR)[2]
+    if section_kind([last]) == "ban" and not words().sentences["ban"].search(text):
+        return last[:LABEL_LENGTH]  # without it the text would read as a wish
     if owner := owner_of(memory):
         return "" if _shares_word(owner, text) else owner
     name = memory.first[0].rpartition("/")[2].removesuffix(".md")

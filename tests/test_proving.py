@@ -92,7 +92,7 @@ def test_every_peer_has_a_program_that_asks_it() -> None:
 
 
 def test_what_is_kept_of_labelled_lines_is_counted(tmp_path: Path) -> None:
-    lines = ["# Memory", "", "- The kiln is fired on the first Sunday of May.", "- ok"]
+    lines = ["# Memory", "", "- The kiln is fired on the first Sunday of May.", "- _(nothing yet)_"]
     (tmp_path / "workspaces" / "w").mkdir(parents=True)
     (tmp_path / "workspaces" / "w" / "MEMORY.md").write_text("\n".join([*lines, ""]))
     units = [{"id": f"{n}", "file": "MEMORY.md", "lines": [n, n]} for n in (3, 4)]

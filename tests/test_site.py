@@ -122,7 +122,10 @@ def test_the_recording_of_a_bad_night_is_what_the_program_says() -> None:
     assert header["version"] == 2
     assert [at for at, _, _ in events] == sorted(at for at, _, _ in events)
     lines = [line for _, line in docs_recording.moments(kept)]
-    shown = [lines.index("  Tools – Editor: Helix"), lines.index("  Tools – Editor: vim")]
+    shown = [
+        lines.index("  Mara switched her editor from vim to Helix."),
+        lines.index("  Mara uses vim as her editor."),
+    ]
     assert shown == sorted(shown), "the night is taken back"
     assert len(lines) <= header["height"]
     for page, picture in (("README.md", "docs/undo.svg"), ("docs/README.md", "undo.svg")):

@@ -7,6 +7,7 @@ own, its type what the sentence states. It composes nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 import msgspec
 from msgspec.structs import replace
@@ -191,7 +192,9 @@ def subject_of(candidate: Candidate) -> str:
         if plain and not section_kind([heading]) and not is_time_heading(heading):
             return heading
     if not candidate.about and len(candidate.text) < SHORT:  # it says nothing without its title
-        return next(iter(candidate.context), "")[:SUBJECT_LENGTH]
+        title = next(iter(candidate.context), "")[:SUBJECT_LENGTH]
+        stems = {PurePosixPath(s.resource).stem.casefold() for s in candidate.sources}
+        return "" if title.casefold() in stems else title  # "Memory" of MEMORY.md names nothing
     return candidate.about
 
 

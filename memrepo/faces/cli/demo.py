@@ -97,7 +97,7 @@ def _tour(call: Call, folder: Path, pause_s: float) -> list[Step]:
     guide.do(memory, "run")
     guide.do(memory, "log")
     guide.tell("Find a memory; every hit names the source line it came from.")
-    found = guide.do(memory, "search which editor -k 2")
+    found = guide.do(memory, "search what editor does Mara use -k 2")
     guide.tell("Show one: its fields, and the line itself, quoted from the recorded snapshot.")
     guide.do(memory, f"show {found['hits'][0]['id']}")
     guide.tell("The agent writes on: the operator has changed editors. Run again.")

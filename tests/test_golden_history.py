@@ -71,7 +71,6 @@ def test_who_wrote_what_is_on_every_commit(repo: Path) -> None:
         "create": machine,
         "reword": machine,
         "tier": machine,
-        "promote": machine,
         "supersede": machine,
         "run": machine,
         "ingest": machine,
@@ -100,11 +99,11 @@ FULL: list[tuple[str, ...]] = [
     ),
     (
         "create: 6 memories from sources",
-        "A memories/decisions/undated/we-decided-to-plant-only-heirloom-tomatoes-from-2026-on.md",
         "A memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
-        "A memories/knowledge/undated/never-prune-the-roses-before-the-last-frost-in-april.md",
         "A memories/knowledge/undated/the-rotary-hoe-must-always-be-stored-with-an-empty-tank.md",
-        "A memories/preferences/undated/vera-prefers-raised-beds-because-her-back-hurts.md",
+        "A memories/knowledge/undated/vera-prefers-raised-beds-because-her-back-hurts.md",
+        "A memories/knowledge/undated/we-decided-to-plant-only-heirloom-tomatoes-from-2026-on.md",
+        "A memories/knowledge/undated/never-prune-the-roses-before-the-last-frost-in-april.md",
         "A memories/skills/undated/start-the-pump.md",
     ),
     (
@@ -114,14 +113,7 @@ FULL: list[tuple[str, ...]] = [
         "A memories/notes/2026-02/2026-02-02.md",
     ),
     (
-        "promote: 3 memories",
-        "M memories/decisions/undated/we-decided-to-plant-only-heirloom-tomatoes-from-2026-on.md",
-        "M memories/knowledge/undated/the-rotary-hoe-must-always-be-stored-with-an-empty-tank.md",
-        "M memories/preferences/undated/vera-prefers-raised-beds-because-her-back-hurts.md",
-    ),
-    (
         "run: manifest and candidates",
-        "A MEMORY.md",
         "A runs/2026-03/20260301T090000Z.json",
         "A views/EPISODES.md",
         "A views/HISTORY.md",
@@ -130,7 +122,7 @@ FULL: list[tuple[str, ...]] = [
         "A views/TOPICS.md",
         "A views/WISHES.md",
     ),
-    ("run: 20260301T090000Z: 6 new, 3 notes, 3 made hot",),
+    ("run: 20260301T090000Z: 6 new, 3 notes",),
     (
         "ingest: sources, 1 added, 1 changed",
         "M sources/MEMORY.md",
@@ -138,7 +130,7 @@ FULL: list[tuple[str, ...]] = [
     ),
     (
         "create: 1 memory from sources",
-        "A memories/decisions/undated/vera-decided-to-keep-the-greenhouse-heated-at-14-degrees.md",
+        "A memories/knowledge/undated/vera-decided-to-keep-the-greenhouse-heated-at-14-degrees.md",
     ),
     ("create: 1 note from daily logs", "A memories/notes/2026-02/08-10.md"),
     (
@@ -148,17 +140,12 @@ FULL: list[tuple[str, ...]] = [
         "M memories/notes/2026-02/2026-02-02.md",
     ),
     (
-        "promote: 1 memory",
-        "M memories/decisions/undated/vera-decided-to-keep-the-greenhouse-heated-at-14-degrees.md",
-    ),
-    (
         "run: manifest and candidates",
-        "M MEMORY.md",
         "A runs/2026-03/20260302T090000Z.json",
         "M views/LTMEMORY.md",
         "M views/TOPICS.md",
     ),
-    ("run: 20260302T090000Z: 1 new, 1 note, 3 moved, 1 made hot",),
+    ("run: 20260302T090000Z: 1 new, 1 note, 3 moved",),
     ("ingest: sources, 1 changed", "M sources/memory/2026-02-01.md"),
     ("reword: 1 note that grew", "M memories/notes/2026-02/09-00-orders.md"),
     ("tier: 08-10-67b1fa hot to warm", "M memories/notes/2026-02/08-10.md"),
@@ -170,7 +157,7 @@ FULL: list[tuple[str, ...]] = [
         "A memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
     ),
     (
-        "supersede: watering-interval-ev… by watering-interval-ev…-23d2aa",
+        "supersede: watering-interval-ev… by watering-interval-ev…-037c01",
         "A corrections/2026-03-04-con.md",
         "M memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
         "M memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
@@ -195,9 +182,9 @@ LINES: list[str] = [
     "ingest: sources, 1 changed",
     "run: 20260303T090000Z: 1 grown, 1 moved",
     "ingest: sources, 1 changed",
-    "run: 20260302T090000Z: 1 new, 1 note, 3 moved, 1 made hot",
+    "run: 20260302T090000Z: 1 new, 1 note, 3 moved",
     "ingest: sources, 1 added, 1 changed",
-    "run: 20260301T090000Z: 6 new, 3 notes, 3 made hot",
+    "run: 20260301T090000Z: 6 new, 3 notes",
     "ingest: sources, 6 added",
     "init: knowledge repository",
 ]

@@ -24,10 +24,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import patch
 
 from docs_parts import ROOT, write_anew
 from foreign_memory import FOLDERS
 
+from memrepo import config
 from memrepo.actions.work import Call
 from memrepo.assets import asset
 from memrepo.core.times import format_time
@@ -41,6 +43,8 @@ IDENTITY = "[user]\n\tname = Mara\n\temail = mara@example.org\n[init]\n\tdefault
 PROGRAMS = str(Path(sys.executable).parent)
 OTHERS = ("cat", "cp", "git", "ls")
 THEIRS = re.compile(r"^<!-- theirs: (\S+) -->$", re.MULTILINE)
+DEFAULTS = {key.name: key for key in config.KEYS}
+"""A reader's settings: other tests let runs take all that they read."""
 _HEX = re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b")
 
 
@@ -87,10 +91,10 @@ class Stage:
         self.top = folder / "top"
         shutil.copytree(asset("templates", "demo", "workspace"), self.top / "agent")
         shutil.copytree(asset("templates", "demo", "later"), self.top / "later")
-        config = folder / "gitconfig"
-        config.write_text(IDENTITY, encoding="utf-8")
+        identity = folder / "gitconfig"
+        identity.write_text(IDENTITY, encoding="utf-8")
         self.environment = {
-            "GIT_CONFIG_GLOBAL": str(config),
+            "GIT_CONFIG_GLOBAL": str(identity),
             "GIT_CONFIG_SYSTEM": os.devnull,
             "LC_ALL": "C",
             "GIT_PAGER": "cat",
@@ -164,6 +168,7 @@ class Stage:
         with (
             contextlib.chdir(self.where),
             _environment(self.environment),
+            patch.object(config, "BY_NAME", DEFAULTS),
             contextlib.redirect_stdout(said),
             contextlib.redirect_stderr(said),
             _typed(self.typed),

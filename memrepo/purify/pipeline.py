@@ -229,7 +229,7 @@ def _shortened(intake: Intake, reader: Reader) -> Iterator[Problem]:
             yield Problem(
                 path=one.resource,
                 line=one.unit.lines[0],
-                rule=f"{what.split()[0]}-left-out",
+                rule="rejected-left-out" if what.startswith("rejected") else "corrected-left-out",
                 severity="warning",
                 message=f"a statement here was {what}: it is left out, the rest is kept",
                 fix=way,

@@ -31,7 +31,6 @@ from memrepo.store.stream import refuse_unsigned
 from memrepo.store.workspace import Unread, Workspace, find_unread, not_followed, read_workspace
 
 INBOX = "inbox/"
-GONE = "source-gone"
 MAX_GONE_PCT = 30
 NAMED = 3
 _TOLD = "unmatched"
@@ -89,7 +88,7 @@ class Ingested(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def exit(self) -> Exit:
         """Return the exit code: a person must look where much is gone."""
-        return Exit.DECIDE if any(p.rule == GONE for p in self.refused) else Exit.DONE
+        return Exit.DECIDE if any(p.rule == "source-gone" for p in self.refused) else Exit.DONE
 
     @property
     def is_pending(self) -> bool:
@@ -428,7 +427,7 @@ def _loss(work: Work, lost: Sequence[str], mirrored: str) -> Problem:
     more = ", ..." if len(names) > NAMED else ""
     return Problem(
         path=names[0],
-        rule=GONE,
+        rule="source-gone",
         message=f"{len(names)} files that {where} held are gone"
         f" ({', '.join(sorted(names)[:NAMED])}{more}), which is much: their last snapshots stay",
         fix="check the workspace; if this is meant, `memrepo ingest --force` lets them go",

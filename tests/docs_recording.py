@@ -27,9 +27,9 @@ BEFORE = (
 """What was before, and is not shown: a first night, and what the agent wrote since."""
 SHOWN = (
     "memrepo run --report summary",
-    "memrepo search editor Mara -k 1 --no-touch",
+    "memrepo search editor Mara --type fact -k 1 --no-touch",
     "memrepo revert",
-    "memrepo search editor Mara -k 1 --no-touch",
+    "memrepo search editor Mara --type fact -k 1 --no-touch",
     "git log --graph --format=%s -6",
 )
 WIDTH = 100

@@ -187,7 +187,9 @@ def _walk(work: Work, name: str) -> list[history.Entry] | None:
     repo = work.store.repo
     try:
         return list(history.entries(repo, "-50", "--first-parent", f"refs/heads/{name}"))
-    except GitFailed:
+    except GitFailed as error:
+        if error.code < 0:  # a signal ended git: that says nothing of the commits
+            raise
         return None
 
 

@@ -226,10 +226,11 @@ def _shortened(intake: Intake, reader: Reader) -> Iterator[Problem]:
         if key and place not in told:
             told.add(place)
             what, way = describe_bar(key)
+            is_rejected = what.startswith("rejected")
             yield Problem(
                 path=one.resource,
                 line=one.unit.lines[0],
-                rule="rejected-left-out" if what.startswith("rejected") else "corrected-left-out",
+                rule="rejected-left-out" if is_rejected else "corrected-left-out",
                 severity="warning",
                 message=f"a statement here was {what}: it is left out, the rest is kept",
                 fix=way,

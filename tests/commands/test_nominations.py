@@ -74,11 +74,11 @@ def test_a_nomination_happens_once_however_often_the_note_is_read_after(repo: Pa
 
 
 def test_a_promoted_note_is_evidence_for_the_memories_that_say_it(tmp_path: Path) -> None:
-    said = "The kiln must cool for nine hours before anybody opens it."
+    said = "Never open the kiln before it has cooled for nine hours."
     log = tmp_path / "workspace" / "memory" / "2026-03-01.md"
     log.parent.mkdir(parents=True)
     log.write_text(
-        f"# 2026-03-01\n\n## 09:10 Kiln\n\n- {said}\n- Recipe 14 needs two percent more silica.\n"
+        f"# 2026-03-01\n\n## 09:10 Kiln\n\n- {said}\n- We decided to fire recipe 14 with more silica.\n"
     )
     done(tmp_path, "init", "repo", "--from", "workspace")
     repo = tmp_path / "repo"

@@ -10,15 +10,23 @@ import workspaces
 from driving import LATER, assert_sound, begin, done, git, memories, memrepo, subjects
 
 TIMES = [f"2026-03-01T1{hour}:{minute}0:00Z" for hour in range(2, 9) for minute in range(6)]
-VIM, HELIX = "- The editor of the team is vim.", "- The editor of the team is helix."
+VIM, HELIX = "- **Editor of the team:** vim", "- **Editor of the team:** helix"
 BETA = "- The server beta answers the telephone of the parish."
 ALPHA = "- The server alpha keeps the archive of the choir."
 SUBJECT = re.compile(r"run: \S+: (.*)")
 
 
 def write(path: Path, *lines: str) -> Path:
-    text = "# Infra\n\n" + "\n".join(lines) + "\n"
-    return workspaces.write(path, {"MEMORY.md": text.encode()})
+    """Write the lines under one heading, those about helix in a file of their own."""
+    files = {
+        name: "# Memory\n\n## Infra\n\n" + "\n".join(part) + "\n"
+        for name, part in (
+            ("MEMORY.md", [line for line in lines if line != HELIX]),
+            ("RTMEMORY.md", [line for line in lines if line == HELIX]),
+        )
+        if part
+    }
+    return workspaces.write(path, {name: text.encode() for name, text in files.items()})
 
 
 def waits(repo: Path, *lines: str) -> dict[str, str]:
@@ -134,10 +142,7 @@ def test_a_review_shows_both_sides(both_new: tuple[Path, dict[str, str]], tmp_pa
         block = next(
             part for part in said.split("\n\n") if part.startswith(f"added      {ids[one]}")
         )
-        assert (
-            f"contradicts {ids[other]}, which says: Infra: The editor of the team is {other}."
-            in block
-        )
+        assert f"contradicts {ids[other]}, which says: **Editor of the team:** {other}" in block
     page = tmp_path / "review.html"
     done(repo, "diff", "--html", page)
     assert page.read_text().count(">against <code") == 2

@@ -177,10 +177,10 @@ def test_a_waiting_run_carries_its_correction_and_accepting_it_keeps_it(repo: Pa
 
 
 def test_what_lost_and_is_stated_again_can_be_brought_back(tmp_path: Path) -> None:
-    lines = ["- **Timezone:** Europe/Lisbon", "- **Timezone:** Asia/Manila (2026-03-02)"]
-    write(tmp_path / "workspace", lines[0])
+    write(tmp_path / "workspace", "- **Timezone:** Europe/Lisbon")
     repo = begin(tmp_path, tmp_path / "workspace")
-    write(tmp_path / "workspace", *lines)
+    later = tmp_path / "workspace" / "RTMEMORY.md"
+    later.write_text("# Mara\n\n- **Timezone:** Asia/Manila (2026-03-02)\n")
     done(repo, "run", now=NEXT_DAY)
     case = the_case(repo)
     assert (case.verdict, case.status) == ("superseded", "resolved")

@@ -48,7 +48,7 @@ def test_what_is_new_lands_while_what_was_taken_back_waits(small_repo: Path) -> 
     answer = memrepo(small_repo, "run", now=LATER)
     assert answer.exit == 3
     bodies = [m.body for m in memories(small_repo).values()]
-    assert len(bodies) == 3
+    assert len(bodies) == 2
     assert any("14 degrees" in body for body in bodies)
     assert any("new pump" in body for body in bodies)
     assert len(branches(small_repo)) == 1
@@ -92,7 +92,7 @@ def test_after_a_settled_revert_new_input_lands_alone(small_repo: Path) -> None:
     done(small_repo, "revert", "--settle")
     workspaces.growing(small_repo.parent / "workspace", 1)
     assert done(small_repo, "run", now=LATER)["status"] == "ok"
-    assert len(memories(small_repo)) == 3
+    assert len(memories(small_repo)) == 2
     assert branches(small_repo) == []
 
 

@@ -379,6 +379,7 @@ def single_decisions(
     for new, claim in stated:
         yield from _replacing(known, new, claim, doubts)
         yield from _contradicting(known, new, claim, findings, doubts)
+        doubts += _stated_again(known, new)
     for doubt in doubts:
         if step := _left_behind(known, doubt) or _flag(known, doubt):
             yield step
@@ -417,6 +418,17 @@ def _replacing(
         else:
             why = f"a newer statement of the same matter ({claim.rationale}; {sure:.2f} sure)"
             yield _supersede(known, new, old, why, sure)
+
+
+def _stated_again(known: Known, id_: str) -> Iterator[_Doubt]:
+    """Yield what waits for a person where a statement that lost is made again later."""
+    memory = known.current(id_)
+    if memory.status != "superseded" or not known.has_news(id_):
+        return
+    sources = known.grown.get(id_, memory.sources)
+    for other in filter(known.is_active, memory.texts("superseded_by")):
+        if newer_of(sources, known.current(other).sources)[0] == "first":
+            yield _Doubt(new=id_, old=other, why="a superseded statement was made again")
 
 
 def _contradicting(

@@ -78,7 +78,7 @@ def test_a_promoted_note_is_evidence_for_the_memories_that_say_it(tmp_path: Path
     log = tmp_path / "workspace" / "memory" / "2026-03-01.md"
     log.parent.mkdir(parents=True)
     log.write_text(
-        f"# 2026-03-01\n\n## 09:10 Kiln\n\n- {said}\n- We decided to fire recipe 14 with more silica.\n"
+        f"# 2026-03-01\n\n## 09:10 Kiln\n\n- {said}\n- We decided to fire recipe 14 hotter.\n"
     )
     done(tmp_path, "init", "repo", "--from", "workspace")
     repo = tmp_path / "repo"

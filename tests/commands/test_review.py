@@ -444,7 +444,9 @@ def test_retired_and_reworded_memories_are_told(servers: Path) -> None:
 
 
 def test_a_discarded_run_leaves_its_whole_record(servers: Path) -> None:
-    write(servers.parent / "workspace", "USER.md", ["- Fill in [your name].", "- Before the winter:"])
+    write(
+        servers.parent / "workspace", "USER.md", ["- Fill in [your name].", "- Before the winter:"]
+    )
     write(servers.parent / "workspace", "MEMORY.md", LINES[:11])
     waits = run(servers, "--mode", "reconciliation")[1]
     listed = git(servers, "ls-tree", "-r", "--name-only", waits["branch"]).split()

@@ -18,7 +18,7 @@ from driving import assert_sound, done, files, git, memories, memrepo
 from mornings import MORNING, copied, waiting
 
 PROMPT = "all keys: "
-FIRST = ["goes         Mara prefers tea.", "was          People: Rui leads the billing team."]
+FIRST = ["goes         Mara prefers tea.", "was          Rui leads the billing team."]
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def commits(repo: Path) -> list[str]:
 def ids(repo: Path) -> dict[str, str]:
     """Return the ids of the memories of the waiting run, by their texts."""
     found = done(repo, "diff")["changes"]
-    return {(c["after"] or c["before"]).partition(": ")[2] or c["before"]: c["id"] for c in found}
+    return {c["after"] or c["before"]: c["id"] for c in found}
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_a_review_that_is_left_and_gone_on_with_makes_the_commits_of_its_words(
     assert_sound(repo)
     texts = {m.body for m in memories(repo).values() if m.status == "active"}
     assert "The wiki is read only, and on a new host." in texts
-    assert "People: Rui leads the payments team." in texts
+    assert "Rui leads the payments team." in texts
     assert not any("64 GB" in text for text in texts)
     assert not any("Vera" in text or "Fridays" in text for text in texts)
 
@@ -152,7 +152,7 @@ def test_every_screen_fits_a_narrow_terminal_and_shows_the_evidence(repo: Path) 
     assert "\x1b" not in shown
     for text in FIRST:
         assert text in shown
-    assert "becomes      People: Rui leads the payments team." in shown
+    assert "becomes      Rui leads the payments team." in shown
     assert "| - Vera keeps the spare key." in shown
 
 
@@ -228,7 +228,7 @@ def test_the_end_of_input_keeps_what_was_said(repo: Path) -> None:
 
 def test_two_memories_become_one(repo: Path) -> None:
     done(repo, "accept", now=MORNING)
-    found = {m.body.partition(": ")[2]: m.id for m in memories(repo).values()}
+    found = {m.body: m.id for m in memories(repo).values()}
     one, other = found["Vera keeps the spare key."], found["Rui leads the payments team."]
     text = "Vera keeps the spare key for Rui's payments team."
     answer = done(repo, "supersede", one, text, "--also", other, now=MORNING)

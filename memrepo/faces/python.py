@@ -22,7 +22,7 @@ from memrepo.actions.past.timeline import find_present
 from memrepo.actions.recall import related, search
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import facts
-from memrepo.actions.recall.search import Hit
+from memrepo.actions.recall.search import Hit, Passage
 from memrepo.actions.recall.usage import touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.request import Wish, checked
@@ -149,6 +149,11 @@ class OpenRepository:
         )
         result: search.Result = self.do(request, now=now)
         return list(result.hits)
+
+    def passages(self, query: str, *, now: datetime | None = None) -> list[Passage]:
+        """Return up to three thoughts of the sources that answer and that no memory rests on."""
+        result: search.Result = self.do(search.Request(words=(query,), no_touch=True), now=now)
+        return list(result.passages)
 
     def show(
         self,

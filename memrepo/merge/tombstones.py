@@ -496,6 +496,13 @@ class Corrected(Tombstones):
     def __bool__(self) -> bool:
         return bool(self._exact or self._former)
 
+    @property
+    def spelled(self) -> str:
+        """Spell all that is corrected, the same for states that correct the same."""
+        sources = [(key, sorted(names)) for key, names in sorted(self.correcting_sources.items())]
+        former = sorted((hash_, stone.key) for hash_, stone in self._former.items())
+        return repr((sorted(self.found.items()), sources, former))
+
     def stated(
         self, text: str, names: Iterable[str] = (), scope: str = "", *, is_log: bool = False
     ) -> list[tuple[Statement, Tombstone]]:

@@ -7,7 +7,7 @@ superseded memory that is met again stays superseded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
@@ -169,16 +169,18 @@ CONTEXT_LENGTH, PART_LENGTH = 240, 80
 
 
 def context_of(cluster: Cluster) -> str:
-    """Return what the text of a claim stands under: who it is about, file, headings, lead-in.
-
-    A heading that repeats the file's name, a person's or another heading is left out.
-    """
+    """Return what the text of a claim stands under: who it is about, file, headings, lead-in."""
     best = max(cluster.candidates, key=lambda c: (c.rank, c.captured, c.candidate_id))
     first = next(iter(best.sources), None)
     name = first.resource.rpartition("/")[2].removesuffix(".md") if first else ""
+    return spelled_context((best.about, name, *best.context))
+
+
+def spelled_context(names: Iterable[str]) -> str:
+    """Join what a text stands under, outermost first; a name that repeats another is left out."""
     parts: list[str] = []
     seen = ""
-    for part in (best.about, name, *best.context):
+    for part in names:
         plain = " ".join(visible(part).replace("**", "").split())[:PART_LENGTH]
         words = normalise(plain.removesuffix(".md"))
         if plain and words and words not in seen and not plain.endswith((".", "!", "。")):

@@ -26,6 +26,7 @@ from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
 from memrepo.store.damaged import remove
+from memrepo.store.passages import Passage, find
 from memrepo.store.records import NAME
 from memrepo.store.tables import ARCHIVED, Indexed, begin_at, meta, opened
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from memrepo.store.embedder import Embedder
 
 PAST = "past.sqlite3"
+PASSAGES = 3
+"""At most so many passages are found beside the memories."""
 
 
 class _NotEmbeddedError(Exception):
@@ -156,6 +159,18 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         """Drop what is indexed: the next question begins anew."""
         with suppress(OSError):
             remove(self.folder / self.name)
+
+    def passages(
+        self, asked: Sequence[str], moment: Moment, limit: int = PASSAGES
+    ) -> list[Passage]:
+        """Return the thoughts of sources that answer a question and that no memory rests on.
+
+        Best first. Nothing is found where the index is not to have any, nor for a scope.
+        """
+        question = question_of(" ".join(asked), moment.now.date())
+        if self.wanted.sources is None or self.scope or not question.terms:
+            return []
+        return self._asked(lambda base: find(base, question, limit))
 
     def follow(self) -> None:
         """Bring the index to what it is to reflect, so that the next search need not."""

@@ -22,7 +22,7 @@ from contextlib import closing, suppress
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -34,7 +34,12 @@ from memrepo.policies.chunking import ChunkRules, chunks
 from memrepo.policies.cues import cues_of
 from memrepo.policies.speakers import role_of
 from memrepo.policies.terms import date_words, index_terms, words
+from memrepo.store.passages import BARS, FOLLOWS, follow, follows
+from memrepo.store.passages import changes as changes_of
 from memrepo.store.tree import Snapshot
+
+if TYPE_CHECKING:
+    from memrepo.purify.sources import SourceRules
 
 T = TypeVar("T")
 Row = tuple[str | int | float | None, ...]
@@ -134,7 +139,7 @@ ARCHIVED = "archived"
 FORGOTTEN = "forgotten"
 """The status of a row whose text a person rejected, whatever its file says."""
 _RESTS = "status = 'archived'"
-_OURS = ("vocabulary", "words", "memory", "meta", "wordforms")
+_OURS = ("vocabulary", "words", "memory", "meta", "wordforms", "evidence", "passage")
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE memory (
@@ -153,6 +158,13 @@ CREATE VIRTUAL TABLE words USING fts5 (
 );
 CREATE VIRTUAL TABLE wordforms USING fts5 (latin, term UNINDEXED, tokenize = 'trigram');
 CREATE TABLE vocabulary (term TEXT PRIMARY KEY, doc INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE evidence (hash TEXT, path TEXT, PRIMARY KEY (hash, path)) WITHOUT ROWID;
+CREATE INDEX evidence_path ON evidence (path);
+CREATE VIRTUAL TABLE passage USING fts5 (
+  terms, path UNINDEXED, blob UNINDEXED, first UNINDEXED, last UNINDEXED, hash UNINDEXED,
+  context UNINDEXED, text UNINDEXED, captured UNINDEXED,
+  tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co'"
+);
 """
 
 
@@ -161,7 +173,8 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
 
     `edits` are contents by path, None for a file that is gone, and `blob_id` names their blobs.
     A long text has a row a chunk, by `chunking`. `importance` scores a memory, `words` names what
-    it goes by. `tick` is told of each memory that is read.
+    it goes by. `tick` is told of each memory that is read. `sources` says which sources have
+    passages in it, where passages are asked for.
     """
 
     tree: Snapshot
@@ -171,6 +184,7 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
     edits: Mapping[str, bytes | None] = msgspec.field(default_factory=dict)
     blob_id: Callable[[bytes], str] = lambda _: ""
     tick: Callable[[str], None] = lambda _: None
+    sources: SourceRules | None = None
 
     @property
     def edited(self) -> dict[str, str]:
@@ -239,7 +253,8 @@ def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
     told = json.dumps(edited, sort_keys=True)
     base.execute("BEGIN")
     news = (("commit", wanted.tree.commit), ("edits", told), ("rules", wanted.rules))
-    if all(meta(base, key) == value for key, value in news):
+    passages = () if wanted.sources is None else ((FOLLOWS, follows(wanted)),)
+    if all(meta(base, key) == value for key, value in (*news, *passages)):
         return
     base.execute("ROLLBACK")
     base.execute("BEGIN IMMEDIATE")
@@ -252,6 +267,10 @@ def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
     told_stones, bars = json.dumps(stones), _bars(wanted, stones)
     new_stones = told_stones != ((known and meta(base, "stones")) or "{}")
     recorded = _recorded(base, wanted.tree) if new_stones and known else {}
+    thoughts = None
+    if wanted.sources is not None:
+        had = ("", "") if starts_over else (meta(base, FOLLOWS), meta(base, BARS))
+        thoughts = changes_of(wanted, wanted.sources, *had)
     if starts_over:
         changes = _memory_files(wanted.tree, {**wanted.tree.blobs, **edited}, {})
         _start_over(base)
@@ -265,6 +284,8 @@ def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
             hold_back(base, wanted, bars, recorded)
         base.execute("REPLACE INTO meta VALUES ('stones', ?)", (told_stones,))
     base.executemany("REPLACE INTO meta VALUES (?, ?)", news)
+    if thoughts is not None:
+        follow(base, wanted, thoughts)
 
 
 def _stones(
@@ -384,6 +405,7 @@ def _take_out(base: sqlite3.Connection, paths: Iterable[str], sizes: dict[str, i
             sizes[ARCHIVED] -= rests
         if rows:
             base.execute("DELETE FROM memory WHERE path = ?", (path,))
+            base.execute("DELETE FROM evidence WHERE path = ?", (path,))
     _count_terms(base, gone, -1)
     if gone:
         base.execute("DELETE FROM vocabulary WHERE doc <= 0")
@@ -410,13 +432,15 @@ def _put_in(
     found = _told(forked_rows(partial(_rows_of, wanted, bars), files), wanted.tick)
     while rows := list(islice(found, BATCH)):
         last = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
-        marks = ", ?" * len(rows[0])
-        base.executemany(f"INSERT INTO memory VALUES (NULL{marks})", rows)  # noqa: S608
+        marks = ", ?" * (len(rows[0]) - 1)
+        base.executemany(f"INSERT INTO memory VALUES (NULL{marks})", [r[:-1] for r in rows])  # noqa: S608
+        rests_on = [(hash_, row[0]) for row in rows for hash_ in str(row[-1]).split()]
+        base.executemany("INSERT OR IGNORE INTO evidence VALUES (?, ?)", rests_on)
         base.execute(
             "INSERT INTO words (rowid, terms) SELECT number, terms FROM memory WHERE number > ?",
             last,
         )
-        _count_terms(base, (str(row[-1]) for row in rows), 1)
+        _count_terms(base, (str(row[-2]) for row in rows), 1)
         asked = f"SELECT sum(length), sum({_RESTS}) FROM memory WHERE number > ?"  # noqa: S608 - a constant
         length, rests = base.execute(asked, last).fetchone()
         sizes["size"] += len(rows)
@@ -439,13 +463,17 @@ def _rows_of(wanted: Indexed, bars: Bars, files: Sequence[tuple[str, str]]) -> I
 
 
 def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[Row]:
-    """Yield the rows of a memory: one, or one a chunk of a long text; as the table has them."""
+    """Yield the rows of a memory, one, or one a chunk of a long text, as the table has them.
+
+    Behind each are the hashes of what the memory rests on.
+    """
     day, source = memory.captured[:10], memory.sources[0] if memory.sources else None
     stored = memory.fields.get("importance")
     importance = stored.score if stored else wanted.importance(memory)
     thread, place = (f"{source.resource} {day}", source.lines[0]) if source else ("", 0)
     head, tail = _around(memory)
     role = role_of(_folded(memory.text("subject")), memory.body)
+    evidence = " ".join(s.text_hash for s in memory.sources)
     for part, text in enumerate(texts(memory, wanted.chunking)):
         terms = index_terms(f"{head} {text} {tail}")
         yield (
@@ -468,6 +496,7 @@ def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[R
             len(terms),
             cues_of(text) + role,
             " ".join(terms),
+            evidence,
         )
 
 

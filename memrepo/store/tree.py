@@ -20,7 +20,7 @@ from memrepo.core.ids import visible
 from memrepo.core.layout import Layout
 from memrepo.core.memory import by_id, each, only
 from memrepo.core.problems import Problem
-from memrepo.store.objects import FOLDER, LONGEST, NOTHING, Missing
+from memrepo.store.objects import FOLDER, LONGEST, NOTHING, Entry, Missing
 
 if TYPE_CHECKING:
     from memrepo.core.memory import Memory
@@ -227,14 +227,20 @@ class BlobFiles(Mapping[str, bytes]):
 
         None where that cannot be told: the repository may not have the other commit any more.
         """
+        changed = self.differences(commit)
+        return None if changed is None else {path: now for path, (_, now) in changed.items()}
+
+    def differences(self, commit: str) -> Mapping[str, tuple[str, str]] | None:
+        """Return what `changed_since` does, with the blob that the other commit has."""
         try:
             changed = list(self._repo.light.objects.differences(commit, self.commit))
         except Missing:
             return None
-        return {
-            path: now.id if now.mode in _FILE_MODES and is_text(path) else ""
-            for path, _, now in changed
-        }
+
+        def blob(path: str, one: Entry) -> str:
+            return one.id if one.mode in _FILE_MODES and is_text(path) else ""
+
+        return {path: (blob(path, was), blob(path, now)) for path, was, now in changed}
 
     def __getitem__(self, path: str) -> bytes:
         return read_blob(self._repo, self.blobs[path], path)

@@ -196,9 +196,13 @@ def index_of(
     *,
     past: bool = False,
     edits: bool = True,
+    passages: bool = False,
     tick: Callable[[str], None] = lambda _: None,
 ) -> Index:
-    """Return the index that of a work: with uncommitted edits, unless it is in the past."""
+    """Return the index of a work: with uncommitted edits, unless it is in the past.
+
+    With `passages` it also finds what the sources hold and no memory rests on.
+    """
     store, config, tree = work.store, work.config, work.tree
     lexicon = cache(lambda: config.lexicon)  # only where a memory is indexed
 
@@ -215,6 +219,7 @@ def index_of(
         blob_id=store.work.blob_id,
         tick=tick,
         edits=store.work.edits(tree.layout.area("memories")) if edits and not past else {},
+        sources=config.source_rules() if passages else None,
     )
     return Index(
         folder=store.folder,

@@ -40,6 +40,10 @@ _LEAST = 160
 """Characters that say something: no part of a text is shorter."""
 
 
+_LIMITS = ("types", "tags", "scopes", "statuses", "at", "valid_at")
+"""Where one of these is given only memories are searched: a passage has none of them."""
+
+
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `search`."""
 
@@ -91,6 +95,21 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[int, int]
     captured: str
     blob: str
+
+
+class Passage(msgspec.Struct, frozen=True, kw_only=True):
+    """A thought of a source that answers and that no memory rests on: it has no id.
+
+    `text` is the part of it that answers; `captured` is its day where it has one.
+    """
+
+    resource: str
+    lines: tuple[int, int]
+    blob: str
+    context: str
+    text: str
+    truncated: bool
+    captured: str
 
 
 class Earlier(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,6 +166,8 @@ class Result(result.Result, frozen=True, kw_only=True):
 
     query: str
     hits: tuple[Hit, ...]
+    passages: tuple[Passage, ...] = ()
+    """What the sources say to it beside the memories, where the search is not limited."""
     tokens: int
     """Size of the texts together."""
     commit: str
@@ -179,7 +200,8 @@ def do(work: Work, request: Request) -> Result:
     if request.layered:
         return _layered(work, request)
     there = work_at(work, request.at)
-    index = index_of(there, past=bool(request.at), tick=work.call.tick)
+    plain = not (work.call.scope or any(getattr(request, name) for name in _LIMITS))
+    index = index_of(there, past=bool(request.at), passages=plain, tick=work.call.tick)
     only, weights = _filter(there, request), _weights(there, request)
     found = recall(there, index, request.words, only, work.call.now, weights)
     commit, query = there.tree.commit, " ".join(request.words)
@@ -187,16 +209,41 @@ def do(work: Work, request: Request) -> Result:
     hits, tokens = bounded(every, request.max_tokens, query_terms(query))
     if not (request.no_touch or request.at):
         touch(work, [hit.id for hit in hits[:HITS]])
+    passages = _passages(index, request, tokens, work.call.now.astimezone(work.config.zone))
     return Result(
         query=query,
         hits=tuple(hits),
-        tokens=tokens,
+        passages=tuple(passages),
+        tokens=tokens + sum(token_count(passage.text) for passage in passages),
         commit=commit,
         archived=_archived(index, request, only),
         left_out=len(every) - len(hits),
-        why="" if every else _why_nothing(index, request, only, there.call.now),
+        why="" if every or passages else _why_nothing(index, request, only, there.call.now),
         heading=tuple(heading(there, request.at, request.valid_at)),
     )
+
+
+def _passages(index: Index, request: Request, spent: int, now: datetime) -> list[Passage]:
+    """Return what sources say that was not promoted, as far as `max_tokens` has room for it."""
+    asked = query_terms(" ".join(request.words))
+    found: list[Passage] = []
+    for one in index.passages(request.words, Moment(now=now)):
+        text = excerpt(one.text, asked, EXCERPT)
+        spent += token_count(text)
+        if request.max_tokens is not None and spent > request.max_tokens:
+            break
+        found.append(
+            Passage(
+                resource=one.resource,
+                lines=one.lines,
+                blob=one.blob,
+                context=without_secrets(one.context),
+                text=without_secrets(text),
+                truncated=text != one.text,
+                captured=one.captured,
+            )
+        )
+    return found
 
 
 def _weights(work: Work, request: Request) -> Weights:

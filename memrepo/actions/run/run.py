@@ -205,7 +205,7 @@ def _keep(before: Work, at: Work) -> None:
     if at.tree.commit != before.tree.commit and count >= _MIN_INDEXED:
         from memrepo.actions.recall.recall import index_of
 
-        index_of(at, edits=False).follow()
+        index_of(at, edits=False, passages=True).follow()
     if count >= MANY:
         from memrepo.actions.run.kept_words import keep_words
 

@@ -18,7 +18,7 @@ from memrepo.actions.recall.lookup import find
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import facts, in_words, recalled
 from memrepo.actions.recall.related import graph_of
-from memrepo.actions.recall.search import hit_of
+from memrepo.actions.recall.search import Passage, hit_of
 from memrepo.actions.recall.thread import NoSuchThread, all_threads, thread_of
 from memrepo.actions.recall.usage import HITS, touch
 from memrepo.actions.recall.when import work_at
@@ -31,7 +31,7 @@ from memrepo.core.places import COUNT, places_of
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time
 from memrepo.faces.mcp.calls import Done, ToolCall
-from memrepo.faces.mcp.replies import Piece, Reply, listing, longest, place, told
+from memrepo.faces.mcp.replies import LINE, Piece, Reply, listing, longest, place, told
 from memrepo.policies.doubt import counted_as, doubts, stale
 from memrepo.policies.graph import Reached
 from memrepo.policies.terms import query_terms
@@ -64,8 +64,38 @@ def search(call: ToolCall) -> Reply:
         hits += [pieces[0], *map(_again, pieces[1:])]
     reply = listing(hits, found.commit, _bound(call))
     if not found.hits:
-        reply = replace(reply, text=f"nothing found: {found.why}")
+        said = f"nothing found: {found.why}"
+        if found.passages:
+            said = f"no memory found, as of commit {found.commit[:10]}. {HEAD}"
+        reply = replace(reply, text=said)
+    reply = _with_passages(reply, found.passages, _bound(call))
     _touch(call.work, request.at, [hit["id"] for hit in reply.data["hits"][:HITS]])
+    return reply
+
+
+def _with_passages(reply: Reply, found: Sequence[Passage], max_tokens: int) -> Reply:
+    """Return a reply with what the sources say that was not promoted, as far as it fits."""
+    if not found:
+        return reply
+    data = [
+        {
+            "source": place(one.resource, one.lines),
+            "captured": one.captured,
+            "context": fenced(one.context),
+            "text": fenced(one.text),
+        }
+        for one in found
+    ]
+    lines = [
+        f"{place(one.resource, one.lines)}: {fold(f'[{one.context}] {one.text}', 2 * LINE)}"
+        for one in found
+    ]
+    for count in range(len(found), 0, -1):
+        said = f"in the sources, not promoted:\n{fenced(chr(10).join(lines[:count]))}"
+        more = {**reply.data, "passages": data[:count]}
+        longer = replace(reply, text=f"{reply.text}\n{said}", data=more)
+        if longer.tokens <= max_tokens:
+            return longer
     return reply
 
 

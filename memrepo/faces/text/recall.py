@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memrepo.actions.recall.search import LayeredResult, by_what_they_say
@@ -39,7 +39,8 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
     asked = query_terms(result.query)
     tiers = result if isinstance(result, LayeredResult) else None
     parts = ["\n".join(result.heading)] if result.heading else []
-    if not result.hits and not result.left_out:
+    passages = "\n".join(_passages(result.passages, asked, bold=colour))
+    if not result.hits and not result.left_out and not passages:
         said = result.why if tiers else f"nothing found: {result.why}"
         return "\n\n".join([*parts, said, *_archived(result)])
     if tiers:
@@ -55,7 +56,7 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
         parts.append("these are gists: `memrepo show ID` has the original")
     if tiers and tiers.recovered:
         parts.append("recovered: forgotten, and warm again from now on")
-    return "\n\n".join([*parts, *_archived(result)])
+    return "\n\n".join([*parts, *_archived(result), *filter(None, [passages])])
 
 
 def _archived(result: searching.Result) -> list[str]:
@@ -97,12 +98,32 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False)
         parts = (f"{name} {value:.2f}" for name, value in hit.parts.items() if value)
         lines.append(f"  score: {' + '.join(parts)}")
     for source in hit.sources[:3]:
-        first, last = source.lines
-        span = f":{first}" + (f"-{last}" if last > first else "") if first else ""
-        lines.append(f"  from {source.resource}{span}, {source.captured or 'undated'}")
+        place = f"{source.resource}{_span(source.lines)}"
+        lines.append(f"  from {place}, {source.captured or 'undated'}")
     if (count := max(len(hit.sources), hit.source_count or 0)) > 3:
         lines.append(f"  and {count - 3} more places")
     return "\n".join(lines)
+
+
+def _passages(
+    found: Sequence[searching.Passage], asked: Collection[str], *, bold: bool
+) -> Iterator[str]:
+    """List what the sources say that no memory holds, each with its lines."""
+    if found:
+        yield "in the sources, not promoted:"
+    for one in found:
+        text = " ".join(visible(excerpt(one.text, asked, LINE)).split())
+        context = visible(one.context)
+        day = f", {one.captured}" if one.captured else ""
+        if context:
+            yield f"  {_DIM}{context}{_PLAIN}" if bold else f"  {context}"
+        yield f"  {_bold(text, asked) if bold else text}"
+        yield f"  from {visible(one.resource)}{_span(one.lines)}{day}"
+
+
+def _span(lines: tuple[int, int]) -> str:
+    first, last = lines
+    return f":{first}" + (f"-{last}" if last > first else "") if first else ""
 
 
 def recent(request: looking.Request, result: looking.Result, *, colour: bool) -> str:

@@ -1,0 +1,266 @@
+"""What the sources hold and no memory rests on is found by search, after the claims."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import LATER, NEXT_DAY, done, git, memories, memrepo
+from purging import purged
+
+from memrepo.actions.work import Call
+from memrepo.faces.mcp.answer import answer
+from memrepo.faces.mcp.tools import DEFAULT
+from memrepo.faces.python import open_repository
+
+TIME = datetime(2026, 3, 1, 11, tzinfo=UTC)
+CLUB = """\
+# Memory
+
+## Club
+
+- The boat shed is locked with a brass padlock.
+- The launch ramp is closed on Mondays.
+"""
+TOWNS = ("Bergen", "Oslo", "Turku", "Gent")
+VISITS = [
+    f"Visited the {colour} workshop in {town} and looked at the {kind} lathe."
+    for colour in ("red", "blue", "green", "yellow")
+    for town in TOWNS
+    for kind in ("steel", "wooden", "brass")
+]
+LOG = "# Workshops\n\n## Visits\n\n" + "".join(f"- {visit}\n" for visit in VISITS)
+RED_TURKU = "Visited the red workshop in Turku and looked at the wooden lathe."
+QUESTION = ("red", "workshop", "Turku", "wooden", "lathe")
+
+
+def place(repo: Path, name: str, text: str) -> None:
+    path = repo.parent / "workspace" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Return a repository of two memories and a source of which nothing is promoted yet."""
+    repo = tmp_path / "repo"
+    place(repo, "MEMORY.md", CLUB)
+    done(tmp_path, "init", repo, "--from", "workspace")
+    done(repo, "run")
+    place(repo, "memory/workshops.md", LOG)
+    done(repo, "ingest")
+    return repo
+
+
+def found(repo: Path, *argv: str, now: str = LATER) -> list[dict[str, Any]]:
+    passages: list[dict[str, Any]] = done(repo, "search", *argv, now=now)["passages"]
+    return passages
+
+
+def texts(repo: Path, *argv: str, now: str = LATER) -> list[str]:
+    return [one["text"] for one in found(repo, *argv, now=now)]
+
+
+def indexed(repo: Path) -> bytes:
+    """Return all that the index says of passages."""
+    with sqlite3.connect(repo / ".git" / "memrepo" / "index.sqlite3") as base:
+        return repr(base.execute("SELECT * FROM passage").fetchall()).encode()
+
+
+def test_what_was_not_promoted_is_found_with_its_lines_and_headings(repo: Path) -> None:
+    answer_ = done(repo, "search", *QUESTION)
+    assert answer_["hits"] == []
+    assert answer_["why"] == ""
+    assert len(answer_["passages"]) == 3
+    line = LOG.split("\n").index(f"- {RED_TURKU}") + 1
+    resource = "sources/memory/workshops.md"
+    assert answer_["passages"][0] == {
+        "resource": resource,
+        "lines": [line, line],
+        "blob": git(repo, "rev-parse", f"HEAD:{resource}").strip(),
+        "context": "workshops › Visits",
+        "text": RED_TURKU,
+        "truncated": False,
+        "captured": "",
+    }
+    said = memrepo(repo, "search", *QUESTION, as_json=False)
+    assert said.exit == 0
+    assert said.out.startswith("in the sources, not promoted:\n  workshops › Visits\n")
+    assert f"  {RED_TURKU}\n  from {resource}:{line}\n" in said.out
+    assert "nothing found" not in said.out
+
+
+def test_passages_come_after_the_claims_and_never_repeat_one(repo: Path) -> None:
+    place(repo, "memory/ramp.md", "# Ramp\n\n- The launch ramp is closed on Mondays.\n")
+    done(repo, "ingest", now=LATER)
+    answer_ = done(repo, "search", "ramp", "closed", now=LATER)
+    assert [hit["text"] for hit in answer_["hits"]] == ["The launch ramp is closed on Mondays."]
+    assert answer_["passages"] == []
+    place(repo, "memory/ramp.md", "# Ramp\n\n- The old ramp was closed by ice in January 1987.\n")
+    done(repo, "ingest", now=LATER)
+    said = memrepo(repo, "search", "ramp", "closed", now=LATER, as_json=False).out
+    assert said.index("closed on Mondays") < said.index("not promoted:") < said.index("by ice")
+
+
+def test_what_a_run_leaves_in_its_source_is_a_passage_and_what_it_promotes_is_none(
+    repo: Path,
+) -> None:
+    done(repo, "config", "set", "run.shelf", "small", now=LATER)
+    done(repo, "run", now=LATER)
+    promoted = {m.body for m in memories(repo).values()}
+    assert promoted.isdisjoint(VISITS)
+    assert texts(repo, *QUESTION)[0] == RED_TURKU
+    answer_ = done(repo, "search", "ramp", "padlock", "-k", "1", now=LATER)
+    assert len(promoted) > len(answer_["hits"]) == 1
+    assert answer_["passages"] == [], "the claim that is no hit was promoted too"
+
+
+def test_a_passage_holds_at_least_half_of_what_was_asked(repo: Path) -> None:
+    assert texts(repo, "yellow", "lathe", "elephant")
+    assert not texts(repo, "yellow", "elephant", "giraffe")
+    nothing = memrepo(repo, "search", "yellow", "elephant", "giraffe", as_json=False)
+    assert nothing.out.startswith("nothing found: ")
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        ("--type", "fact"),
+        ("--tag", "boats"),
+        ("--status", "archived"),
+        ("--scope", "user:ana"),
+        ("--at", "HEAD"),
+        ("--valid-at", "2026-03-01"),
+        ("--layered",),
+    ],
+)
+def test_a_search_that_is_limited_to_some_memories_finds_no_passage(
+    repo: Path, limit: tuple[str, ...]
+) -> None:
+    assert found(repo, *QUESTION)
+    assert not found(repo, *QUESTION, *limit)
+
+
+def test_nothing_of_the_sources_is_found_for_a_bound_scope(repo: Path) -> None:
+    tool = next(tool for tool in DEFAULT if tool.name == "memory_search")
+    arguments = {"query": " ".join(QUESTION)}
+    free = answer(Call(where=repo, now=TIME), tool, arguments, "test")
+    assert RED_TURKU in free.text
+    assert free.data["passages"][0]["source"].startswith("sources/memory/workshops.md:")
+    assert free.text.index("no memory found") < free.text.index("in the sources, not promoted:")
+    bound = answer(Call(where=repo, now=TIME, scope="user:ana"), tool, arguments, "test")
+    assert "passages" not in bound.data
+    assert "Turku" not in bound.text
+
+
+def test_a_tool_tells_as_many_passages_as_fit(repo: Path) -> None:
+    tool = next(tool for tool in DEFAULT if tool.name == "memory_search")
+    arguments = {"query": " ".join(QUESTION), "max_tokens": 250}
+    reply = answer(Call(where=repo, now=TIME), tool, arguments, "test")
+    assert reply.tokens <= 250
+    assert 0 < len(reply.data["passages"]) < 3
+    assert len(found(repo, *QUESTION, "--max-tokens", "20")) == 1
+
+
+def test_python_finds_passages_and_counts_no_retrieval(repo: Path) -> None:
+    with open_repository(repo) as memory:
+        assert memory.passages(" ".join(QUESTION))[0].text == RED_TURKU
+        assert memory.search(" ".join(QUESTION)) == []
+
+
+def test_a_line_that_left_its_source_is_no_passage_any_more(repo: Path) -> None:
+    assert RED_TURKU in texts(repo, *QUESTION)
+    place(repo, "memory/workshops.md", LOG.replace(f"- {RED_TURKU}\n", ""))
+    done(repo, "ingest", now=LATER)
+    assert RED_TURKU not in texts(repo, *QUESTION)
+    assert b"red workshop in Turku and looked at the wooden" not in indexed(repo)
+    (repo.parent / "workspace" / "memory" / "workshops.md").unlink()
+    done(repo, "ingest", "--force", now=LATER)
+    assert not found(repo, *QUESTION)
+
+
+def test_only_sources_that_changed_are_read_again(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memrepo.purify import intake
+
+    scanned: list[str] = []
+    scan = intake.scan
+
+    def watched(name: str, data: bytes) -> object:
+        scanned.append(name)
+        return scan(name, data)
+
+    monkeypatch.setattr(intake, "scan", watched)
+    found(repo, *QUESTION)
+    assert sorted(scanned) == ["MEMORY.md", "memory/workshops.md"]
+    scanned.clear()
+    found(repo, *QUESTION)
+    done(repo, "add", "The oars are in the loft.", now=LATER)
+    found(repo, *QUESTION)
+    assert scanned == []
+    place(repo, "memory/oars.md", "# Oars\n\n- The spare oars came from a yard in Gdynia.\n")
+    done(repo, "ingest", now=LATER)
+    scanned.clear()
+    assert texts(repo, "spare", "oars", "Gdynia")
+    assert scanned == ["memory/oars.md"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Keys\n\n- The boat shed is locked with a brass padlock.\n",
+        "# Keys\n\nThe boat shed is locked with a **brass** padlock.\n",
+        "# Keys\n\nThe boat shed, they say, is locked with a brass padlock.\n",
+    ],
+)
+def test_what_a_person_rejected_is_never_a_passage(repo: Path, text: str) -> None:
+    place(repo, "memory/keys.md", text)
+    done(repo, "ingest", now=LATER)
+    (id_,) = [i for i, m in memories(repo).items() if "padlock" in m.body]
+    found(repo, "brass", "padlock")
+    done(repo, "reject", id_, "--reason", "it never was", now=LATER)
+    assert not any("padlock" in one for one in texts(repo, "brass", "padlock", now=NEXT_DAY))
+    assert b"padlock" not in indexed(repo)
+
+
+def test_of_a_longer_thought_the_rest_is_found_without_what_was_rejected(repo: Path) -> None:
+    shed = "The boat shed is locked with a brass padlock. Its roof is of Welsh slate."
+    place(repo, "memory/shed.md", f"# Shed\n\n{shed}\n")
+    done(repo, "ingest", now=LATER)
+    assert texts(repo, "Welsh", "slate", "roof") == [shed]
+    (id_,) = [i for i, m in memories(repo).items() if "padlock" in m.body]
+    done(repo, "reject", id_, "--reason", "it never was", now=LATER)
+    assert texts(repo, "Welsh", "slate", "roof") == ["Its roof is of Welsh slate."]
+
+
+def test_what_was_corrected_is_no_passage_of_another_file(repo: Path) -> None:
+    place(repo, "memory/ramp.md", "# Ramp\n\n- The launch ramp is closed on Mondays.\n")
+    done(repo, "ingest", now=LATER)
+    (id_,) = [i for i, m in memories(repo).items() if "ramp" in m.body]
+    done(repo, "supersede", id_, "The launch ramp is open every day.", now=LATER)
+    answer_ = done(repo, "search", "launch", "ramp", "closed", "Mondays", now=NEXT_DAY)
+    assert [hit["text"] for hit in answer_["hits"]] == ["The launch ramp is open every day."]
+    assert answer_["passages"] == []
+
+
+def test_a_purge_leaves_nothing_of_a_passage_in_the_index(repo: Path) -> None:
+    found(repo, *QUESTION)
+    index = repo / ".git" / "memrepo" / "index.sqlite3"
+    assert b"wooden lathe" in index.read_bytes()
+    purged(repo, "wooden lathe")
+    assert not index.exists() or b"wooden lathe" not in index.read_bytes()
+    assert not any("wooden" in text for text in texts(repo, *QUESTION))
+    assert b"wooden lathe" not in index.read_bytes()
+
+
+def test_a_damaged_index_is_built_again_with_its_passages(repo: Path) -> None:
+    before = found(repo, *QUESTION)
+    index = repo / ".git" / "memrepo" / "index.sqlite3"
+    data = bytearray(index.read_bytes())
+    data[4096:] = b"\0" * (len(data) - 4096)
+    index.write_bytes(bytes(data))
+    assert found(repo, *QUESTION) == before

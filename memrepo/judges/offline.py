@@ -191,11 +191,13 @@ def subject_of(candidate: Candidate) -> str:
         plain = len(heading) <= SUBJECT_LENGTH and not heading.rstrip().endswith((".", "!", "?"))
         if plain and not section_kind([heading]) and not is_time_heading(heading):
             return heading
-    if not candidate.about and len(candidate.text) < SHORT:  # it says nothing without its title
-        title = next(iter(candidate.context), "")[:SUBJECT_LENGTH]
-        stems = {PurePosixPath(s.resource).stem.casefold() for s in candidate.sources}
-        return "" if title.casefold() in stems else title  # "Memory" of MEMORY.md names nothing
-    return candidate.about
+    title = next(iter(candidate.context), "")
+    if candidate.about or len(candidate.text) >= SHORT or is_time_heading(title):
+        return candidate.about
+    stems = {PurePosixPath(s.resource).stem.casefold() for s in candidate.sources}
+    if title.casefold() in stems:  # "Memory" of MEMORY.md names nothing
+        return ""
+    return title[:SUBJECT_LENGTH]  # without it a few words say nothing
 
 
 def _compared(suspicion: Suspicion) -> Finding:

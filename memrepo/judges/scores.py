@@ -57,7 +57,7 @@ def promotion_scores(candidate: Candidate, verdict: VerdictWord) -> PromotionSco
     weights = list(_WEIGHTS)
     weights[2] *= 2 if candidate.type_hint in _ACTS else 1
     weights[3] *= 2 if candidate.type_hint in _PERSONAL else 1
-    weights[4] *= 1.5 if candidate.days > 1 or candidate.resources > 1 else 1
+    weights[4] *= 2 if candidate.days > 1 or candidate.resources > 1 else 1
     left, values = strength + noise, [0.0] * 5
     for _ in range(3):  # what one dimension cannot hold goes to the others
         room = [

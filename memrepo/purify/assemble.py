@@ -23,7 +23,7 @@ from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.policies.entities import held
-from memrepo.purify.clusters import only_reflecting
+from memrepo.purify.clusters import only_reflecting, two_roles
 from memrepo.purify.decisions import Findings, single_decisions
 from memrepo.purify.known import Former, Known, free_path, storable
 from memrepo.purify.marks import Marks
@@ -149,16 +149,21 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
 def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[str, str, str]:
     """Return the id that a claim would have, the memory that says the same, and how it is known.
 
-    A part is known by its own text: that of its unit is shared by all parts.
+    A part is known by its own text: that of its unit is shared by all parts. A milestone and the
+    episode that tells it in the same words have an id each.
     """
-    said = claim.wording
-    id_ = claim_id(
-        scope="",
-        subject=said.subject,
-        predicate=said.predicate,
-        object_=said.object,
-        text=said.text,
-    )
+    said, id_ = claim.wording, ""
+    for scope in ("", claim.type):
+        id_ = claim_id(
+            scope=scope,
+            subject=said.subject,
+            predicate=said.predicate,
+            object_=said.object,
+            text=said.text,
+        )
+        held = known.memory(id_)
+        if held is None or not two_roles(held.type, claim.type):
+            break
     texts = [s.text_hash for s in _sources(cluster)] if not said.object else []
     if cluster.part and texts:
         texts = [text_hash(said.text)]

@@ -236,7 +236,7 @@ def come_back(
     near.sort(key=lambda n: (-n[0][0], n[1].path))
     again += [(aside, units, found[1]) for found, aside, units in near[:MOST]]
     return Comeback(
-        placed=tuple(p for aside, units, _ in again for p in _placed(aside, units)),
+        placed=tuple(p for aside, units, _ in again for p in _placed(aside, units, reader)),
         beside={id_: beside for aside, _, beside in again if beside for id_ in aside.ids},
     )
 
@@ -283,7 +283,9 @@ def _elsewhere(aside: Aside, units: Iterable[tuple[SourceText, Unit]]) -> bool:
     )
 
 
-def _placed(aside: Aside, units: Iterable[tuple[SourceText, Unit]]) -> Iterable[Placed]:
+def _placed(
+    aside: Aside, units: Iterable[tuple[SourceText, Unit]], reader: Reader
+) -> Iterable[Placed]:
     known = {s.resource: s.captured[:10] for s in aside.sources}
     for text, unit in units:
         yield Placed(
@@ -291,6 +293,7 @@ def _placed(aside: Aside, units: Iterable[tuple[SourceText, Unit]]) -> Iterable[
             resource=text.resource,
             blob=text.blob,
             committed=text.committed or known.get(text.resource, ""),
+            hint=reader.ranks(text, frozenset((unit.hash,)))[unit.hash].type,
         )
 
 

@@ -14,6 +14,7 @@ import msgspec
 from memrepo.core.ids import digest, normal_claim, normalise
 from memrepo.core.judge import Candidate
 from memrepo.core.memory import Source
+from memrepo.purify.clusters import only_reflecting
 from memrepo.read.dates import is_date_heading
 from memrepo.read.kinds import kinds
 from memrepo.read.shelf import Ranked
@@ -112,9 +113,11 @@ def _sameness(unit: Unit) -> str:
 def _candidate(key: str, members: list[Placed]) -> Candidate:
     first = members[0].unit
     sources = tuple(dict.fromkeys(m.source() for m in members))
-    ranks = [m.ranked for m in members if m.ranked is not None]
+    reflecting = only_reflecting(sources)
+    telling = [m for m in members if m.resource not in reflecting]
+    ranks = [m.ranked for m in telling if m.ranked is not None]
     best = max(ranks, key=lambda r: r.rank, default=None)
-    hint = next(filter(None, (*(m.hint for m in members), first.hint)), "")
+    hint = next(filter(None, (*(m.hint for m in telling), first.hint)), "")
     days = len({s.captured for s in sources if s.captured_from != "commit"}) or 1
     resources = len({s.resource for s in sources})
     again = kinds().signs["again"] * (days > 1 or resources > 1)

@@ -134,6 +134,6 @@ def test_a_method_and_an_episode_that_follows_it_keep_their_homes(tmp_path: Path
         },
     )
     assert {m.text("home"): m.type for m in found} == {
-        "PLAYBOOKS.md": "procedure",
+        "PLAYBOOKS.md": "method",
         "EPISODES.md": "episode",
     }

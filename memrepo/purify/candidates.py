@@ -326,7 +326,7 @@ def _shared(own: _Said, other: _Said) -> int:
 def overruling(
     state: State, placed: Iterable[Placed], near: Statements | None = None
 ) -> tuple[Placed, ...]:
-    """Return units in scope, those that change a standing memory marked so."""
+    """Return units in scope, those marked that change a standing memory or continue a sequence."""
     placed = tuple(placed)
     if not placed:  # as in most runs: no statement is cut into words for them
         return ()
@@ -350,6 +350,7 @@ def _marked(placed: Placed, near: Statements) -> Placed:
     )
     found = near.changed(claim)
     ids = sorted(id_ for id_, one in found.items() if one.newer != "second")
+    ids = ids or sorted(near.follows(claim))
     return replace(placed, changes=tuple(ids)) if ids else placed
 
 

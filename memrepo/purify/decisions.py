@@ -217,6 +217,23 @@ class Statements:
             found = {id_: one for id_, one in found.items() if id_ not in given}
         return _covered_best(found)
 
+    def follows(self, claim: PriorClaim) -> list[str]:
+        """Return the statements of other days to which a line of a day gives another value."""
+        from memrepo.policies.change import change_of, read
+
+        reading = read(claim.text)
+        if reading.is_open or not self._held or not _is_of_a_day(claim.sources):
+            return []
+        found = {id_: self.prior(id_) for id_ in self._candidates(claim, reading)}
+        return [
+            id_
+            for id_, old in found.items()
+            if _is_of_a_day(old.sources)
+            and not same_place(old.sources, claim.sources)
+            and (change := change_of(old, claim))
+            and change.is_event
+        ]
+
     def _candidates(self, claim: PriorClaim, reading: Reading) -> list[str]:
         """Return the statements that one may change: those of its keys, or its neighbours."""
         if self._by_key is None:

@@ -20,7 +20,7 @@ EDITED = [
     "- **Editor:** helix",
     "- The operator lives in Porto since 2019.",
     LINES[2],
-    "- The invoice </style><script>x</script> was paid\u202e.",
+    "- The invoice </style><script src=x></script> was paid\u202e.",
 ]
 
 
@@ -58,12 +58,12 @@ def test_a_waiting_run_is_told_with_both_texts_and_reasons(waiting: Path) -> Non
     assert data["memories"] == 5
     (old,) = [c for c in data["changes"] if c["op"] == "superseded"]
     (new,) = [c for c in data["changes"] if c["supersedes"]]
-    assert (old["before"], new["after"]) == ("Tools – Editor: vim", "Tools – Editor: helix")
+    assert (old["before"], new["after"]) == ("**Editor:** vim", "**Editor:** helix")
     assert (old["superseded_by"], new["supersedes"]) == ([new["id"]], [old["id"]])
     assert old["reason"] == "the line that said it was edited"
     assert old["values"]["status"] == ["active", "superseded"]
     said = text(waiting)
-    assert "  - Tools – Editor: vim\n  + Tools – Editor: helix\n    by mem-" in said
+    assert "  - **Editor:** vim\n  + **Editor:** helix\n    by mem-" in said
     assert "because: sources/MEMORY.md no longer says so" in said
     assert "\x1b" not in said
     assert "\u202e" not in said
@@ -155,6 +155,7 @@ def test_the_hot_cache_is_measured_where_there_is_one(cold: Path) -> None:
     repo = cold
     git(repo, "commit", "-qm", "nothing of it", "--allow-empty", "--no-verify")
     assert done(repo, "diff", "HEAD")["hot_tokens"] is None
+    before = tokens_of((repo / "MEMORY.md").read_bytes())
     hot = "- Editor: vim ↑2026-03-01(critical)←memories/knowledge/editor.md\n"
     (repo / "MEMORY.md").write_text(hot, encoding="utf-8")
     git(repo, "add", "MEMORY.md")
@@ -162,11 +163,11 @@ def test_the_hot_cache_is_measured_where_there_is_one(cold: Path) -> None:
     tokens = -(-len(hot) // 4)
     assert tokens_of(hot.encode()) == tokens
     assert done(repo, "diff", "HEAD")["hot_tokens"] == {
-        "before": 0,
+        "before": before,
         "after": tokens,
-        "change": tokens,
+        "change": tokens - before,
     }
-    assert f"hot cache: 0 to {tokens} tokens (+{tokens})" in text(repo, "HEAD")
+    assert f"hot cache: {before} to {tokens} tokens ({tokens - before:+})" in text(repo, "HEAD")
 
 
 def test_an_agents_own_memory_file_is_no_hot_cache(cold: Path) -> None:
@@ -186,9 +187,9 @@ def test_a_page_is_written_whole_and_gives_way_to_the_next(waiting: Path) -> Non
     assert page.startswith("<!doctype html>\n")
     assert "<script" not in page
     assert "\u202e" not in page
-    assert "The invoice &lt;/style&gt;&lt;script&gt;x&lt;/script&gt; was paid" in page
+    assert "The invoice &lt;/style&gt;&lt;script src=x&gt;&lt;/script&gt; was paid" in page
     assert "<del>Lisbon</del>" in page
-    assert '<span class="n">3</span> <span dir="auto">- **Editor:** helix</span>' in page
+    assert "sources/MEMORY.md:3<small> of 2026-03-01</small><small>, word for word" in page
     assert "the line that said it was edited" in page
     assert text(waiting, "--html", "-") == page
     assert [p.name for p in waiting.parent.iterdir() if "page" in p.name] == ["page.html"]

@@ -12,7 +12,7 @@ from large_files import large_files
 
 LATIN1 = "memory/latin1.md"
 NEVER_TAKEN = ("zqdenied", "zqlinked", "zqbroken")
-NEVER_DISTILLED = (*NEVER_TAKEN, "zqfence", "zqmanaged", "zqheader")
+NEVER_DISTILLED = (*NEVER_TAKEN, "zqmanaged", "zqheader")
 
 
 def ugly_files() -> dict[str, bytes]:
@@ -172,8 +172,7 @@ Title by underline
 - After the fence: the importer rejects files without a header.
 
 ```python
-- zqfence never closed
-## zqfence heading in an open fence
+- The open fence hides nothing of what follows it.
 """),
         "memory/deep.md": as_bytes(f"# Deep\n\n{deep}\n- After the deep list.\n"),
         "memory/html.md": as_bytes("""\

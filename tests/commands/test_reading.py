@@ -112,7 +112,7 @@ def test_log_filters_by_run_operation_memory_time_and_number(small_repo: Path) -
 
     assert ops() == ["run", "ingest", "run", "ingest", "init"]
     assert ops("-n", "2") == ["run", "ingest"]
-    assert ops("--run", run) == ["create", "create", "reword", "supersede", "promote", "run"]
+    assert ops("--run", run) == ["create", "create", "reword", "supersede", "run"]
     assert ops("--run", run[:10]) == ops("--run", run)
     assert set(ops("--op", "create")) == {"create"}
     assert ops("--since", "2026-03-01T10:00:00Z") == ["run", "ingest"]

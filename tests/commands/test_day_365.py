@@ -67,7 +67,6 @@ def test_unread_facts_are_found_on_day_365_as_on_day_0(repo: Path) -> None:
 
 def test_the_classic_lifecycle_takes_them_out(repo: Path) -> None:
     year(classic(repo))
-    # Where somebody was born is of the class permanent.
     assert recall(repo, LATER) <= 1 / len(FACTS)
 
 
@@ -77,7 +76,8 @@ def test_a_simulation_takes_nothing_away_that_stands_and_shows_both(repo: Path) 
     assert told["profile"] == "evidence"
     count = len(memories(repo))
     assert set(told["profiles"]["evidence"]) == {count}
-    assert (told["profiles"]["classic"][0], told["profiles"]["classic"][-1]) == (count, len(PEOPLE))
+    first, *_, last = told["profiles"]["classic"]
+    assert first == count > last
     assert len(told["active"]) == count
     text = memrepo(repo, *argv, as_json=False).out
     assert all(f"kept   {profile}" in text for profile in PROFILES)

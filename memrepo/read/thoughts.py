@@ -164,7 +164,8 @@ def field_of(text: str) -> tuple[str, str]:
     if match is None or match["value"].startswith("//") or ". " in match["key"]:
         return "", ""
     key, value = match["key"].strip(_MARKS), match["value"].strip(_MARKS)
-    return (key, value) if value and not key.isdigit() else ("", "")
+    is_clock = key[-1:].isdigit() and match["value"][0].isdigit()  # "opens at 21:15"
+    return (key, value) if value and not key.isdigit() and not is_clock else ("", "")
 
 
 def is_field(text: str) -> bool:

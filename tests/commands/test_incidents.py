@@ -79,7 +79,8 @@ def test_accepted_all_the_same_it_is_taken_back_whole(depots: Path) -> None:
 
 def test_a_workspace_of_which_most_files_vanished_is_not_mirrored(tmp_path: Path) -> None:
     files = {
-        f"memory/2026-01-{n:02}.md": b"# A day\n\n## 09:00\n\nIt rained.\n" for n in range(1, 29)
+        f"memory/2026-01-{n:02}.md": f"# A day\n\n## 09:00\n\nRain for {n} hours.\n".encode()
+        for n in range(1, 29)
     }
     repo = begin(tmp_path, workspaces.write(tmp_path / "workspace", files))
     workspaces.write(tmp_path / "workspace", dict(list(files.items())[:2]))

@@ -304,13 +304,13 @@ def test_memory_fs(repo: Path, tmp_path: Path, inside: bool) -> None:
 
 def test_a_hot_cache_and_its_layers(repo: Path, tmp_path: Path) -> None:
     found = taken(repo, tmp_path, "layered")
-    tiers = found["2026-02-21: The two-tier memory is used since April, hot cache first"]
+    tiers = found["The two-tier memory is used since April, hot cache first"]
     assert (tiers.type, tiers.captured) == ("decision", "2026-02-21")
     assert tiers.fields["hot"].reason == "3 sessions"
     assert tiers.fields["pinned"] is True
     home = found["Lives in the house by the mill"]
     assert (home.layer, home.fields["hot"].reason) == ("user", "user request")
-    assert "hot" not in found["2026-02-25: Raised beds get built from larch only"].fields
+    assert "hot" not in found["Raised beds get built from larch only"].fields
     assert found["The old shed was torn down in autumn."].status == "archived"
     assert found["2026-02-25"].type == "note"
     assert tiers.path in (repo / "MEMORY.md").read_text()

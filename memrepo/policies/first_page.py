@@ -40,6 +40,8 @@ ROOM: Mapping[Part, int] = {
     "fact": 8,
 }
 """Parts of the page in order, and how many lines each may have."""
+FILLED_FROM = 20
+"""From so many claims on, plain facts fill the page: of fewer a search misses none."""
 PARTS = tuple(ROOM)
 MAX_PER_HEADING = 2
 """So many lines of one file come from below one heading."""
@@ -95,6 +97,8 @@ def compose(
     claims = of_types(memories, _TYPES)
     names = _names(claims)
     found = [one for memory in claims if (one := _candidate(memory, names, accesses, now))]
+    if len(claims) < FILLED_FROM:
+        found = [one for one in found if one.line.part != "fact"]
     found.sort(key=lambda one: one.rank)
     chosen: list[Line] = []
     places: Counter[tuple[str, str]] = Counter()

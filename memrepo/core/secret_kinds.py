@@ -489,14 +489,14 @@ def _below(
             while text.startswith("|", at := _line_end(text, at) + 1):
                 yield from _in_cell(text, at, _line_end(text, at), sort, column)
     elif len(rest) <= 30 if heading else not rest and line.rstrip("*_").endswith((":", "：")):
-        level, seen = len(heading[1]) if heading else 7, False
+        level, seen, quote = len(heading[1]) if heading else 7, False, line.startswith(">")
         for _ in range(_MAX_LINES):
             stop = _line_end(text, at)
             inner, line = _HEADING.match(text, at, stop), text[at:stop].strip()
             if at >= len(text) or (inner and len(inner[1]) <= level):
                 break
-            if seen and not line and not heading:
-                break
+            if (seen and not line and not heading) or (quote and not line.startswith(">")):
+                break  # what is quoted names nothing below its quote
             seen = seen or bool(line and not line.startswith(("```", "~~~")))
             yield from _in_item(text, folded, at, stop, sort)
             at = stop + 1

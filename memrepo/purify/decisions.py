@@ -442,9 +442,11 @@ def _stated_again(known: Known, id_: str) -> Iterator[_Doubt]:
     memory = known.current(id_)
     if memory.status != "superseded" or not known.has_news(id_):
         return
-    sources = known.grown.get(id_, memory.sources)
+    again = prior_of(memory.with_fields({"sources": known.grown.get(id_, memory.sources)}))
     for other in filter(known.is_active, memory.texts("superseded_by")):
-        if newer_of(sources, known.current(other).sources)[0] == "first":
+        # What says itself that the other is wrong is not undone by the other's being said.
+        seen = noticed(again, prior_of(known.current(other)))
+        if seen is not None and not seen.change.stated and seen.newer != "second":
             yield _Doubt(new=id_, old=other, why="a superseded statement was made again")
 
 

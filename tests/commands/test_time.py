@@ -164,7 +164,7 @@ QUERIES = (
 
 def _told(answer: dict[str, Any]) -> dict[str, Any]:
     """Return an answer without what questions about the past leave out: passages of sources."""
-    return {**answer, "heading": [], "passages": [], "tokens": 0}
+    return {**answer, "heading": [], "passages": [], "tokens": 0, "why": ""}
 
 
 def test_search_at_answers_what_it_would_have_answered_there(shared: Path, tmp_path: Path) -> None:

@@ -71,7 +71,6 @@ def test_who_wrote_what_is_on_every_commit(repo: Path) -> None:
         "create": machine,
         "reword": machine,
         "tier": machine,
-        "promote": machine,
         "supersede": machine,
         "run": machine,
         "ingest": machine,
@@ -114,15 +113,7 @@ FULL: list[tuple[str, ...]] = [
         "A memories/notes/2026-02/2026-02-02.md",
     ),
     (
-        "promote: 4 memories",
-        "M memories/knowledge/undated/the-rotary-hoe-must-always-be-stored-with-an-empty-tank.md",
-        "M memories/knowledge/undated/vera-prefers-raised-beds-because-her-back-hurts.md",
-        "M memories/knowledge/undated/we-decided-to-plant-only-heirloom-tomatoes-from-2026-on.md",
-        "M memories/knowledge/undated/never-prune-the-roses-before-the-last-frost-in-april.md",
-    ),
-    (
         "run: manifest and candidates",
-        "A MEMORY.md",
         "A runs/2026-03/20260301T090000Z.json",
         "A views/EPISODES.md",
         "A views/HISTORY.md",
@@ -131,7 +122,7 @@ FULL: list[tuple[str, ...]] = [
         "A views/TOPICS.md",
         "A views/WISHES.md",
     ),
-    ("run: 20260301T090000Z: 6 new, 3 notes, 4 made hot",),
+    ("run: 20260301T090000Z: 6 new, 3 notes",),
     (
         "ingest: sources, 1 added, 1 changed",
         "M sources/MEMORY.md",
@@ -193,7 +184,7 @@ LINES: list[str] = [
     "ingest: sources, 1 changed",
     "run: 20260302T090000Z: 1 new, 1 note, 3 moved",
     "ingest: sources, 1 added, 1 changed",
-    "run: 20260301T090000Z: 6 new, 3 notes, 4 made hot",
+    "run: 20260301T090000Z: 6 new, 3 notes",
     "ingest: sources, 6 added",
     "init: knowledge repository",
 ]

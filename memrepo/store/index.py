@@ -269,8 +269,8 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             except sqlite3.DatabaseError as error:
                 if error.sqlite_errorcode & 0xFF in _OUT_OF_REACH:
                     raise
-            except UnicodeDecodeError:
-                pass  # of a message that quotes a damaged table
+            except (UnicodeDecodeError, TypeError):
+                pass  # a message that quotes a damaged table, or a value that it lost
             remove(path)  # not a database, or a damaged one
             return self._answer(path, ask)
         except (OSError, sqlite3.OperationalError):

@@ -27,7 +27,7 @@ from memrepo.faces.cli.parser import COMMANDS
 
 DOCS = ROOT / "docs"
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-MOST = 1500
+MOST = 1650
 REFERENCE = {
     f"docs/{name}.md"
     for name in ("cli", "configuration", "files", "interchange", "problems", "python", "rules")

@@ -261,3 +261,9 @@ def test_few_types_are_left_open() -> None:
         if re.search(r"\bAny\b", line)
     ]
     assert len(lines) < 300
+
+
+def test_no_two_test_files_share_a_name() -> None:
+    """pytest imports test files by base name: two of one name cannot be collected."""
+    names = [path.name for path in sorted((ROOT / "tests").rglob("test_*.py"))]
+    assert sorted(name for name in set(names) if names.count(name) > 1) == []

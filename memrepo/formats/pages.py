@@ -6,19 +6,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 import msgspec
-from msgspec.structs import replace
 
-from memrepo.core import header
 from memrepo.core.codec import normal_body
 from memrepo.core.fields import Node
+from memrepo.core.header import not_utf8
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.read.dates import date_of_path
+from memrepo.read.headers import read_head
 from memrepo.read.lines import read_lines
 
 _WIKI = regex(r"\[\[([^\[\]|#^\n]{1,300})(?:[#^][^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]")
 _LINK = regex(r"\]\(<?([^()<>\s]{1,300}\.md)>?(?:#[^()\s]{0,200})?\)")
-_KEY = regex(r"[A-Za-z_][\w -]{0,60}:(?:\s|\Z)")
 _TAG = regex(r"(?<![\w/#&])#([^\W\d_][\w/-]{0,100})")
 
 
@@ -55,74 +54,32 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_page(path: str, data: bytes) -> tuple[Page | None, list[Problem]]:
-    """Read a file; without a header all of it is body. None where it is no text.
-
-    Of a header that is not YAML each line is read by itself, as far as it can be.
-    """
-    head = header.split(data, path)
-    errors = [p for p in head.problems if p.severity == "error"]
-    noted: list[Problem] = []
+    """Read a file; without a header all of it is body. None where it is no text."""
     try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        return None, errors
-    if errors and not head.unclosed:
-        head, noted = _by_lines(text, path, head, errors[0])
-    elif head.unclosed and _KEY.match(text.split("\n", 2)[1]):
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return None, [not_utf8(path, data, error.start)]
+    head = read_head(text, path)
+    noted = []
+    if (problem := head.problem) is not None:
+        how = (
+            "the header was read line by line" if head.last else "all of the file was read as text"
+        )
         noted = [
             Problem(
                 path=path,
-                line=1,
+                line=problem.line,
                 column=1,
                 rule="import-header",
-                message=f"{errors[0].message}: all of the file was read as text",
+                message=f"{problem.message}: {how}",
                 severity="warning",
-                fix="close the header with a line --- there, and import again",
+                fix=f"if something is missing here, {problem.fix} there, and import again",
             )
         ]
-    body = normal_body(text[head.body_offset :])
-    rest = text[head.body_offset :]
-    blank = len(rest) - len(rest.lstrip())
-    first = head.body_line + rest.count("\n", 0, blank)
-    page = Page(
-        path=path,
-        values={e.key: e.value for e in head.entries},
-        at={e.key: e.first for e in head.entries},
-        body=body,
-        lines=(first, first + body.count("\n")) if body else (0, 0),
-    )
+    body = normal_body(head.body)
+    lines = (head.body_line, head.body_line + body.count("\n")) if body else (0, 0)
+    page = Page(path=path, values=head.values, at=head.at, body=body, lines=lines)
     return page, noted
-
-
-def _by_lines(
-    text: str, path: str, head: header.Header, error: Problem
-) -> tuple[header.Header, list[Problem]]:
-    """Read each key of a header by itself: as YAML, or as the words that stand after it."""
-    start, end = text.index("\n") + 1, head.body_offset
-    lines = text[start:end].splitlines()[:-1]
-    found: dict[str, header.Entry] = {}
-    at = [n for n, line in enumerate(lines) if _KEY.match(line)]
-    for first, after in zip(at, [*at[1:], len(lines)], strict=True):
-        group = lines[first:after]
-        key, said = group[0].split(":", 1)
-        alone = header.split("\n".join(["---", *group, "---", ""]).encode(), path)
-        if not any(p.severity == "error" for p in alone.problems) and alone.entries:
-            value = alone.entries[0].value
-        else:
-            value = said.strip().strip("'\"")
-            if value.startswith("[") and not value.startswith("[["):
-                value = value.strip("[] ")  # a list that was never closed
-        found.setdefault(key, header.Entry(key, value, first + 2, after + 1))
-    told = Problem(
-        path=path,
-        line=error.line,
-        column=1,
-        rule="import-header",
-        message=f"{error.message}: the header was read line by line",
-        severity="warning",
-        fix="mend the header there, if something is missing here",
-    )
-    return replace(head, entries=tuple(found.values())), [told]
 
 
 def read_pages(files: Mapping[str, bytes]) -> tuple[list[Page], list[Problem]]:

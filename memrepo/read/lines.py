@@ -41,8 +41,6 @@ _CELL = regex(r"(?<!\\)\|")
 _KEY = regex(r"\W*[^\n:\uff1a]{1,60}[:\uff1a]\W*")
 _DAY_OR_TIME = regex(r"(?<!\d)(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})(?!\d)")
 _FIRST_WORD = regex(r"\W*(\w+)")
-_KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|(?:"[^"]*"|'[^']*')[ \t]*):(?:[ \t]|$)""")
-
 _PLAIN_KEY = regex(r"[a-z][a-z0-9_-]*:(?:[ \t]|$)|[-#] |[]}]")
 
 
@@ -135,7 +133,7 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
         return _refused(
             resource, "source-too-deep", f"nests lists or quotes over {MAX_DEPTH} levels", deep
         )
-    header = _frontmatter(text)
+    header = _header_end(resource, text)
     fenced, unclosed = _fenced(text, header)
     managed, problems = _managed(resource, text, header, fenced)
     hidden = managed.union(range(1, header + 1))
@@ -168,41 +166,23 @@ def _refused(resource: str, rule: str, message: str, line: int = 0) -> SourceLin
     return SourceLines(resource=resource, problems=(problem,))
 
 
-def _frontmatter(text: Sequence[str]) -> int:
+def _header_end(resource: str, text: Sequence[str]) -> int:
     """Return the number of the line that closes the frontmatter; 0 without one.
 
     Text between two rules at the top of a file is body unless it reads like a mapping, for what
     counts as frontmatter is nobody's evidence. Programs that do not know of each other write a
     second block below the first: it belongs to the header where all its keys are plain names.
     """
-    header = _block(text, 0)
-    start = header
-    while header and start < len(text) and not text[start].strip():
-        start += 1
-    second = _block(text, start) if header else 0
-    keys = (line for line in text[start + 1 : second - 1] if line[:1].strip())
-    return second if second and all(map(_PLAIN_KEY.match, keys)) else header
-
-
-def _block(text: Sequence[str], start: int) -> int:
-    """Return the number of the line that closes a mapping between rules from a line on, or 0."""
-    if start >= len(text) or text[start].rstrip() != "---":
+    if not text or not text[0].startswith("---"):
         return 0
-    for number, line in enumerate(text[start + 1 :], start=start + 2):
-        if line.rstrip() in ("---", "..."):
-            return number if _reads_like_a_mapping(text[start + 1 : number - 1]) else 0
-    return 0
+    from memrepo.read.headers import read_head
 
-
-def _reads_like_a_mapping(lines: Sequence[str]) -> bool:
-    """Tell whether lines at the margin are keys, comments, list items or closing brackets."""
-    margin = [line for line in lines if line.strip() and line[0] not in " \t#"]
-    if not margin:
-        return all(not line.strip() or _KEY_LINE.match(line.lstrip()) for line in lines)
-    return _KEY_LINE.match(margin[0]) is not None and all(
-        _KEY_LINE.match(line) or line.startswith(("- ", "]", "}")) or line.rstrip() == "-"
-        for line in margin
-    )
+    head = read_head("\n".join(text), resource)
+    second = read_head(head.body.lstrip(), resource) if head.last else head
+    start = head.body_line - 1
+    keys = (line for line in text[start + 1 : start + second.last - 1] if line[:1].strip())
+    plain = second.last and all(map(_PLAIN_KEY.match, keys))
+    return start + second.last if plain else head.last
 
 
 def _fenced(text: Sequence[str], header: int) -> tuple[frozenset[int], frozenset[int]]:

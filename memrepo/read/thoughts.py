@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from memrepo.core import header as headers
 from memrepo.core.ids import digest, normal_claim, text_hash
 from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
@@ -192,10 +191,13 @@ _HINTS = {"user": "identity", "feedback": "constraint", "project": "fact", "refe
 
 def _memory_header(resource: str, data: bytes) -> _Header | None:
     """Read the header of a file that one memory fills; None for any other file."""
-    if not data.startswith((b"---", b"\xef\xbb\xbf---")):
+    text = data.decode("utf-8-sig", "replace")
+    if not text.startswith("---"):
         return None
-    found = headers.split(data, resource)
-    values = {entry.key: entry.value for entry in found.entries}
+    from memrepo.read.headers import read_head
+
+    head = read_head(text, resource)
+    values = head.values
     inner = values.get("metadata")
     kind = values.get("type") or (inner.get("type") if isinstance(inner, dict) else None)
     name, description = values.get("name"), values.get("description")
@@ -205,7 +207,7 @@ def _memory_header(resource: str, data: bytes) -> _Header | None:
         name=name.strip() if isinstance(name, str) else "",
         description=" ".join(description.split()),
         hint=_HINTS.get(kind, "") if isinstance(kind, str) else "",
-        last=found.body_line - 1,
+        last=head.last,
     )
 
 

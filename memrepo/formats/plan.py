@@ -224,7 +224,12 @@ class _Work(msgspec.Struct):
         )
 
     def _follow(self, held: Memory, memory: Memory) -> None:
-        """Let a memory say what the other program says by now; its former wording is an alias."""
+        """Let a memory say what the other program says by now; its former wording is an alias.
+
+        What a person rejected is out of the new text, and the rest may be what is held already.
+        """
+        if text_hash(memory.body) == text_hash(held.body):
+            return
         former = (*held.texts("aliases"), text_hash(held.body))
         kept = ("generated", "sources", *_SPOKEN)
         fields = {

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 SURE_CHANGE, UNSURE = 0.95, 0.5
 MAX_COMPARED, MAX_COMPARED_OF_MANY = 24, 8
 """A statement is compared with so many others; with fewer where many are compared at once."""
-MAX_RARE_HOLDERS = 4
-"""A word that so few statements hold is enough to ask a model about two that hold it."""
 MANY_NEW = 200
 """For so many statements the keys of all are read once; for fewer their neighbours."""
 MAX_RARE_WORDS, MAX_HOLDERS = 12, 2000
@@ -265,18 +263,10 @@ class Statements:
         from memrepo.policies.change import read
 
         mine, found = read(claim.text), []
-        rare = {word for word in tokens(claim.text) if 0 < self._count(word) <= MAX_RARE_HOLDERS}
         for id_ in self.neighbours(claim, MAX_COMPARED):
             other = read(self._held[id_].said)
-            shared, least = mine.content & other.content, min(len(mine.content), len(other.content))
             is_other = mine.numbered and other.numbered and not mine.numbered & other.numbered
-            is_near = (
-                not rare.isdisjoint(tokens(self._held[id_].said))
-                or not mine.names.isdisjoint(other.names)
-                or len(shared) >= max(2, least / 2)
-                or not least
-            )
-            if is_near and not is_other:
+            if not is_other and _share_a_matter(mine, other):
                 found.append(id_)
         return found[:most]
 
@@ -308,6 +298,19 @@ class Statements:
                 id_ = self._kept.ids[number]
                 if id_ is not None and id_ in self._is_kept:
                     yield id_
+
+
+def _share_a_matter(one: Reading, two: Reading) -> bool:
+    """Tell whether two statements may be about the same thing: a common name is not enough.
+
+    They share half of the words of the shorter one and at least two, or all of them. Numbers do
+    not count: it is their difference that is asked about.
+    """
+    words, others = (
+        frozenset(word for word in side.content if not word[0].isdigit()) for side in (one, two)
+    )
+    shared, least = len(words & others), min(len(words), len(others))
+    return shared >= max(1, min(max(2, least / 2), least))
 
 
 def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:

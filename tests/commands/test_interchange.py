@@ -96,20 +96,7 @@ def test_an_import_taken_back_can_be_made_again(repo: Path, tmp_path: Path, form
     assert set(memories(repo)) == after
 
 
-@pytest.mark.parametrize(
-    "format_",
-    [
-        pytest.param(
-            name,
-            marks=pytest.mark.xfail(
-                name == "openclaw",
-                reason="the next import commits a shortened note again, its text unchanged",
-                strict=True,
-            ),
-        )
-        for name in FORMATS
-    ],
-)
+@pytest.mark.parametrize("format_", FORMATS)
 def test_what_a_person_rejected_stays_out(repo: Path, tmp_path: Path, format_: str) -> None:
     where = folder(tmp_path, format_)
     done(repo, "import", format_, where)

@@ -117,3 +117,22 @@ def test_pairs_that_one_run_has_no_room_for_come_up_in_the_next(
         assert ask(repo, now=now).exit == 0
         recorded.append((len(pairs(service)), "comparer" in manifest(repo)))
     assert recorded == [(1, False), (2, True), (2, True)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_asked"),
+    [
+        ("Tilda must never be called before nine.", "Dogs must stay outside the mill.", False),
+        ("Tilda rows on Tuesdays.", "The boathouse was built by Tilda's uncle in 2019.", False),
+        ("The choir meets in 2027 in Lund.", "Since 2027 the bakery is closed.", False),
+        ("Pump oil is due every 100 hours.", "The oil of the pump lasts 150 hours.", True),
+        ("Parcels: 30 now.", "Parcels come 12 times, and Tilda signs for them.", True),
+    ],
+)
+def test_only_statements_that_may_be_about_one_thing_are_compared(
+    service: Service, repo: Path, one: str, other: str, is_asked: bool
+) -> None:
+    for text in (one, other):
+        done(repo, "add", text, now=FIRST)
+    assert ask(repo, now=LATER).exit == 0
+    assert ({one, other} in pairs(service)) == is_asked

@@ -13,8 +13,24 @@ import msgspec
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import CONFIG_NAME
 from memrepo.core.secret_kinds import SWITCHED
-from memrepo.keys import CLASSIC, MORE, Key, chunks_of, rules_of, weights_of
-from memrepo.policies.rules import CRONS, SHELF_SIZES, Rules, Weights
+from memrepo.keys import (
+    CLASSIC,
+    FIXED,
+    MORE,
+    Key,
+    chunks_of,
+    contradictions_of,
+    rules_of,
+    weights_of,
+)
+from memrepo.policies.rules import (
+    CRONS,
+    SHELF_SIZES,
+    ContradictionRules,
+    PageRules,
+    Rules,
+    Weights,
+)
 from memrepo.purify.sources import (
     CLAIMS,
     CLASSIC_CLAIMS,
@@ -33,6 +49,7 @@ if TYPE_CHECKING:
     from memrepo.policies.cadence import Cadence
     from memrepo.policies.chunking import ChunkRules
     from memrepo.policies.lexicon import Lexicon
+    from memrepo.policies.rules import ImportanceRule
 
 FORMAT = 1
 """The repository format this program reads and writes; a newer one is read only."""
@@ -330,7 +347,11 @@ CLASSIC_SOURCES: Mapping[str, object] = MappingProxyType(
 )
 """Defaults of the source profile `classic`, where they differ."""
 BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
-_SECTIONS = frozenset(n.split(".")[0] for n in (*BY_NAME, *OUTSIDE) if "." in n)
+PLAN_NAMES: Mapping[str, str] = MappingProxyType({key.plan: key.name for key in KEYS if key.plan})
+"""The keys by the names that the engram plan gives them."""
+_SECTIONS = frozenset(
+    n.split(".")[0] for n in (*BY_NAME, *OUTSIDE, *PLAN_NAMES, *FIXED) if "." in n
+)
 
 
 class ConfigError(MemrepoError):
@@ -427,12 +448,28 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """Return the words by which texts are weighed, with those of the configuration."""
         from memrepo.policies.lexicon import lexicon
 
-        return lexicon(self.get("importance.words"))
+        rule: ImportanceRule = "off"
+        if self.get("importance.enabled"):
+            rule = self.get("importance.rule")
+        return lexicon(self.get("importance.words"), rule)
 
     @property
     def chunking(self) -> ChunkRules:
         """Return how long texts are cut for search."""
         return chunks_of(self.get)
+
+    @property
+    def pages(self) -> PageRules:
+        """Return which pages runs write."""
+        return PageRules(
+            personal=self.profile == "personal",
+            topics=self.get("topics.most") if self.get("topics.enabled") else 0,
+        )
+
+    @property
+    def contradictions(self) -> ContradictionRules:
+        """Return which pairs of memories runs compare, and what they decide."""
+        return contradictions_of(self.get)
 
     @property
     def weights(self) -> Weights:
@@ -450,6 +487,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             keep=self.get("compression.keep"),
             below=self.get("compression.below"),
             protected=self.get("compression.protected_tags"),
+            entities=self.get("compression.protect_entities"),
         )
 
     def source_rules(self) -> SourceRules:
@@ -502,9 +540,20 @@ def parse_config(text: str) -> Config:
     for name, found in flat.items():
         if name in OUTSIDE:
             raise _outside(text, name)
-        if name not in BY_NAME:
+        if name in FIXED:
+            _check_fixed(text, name, found)
+            continue
+        key = BY_NAME.get(PLAN_NAMES.get(name, name))
+        if key is None:
             raise _unknown(text, name)
-        values[name] = _value(text, BY_NAME[name], found)
+        if key.name in values:
+            raise ConfigError(
+                line_of(text, name),
+                name,
+                f"found both {key.name} and {key.plan}, two names of one key",
+                fix="remove one of them",
+            )
+        values[key.name] = _value(text, key, found, name)
     return Config(values=MappingProxyType(values), given=frozenset(values))
 
 
@@ -590,12 +639,24 @@ def git_name(name: str) -> str:
     return name.replace("_", "-")
 
 
-def _value(text: str, key: Key, found: object) -> object:
+def _check_fixed(text: str, name: str, found: object) -> None:
+    """Refuse another value of a key that has one only."""
+    value, why = FIXED[name]
+    if found != value:
+        raise ConfigError(
+            line_of(text, name),
+            name,
+            f"found {found!r}, expected {value!r}: {why}",
+            fix="leave it out",
+        )
+
+
+def _value(text: str, key: Key, found: object, name: str) -> object:
     value, expected = read_value(key, found)
     if expected:
         raise ConfigError(
-            line_of(text, key.name),
-            key.name,
+            line_of(text, name),
+            name,
             f"found {found!r}, expected {expected}",
             fix=_default_of(key),
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from memrepo.core.ids import TAG_PATTERN
 from memrepo.core.layout import HOT_NAMES
 from memrepo.core.times import format_duration, parse_duration
 from memrepo.policies.rules import (
@@ -19,6 +20,7 @@ from memrepo.policies.rules import (
     TTLS,
     Answers,
     ArchiveRules,
+    ContradictionRules,
     DecayRules,
     HotRules,
     Merits,
@@ -55,16 +57,22 @@ KeyKind = Literal[
     "weight",
 ]
 NEVER = "never"
+EXCLUDED = ("superseded", "archived")
+"""Statuses of memories that a search leaves out by itself; what is forgotten it always does."""
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
-    """One configuration key: dotted name, kind, default and one line of explanation."""
+    """One configuration key: dotted name, kind, default and one line of explanation.
+
+    `plan` is what the engram plan calls it: a file may use that name instead.
+    """
 
     name: str
     kind: KeyKind
     default: Any
     doc: str
     words: tuple[str, ...] = ()
+    plan: str = ""
 
 
 _TTLS = MappingProxyType(
@@ -198,11 +206,44 @@ CLASSIC: Mapping[str, object] = MappingProxyType(
         "archive.after": "30d",
         "archive.demoted_after": "60d",
         "compression.enabled": True,
+        "compression.below": 0.3,
+        "importance.rule": "levels",
+        "chunking.materialise": True,
+        "contradictions.similarity": 0.7,
+        "contradictions.undated": True,
     }
 )
 """Defaults of the lifecycle profile `classic`, where they differ."""
+FIXED: Mapping[str, tuple[object, str]] = MappingProxyType(
+    {
+        "chunking.splitOn": ("sentence", "a sentence is never cut"),
+        "contradictionDetection.createAuditTrail": (
+            True,
+            "each decision is a commit and a case under corrections/",
+        ),
+        "accessTracking.batchUpdates": (True, "retrievals are buffered, and no file is rewritten"),
+        "accessTracking.flushDuringConsolidation": (True, "a run decides by the whole ledger"),
+        "compression.archiveNotDelete": (True, "nothing is deleted: a source is archived"),
+        "topicExtraction.runDuringConsolidation": (True, "a run writes the page of topics"),
+    }
+)
+"""Keys of the engram plan that have one value here, and why: a file may state that value."""
 
 ENRICHMENT: tuple[Key, ...] = (
+    Key(
+        name="importance.enabled",
+        kind="flag",
+        default=True,
+        plan="importanceScoring.enabled",
+        doc="Whether memories are scored; false gives all of them 0.5.",
+    ),
+    Key(
+        name="importance.rule",
+        kind="choice",
+        default="sum",
+        words=("sum", "levels"),
+        doc="sum: points add up; levels: the strongest reason decides the level (classic: levels).",
+    ),
     Key(
         name="importance.words",
         kind="words",
@@ -210,15 +251,30 @@ ENRICHMENT: tuple[Key, ...] = (
         doc="More words by which importance is scored, by list: " + ", ".join(LISTS) + ".",
     ),
     Key(
+        name="chunking.enabled",
+        kind="flag",
+        default=True,
+        plan="chunking.enabled",
+        doc="Whether long texts are cut for search.",
+    ),
+    Key(
+        name="chunking.materialise",
+        kind="flag",
+        default=False,
+        doc="Whether runs also write the chunks of long memories as files (classic: true).",
+    ),
+    Key(
         name="chunking.target",
         kind="whole",
         default=200,
+        plan="chunking.targetTokens",
         doc="Tokens at which a chunk of a long text ends, with its sentence.",
     ),
     Key(
         name="chunking.min",
         kind="count",
         default=150,
+        plan="chunking.minTokensToChunk",
         doc="Tokens below which a text is not cut for search.",
     ),
     Key(
@@ -240,34 +296,115 @@ ENRICHMENT: tuple[Key, ...] = (
         doc="Links that a memory may have before runs add none.",
     ),
     Key(
+        name="contradictions.enabled",
+        kind="flag",
+        default=True,
+        plan="contradictionDetection.enabled",
+        doc="Whether runs compare memories that may contradict each other.",
+    ),
+    Key(
+        name="contradictions.similarity",
+        kind="weight",
+        default=ContradictionRules().similarity,
+        plan="contradictionDetection.similarityThreshold",
+        doc="Cosine above which a model is asked about a pair, of the five nearest (classic: 0.7).",
+    ),
+    Key(
+        name="contradictions.confidence",
+        kind="weight",
+        default=ContradictionRules().confidence,
+        plan="contradictionDetection.minConfidence",
+        doc="Confidence above which the newer memory replaces the older one by itself.",
+    ),
+    Key(
+        name="contradictions.ask_model",
+        kind="flag",
+        default=True,
+        plan="contradictionDetection.useLlmVerification",
+        doc="Whether the judge of the run looks at suspected pairs; false leaves them to rules.",
+    ),
+    Key(
+        name="contradictions.auto_resolve",
+        kind="flag",
+        default=True,
+        plan="contradictionDetection.autoResolve",
+        doc="Whether a sure contradiction is decided by itself; false leaves each to a person.",
+    ),
+    Key(
+        name="contradictions.undated",
+        kind="flag",
+        default=False,
+        doc="Whether a model may decide a pair without dated evidence (classic: true).",
+    ),
+    Key(
+        name="access.enabled",
+        kind="flag",
+        default=True,
+        plan="accessTracking.enabled",
+        doc="Whether retrievals are counted.",
+    ),
+    Key(
+        name="access.buffer",
+        kind="whole",
+        default=100,
+        plan="accessTracking.bufferMaxSize",
+        doc="Retrievals that wait in the buffer before they are written to the ledger.",
+    ),
+    Key(
+        name="topics.enabled",
+        kind="flag",
+        default=True,
+        plan="topicExtraction.enabled",
+        doc="Whether runs write the page of topics.",
+    ),
+    Key(
+        name="topics.most",
+        kind="whole",
+        default=50,
+        plan="topicExtraction.topN",
+        doc="Words on the page of topics.",
+    ),
+    Key(
         name="compression.enabled",
         kind="flag",
         default=False,
+        plan="compression.enabled",
         doc="Whether runs put old memories of low importance in summaries (classic: true).",
     ),
     Key(
         name="compression.trigger",
         kind="whole",
         default=1000,
+        plan="compression.triggerAt",
         doc="How many memories must be active, notes not counted, before any is compressed.",
     ),
     Key(
         name="compression.keep",
         kind="count",
         default=300,
+        plan="compression.recentToKeep",
         doc="The newest memories that are never compressed.",
     ),
     Key(
         name="compression.below",
         kind="weight",
         default=0.45,
-        doc="Only memories of a lower importance are compressed.",
+        plan="compression.importanceThreshold",
+        doc="Only memories of a lower importance are compressed (classic: 0.3).",
     ),
     Key(
         name="compression.protected_tags",
         kind="texts",
         default=("commitment", "preference", "decision"),
+        plan="compression.protectedTags",
         doc="Tags and types that are never compressed.",
+    ),
+    Key(
+        name="compression.protect_entities",
+        kind="flag",
+        default=True,
+        plan="compression.protectEntityRefs",
+        doc="Whether memories with an entity that a person or a model named are never compressed.",
     ),
     Key(
         name="threads.gap",
@@ -282,13 +419,13 @@ CHECKS: tuple[Key, ...] = (
         name="tags.vocabulary",
         kind="texts",
         default=(),
-        doc="The tags that `check` allows, or shell patterns such as `project/*`; none is any.",
+        doc="The tags that `check` allows, or shell patterns such as `project/*`; none: any word.",
     ),
     Key(
         name="tags.pattern",
         kind="pattern",
-        default=None,
-        doc="A regular expression that a tag may fit instead.",
+        default=TAG_PATTERN,
+        doc="What a tag looks like; with a vocabulary it counts only where it is given.",
     ),
 )
 
@@ -339,6 +476,7 @@ RECALL: tuple[Key, ...] = (
         name="recall.recency",
         kind="weight",
         default=Merits().recency,
+        plan="retrieval.recencyWeight",
         doc="The share of a score that its age decides.",
     ),
     Key(
@@ -346,6 +484,21 @@ RECALL: tuple[Key, ...] = (
         kind="duration",
         default=format_duration(Merits().half_life),
         doc="Age at which that share is halved.",
+    ),
+    Key(
+        name="recall.exclude_statuses",
+        kind="texts",
+        default=EXCLUDED,
+        words=EXCLUDED,
+        plan="retrieval.excludeStatuses",
+        doc="Statuses that a search leaves out where it names none.",
+    ),
+    Key(
+        name="recall.boost_access",
+        kind="flag",
+        default=True,
+        plan="retrieval.boostAccessCount",
+        doc="Whether retrievals add to a score.",
     ),
     Key(
         name="recall.access",
@@ -377,7 +530,21 @@ def chunks_of(get: Callable[[str], Any]) -> ChunkRules:
     from memrepo.policies.chunking import ChunkRules
 
     return ChunkRules(
-        target=get("chunking.target"), least=get("chunking.min"), overlap=get("chunking.overlap")
+        enabled=get("chunking.enabled"),
+        target=get("chunking.target"),
+        least=get("chunking.min"),
+        overlap=get("chunking.overlap"),
+    )
+
+
+def contradictions_of(get: Callable[[str], Any]) -> ContradictionRules:
+    """Return which pairs of memories are compared, and what is decided without a person."""
+    return ContradictionRules(
+        enabled=get("contradictions.enabled"),
+        similarity=float(get("contradictions.similarity")),
+        confidence=float(get("contradictions.confidence")),
+        auto_resolve=get("contradictions.auto_resolve"),
+        undated=get("contradictions.undated"),
     )
 
 
@@ -415,7 +582,7 @@ def weights_of(get: Callable[[str], Any]) -> Weights:
         ),
         merits=Merits(
             recency=float(get("recall.recency")),
-            access=float(get("recall.access")),
+            access=float(get("recall.access")) if get("recall.boost_access") else 0.0,
             half_life=parse_duration(get("recall.half_life")),
             importance=float(get("recall.importance")),
             note=float(get("recall.note")),

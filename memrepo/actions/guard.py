@@ -27,6 +27,7 @@ from memrepo.core.secret_kinds import SWITCHED
 from memrepo.core.secrets import find_secrets
 from memrepo.core.state import State, apply
 from memrepo.merge.tombstones import Tombstone, tombstones_in
+from memrepo.policies.rules import PageRules
 from memrepo.store.around import grounds
 from memrepo.views.pages import render_views
 
@@ -190,10 +191,10 @@ def close_calls(before: State, after: State, actor: str) -> tuple[Problem, ...]:
     )
 
 
-def with_pages(state: State, changes: Iterable[Change], *, personal: bool) -> tuple[Change, ...]:
+def with_pages(state: State, changes: Iterable[Change], rules: PageRules) -> tuple[Change, ...]:
     """Return changes and the views that follow them: what is rejected is not printed on."""
     made = tuple(changes)
-    return (*made, *render_views(apply(state, made), personal=personal))
+    return (*made, *render_views(apply(state, made), rules))
 
 
 def barred_ids(state: State, stone: Tombstone, bars: Callable[[Memory], bool]) -> tuple[str, ...]:

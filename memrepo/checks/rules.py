@@ -137,10 +137,11 @@ class Nowhere:
 
 
 class Wants(msgspec.Struct, frozen=True, kw_only=True):
-    """What a repository's configuration asks of its files; an empty vocabulary allows any tag.
+    """What a repository's configuration asks of its files.
 
-    Without a budget of its own the hot cache has that of `HotRules`. `decay_classes` are those that
-    it adds to the ones of `TTLS`.
+    A tag is in the vocabulary or fits the pattern; without either it fits `TAG_PATTERN`. Without a
+    budget of its own the hot cache has that of `HotRules`. `decay_classes` are those that it adds
+    to the ones of `TTLS`.
     """
 
     tags: tuple[str, ...] = ()

@@ -23,6 +23,9 @@ _CHECKBOX = regex(r"^\[[ xX]\]\s+")
 _LEADING_DATE = regex(r"^[\[(]?\d{4}-\d{2}-\d{2}[\])]?(?:\s*[:–—-])?\s+")
 _BLANKS = regex(r"\s+")
 _NOT_SLUG = regex(r"[^a-z0-9]+")
+TAG_PATTERN = r"\w[\w./:+#-]*"
+"""What a tag looks like by default: one word, such as `garden`, `project/shed` or `c++`."""
+_NOT_TAG = regex(r"[^\w./:+#]+")
 
 
 def visible(text: str) -> str:
@@ -110,3 +113,8 @@ def slugify(text: str) -> str:
         cut = slug[: SLUG_LENGTH + 1].rfind("-")
         slug = slug[: cut if cut >= SLUG_LENGTH // 2 else SLUG_LENGTH].strip("-")
     return slug or "memory"
+
+
+def as_tag(text: str) -> str:
+    """Return a text as a tag: hyphens for what no tag holds; empty where nothing is left."""
+    return _NOT_TAG.sub("-", text.strip()).lstrip("-./:+#").rstrip("-")

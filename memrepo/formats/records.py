@@ -14,6 +14,7 @@ from typing import Any, cast
 import msgspec
 
 from memrepo.core.fields import Node, Raw, ValueMismatch
+from memrepo.core.ids import as_tag
 from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -100,6 +101,9 @@ class Given:
         except ValueMismatch as mismatch:
             self.note(key or name, str(mismatch), line)
             return
+        if name == "tags":
+            words = (as_tag(tag) for tag in cast("tuple[str, ...]", read))
+            read = tuple(filter(None, dict.fromkeys(words)))
         if read != BY_NAME[name].default:
             self.fields[name] = read
 

@@ -228,6 +228,8 @@ class CompressionRules(msgspec.Struct, frozen=True, kw_only=True):
     keep: int = 300
     below: float = 0.45
     protected: tuple[str, ...] = ("commitment", "preference", "decision")
+    entities: bool = True
+    """Whether a memory with an entity that a person or a model named is never compressed."""
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
@@ -258,7 +260,7 @@ def candidates(
     found = [
         m
         for m in proper[: max(0, len(proper) - rules.keep)]
-        if score(m) < rules.below and m.id not in spared and not _is_protected(m, shown)
+        if score(m) < rules.below and m.id not in spared and not _is_protected(m, shown, rules)
     ]
     return found if len(found) >= LEAST else []
 
@@ -268,14 +270,14 @@ def _age(memory: Memory) -> tuple[str, str]:
     return created.isoformat() if created else "", memory.id
 
 
-def _is_protected(memory: Memory, words: Collection[str]) -> bool:
+def _is_protected(memory: Memory, words: Collection[str], rules: CompressionRules) -> bool:
     """Tell whether a memory stays as it is: by its kind, its flags, its names, or a person."""
     return (
         is_kept(memory)
         or memory.type == "summary"
         or memory.standing == "contested"  # a person is asked about it
         or memory.flag("user_marked")
-        or bool(memory.texts("entities"))
+        or (rules.entities and bool(memory.texts("entities")))
         or bool(memory.text("compressed_into"))  # it was brought back
         or any(normalise(word) in words for word in (memory.type, *memory.texts("tags")))
     )

@@ -33,6 +33,7 @@ class ChunkRules(msgspec.Struct, frozen=True, kw_only=True):
     `overlap` sentences of it.
     """
 
+    enabled: bool = True
     target: int = 200
     least: int = 150
     overlap: int = 2
@@ -84,7 +85,7 @@ def _bare(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def chunks(text: str, rules: ChunkRules) -> tuple[Chunk, ...]:
     """Cut a text into chunks; a short one, or one of a single sentence, is its own only chunk."""
     bare = text.strip()
-    if bare and token_count(bare) < rules.least:
+    if bare and (not rules.enabled or token_count(bare) < rules.least):
         start = text.index(bare)
         return (_chunk(text, 0, [(start, start + len(bare))]),)
     spans = sentences(text)

@@ -151,8 +151,12 @@ def automatic(memory: Memory) -> str:
     """Return the class that classification gives a memory by the rules in force."""
     if memory.type == "summary":
         return SUMMARY
-    told = next((e for e in ENTITIES if e in (memory.type, *memory.texts("tags"))), "")
-    return classify(told or memory.text("subject"), memory.text("predicate"), memory.body)
+    named = (memory.type, *memory.texts("tags"))
+    told = next((e for e in ENTITIES if e in named), "") or memory.text("subject")
+    entities = memory.texts("entities") or ("",)
+    key, text = memory.text("predicate"), memory.body
+    classes = {classify(entity, key, text) for entity in (told, *entities)}
+    return "permanent" if "permanent" in classes else classify(told, key, text)
 
 
 def class_of(memory: Memory) -> str:

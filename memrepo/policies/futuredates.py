@@ -51,6 +51,14 @@ def future_date(text: str, said: datetime, cap: timedelta = CAP) -> datetime | N
     return min(found, said + cap)
 
 
+def day_named(text: str) -> str:
+    """Return the first day of the calendar that a text names, as written, or an empty string."""
+    if not _LIKELY.search(text):
+        return ""
+    found = (pattern.search(text) for pattern in (_ISO, _MONTH_DAY, _DAY_MONTH))
+    return next((one[0] for one in found if one), "")
+
+
 def _moments(text: str, said: datetime) -> Iterator[datetime]:
     for year, month, day in _ISO.findall(text):
         yield from _on(int(year), int(month), int(day))

@@ -4,6 +4,9 @@ Lineage: openclaw-engram, importance. It ranks and it bounds compression; nothin
 hidden for a low score. Deliberate differences: reasons are stable codes, words come from a file a
 language, keywords keep letters of every script, and a short text in a script without blanks is
 not trivial, since two such characters are a word.
+
+By the rule `levels` (the plan of that lineage) the strongest reason decides on the level, and the
+sum on the place within it.
 """
 
 from __future__ import annotations
@@ -18,6 +21,8 @@ from memrepo.core.ids import normalise
 from memrepo.core.memory import Importance, Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
+from memrepo.policies.decay import segments
+from memrepo.policies.futuredates import day_named
 from memrepo.policies.lexicon import Lexicon, tokens
 from memrepo.policies.terms import SPACELESS
 
@@ -60,12 +65,28 @@ CATEGORY_OF_TYPE: Mapping[str, str] = MappingProxyType(
     }
 )
 """What the original calls the types of memories; one that replaces another is a correction."""
+LEVEL_OF_CATEGORY: Mapping[str, str] = MappingProxyType(
+    {
+        "preference": "critical",
+        "entity": "critical",
+        "relationship": "critical",
+        "correction": "high",
+        "principle": "high",
+        "commitment": "high",
+        "decision": "high",
+    }
+)
+"""The least level of a category by the rule `levels`."""
+PERSONAL = frozenset("name email phone address birthday born location language".split())
+"""Predicates of what tells of a person, by the rule `levels`."""
 TAGS = frozenset(("important", "critical", "preference", "decision", "rule", "principle"))
 REASONS = 5
 KEYWORDS = 5
 _TRIVIAL = 0.1
 BASE = 0.5
 _POINTS = {"critical": 0.20, "high": 0.12, "hedging": -0.15, "personal": 0.05, "specifics": 0.03}
+_LEVEL_ONLY = {"about": 0.0, "dated": 0.0}
+"""What counts by the rule `levels` only: it raises the level and adds nothing."""
 _TAG = 0.05
 _LONG = 200
 _LENGTH = 0.1
@@ -91,12 +112,15 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
 
 def importance_of(memory: Memory, lexicon: Lexicon) -> Scored:
     """Score a memory: its body by its type and tags; the flag `critical` counts as the tag."""
-    return score(memory.body, _category(memory), _tags(memory), lexicon)
+    return score(memory.body, _category(memory, lexicon), _tags(memory), lexicon)
 
 
-def _category(memory: Memory) -> str:
-    replaces = bool(memory.texts("supersedes"))
-    return "correction" if replaces else CATEGORY_OF_TYPE.get(memory.type, "")
+def _category(memory: Memory, lexicon: Lexicon) -> str:
+    if memory.texts("supersedes"):
+        return "correction"
+    if lexicon.rule == "levels" and not PERSONAL.isdisjoint(segments(memory.text("predicate"))):
+        return "entity"
+    return CATEGORY_OF_TYPE.get(memory.type, "")
 
 
 def _tags(memory: Memory) -> tuple[str, ...]:
@@ -108,7 +132,8 @@ def score_of(memory: Memory, lexicon: Lexicon) -> float:
 
     def work_out() -> float:
         text = memory.body.strip()
-        return round(_exact(_points(text, _category(memory), _tags(memory), lexicon)), 2)
+        points = _points(text, _category(memory, lexicon), _tags(memory), lexicon)
+        return round(_exact(points, lexicon), 2)
 
     return memory.once(f"score {lexicon.more}", work_out)
 
@@ -117,7 +142,7 @@ def score(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> Sc
     """Score a text by a category of the original and its tags; the level is of the exact sum."""
     text = text.strip()
     points = tuple(_points(text, category, tags, lexicon))
-    exact = _exact(points)
+    exact = _exact(points, lexicon)
     if _is_nothing(points):
         found = Importance(score=exact, level="trivial", reasons=("trivial",))
         return Scored(importance=found, points=points)
@@ -140,14 +165,32 @@ def _is_nothing(points: Sequence[Point]) -> bool:
     return bool(points) and points[0].code == "trivial"
 
 
-def _exact(points: Sequence[Point]) -> float:
-    """Return the sum of points, from 0 to 1."""
+def _exact(points: Sequence[Point], lexicon: Lexicon) -> float:
+    """Return the score of points, from 0 to 1: their sum, or a place within their level."""
     if _is_nothing(points):
         return _TRIVIAL
     exact = BASE
     for point in points:
         exact += point.weight
-    return min(1.0, max(0.0, exact))
+    exact = min(1.0, max(0.0, exact))
+    if lexicon.rule != "levels":
+        return exact
+    level = _level_of_reasons(points)
+    above = [least for least in LEVELS.values() if least > LEVELS[level]]
+    return LEVELS[level] + (min(above, default=1.0) - LEVELS[level]) * min(exact, 0.99)
+
+
+def _level_of_reasons(points: Sequence[Point]) -> str:
+    """Return the level of the strongest reason, one lower where the text is unsure."""
+    codes = {point.code for point in points}
+    levels = {LEVEL_OF_CATEGORY.get(p.words, "normal") for p in points if p.code == "category"}
+    if codes & {"critical", "about", "tags"}:
+        levels.add("critical")
+    if codes & {"high", "dated"}:
+        levels.add("high")
+    ranked = [*LEVELS]
+    at = min((ranked.index(level) for level in levels), default=ranked.index("normal"))
+    return ranked[at + ("hedging" in codes)]
 
 
 def _nothing(text: str, cut: Sequence[str], lexicon: Lexicon) -> str:
@@ -163,23 +206,40 @@ def _nothing(text: str, cut: Sequence[str], lexicon: Lexicon) -> str:
 
 
 def _points(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> list[Point]:
+    if lexicon.rule == "off":
+        return []
     cut = tokens(text)
     if said := _nothing(text, cut, lexicon):
         return [Point(code="trivial", weight=_TRIVIAL, words=said)]
-    return list(_reasons(text, category, tags, lexicon.found(cut)))
+    hits = lexicon.found(cut)
+    if lexicon.rule == "levels":
+        return list(_reasons(text, category, tags, _with_day(text, hits), _POINTS | _LEVEL_ONLY))
+    return list(_reasons(text, category, tags, hits, _POINTS))
+
+
+def _with_day(text: str, hits: dict[str, str]) -> dict[str, str]:
+    """Add the day that a text names, which may be a deadline."""
+    if day := day_named(text):
+        hits["dated"] = day
+    return hits
 
 
 def _reasons(
-    text: str, category: str, tags: Iterable[str], hits: dict[str, str]
+    text: str,
+    category: str,
+    tags: Iterable[str],
+    hits: dict[str, str],
+    weights: Mapping[str, float],
 ) -> Iterator[Point]:
     if "specifics" not in hits and (number := _SPECIFIC.search(normalise(text))):
         hits["specifics"] = number[0]
     said = {
         code: Point(code=code, weight=weight, words=hits[code])
-        for code, weight in _POINTS.items()
+        for code, weight in weights.items()
         if code in hits
     }
-    yield from (said[code] for code in ("critical", "high", "hedging") if code in said)
+    first = ("critical", "about", "high", "dated", "hedging")
+    yield from (said[code] for code in first if code in said)
     if weight := CATEGORIES.get(category):
         yield Point(code="category", weight=weight, words=category)
     if (over := len(text) - _LONG) > 0:

@@ -27,7 +27,7 @@ from memrepo.core.ids import digest, normalise
 from memrepo.core.memory import Cells, Memory, each_once
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
-from memrepo.policies.rules import SIGNALS
+from memrepo.policies.rules import SIGNALS, ImportanceRule
 from memrepo.policies.terms import SPACELESS
 
 _ASCII_TOKEN = regex(r"\w+", re.ASCII)
@@ -46,7 +46,8 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
 
     `phrases` gives by first token the phrases that begin with it, each with its signal; `stop`
     holds the stop words of each language, `kinds` how many kinds of characters a trivial text has
-    at most. `more` is a print of what was added to the shipped ones.
+    at most. `more` is a print of what was added to the shipped ones, `rule` says how importance is
+    scored by them.
     """
 
     phrases: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]]
@@ -54,6 +55,7 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     kinds: int
     stop: tuple[frozenset[str], ...]
     more: str = ""
+    rule: ImportanceRule = "sum"
 
     def found(self, cut: Sequence[str]) -> dict[str, str]:
         """Return the first phrase of each signal that stands in a text that is cut into tokens."""
@@ -97,7 +99,7 @@ def _bare(cut: Iterable[str]) -> str:
     return _REPEATED.sub(r"\1", " ".join(cut))
 
 
-def lexicon(more: _Words | None = None) -> Lexicon:
+def lexicon(more: _Words | None = None, rule: ImportanceRule = "sum") -> Lexicon:
     """Return the words of the shipped languages, and more words of the same lists."""
     more = more or {}
     languages = (*_shipped(), more)
@@ -114,7 +116,8 @@ def lexicon(more: _Words | None = None) -> Lexicon:
         trivial=trivial,
         kinds=max(len(set(text) - {" "}) for text in trivial),
         stop=tuple(_folded(words["stop"]) | always for words in _shipped()),
-        more=digest([more])[:16] if more else "",
+        more=digest([more, rule])[:16] if more or rule != "sum" else "",
+        rule=rule,
     )
 
 

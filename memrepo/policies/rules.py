@@ -12,9 +12,11 @@ from typing import Literal
 
 import msgspec
 
-SIGNALS = ("critical", "high", "hedging", "personal", "specifics")
+SIGNALS = ("critical", "high", "hedging", "personal", "specifics", "about")
 LISTS = ("trivial", *SIGNALS, "stop")
 """The lists of words by which importance is weighed; `importance.words` may add to each."""
+ImportanceRule = Literal["sum", "levels", "off"]
+"""How importance is scored: points add up, the strongest reason decides, or not at all."""
 Size = Literal["small", "normal", "large", "all"]
 SHELF_SIZES: Mapping[Size, float] = MappingProxyType(
     {"small": 0.5, "normal": 1.0, "large": 2.0, "all": float("inf")}
@@ -121,6 +123,27 @@ class ArchiveRules(msgspec.Struct, frozen=True, kw_only=True):
     after: timedelta | None = None
     demoted_after: timedelta | None = None
     review_after: timedelta = timedelta(days=180)
+
+
+class ContradictionRules(msgspec.Struct, frozen=True, kw_only=True):
+    """Which pairs a run compares, and when it decides one without a person.
+
+    A model is asked about a pair above `similarity`; a pair above `confidence` is decided where
+    `auto_resolve` says so, and without dated evidence where `undated` does.
+    """
+
+    enabled: bool = True
+    similarity: float = 0.0
+    confidence: float = 0.9
+    auto_resolve: bool = True
+    undated: bool = False
+
+
+class PageRules(msgspec.Struct, frozen=True, kw_only=True):
+    """Which pages there are: those of a personal profile, and how many topics (0: no such page)."""
+
+    personal: bool = True
+    topics: int = 50
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):

@@ -54,13 +54,15 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def assign(turns: Iterable[Turn], gap: timedelta = GAP) -> list[list[Turn]]:
-    """Part turns, in order, into threads: at another session key, or after more than the gap."""
+    """Part turns, in order, into threads: at another session key, or after more than the gap.
+
+    A turn without a key is of the last key, whatever time lies between.
+    """
     found: list[list[Turn]] = []
     key, last = "", None
     for turn in turns:
         if last is None or (key and turn.key and turn.key != key) or _apart(last, turn, gap):
             found.append([])
-            key = ""
         key, last = turn.key or key, turn
         found[-1].append(turn)
     return found

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
-from memrepo.core.ids import claim_id, normalise, text_hash, visible
+from memrepo.core.ids import as_tag, claim_id, normalise, text_hash, visible
 from memrepo.core.judge import CanonicalClaim, Cluster
 from memrepo.core.memory import OWN_ACTOR, Memory, Source, Stamp
 from memrepo.core.places import COUNT
@@ -23,10 +23,13 @@ from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.policies.entities import held
+from memrepo.policies.rules import ContradictionRules
 from memrepo.purify.clusters import only_reflecting, two_roles
 from memrepo.purify.decisions import Findings, single_decisions
 from memrepo.purify.known import Former, Known, free_path, storable
 from memrepo.purify.marks import Marks
+
+_USUAL = ContradictionRules()
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -63,10 +66,11 @@ def assemble(
     now: datetime,
     findings: Findings = MappingProxyType({}),
     marks: Marks | None = None,
+    rules: ContradictionRules = _USUAL,
 ) -> Assembled:
     """Decide for every claim whether it is known, reworded, a probable duplicate, or new."""
     marks = marks or Marks(state.memories)
-    known = Known(state=state, former=former, now=now, marks=marks)
+    known = Known(state=state, former=former, now=now, marks=marks, rules=rules)
     members = {cluster.cluster_id: cluster for cluster in clusters}
     decisions: list[Decision] = []
     quarantined: list[Decision] = []
@@ -277,7 +281,7 @@ def _memory(
         "context": context,
         "standing": standing,
         "home": claim.home,
-        "tags": claim.tags,
+        "tags": tuple(filter(None, map(as_tag, claim.tags))),
         "created": known.now,
         "generated": Stamp(by=OWN_ACTOR, at=known.now),
         "sources": sources,

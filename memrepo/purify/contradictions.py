@@ -36,6 +36,7 @@ from memrepo.core.memory import OWN_ACTOR, Memory, editable
 from memrepo.core.state import State
 from memrepo.policies.conflicts import contradicts, links_of, still_contested
 from memrepo.policies.evidence import same_place
+from memrepo.policies.rules import ContradictionRules
 from memrepo.purify.answers import Kept
 from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.batches import Asked, Asking, ask_pairs
@@ -51,6 +52,7 @@ from memrepo.purify.holds import fingerprints
 from memrepo.purify.known import Former, Known, prior_of
 from memrepo.purify.marks import Marks
 
+_USUAL = ContradictionRules()
 NEWS = ("new_claim", "probable_duplicate", "reworded")
 Pair = tuple[str, str]
 """A cluster, or a memory that stands, and the memory that its claim is compared with."""
@@ -74,27 +76,35 @@ def verified(
     setting: Asking,
     statements: Statements | None = None,
     marks: Marks | None = None,
+    rules: ContradictionRules = _USUAL,
+    judge: Judge | None = None,
 ) -> Verified:
     """Assemble claims, once more where a second look at their contradictions changed something.
 
     What a model says that a claim replaces is looked at once more too, as any contradiction is.
+    `judge` looks at them where it is not the one that worded the claims.
     """
+    judge = judge or setting.judge
+    asked: Asked[Finding] = Asked(name="contradiction")
+    if not rules.enabled:
+        claims = tuple(replace(c, supersedes=(), contradictions=()) for c in claims)
+        made = assemble(state, groups, claims, former, setting.now, marks=marks)
+        return Verified(claims=claims, made=made, asked=asked)
     replacing: frozenset[Pair] = frozenset()
     if setting.judge.prompt_hash:
         replacing = frozenset((c.cluster_id, old) for c in claims for old in c.supersedes)
         claims = tuple(map(_doubted, claims))
-    made = assemble(state, groups, claims, former, setting.now, marks=marks)
-    asked: Asked[Finding] = Asked(name="contradiction")
-    pool, is_model = Pool(state, made, statements), bool(setting.judge.prompt_hash)
+    made = assemble(state, groups, claims, former, setting.now, marks=marks, rules=rules)
+    pool, is_model = Pool(state, made, statements, rules.similarity), bool(judge.prompt_hash)
     pairs = _suspicions(made, claims, replacing, pool, is_model)
     suspicions = dict(pairs)
-    findings = ask(suspicions, setting.local_now, setting.judge, asked, setting.kept)
-    harmless = harmless_of(suspicions, findings, setting.judge)
+    findings = ask(suspicions, setting.local_now, judge, asked, setting.kept)
+    harmless = harmless_of(suspicions, findings, judge)
     rest = tuple(_believed(c, findings) for c in claims if c.cluster_id not in asked.open)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
     if not held and rest == claims:
         return Verified(claims=claims, made=made, asked=asked, harmless=harmless)
-    made = assemble(state, groups, rest, former, setting.now, held, marks)
+    made = assemble(state, groups, rest, former, setting.now, held, marks, rules)
     return Verified(claims=rest, made=made, asked=asked, harmless=harmless)
 
 
@@ -327,12 +337,17 @@ class Pool:
     """The claims that recall will see after a run, as far as the run is known."""
 
     def __init__(
-        self, state: State, made: Assembled | None = None, statements: Statements | None = None
+        self,
+        state: State,
+        made: Assembled | None = None,
+        statements: Statements | None = None,
+        similarity: float = 0.0,
     ) -> None:
         """Take a state with what a run makes of it; `statements` may know most of it already."""
         made = made or Assembled()
         self._statements = statements or Statements()
         self._is_followed = False
+        self._similarity = similarity
         reworded = {u.id: u for u in made.rewords}
         self.memories = editable(compared_in(state))
         for id_ in sorted(self.memories.keys() & reworded):
@@ -372,7 +387,8 @@ class Pool:
         claim, statements = prior_of(self.memories[id_]), self._follow()
         rows: list[tuple[str, Why]] = [(o, "changed") for o in sorted(statements.changed(claim))]
         if is_model:
-            rows += [(other, "similar") for other in statements.similar(claim, MAX_SIMILAR)]
+            near = statements.similar(claim, MAX_SIMILAR, self._similarity)
+            rows += [(other, "similar") for other in near]
         return rows
 
     def _follow(self) -> Statements:
@@ -400,6 +416,7 @@ def among(
     compared: Collection[str],
     changed: Collection[str] | None = None,
     statements: Statements | None = None,
+    rules: ContradictionRules = _USUAL,
 ) -> Among:
     """Decide every suspected pair of active memories, at most MAX_ASKED with a model.
 
@@ -409,13 +426,15 @@ def among(
     """
     asked: Asked[Finding] = Asked(name="contradiction")
     is_model = bool(judge.prompt_hash)
-    pairs = _suspected(never, compared, changed, Pool(state, None, statements), is_model)
+    pool = Pool(state, None, statements, rules.similarity)
+    pairs = _suspected(never, compared, changed, pool, is_model)
     chosen = dict(islice(pairs, MAX_ASKED) if is_model else pairs)
     findings = ask(chosen, now, judge, asked)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
     steps: list[Step] = []
     if held:
-        known = Known(state=state, former=Former(), now=now, marks=Marks(state.memories))
+        marks = Marks(state.memories)
+        known = Known(state=state, former=Former(), now=now, marks=marks, rules=rules)
         decided = (decided_pair(known, *pair, found) for pair, found in held.items())
         steps = [step for step in decided if step is not None]
     harmless = harmless_of(chosen, findings, judge)

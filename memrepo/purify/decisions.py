@@ -258,15 +258,21 @@ class Statements:
                 by_key.setdefault(key, []).append(id_)
         self._by_key = {k: found for k, found in by_key.items() if 1 < len(found) <= MAX_VALUES}
 
-    def similar(self, claim: PriorClaim, most: int) -> list[str]:
-        """Return the statements that are most likely about the same thing, best first."""
+    def similar(self, claim: PriorClaim, most: int, above: float = 0.0) -> list[str]:
+        """Return the statements that are most likely about the same thing, best first.
+
+        The cosine of their words with the claim's is larger than `above`.
+        """
         from memrepo.policies.change import read
+        from memrepo.policies.matching import cosine
 
         mine, found = read(claim.text), []
+        words = tokens(claim.text)
         for id_ in self.neighbours(claim, MAX_COMPARED):
             other = read(self._held[id_].said)
             is_other = mine.numbered and other.numbered and not mine.numbered & other.numbered
-            if not is_other and _share_a_matter(mine, other):
+            is_near = cosine(words, tokens(self._held[id_].said)) > above
+            if is_near and not is_other and _share_a_matter(mine, other):
                 found.append(id_)
         return found[:most]
 
@@ -369,9 +375,6 @@ def is_resolved(known: Known, new: str, old: str) -> bool:
     return case.by.startswith(("human:", "process:")) or not known.has_news(new)
 
 
-SURE = 0.9
-"""A supersession is taken above this confidence (the engram lineage's revised value)."""
-
 UNNAMED = "contradiction"
 """The reason where nobody gave one."""
 Findings = Mapping[tuple[str, str], Finding]
@@ -412,6 +415,8 @@ def _left_behind(known: Known, doubt: _Doubt) -> Step | None:
     """
     new, old = known.current(doubt.new), known.current(doubt.old)
     if not (new.status == old.status == "active" and doubt.sure is not None) or by_person(old):
+        return None
+    if not known.rules.auto_resolve:
         return None
     if not old.sources or known.stands(old) or not known.stands(new):
         return None
@@ -536,7 +541,7 @@ def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
     seen = noticed(prior_of(one), prior_of(two))
     if seen is not None and seen.is_certain and seen.newer == "first":
         return ""
-    return "no date says that it is over"
+    return "" if known.rules.undated else "no date says that it is over"
 
 
 _WORDS = regex(r"\w+")
@@ -566,8 +571,10 @@ def _not_sure(known: Known, new: str, old: str, sure: float) -> str:
     """
     if known.current(new).status != "active":
         return f"a {known.current(new).status} statement was made again"
-    if sure <= SURE:
+    if sure <= known.rules.confidence:
         return "a newer statement, but not a sure one"
+    if not known.rules.auto_resolve:
+        return "a newer statement, left to a person (`contradictions.auto_resolve`)"
     return "" if known.current(old).status == "active" and old != new else "superseded already"
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from memrepo.core.codec import normal_body
-from memrepo.core.ids import claim_id, text_hash
+from memrepo.core.ids import as_tag, claim_id, text_hash
 from memrepo.core.judge import Profile
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Retired, Source, Stamp
 from memrepo.core.patterns import regex
@@ -220,7 +220,7 @@ def _tags(reader: RecordReader) -> tuple[str, ...]:
     good = [tag for tag in items if isinstance(tag, str) and 0 < len(tag) <= _NAME_LIMIT]
     if len(good) < len(items):
         reader.note("secondaryTags", f"found {len(items) - len(good)} tags that are no short text")
-    return tuple(dict.fromkeys(good))
+    return tuple(filter(None, dict.fromkeys(map(as_tag, good))))
 
 
 def _stamp(reader: RecordReader, how: Reading) -> Stamp:

@@ -16,6 +16,7 @@ from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.places import COUNT, LISTED, hashes_of, listed, places_of
 from memrepo.core.state import State
 from memrepo.policies import matching
+from memrepo.policies.rules import ContradictionRules
 from memrepo.purify.clusters import two_roles
 from memrepo.purify.gather import SHORT
 from memrepo.purify.marks import Marks, bare, of_bare, of_hash, of_subject, own_hash
@@ -84,6 +85,7 @@ class Known(msgspec.Struct):
     former: Former
     now: datetime
     marks: Marks
+    rules: ContradictionRules = msgspec.field(default_factory=ContradictionRules)
     fresh: dict[str, Memory] = msgspec.field(default_factory=dict)
     grown: dict[str, tuple[Source, ...]] = msgspec.field(default_factory=dict)
     by_text: dict[str, str] = msgspec.field(default_factory=dict)

@@ -23,7 +23,7 @@ from memrepo.core.state import State, apply
 from memrepo.merge.tombstones import describe_bar
 from memrepo.policies.kept_words import KeptPostings
 from memrepo.policies.retrieval import Near, Reach, Retrieval
-from memrepo.policies.rules import Size
+from memrepo.policies.rules import ContradictionRules, Size
 from memrepo.purify.answers import Kept
 from memrepo.purify.assemble import Assembled, Decision
 from memrepo.purify.batches import Asked, Choose, Failure, ask_claims, ask_promotions
@@ -89,6 +89,10 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """How many claims the repository is to hold."""
     learn: bool = True
     """Whether the owner's decisions move the ranks of similar statements."""
+    contradictions: ContradictionRules = msgspec.field(default_factory=ContradictionRules)
+    """Which pairs are compared, and what is decided without a person."""
+    comparer: Judge | None = None
+    """Who looks at contradictions, where that is not the judge."""
     kept_marks: Callable[[], KeptPostings | None] | None = None
     """By what memories are recognised, where an earlier run kept that."""
 
@@ -158,7 +162,17 @@ def purify(
     groups, verdicts = _dropped(groups, verdicts, worded)
     former = Former(gathered.former, reader.standing, _before(cursor, reader), reader.holding)
     parts, answers = divide(groups, tuple(worded.answers))
-    looked = verified(state, parts, answers, former, setting, setting.statements, marks)
+    looked = verified(
+        state,
+        parts,
+        answers,
+        former,
+        setting,
+        setting.statements,
+        marks,
+        setting.contradictions,
+        setting.comparer,
+    )
     claims, made, compared = looked.claims, looked.made, looked.asked
     whole_ones = {group.cluster_id: group for group in groups}
     asked_of = (*groups, *(p for p in parts if whole_ones.get(p.cluster_id) != p))

@@ -141,8 +141,10 @@ class Ledger:
 
     # -- writing -----------------------------------------------------------------------------
 
-    def record(self, events: Iterable[Event], now: datetime) -> None:
+    def record(self, events: Iterable[Event], now: datetime, flush_at: int = FLUSH_AT) -> None:
         """Add events to the buffer: once this returns they outlive this process.
+
+        A buffer of `flush_at` events is written to the ref.
 
         Raises Locked where another process holds the ledger for too long, OSError where the
         buffer cannot be written.
@@ -157,7 +159,7 @@ class Ledger:
                 os.write(buffer.fileno(), data)
                 buffer.seek(0)
                 count = sum(1 for _ in buffer)
-            if count >= FLUSH_AT:
+            if count >= flush_at:
                 self._flush(now)
 
     def flush(self, now: datetime) -> str:

@@ -26,11 +26,13 @@ from memrepo.core.plain import plain
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.lexicon import Topic, lexicon, topics_of
+from memrepo.policies.rules import PageRules
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 TOPICS = "TOPICS.md"
+_USUAL = PageRules()
 LIMIT = 500
 """Claims in one view file; above, the view is split by first tag."""
 FEW = 5
@@ -180,7 +182,9 @@ class _Page(msgspec.Struct, frozen=True, kw_only=True):
         return data
 
 
-def render_views(state: State, *, personal: bool, known: Known | None = None) -> list[Change]:
+def render_views(
+    state: State, rules: PageRules = _USUAL, known: Known | None = None
+) -> list[Change]:
     """Return the writes and deletions that make the views agree with the memories.
 
     A view whose bytes are the same is not written; one that is no longer due is deleted. Where
@@ -189,16 +193,16 @@ def render_views(state: State, *, personal: bool, known: Known | None = None) ->
     """
     known = {} if known is None else known
     changes: list[Change] = []
-    for page in (due := _due(state, known, personal=personal)):
+    for page in (due := _due(state, known, rules)):
         there = state.files.get(page.path)
         if not page.stands(there, known) and (data := page.rendered(known)) != there:
             changes.append(Write(path=page.path, data=data))
     return changes + [Delete(path=path) for path in _left_over(state, due)]
 
 
-def stale_views(state: State, *, personal: bool, known: Known) -> list[str]:
+def stale_views(state: State, rules: PageRules, known: Known) -> list[str]:
     """Return the views that do not agree with the memories; what is `known` is not rendered."""
-    due = _due(state, known, personal=personal)
+    due = _due(state, known, rules)
     stale = _left_over(state, due)
     for page in due:
         there = state.files.get(page.path)
@@ -210,8 +214,8 @@ def stale_views(state: State, *, personal: bool, known: Known) -> list[str]:
     return sorted(stale)
 
 
-def _due(state: State, known: Known, *, personal: bool) -> list[_Page]:
-    pages = _pages(state, known, personal=personal) if state.memories else ()
+def _due(state: State, known: Known, rules: PageRules) -> list[_Page]:
+    pages = _pages(state, known, rules) if state.memories else ()
     return sorted(pages, key=lambda page: page.path)
 
 
@@ -267,12 +271,12 @@ def _shown(active: Sequence[Memory]) -> Sequence[Memory]:
     return only(active, [t != "note" and s not in _HIDDEN_STANDINGS for t, s in told])
 
 
-def _pages(state: State, known: Known, *, personal: bool) -> Iterable[_Page]:
+def _pages(state: State, known: Known, rules: PageRules) -> Iterable[_Page]:
     """Yield the pages of the whole repository, and below `scopes/` those of each scope alone."""
     active = state.active
     scopes = {"": active[:0], **grouped(active, each(active, "scope"))}
     for scope, found in sorted(scopes.items(), key=itemgetter(0)):
-        yield from _pages_of(state, found, _folder(scope), known, personal=personal)
+        yield from _pages_of(state, found, _folder(scope), known, rules)
 
 
 def _folder(scope: str) -> str:
@@ -281,25 +285,28 @@ def _folder(scope: str) -> str:
 
 
 def _pages_of(
-    state: State, active: Sequence[Memory], folder: str, known: Known, *, personal: bool
+    state: State, active: Sequence[Memory], folder: str, known: Known, rules: PageRules
 ) -> Iterable[_Page]:
     shown = _shown(active)
     homes = grouped(shown, each(shown, "home"))
     for view in VIEWS:
         mine = homes.get(view.name, [])
-        if (view.personal and not personal) or (folder and not mine):
+        if (view.personal and not rules.personal) or (folder and not mine):
             continue
         if len(mine) <= LIMIT:
             yield _page(state, view, view.title, mine, folder + view.name)
         else:
             yield from _split(state, view, mine, folder, known)
     # Words of the configuration may differ between clones; pages follow from the tree alone.
-    words = lexicon()
-    if any(topics_of([memory], words) for memory in active):
+    words, most = lexicon(), rules.topics
+    if most and any(topics_of([memory], words) for memory in active):
+        how = [f"at most {most}"] if most != _USUAL.topics else []
         yield _Page(
             path=state.layout.view(folder + TOPICS),
-            of=_print_of(state, VIEWS[0], folder + TOPICS, _said(state, active)),
-            render=lambda: _rendered(f"{TOPICS}.j2", topics=_rounded(topics_of(active, words))),
+            of=_print_of(state, VIEWS[0], folder + TOPICS, [*_said(state, active), *how]),
+            render=lambda: _rendered(
+                f"{TOPICS}.j2", topics=_rounded(topics_of(active, words, most))
+            ),
         )
 
 

@@ -239,13 +239,13 @@ def test_views_follow_from_the_tree_alone(ugly_repo: Path, tmp_path: Path) -> No
 
     with Work(Call(where=ugly_repo, now=parse_time(NOW))) as work:
         state = work.tree.state()
-        assert render_views(state, personal=True) == []
+        assert render_views(state) == []
         reordered = State(
             layout=state.layout,
             files=state.files.edited({p: None for p in state.files if p.startswith("views/")}),
             memories=dict(sorted(state.memories.items(), reverse=True)),
         )
-        again = {change.path: change.data for change in render_views(reordered, personal=True)}
+        again = {change.path: change.data for change in render_views(reordered)}
     assert again == {n: d for n, d in files(ugly_repo).items() if n.startswith("views/")}
 
 

@@ -27,7 +27,7 @@ def state(tags: list[str], files: dict[str, bytes] | None = None) -> State:
 
 
 def written(of: State) -> dict[str, bytes]:
-    changes = pages.render_views(of, personal=True)
+    changes = pages.render_views(of)
     found = [(c.path, c.data) for c in changes if isinstance(c, Write)]
     assert len({path for path, _ in found}) == len(found)
     return dict(found)
@@ -58,7 +58,7 @@ def test_only_pages_that_were_written_here_are_deleted(monkeypatch: pytest.Monke
     foreign = {"views/LTMEMORY-thoughts.md": mine, "views/other.md": one["views/LTMEMORY.md"]}
     stale = {"views/LTMEMORY-old.md": many["views/LTMEMORY.md"]}
     stale |= {path: data for path, data in many.items() if "-a" in path}
-    changes = pages.render_views(state(["a"], {**one, **foreign, **stale}), personal=True)
+    changes = pages.render_views(state(["a"], {**one, **foreign, **stale}))
     assert set(changes) == {Delete(path=path) for path in stale}
 
 

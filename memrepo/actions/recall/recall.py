@@ -214,7 +214,7 @@ def index_of(
     wanted = Indexed(
         tree=tree,
         chunking=config.chunking,
-        words=repr(config.get("importance.words")),
+        words=" ".join(repr(config.get(f"importance.{k}")) for k in ("words", "rule", "enabled")),
         importance=importance,
         blob_id=store.work.blob_id,
         tick=tick,

@@ -24,6 +24,7 @@ from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
 from memrepo.core.places import COUNT
 from memrepo.core.secrets import without_secrets
+from memrepo.keys import EXCLUDED
 from memrepo.policies.chunking import CHARS_PER_TOKEN, token_count
 from memrepo.policies.excerpts import excerpt
 from memrepo.policies.reordering import Moment
@@ -256,7 +257,7 @@ def _weights(work: Work, request: Request) -> Weights:
 def _filter(work: Work, request: Request) -> Filter:
     """Return what is searched: what was true once may by now be superseded, or archived."""
     only = Filter(
-        statuses=tuple(request.statuses or ("active",)),
+        statuses=tuple(request.statuses or _usual(work)),
         types=tuple(request.types or ()),
         tags=tuple(request.tags or ()),
         scopes=tuple(request.scopes or ()),
@@ -265,7 +266,7 @@ def _filter(work: Work, request: Request) -> Filter:
     if not request.valid_at:
         return only
     held = true_then(work, work.tree.state(), request.valid_at)
-    statuses = request.statuses or ("active", "superseded", "archived")
+    statuses = request.statuses or ("active", *EXCLUDED)
     # What is past its time now was not so then.
     then = (EXPIRED,) if "active" in statuses else ()
     return replace(
@@ -273,6 +274,12 @@ def _filter(work: Work, request: Request) -> Filter:
         paths=frozenset(m.path for m in held.values()),
         statuses=tuple(dict.fromkeys((*statuses, *then))),
     )
+
+
+def _usual(work: Work) -> Sequence[str]:
+    """Return the statuses that are searched where none is named."""
+    excluded = work.config.get("recall.exclude_statuses")
+    return ["active", *(status for status in EXCLUDED if status not in excluded)]
 
 
 def _layered(work: Work, request: Request) -> LayeredResult:
@@ -348,7 +355,7 @@ def _earlier(memory: Memory) -> Earlier:
 
 def _archived(index: Index, request: Request, only: Filter) -> int:
     """Count the archived memories that match too, where only what is active was asked for."""
-    if request.statuses or request.valid_at:
+    if request.statuses or request.valid_at or "archived" in only.statuses:
         return 0
     return index.count(request.words, replace(only, statuses=("archived",)))[0]
 

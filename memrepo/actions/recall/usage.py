@@ -42,12 +42,8 @@ def touch(work: Work, ids: Iterable[str]) -> None:
     A look into the past is none: whoever looks there does not call this.
     """
     found = tuple(ids)
-    if not found:
-        return
-    start, at = current(work), seconds(work.call.now)
-    events = [Event(kind=RETRIEVAL, at=at, session=start.session, memory=id_) for id_ in found]
-    with suppress(OSError, Locked):
-        ledger_of(work.store).record([start, *events], work.call.now)
+    if found and work.config.get("access.enabled"):
+        count_restored(work, found)
 
 
 def count_restored(work: Work, ids: Iterable[str]) -> None:
@@ -55,4 +51,5 @@ def count_restored(work: Work, ids: Iterable[str]) -> None:
     start, at = current(work), seconds(work.call.now)
     events = [Event(kind=RETRIEVAL, at=at, session=start.session, memory=id_) for id_ in ids]
     with suppress(OSError, Locked):
-        ledger_of(work.store).record([start, *events], work.call.now)
+        ledger = ledger_of(work.store)
+        ledger.record([start, *events], work.call.now, work.config.get("access.buffer"))

@@ -16,6 +16,7 @@ from datetime import datetime
 import msgspec
 
 from memrepo import __version__
+from memrepo.actions.run.judge_choice import pair_judge
 from memrepo.actions.run.lifecycle import played
 from memrepo.actions.run.offer import Clerk, Offered, unsound
 from memrepo.actions.work import Work
@@ -176,19 +177,22 @@ Part = Callable[[State, Setting], Offered]
 
 def contradictions(state: State, setting: Setting) -> Offered:
     """Look at pairs of memories that may contradict each other; unsure ones wait for a person."""
-    if setting.judge is None:
+    rules = setting.work.config.contradictions
+    if setting.judge is None or not rules.enabled:
         return Offered()
-    before = setting.judge.usage
-    comparer = comparer_of(setting.judge)
+    judge = pair_judge(setting.work, setting.judge)
+    before = judge.usage
+    comparer = comparer_of(judge)
     changed = _changed(state, setting, comparer)
     found = among(
         state,
-        setting.judge,
+        judge,
         setting.now,
         setting.never,
         setting.compared,
         changed,
         setting.statements,
+        rules,
     )
     why = found.asked.stopped
     problems = (
@@ -207,7 +211,7 @@ def contradictions(state: State, setting: Setting) -> Offered:
     return Offered(
         steps=found.steps,
         problems=problems,
-        usage=setting.judge.usage.since(before),
+        usage=judge.usage.since(before),
         failures=tuple(found.asked.failures),
         compared=found.harmless,
         comparer=comparer if found.whole else "",

@@ -20,7 +20,7 @@ def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Cha
     With `afresh` every page is rendered; else not those that are known to be as they should.
     """
     known = {} if afresh else work.store.trees.records.pages
-    pages = render_views(state, personal=work.config.profile == "personal", known=known)
+    pages = render_views(state, work.config.pages, known)
     return [*pages, *hot_changes(state, hot_rules(work))]
 
 
@@ -31,8 +31,8 @@ def stale_files(work: Work) -> tuple[str, ...]:
     """
     records, key = work.store.trees.records, _print(work)
     if key not in records.stale:
-        state, personal = work.tree.state(), work.config.profile == "personal"
-        views = stale_views(state, personal=personal, known=records.pages)
+        state = work.tree.state()
+        views = stale_views(state, work.config.pages, records.pages)
         hot = (c.path for c in hot_changes(state, hot_rules(work)) if isinstance(c, Write | Delete))
         records.stale[key] = sorted((*views, *hot))
     return tuple(records.stale[key])
@@ -49,7 +49,7 @@ def _print(work: Work) -> str:
     areas = (layout.area(name).rstrip("/") for name in ("memories", "views", "tombstones"))
     hot = (layout.prefix + name for name in HOT_NAMES)
     ids = [files.id_of(path) for path in (*areas, *hot)]
-    return digest([ids, work.call.scope, work.config.profile, repr(hot_rules(work))])
+    return digest([ids, work.call.scope, repr(work.config.pages), repr(hot_rules(work))])
 
 
 def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:

@@ -104,6 +104,15 @@ def judge_of(work: Work, choice: Choice) -> Judge:
             return _live(work, name, choice)
 
 
+def pair_judge(work: Work, judge: Judge) -> Judge:
+    """Return who looks at pairs that may contradict each other: the judge of the run, or rules."""
+    if not judge.prompt_hash or work.config.get("contradictions.ask_model"):
+        return judge
+    from memrepo.judges.offline import OfflineJudge
+
+    return OfflineJudge()
+
+
 def kind_of(work: Work, choice: Choice) -> str:
     """Return which kind of judge is asked for."""
     return choice.judge or ("replay" if choice.replay else str(work.config.get("run.judge")))

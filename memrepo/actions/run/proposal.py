@@ -14,7 +14,7 @@ from memrepo.actions.run.chain import Drafter, Proposal, waiting_units
 from memrepo.actions.run.consolidation import Setting as Consolidating
 from memrepo.actions.run.consolidation import consolidated
 from memrepo.actions.run.ingest import Ahead, texts_at
-from memrepo.actions.run.judge_choice import Tick, watched
+from memrepo.actions.run.judge_choice import Tick, pair_judge, watched
 from memrepo.actions.run.lifecycle import Owed, nominees_of, owed, played
 from memrepo.actions.run.offer import Offered
 from memrepo.actions.work import Work
@@ -380,6 +380,8 @@ def _purify(
         shelf=work.config.get("run.shelf"),
         learn=work.config.get("run.learn"),
         statements=statements,
+        contradictions=work.config.contradictions,
+        comparer=pair_judge(work, judge),
         kept_marks=lambda: _kept(work, "marks"),
         read=watched(read, tick),
     )

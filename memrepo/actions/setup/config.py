@@ -11,13 +11,23 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.setup.toml_edits import with_value, without
 from memrepo.actions.work import Work, outside
-from memrepo.config import BY_NAME, KEYS, OUTSIDE, Config, git_name, line_of, parse_config
+from memrepo.config import (
+    BY_NAME,
+    KEYS,
+    OUTSIDE,
+    PLAN_NAMES,
+    Config,
+    git_name,
+    line_of,
+    parse_config,
+)
 from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.keys import Key
@@ -144,6 +154,7 @@ class Changed(result.Result, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Result | Explained | Changed:
     """Do what is asked for."""
+    request = replace(request, key=PLAN_NAMES.get(request.key, request.key))
     if request.what == "show":
         rows = tuple(_rows(work))
         return Result(keys=rows if not request.key else (_the_row(rows, request.key),))
@@ -175,7 +186,7 @@ def _rows(work: Work) -> Iterator[Row]:
         yield Row(
             key=key.name,
             value=_plain(work.config.get(key.name)),
-            from_=f"{path}:{line_of(text, key.name)}" if given else "default",
+            from_=f"{path}:{_line(text, key)}" if given else "default",
             doc=key.doc,
         )
     for name, setting in outside(work).items():
@@ -185,6 +196,10 @@ def _rows(work: Work) -> Iterator[Row]:
     if workspace is not None:
         doc = "The agent workspace that sources/ mirrors in this clone."
         yield Row(key=settings.WORKSPACE, value=str(workspace), from_=".git/config", doc=doc)
+
+
+def _line(text: str, key: Key) -> int:
+    return line_of(text, key.name) or line_of(text, key.plan)
 
 
 def _text(work: Work) -> str:
@@ -238,10 +253,11 @@ def _path(name: str) -> tuple[str, ...]:
 def _set(work: Work, request: Request) -> Changed:
     key, path = _key_and_path(request.key)
     text = _text(work)
+    new = without(text, _path(key.plan)) if key.plan not in ("", key.name) else text
     if request.what == "unset":
-        new = without(text, path)
+        new = without(new, path)
     else:
-        new = with_value(text, path, _value(work, key, request))
+        new = with_value(new, path, _value(work, key, request))
     parsed = parse_config(new)  # raises ConfigError, and nothing was written
     before, after = _plain(work.config.get(key.name)), _plain(parsed.get(key.name))
     if new == text:

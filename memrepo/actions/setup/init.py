@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from glob import escape
 from pathlib import Path
 from string import Template
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -20,7 +20,6 @@ from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.judge import Profile
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.state import Files, State, play
@@ -55,16 +54,20 @@ class NoWorkspace(MemrepoError):
         super().__init__(f"--from {path}: {why}", fix="name the folder that holds MEMORY.md")
 
 
+InitProfile = Literal["personal", "business", "classic"]
+
+
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `init`."""
 
     dir: Annotated[str, option("the folder (here)", metavar="DIR")] = ""
     profile: Annotated[
-        Profile,
+        InitProfile,
         option(
-            "business leaves CHRONICLES.md, DREAMS.md and their views out",
+            "business leaves CHRONICLES.md, DREAMS.md and their views out; classic is personal with"
+            " the rules of the original programs (`lifecycle.profile`)",
             "--profile",
-            choices=("personal", "business"),
+            choices=("personal", "business", "classic"),
         ),
     ] = "personal"
     tz: Annotated[
@@ -161,6 +164,8 @@ def do(work: Work, request: Request) -> Result:
             warnings.append(f"{workspace} {_EMPTY}")
         branch = store.branch.removeprefix("refs/heads/")
         zone = at.refreshed().config.zone.key
+        if request.profile == "classic" and at.refreshed().config.lifecycle != "classic":
+            warnings.append("its profile stays: `memrepo config set lifecycle.profile classic`")
         config = store.layout.config
         if known is None:
             trust(store.repo)
@@ -285,14 +290,24 @@ def _first_commit(store: Repository, work: Work, request: Request, *, bare: bool
     )
 
 
+_CLASSIC = """
+[lifecycle]
+# evidence | classic: classic has the rules of the original programs, in which what nobody retrieves
+# leaves. `memrepo config show` lists what it changes.
+profile = "classic"
+"""
+
+
 def _templates(store: Repository, request: Request, *, bare: bool) -> Mapping[str, bytes]:
     email = person(store.repo)[1]
     text = Template(asset("templates", "repo", CONFIG_NAME).read_text(encoding="utf-8"))
     config = text.substitute(
-        profile=request.profile,
+        profile="personal" if request.profile == "classic" else request.profile,
         timezone=json.dumps(request.tz or machine_zone()),
         human_authors=json.dumps([email] if email else []),
     )
+    if request.profile == "classic":
+        config += _CLASSIC
     files = {store.layout.config: config.encode()}
     if bare:
         for name in ("gitattributes", "gitignore", "pre-commit-config.yaml"):

@@ -119,7 +119,7 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
             for w in keep(work.tree.layout, _unkept(result), work.call.now)
             if w.path not in joined.files
         ),
-        *render_views(joined, personal=config.profile == "personal"),
+        *render_views(joined, config.pages),
         *hot_changes(joined, hot_rules(work)),
     )
     step = Step(op="sync", what="", changes=(*mended, *writes))

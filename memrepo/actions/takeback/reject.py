@@ -127,7 +127,7 @@ def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
 
 
 def _rejected(work: Work, request: Request) -> Written | Unchanged:
-    actor, personal = work.actor, work.config.profile == "personal"
+    actor, pages = work.actor, work.config.pages
 
     def draft(state: State) -> Step | Unchanged:
         memory = _there_or_waiting(work, state, request.id)
@@ -159,7 +159,7 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
             op="reject",
             what=f"{memory.id} as {stone.key}",
             memories=(memory.id,),
-            changes=with_pages(state, written(*file, updates), personal=personal),
+            changes=with_pages(state, written(*file, updates), pages),
         )
 
     return write(work, request, draft)
@@ -241,7 +241,7 @@ def _rejection(state: State, stone: Tombstone) -> Rejection:
 
 def _lifted(work: Work, request: Request) -> Written | Unchanged:
     """Lift the tombstones, never delete them, and raise the epoch of what comes back."""
-    actor, personal = work.actor, work.config.profile == "personal"
+    actor, pages = work.actor, work.config.pages
 
     def draft(state: State) -> Step | Unchanged:
         stones = meant(state, request.id)
@@ -266,7 +266,7 @@ def _lifted(work: Work, request: Request) -> Written | Unchanged:
             op="unreject",
             what=", ".join(s.key for s in lifted),
             reason="lifted by hand",
-            changes=with_pages(state, changes, personal=personal),
+            changes=with_pages(state, changes, pages),
         )
 
     return write(work, request, draft)

@@ -61,7 +61,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Written | Unchanged:
     """Restore from the tree, or from the last commit that had it."""
-    actor, personal = work.actor, work.config.profile == "personal"
+    actor, pages = work.actor, work.config.pages
     gone: list[str] = []
 
     def lay(at: Work, state: State) -> State:
@@ -89,7 +89,7 @@ def do(work: Work, request: Request) -> Written | Unchanged:
             what=what + ("" if gone else memory.status),
             reason="restored by hand",
             memories=(memory.id,),
-            changes=with_pages(state, _closed(state, changes), personal=personal),
+            changes=with_pages(state, _closed(state, changes), pages),
         )
 
     done = write(work, request, draft, lay)

@@ -24,6 +24,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     text: Annotated[str, option("the memory, or - for standard input", metavar="TEXT", piped=True)]
     type: Annotated[str | None, option("kind of memory (fact)", "--type", choices=BY_HAND)] = None
     title: Annotated[str, option("display name", "--title")] = ""
+    subject: Annotated[str, option("whom or what it is about", "--subject")] = ""
+    predicate: Annotated[
+        str, option("what it says of the subject, such as email or task", "--predicate")
+    ] = ""
+    object: Annotated[str, option("the value that it gives", "--object")] = ""
     layer: Annotated[
         str | None, option("layer, where not the type's own", "--layer", choices=LAYERS)
     ] = None
@@ -104,6 +109,9 @@ def _entry(request: Request, text: str) -> Entry:
         text=text,
         type=request.type or "fact",
         title=request.title,
+        subject=request.subject,
+        predicate=request.predicate,
+        object=request.object,
         layer=request.layer or "",
         tags=tuple(request.tags),
         entities=tuple(request.entities),
@@ -119,7 +127,10 @@ def _entry(request: Request, text: str) -> Entry:
 def _repeated(memory: Memory, request: Request) -> Repeated:
     given = {
         "--type": request.type in (None, memory.type),
-        "--title": request.title in ("", memory.text("title")),
+        **{
+            f"--{name}": getattr(request, name) in ("", memory.text(name))
+            for name in ("title", "subject", "predicate", "object")
+        },
         "--layer": request.layer in (None, memory.layer),
         "--tag": set(request.tags) <= set(memory.texts("tags")),
         "--entity": set(request.entities) <= set(memory.texts("entities")),

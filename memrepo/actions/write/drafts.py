@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -12,9 +12,11 @@ from msgspec.structs import replace
 from memrepo.actions.guard import refuse_secret
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import present
+from memrepo.checks.rules import Wants
+from memrepo.checks.tags import known, wanted
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.fields import ValueMismatch
-from memrepo.core.ids import manual_id, normalise, text_hash
+from memrepo.core.ids import as_tag, manual_id, normalise, text_hash
 from memrepo.core.memory import LAYERS, TYPES, Decay, Memory, Source, Stamp
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
@@ -33,6 +35,16 @@ class BadValue(MemrepoError):
 
     def __init__(self, key: str, mismatch: ValueMismatch) -> None:
         super().__init__(f"{key}: {mismatch}", fix="docs/files.md lists every field")
+
+
+class BadTag(MemrepoError):
+    """A tag that the configuration does not allow."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, tag: str, wants: Wants) -> None:
+        fix = "name a tag of `tags.vocabulary`" if wants.tags else f"write {as_tag(tag)!r}"
+        super().__init__(f"--tag: found {tag!r}, {wanted(tag, wants)}", fix=fix)
 
 
 class NoSuchClass(MemrepoError):
@@ -63,6 +75,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     type: str = "fact"
     title: str = ""
     subject: str = ""
+    predicate: str = ""
+    object: str = ""
     layer: str = ""
     tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
@@ -134,6 +148,7 @@ class Drafts:
             raise NotOneOf("type", entry.type, BY_HAND)
         if entry.layer and entry.layer not in LAYERS:
             raise NotOneOf("layer", entry.layer, LAYERS)
+        refuse_tags(work, entry.tags)
         home = "" if entry.type in ("note", "summary") else route(entry.type, work.config.profile)
         fields: dict[str, object] = {
             "id": id_,
@@ -182,6 +197,8 @@ def _given(entry: Entry) -> Iterator[tuple[str, object]]:
     values = {
         "title": entry.title,
         "subject": entry.subject,
+        "predicate": entry.predicate,
+        "object": entry.object,
         "scope": entry.scope,
         "valid_from": entry.valid_from,
         "valid_until": entry.valid_until,
@@ -189,6 +206,17 @@ def _given(entry: Entry) -> Iterator[tuple[str, object]]:
         "entities": list(entry.entities),
     }
     yield from ((key, checked(key, value)) for key, value in values.items() if value)
+
+
+def refuse_tags(work: Work, tags: Iterable[str]) -> None:
+    """Refuse a tag that the configuration does not allow; raises BadTag."""
+    vocabulary = work.config.get("tags.vocabulary")
+    pattern = work.config.get("tags.pattern") if "tags.pattern" in work.config.given else ""
+    wants = Wants(tags=vocabulary, tag_pattern=pattern)
+    for tag in tags:
+        refuse_secret(tag, "tags")
+        if not known(tag, wants):
+            raise BadTag(tag, wants)
 
 
 def _decay(work: Work, name: str) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, cast
 
 import msgspec
 
@@ -11,7 +11,7 @@ from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, said, unchanged, write
-from memrepo.actions.write.drafts import checked
+from memrepo.actions.write.drafts import checked, refuse_tags
 from memrepo.core.changes import Step, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError, UsageError
@@ -71,6 +71,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 def do(work: Work, request: Request) -> Written | Unchanged:
     """Write what was given; without --text and --set your editor opens on the text."""
     fields = dict(_field(pair) for pair in request.fields)
+    refuse_tags(work, cast("tuple[str, ...]", fields.get("tags") or ()))
     text = None if request.text is None else said(request.text, "--text")
     if text is None and not fields:
         text = _edited(work, find(work.tree.state(), request.id))

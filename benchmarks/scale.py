@@ -35,7 +35,6 @@ SIZES = (1_000, 10_000)
 LARGE = 100_000
 RESULTS = Path(__file__).with_name("scale.json")
 NOW = START + timedelta(days=30)
-_PLAYED = START + timedelta(days=60)
 """From when on days are played: at every size the same falls due in them."""
 _QUESTIONS = (
     "which team orders the coppermill?",
@@ -57,12 +56,12 @@ sys.exit(code)
 FIRST, TEN, IDLE = "init and run from a workspace", "run, 10 new lines", "run, nothing new"
 STATUS, HOOK, REVERT = "status", "check of one staged file", "revert of that run"
 SYNC, AGAIN = "first sync to a hub", "sync of a revert"
-DOCTOR, QUICK, SIMULATE = "doctor", "doctor --quick", "simulate"
+DOCTOR, QUICK = "doctor", "doctor --quick"
 BUILD, SEARCH, WARM = "index build", "search, a process", "search, warm / bare FTS5"
 GIT_STATUS, GIT_COMMIT, GIT_PUSH = "git status", "git add, git commit", "git push to a hub"
 BOUNDS: Mapping[str, float] = {
     **dict.fromkeys((STATUS, HOOK, SEARCH, TEN, REVERT, AGAIN), 0.5),
-    **dict.fromkeys((FIRST, SYNC, DOCTOR, SIMULATE, BUILD), 1.05),
+    **dict.fromkeys((FIRST, SYNC, DOCTOR, BUILD), 1.05),
 }
 """What the exponent of each step from 10,000 to 100,000 should not exceed."""
 
@@ -208,8 +207,6 @@ class Bench:
         """Yield what the checks and the plays take that look at everything."""
         yield DOCTOR, self.memrepo("doctor", fine=(0, 1))
         yield QUICK, self.memrepo("doctor", "--quick", fine=(0, 1))
-        at = f"{_PLAYED:%FT%TZ}"
-        yield SIMULATE, self.memrepo("--now", at, "simulate", "--days", "30")
         (self.repo / ".git" / "memrepo" / NAME).unlink()
         built = self.memrepo("search", "coppermill", "engine")
         yield BUILD, built
@@ -303,7 +300,7 @@ def _short(value: float) -> float:
 
 
 ORDER = (
-    *(FIRST, TEN, IDLE, STATUS, HOOK, REVERT, SYNC, AGAIN, DOCTOR, QUICK, SIMULATE),
+    *(FIRST, TEN, IDLE, STATUS, HOOK, REVERT, SYNC, AGAIN, DOCTOR, QUICK),
     *(BUILD, SEARCH, WARM, GIT_STATUS, GIT_COMMIT, GIT_PUSH),
 )
 

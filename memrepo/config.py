@@ -395,10 +395,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         name = "lifecycle.profile"
         return cast("str", self.values.get(name, BY_NAME[name].default))
 
-    def aged_by(self, profile: str) -> Config:
-        """Return the configuration as it would be with another lifecycle profile."""
-        values = {**self.values, "lifecycle.profile": profile}
-        return Config(values=MappingProxyType(values), given=self.given)
 
     @property
     def profile(self) -> Profile:

@@ -96,15 +96,6 @@ def test_an_empty_volume_becomes_a_repository_and_a_full_one_stays(tmp_path: Pat
     assert done(tmp_path / "memory", "runs")["runs"]
 
 
-@pytest.mark.parametrize("name", ["memrepo@.service", "memrepo@.timer"])
-def test_systemd_takes_the_units(tmp_path: Path, name: str) -> None:
-    for unit in DEPLOY.glob("memrepo@.*"):
-        shutil.copy(unit, tmp_path)
-    checked = ran(tool("systemd-analyze"), "verify", "--user", tmp_path / name)
-    ours = [line for line in checked.stderr.splitlines() if "memrepo@" in line]
-    assert ours == []
-
-
 def test_kubernetes_takes_the_cron_job() -> None:
     claim, job = yaml.safe_load_all((DEPLOY / "cronjob.yaml").read_text(encoding="utf-8"))
     assert (claim["kind"], job["kind"]) == ("PersistentVolumeClaim", "CronJob")

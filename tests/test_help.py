@@ -41,7 +41,6 @@ ingest --dry-run
 run --dry-run
 run --estimate
 schedule show
-schedule show --form systemd
 report
 report --chat
 search hermes
@@ -94,7 +93,6 @@ tiers
 decay stats
 decay prune --dry-run
 health
-simulate --days 3
 export jsonl ../out --dry-run
 export memory-md ../out --dry-run
 check

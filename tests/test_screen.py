@@ -74,7 +74,6 @@ tiers
 health
 decay stats
 nominate
-simulate
 resolve
 reject --list
 check

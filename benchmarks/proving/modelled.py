@@ -10,14 +10,16 @@ import json
 import subprocess
 import sys
 import tempfile
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
 
 from benchmarks.measure import ROOT, answer_of
-from benchmarks.thousand import START, write_day
 
+START = datetime(2026, 1, 1, 4, 17, tzinfo=UTC)
+WHERE = ("harbour", "depot", "mill", "quarry", "school", "market", "ferry", "library")
+WHO = ("Vera", "Holt", "Miso", "Ana", "Ben", "Eva", "Ruth", "Olaf")
 NIGHTS = 8
 
 
@@ -28,6 +30,25 @@ class Night(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int
     estimate: int
     usd: float
+
+
+def write_day(workspace: Path, day: int) -> None:
+    """Write what the agent wrote on a day."""
+    when = START + timedelta(days=day - 1)
+    who, where = WHO[day % 8], WHERE[day // 8 % 8]
+    talk = [f"- {WHO[n % 8]} asked about invoice {day * 10 + n} of the {where}." for n in range(10)]
+    lasts = [
+        f"- Decided: the {where} delivers on weekday {day % 7} from gate {day} on.",
+        f"- {who} prefers calls about the {where} after {8 + day % 10}:00.",
+    ]
+    log = workspace / "memory" / f"{when:%Y-%m-%d}.md"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("\n".join([f"# {when:%Y-%m-%d}", "", *talk, *lasts, ""]), encoding="utf-8")
+    memory = workspace / "MEMORY.md"
+    text = memory.read_text(encoding="utf-8") if memory.exists() else "# Memory\n\n## Facts\n\n"
+    line = f"- Gate {day} of the {where} has the code word {who.lower()}-{day}.\n"
+    memory.write_text(text + line, encoding="utf-8")
+
 
 
 def nights(count: int = NIGHTS) -> list[Night]:

@@ -90,11 +90,6 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
             "crontab entries for runs at the times of the cadence",
             "memrepo.actions.setup.schedule",
         ),
-        Verb(
-            "fleet",
-            "run many repositories in turn, with one budget and one report",
-            "memrepo.actions.run.fleet",
-        ),
         Verb("report", "what the last run in this clone came to", "memrepo.actions.run.report"),
     ),
     "find": (
@@ -304,11 +299,6 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
             writes=True,
         ),
         Verb("health", "the state of the memory in figures", "memrepo.actions.lifecycle.health"),
-        Verb(
-            "simulate",
-            "what would survive: the policies played forward in memory",
-            "memrepo.actions.lifecycle.simulate",
-        ),
     ),
     "share and exchange": (
         Verb(

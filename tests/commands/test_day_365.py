@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from driving import begin, classic, done, memories, memrepo
+from driving import begin, classic, done, memories
 
 PEOPLE = ("Ada", "Bruno", "Clara", "Dimitri", "Elena", "Farid", "Greta", "Hanna", "Ivo", "Jana")
 FACTS = {
@@ -68,19 +67,6 @@ def test_unread_facts_are_found_on_day_365_as_on_day_0(repo: Path) -> None:
 def test_the_classic_lifecycle_takes_them_out(repo: Path) -> None:
     year(classic(repo))
     assert recall(repo, LATER) <= 1 / len(FACTS)
-
-
-def test_a_simulation_takes_nothing_away_that_stands_and_shows_both(repo: Path) -> None:
-    argv = ("simulate", "--days", "120", "--sessions", "0")
-    told: dict[str, Any] = done(repo, *argv)
-    assert told["profile"] == "evidence"
-    count = len(memories(repo))
-    assert set(told["profiles"]["evidence"]) == {count}
-    first, *_, last = told["profiles"]["classic"]
-    assert first == count > last
-    assert len(told["active"]) == count
-    text = memrepo(repo, *argv, as_json=False).out
-    assert all(f"kept   {profile}" in text for profile in PROFILES)
 
 
 def test_what_ends_by_a_word_of_somebody_leaves(repo: Path) -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import plistlib
-import shutil
-import subprocess
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -200,54 +197,3 @@ def test_a_repository_cannot_name_who_is_told(repo: Path) -> None:
 
 
 # -- timers ----------------------------------------------------------------------------------------
-
-
-def test_systemd_timers_fire_at_the_repositorys_own_times(repo: Path, tmp_path: Path) -> None:
-    for cron in ("15 5 * * 1,2", "*/30 5-6 1 2 *", "0 4 13 * 5"):
-        done(repo, "config", "set", "schedule.incremental", cron, now=MORNING)
-        files = done(repo, "schedule", "show", "--form", "systemd", now=MORNING)["files"]
-        for one in files:
-            (tmp_path / Path(one["path"]).name).write_text(one["text"])
-        found = [
-            line.partition("=")[2]
-            for one in files
-            if "incremental" in one["path"]
-            for line in one["text"].splitlines()
-            if line.startswith("OnCalendar=")
-        ]
-        assert (
-            found
-            == {
-                "15 5 * * 1,2": ["Mon,Tue *-*-* 05:15:00 Asia/Manila"],
-                "*/30 5-6 1 2 *": ["*-02-01 05,06:00,30:00 Asia/Manila"],
-                "0 4 13 * 5": [
-                    "Fri *-*-* 04:00:00 Asia/Manila",
-                    "*-*-13 04:00:00 Asia/Manila",
-                ],
-            }[cron]
-        )
-        assert all("Persistent=true" in f["text"] for f in files if f["path"].endswith(".timer"))
-        if program := shutil.which("systemd-analyze"):
-            for event in found:
-                subprocess.run([program, "calendar", event], check=True, capture_output=True)
-
-
-def test_a_timer_that_cannot_be_said_is_refused(repo: Path) -> None:
-    done(repo, "config", "set", "schedule.incremental", "0 5 L * *", now=MORNING)
-    answer = memrepo(repo, "schedule", "show", "--form", "systemd", now=MORNING)
-    assert answer.exit == 2
-    assert "cannot say" in answer.error["message"]
-    assert memrepo(repo, "schedule", "install", "--form", "systemd").exit == 2
-
-
-def test_launchd_starts_at_each_clock_time_and_asks_first(repo: Path) -> None:
-    files = done(repo, "schedule", "show", "--form", "launchd", now=MORNING)["files"]
-    for one in files:
-        data = plistlib.loads(one["text"].encode())
-        assert one["path"] == f"~/Library/LaunchAgents/{data['Label']}.plist"
-        assert "schedule due --mode" in data["ProgramArguments"][2]
-        assert str(repo) in data["ProgramArguments"][2]
-        assert all(0 <= at["Hour"] < 24 for at in data["StartCalendarInterval"])
-        assert data["StartCalendarInterval"]
-    labels = [plistlib.loads(one["text"].encode())["Label"] for one in files]
-    assert len(set(labels)) == len(labels) == 3

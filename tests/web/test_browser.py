@@ -135,7 +135,7 @@ def test_a_run_is_decided_with_the_keyboard_alone(page: Page) -> None:
 
 
 def test_every_screen_is_reached_by_links_and_a_memory_is_edited(page: Page) -> None:
-    for name in ("Timeline", "Search", "Forecast", "This morning"):
+    for name in ("Timeline", "Search", "This morning"):
         page.browser.find_element("link text", name).click()
         page.heads(name)
         assert page.one("nav.tabs [aria-current=page]").text == name
@@ -181,7 +181,7 @@ def test_pages_fit_a_phone_and_have_contrast_in_both_schemes(
         {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500},
     )
     try:
-        for path in ("morning", "timeline", "search?q=server&explain=1", "forecast"):
+        for path in ("morning", "timeline", "search?q=server&explain=1"):
             page.go(path)
             assert page.say("document.documentElement.scrollWidth") <= width, path
             ink, paper = (

@@ -206,21 +206,12 @@ def test_one_memory_tells_of_more_places_than_it_lists(
     assert "and 10 more places" in seen
 
 
-def test_the_forecast_says_what_leaves_recall_and_plots_it(client: TestClient, repo: Path) -> None:
-    done(repo, "add", "The build is red.", "--class", "checkpoint", now=NIGHT)
-    page = client.get(f"{HOME}forecast").text
-    seen = text(page)
-    assert "within 7 days 1 The build is red." in seen
-    assert page.count('<svg role="img"') == 4
-    assert "to 5" in seen  # of six one leaves
-
-
 def test_nothing_that_is_looked_at_counts_as_a_retrieval_or_writes(
     client: TestClient, repo: Path
 ) -> None:
     one = ids(repo)["The mail server is called hermes."]
     refs = git(repo, "for-each-ref")
-    for path in ("morning", "timeline", "search?q=mail", f"memory/{one}", "forecast"):
+    for path in ("morning", "timeline", "search?q=mail", f"memory/{one}"):
         assert client.get(f"{HOME}{path}").status_code == 200
     assert git(repo, "for-each-ref") == refs
     assert done(repo, "show", one, "--no-touch")["derived"]["retrievals"] == 0
@@ -229,7 +220,7 @@ def test_nothing_that_is_looked_at_counts_as_a_retrieval_or_writes(
 def test_text_of_a_memory_is_never_markup(client: TestClient, repo: Path) -> None:
     evil = "<script>alert(1)</script> <img src=x onerror=alert(2)> \u202e"
     made = done(repo, "add", evil, now=MORNING)["id"]
-    for path in (f"memory/{made}", "search?q=script", "timeline", "forecast", f"change/{made}"):
+    for path in (f"memory/{made}", "search?q=script", "timeline", f"change/{made}"):
         page = client.get(f"{HOME}{path}").text
         page = re.sub(
             r"<textarea.*?</textarea>", "", page, flags=re.S

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 from itertools import islice
-from pathlib import Path
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
@@ -22,7 +21,6 @@ from memrepo.actions.setup.jobs import (
     launchers,
 )
 from memrepo.actions.setup.prompts import cron_prompt
-from memrepo.actions.setup.units import UnitFile, launchd, systemd
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.problems import Problem
@@ -52,14 +50,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             "--launcher",
         ),
     ] = False
-    form: Annotated[
-        Literal["crontab", "systemd", "launchd"],
-        option(
-            "for show: the files of a systemd timer or of launchd, to put in place yourself",
-            "--form",
-            choices=("crontab", "systemd", "launchd"),
-        ),
-    ] = "crontab"
     cron_zone: Annotated[
         str | None,
         option(
@@ -115,14 +105,6 @@ class Launchers(result.Result, frozen=True, kw_only=True):
     next: tuple[Next, ...] = ()
 
 
-class Units(result.Result, frozen=True, kw_only=True):
-    """The files of timers, where each goes, and what puts them to work."""
-
-    form: str
-    files: tuple[UnitFile, ...]
-    then: tuple[str, ...]
-
-
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One job of the cadence, and its lines of the crontab."""
 
@@ -151,13 +133,8 @@ def _zone(text: str) -> str:
         raise ValueError(f"found {text}, expected a zone") from error
 
 
-def do(work: Work, request: Request) -> CronPrompt | Due | Removed | Launchers | Entries | Units:
+def do(work: Work, request: Request) -> CronPrompt | Due | Removed | Launchers | Entries:
     """Do what is asked for."""
-    if request.form != "crontab" and request.what != "show":
-        raise UsageError(
-            f"memrepo schedule: {request.what} takes no --form",
-            fix=f"`memrepo schedule show --form {request.form}` prints the files and what to do",
-        )
     if request.prompt and request.what != "show":
         raise UsageError(
             f"memrepo schedule: {request.what} takes no --prompt",
@@ -169,8 +146,6 @@ def do(work: Work, request: Request) -> CronPrompt | Due | Removed | Launchers |
             return CronPrompt(
                 mode=request.prompt, version=found.version, hash=found.hash, prompt=found.prompt
             )
-        case "show" if request.form != "crontab":
-            return _units(work, request.form)
         case "install" if request.launcher:
             return _launch(work, request)
         case "install":
@@ -181,19 +156,6 @@ def do(work: Work, request: Request) -> CronPrompt | Due | Removed | Launchers |
             return _due(work, request)
         case _:
             return _show(work, request)
-
-
-def _units(work: Work, form: str) -> Units:
-    """Return timers; from when they run, runs that are missed count."""
-    files = systemd(work) if form == "systemd" else launchd(work, work.call.now)
-    then = [f"put each file where its first line says, `git config {BY} {form}`, then"]
-    if form == "systemd":
-        timers = [Path(f.path).name for f in files if f.path.endswith(".timer")]
-        then.append("systemctl --user daemon-reload")
-        then.append(f"systemctl --user enable --now {' '.join(timers)}")
-    else:
-        then += [f"launchctl load {f.path}" for f in files]
-    return Units(form=form, files=files, then=tuple(then))
 
 
 def _due(work: Work, request: Request) -> Due:
@@ -307,8 +269,6 @@ def out_of_step(work: Work, now: datetime) -> str:
 
 
 def _standing(work: Work, by: str, now: datetime) -> str:
-    if by in ("systemd", "launchd"):
-        return f"scheduled by {by} (`memrepo schedule show --form {by}`); a crontab would hold:"
     if by != "crontab":
         return "not scheduled; `memrepo schedule install` would write:"
     try:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from memrepo.core.messages import counted
 from memrepo.faces.text.write import written
 from memrepo.policies.chunking import token_count
-from memrepo.policies.tiers import CONFIDENCE, TIERS
+from memrepo.policies.tiers import CONFIDENCE
 from memrepo.policies.wellness import LABELS
 from memrepo.views.hygiene import KEPT
 from memrepo.views.promotions import listed, report
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from memrepo.actions.lifecycle import health as wellness
     from memrepo.actions.lifecycle import nominate as nominating
     from memrepo.actions.lifecycle import session as sessions
-    from memrepo.actions.lifecycle import simulate as simulating
     from memrepo.actions.lifecycle import tiers as tiering
 
 _WIDTH = 46
@@ -151,56 +149,3 @@ def _context(result: sessions.Started, max_tokens: int) -> str:
         return "no memory is hot"
     said = f"{result.context}\n{result.left_out} more did not fit".lstrip()
     return said if result.left_out and token_count(said) <= max_tokens else result.context
-
-
-def simulate(request: simulating.Request, result: simulating.Result, *, colour: bool) -> str:
-    """Draw one line a count: at the start, over time (all to one scale), at the end.
-
-    The last ones compare how many memories but notes each profile leaves in recall.
-    """
-    del colour
-    head = (
-        f"{counted(request.days, 'day', 'days')} from {result.began},"
-        f" {counted(result.sessions, 'session', 'sessions')},"
-        f" {counted(result.retrievals, 'retrieval', 'retrievals')}"
-        f" ({result.lost} looked for in vain), seed {result.seed}, profile {result.profile}"
-    )
-    days = result.days
-    rows: list[tuple[str, str, Sequence[int]]] = [
-        ("note", tier, [day.tiers.get(tier, 0) for day in days]) for tier in TIERS
-    ]
-    rows += [
-        ("class", name, [day.classes.get(name, 0) for day in days])
-        for name in sorted({name for day in days for name in day.classes})
-    ]
-    rows += [
-        ("", "hot cache", [day.hot for day in days]),
-        ("", "archived", [day.archived for day in days]),
-        ("", "gone", [day.gone for day in days]),
-    ]
-    rows += [("kept", name, recalled) for name, recalled in result.profiles.items()]
-    most = max(max(counts) for _, _, counts in rows)
-    wide = len(str(most))
-    lines = [
-        f"{kind:<5}  {name:<10}  {counts[0]:>{wide}}  {_curve(counts, most)}  {counts[-1]:>{wide}}"
-        for kind, name, counts in rows
-    ]
-    axis = f"{'':<5}  {'day':<10}  {'':>{wide}}  {_axis(days[-1].day)}"
-    return "\n".join([head, *lines, axis])
-
-
-def _axis(last: int) -> str:
-    """Write the days below the curves: the first, the last, and the middle one where it fits."""
-    width = min(_WIDTH, last + 1)
-    middle, end = str(last // 2), str(last)
-    if width < 3 * (len(end) + 2):
-        return "0" + end.rjust(width - 1)
-    place = width // 2 - len(middle)
-    return "0" + middle.rjust(place + len(middle) - 1) + end.rjust(width - place - len(middle))
-
-
-def _curve(counts: Sequence[int], most: int) -> str:
-    """Draw counts as a curve; what is not nothing shows, what is nothing is blank."""
-    width = min(_WIDTH, len(counts))
-    shown = [counts[at * (len(counts) - 1) // max(1, width - 1)] for at in range(width)]
-    return "".join(_HEIGHTS[-(-n * 8 // most) - 1] if n else " " for n in shown)

@@ -10,7 +10,6 @@ from memrepo.core.messages import counted
 from memrepo.views.wording import in_words
 
 if TYPE_CHECKING:
-    from memrepo.actions.run import fleet as fleets
     from memrepo.actions.run import ingest as ingesting
     from memrepo.actions.run import judge as judging
     from memrepo.actions.run import report as reports
@@ -175,19 +174,3 @@ def _removal(removal: Removal) -> str:
             return f"{old} would be replaced by {new}: {removal.reason}"
         case op, ids:
             return f"{', '.join(ids)} would {op}: {removal.reason}"
-
-
-def fleet(request: object, result: fleets.Result, *, colour: bool) -> str:
-    """List what each repository came to, and what all of it cost."""
-    del request, colour
-    lines = [
-        f"{row.status:<8} {row.folder}" + (f": {row.said}" if row.said else "")
-        for row in result.rows
-    ]
-    waiting = sum(bool(row.branch) for row in result.rows)
-    ill = sum(row.status in ("error", "failed", "left") for row in result.rows)
-    said = [counted(len(result.rows), "repository", "repositories")]
-    said += [f"{waiting} with something that waits"] if waiting else []
-    said += [f"{ill} not run to the end"] if ill else []
-    said += [f"{result.tokens:,} tokens, ${result.cost_usd:.2f}"] if result.tokens else []
-    return "\n".join([*lines, "; ".join(said)])

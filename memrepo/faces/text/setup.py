@@ -237,9 +237,6 @@ def schedule(request: scheduling.Request, result: Result, *, colour: bool) -> st
     match result:
         case scheduling.CronPrompt():
             return result.prompt
-        case scheduling.Units():
-            files = [f"# {one.path}\n{one.text}" for one in result.files]
-            return "\n".join([*files, *(f"# {line}" for line in result.then)])
         case scheduling.Due():
             return f"{result.mode}: {'due' if result.due else 'not due'}"
         case scheduling.Removed():

@@ -50,7 +50,6 @@ SCREENS: Mapping[str, Show] = {
     "morning": pages.morning,
     "timeline": pages.timeline,
     "search": pages.search,
-    "forecast": pages.forecast,
     "memory": pages.memory,
     "change": pages.change,
 }

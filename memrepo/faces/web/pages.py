@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from memrepo.actions.lifecycle import health, simulate
 from memrepo.actions.past import log, why
 from memrepo.actions.past.timeline import Commit
 from memrepo.actions.recall import related
@@ -24,18 +22,16 @@ from memrepo.actions.setup import status
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Work
 from memrepo.core.errors import MemrepoError, UsageError
-from memrepo.core.memory import TYPES, Memory
+from memrepo.core.memory import TYPES
 from memrepo.core.messages import counted, fold
 from memrepo.core.times import extent
-from memrepo.faces.web.pictures import Neighbour, bars, curve, neighbourhood
+from memrepo.faces.web.pictures import Neighbour, neighbourhood
 from memrepo.views.report import from_json, one_line
 from memrepo.views.review import SUMMARIES
 from memrepo.views.review_page import cards_of
 
 Shown = dict[str, object]
 """What a template is given."""
-AHEAD = (7, 30, 90)
-"""Days after which the forecast says what has left recall."""
 _LINES = 100
 _SHORT = 110
 _ABOUT = 6
@@ -224,48 +220,6 @@ def _near(work: Work, id_: str) -> Iterable[Neighbour]:
     for memory in Near(state).of(state.memories[id_], most=_ABOUT):
         if memory.id not in known:
             yield Neighbour(id=memory.id, label=fold(memory.body, _SHORT), kind="about the same")
-
-
-def forecast(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return what leaves recall in days to come, and growth, budget and health as plots."""
-    del asked
-    state = work.tree.state()
-    active = {m.id for m in state.active}
-    played = {n: _ask(work, "simulate", simulate.Request(days=n, sessions=0)) for n in AHEAD}
-    leaving, before = [], set[str]()
-    for days, result in played.items():
-        gone = active - {*result.active} - before
-        before |= gone
-        leaving.append((days, sorted((state.memories[i] for i in gone), key=lambda m: m.path)))
-    longest = played[AHEAD[-1]]
-    well = _ask(work, "health", health.Request())
-    return {
-        "leaving": leaving,
-        "short": lambda text: fold(text, _SHORT),
-        "recalled": curve(
-            f"memories in recall over the next {AHEAD[-1]} days",
-            {name: counts for name, counts in longest.profiles.items() if name == longest.profile},
-        ),
-        "growth": bars("memories by the month in which they came", _growth(state.active)),
-        "classes": bars("what is in recall, by kind", _kinds(state.active)),
-        "health": well,
-        "budget": bars("hot cache", {"bullets": well.hot, "budget": well.budget}),
-        "disputes": _ask(work, "resolve", resolve.Request()).open,
-        "spent": _ask(work, "status", status.Request()).budgets.month,
-    }
-
-
-def _growth(memories: Iterable[Memory]) -> dict[str, int]:
-    months = Counter(
-        f"{created:%Y-%m}"
-        for m in memories
-        if isinstance(created := m.fields.get("created"), datetime)
-    )
-    return dict(sorted(months.items())[-12:])
-
-
-def _kinds(memories: Iterable[Memory]) -> dict[str, int]:
-    return dict(Counter(m.type for m in memories).most_common(8))
 
 
 def _when(moment: datetime, work: Work) -> str:

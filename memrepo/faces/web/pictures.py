@@ -6,7 +6,7 @@ Each has a title that says in words what it shows. Colours come from the style s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
@@ -27,53 +27,6 @@ class Neighbour(NamedTuple):
     id: str
     label: str
     kind: str
-
-
-def curve(title: str, lines: Mapping[str, Sequence[int]]) -> Markup:
-    """Return lines over days."""
-    top = max((max(values, default=0) for values in lines.values()), default=0) or 1
-    parts = [_axes(top)]
-    for values in lines.values():
-        step = (_WIDTH - _LEFT - 8) / max(len(values) - 1, 1)
-        points = " ".join(f"{_LEFT + n * step:.1f},{_y(v, top):.1f}" for n, v in enumerate(values))
-        parts.append(f'<polyline class="line" points="{points}"/>')
-        if values:
-            x = _LEFT + step * (len(values) - 1)
-            label = f"{values[-1]} after {counted(len(values) - 1, 'day', 'days')}"
-            y = max(_y(values[-1], top) - 6, 12)
-            parts.append(f'<text class="end" x="{x:.1f}" y="{y:.1f}">{escape(label)}</text>')
-    said = "; ".join(f"{v[0]} to {v[-1]}" for v in lines.values() if v)
-    return _svg(f"{title}: {said}", "".join(parts))
-
-
-def bars(title: str, counts: Mapping[str, int]) -> Markup:
-    """Return one bar for each count."""
-    top = max(counts.values(), default=0) or 1
-    wide = (_NARROW - _LEFT) / max(len(counts), 1)
-    parts = [_axes(top, _NARROW)]
-    for n, (name, count) in enumerate(counts.items()):
-        x, y = _LEFT + n * wide + wide * 0.15, _y(count, top)
-        parts.append(
-            f'<rect class="bar" x="{x:.1f}" y="{y:.1f}" width="{min(wide * 0.7, 70):.1f}"'
-            f' height="{_HEIGHT - _FOOT - y:.1f}"/>'
-            f'<text x="{x:.1f}" y="{_HEIGHT - 8}">{escape(name)}</text>'
-            f'<text x="{x:.1f}" y="{max(y - 4, 10):.1f}">{count}</text>'
-        )
-    said = ", ".join(f"{name} {count}" for name, count in counts.items())
-    return _svg(f"{title}: {said or 'nothing'}", "".join(parts), width=_NARROW)
-
-
-def _y(value: int, top: int) -> float:
-    return (_HEIGHT - _FOOT) - (_HEIGHT - _FOOT - 16) * value / top
-
-
-def _axes(top: int, width: int = _WIDTH) -> str:
-    foot = _HEIGHT - _FOOT
-    return (
-        f'<line class="axis" x1="{_LEFT}" y1="{foot}" x2="{width}" y2="{foot}"/>'
-        f'<text class="tick" x="{_LEFT - 6}" y="20">{top}</text>'
-        f'<text class="tick" x="{_LEFT - 6}" y="{foot}">0</text>'
-    )
 
 
 def _svg(title: str, inside: str, height: int = _HEIGHT, width: int = _WIDTH) -> Markup:

@@ -395,7 +395,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         name = "lifecycle.profile"
         return cast("str", self.values.get(name, BY_NAME[name].default))
 
-
     @property
     def profile(self) -> Profile:
         """Return the profile."""

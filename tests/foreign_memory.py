@@ -73,31 +73,6 @@ From 2026-03-05 nothing is merged that the mobile release does not need.
     "broken.md": b"---\nname: broken\nname: twice\n---\n\nNobody reads this.\n",
 }
 
-BASIC_MEMORY: dict[str, bytes] = {
-    "gardening/Compost.md": b"""\
----
-title: Compost
-type: note
-tags: [garden, soil]
-permalink: gardening/compost
-created: 2026-02-01
----
-
-# Compost
-
-The heap behind the shed takes a year.
-
-## Observations
-- [technique] Turn the heap every second week in summer #compost
-- [decision] No citrus peel goes onto the heap (it never rots)
-- [ ] buy a second fork
-
-## Relations
-- contrasts_with [[Bought Soil]]
-- part_of [[Garden Plan]]
-""",
-    "gardening/Bought Soil.md": b"---\ntitle: Bought Soil\n---\n\nPeat free soil for seedlings.\n",
-}
 
 OBSIDIAN: dict[str, bytes] = {
     "Projects/Greenhouse.md": b"""\
@@ -331,34 +306,10 @@ Confidence: 0.8
 """,
 }
 
-CODEX: dict[str, bytes] = {
-    "MEMORY.md": b"# Garden tools\n\n- The trimmer takes cord of two millimetres.\n",
-    "memory_summary.md": b"## User\n\n- Vera answers mail on Sundays only.\n",
-    "raw_memories.md": b"- The trimmer takes cord of two millimetres.\n",
-    "rollout_summaries/2026-02-03-pump.md": b"The pump was wired and the fuse replaced.\n",
-    "skills/pump/SKILL.md": b"# Pump\n",
-}
-
-LETTA: dict[str, bytes] = {
-    "agent.af": json.dumps(
-        {
-            "agents": [{"name": "gardener", "messages": [{"content": "hello"}]}],
-            "blocks": [
-                {"id": "block-0", "label": "human", "value": "Name is Vera.\n\n- Keeps bees."},
-                {"id": "block-1", "label": "persona", "value": "I look after the garden."},
-                {"id": "block-2", "label": "empty", "value": ""},
-            ],
-            "files": [{"file_name": "beds.md", "content": "Four beds lie behind the shed."}],
-        }
-    ).encode()
-}
 
 FOLDERS: dict[str, dict[str, bytes]] = {
-    "codex": CODEX,
-    "letta": LETTA,
     "mem0": MEM0,
     "claude-code": CLAUDE_CODE,
-    "basic-memory": BASIC_MEMORY,
     "obsidian": OBSIDIAN,
     "okf": OKF,
     "openclaw": OPENCLAW,

@@ -94,7 +94,6 @@ decay stats
 decay prune --dry-run
 health
 export jsonl ../out --dry-run
-export memory-md ../out --dry-run
 check
 check --all
 hooks status

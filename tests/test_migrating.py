@@ -12,10 +12,8 @@ from memrepo.formats.registry import FORMATS
 
 FOLDER = ROOT / "docs" / "migrate"
 PAGES = {
-    "basic-memory": "basic-memory",
     "claude-code": "claude-code",
     "hybrid-memory": "hybrid",
-    "letta": "letta",
     "mem0": "mem0",
     "memory-purifier": "artifacts",
     "obsidian": "obsidian",

@@ -50,7 +50,6 @@ def write_day(workspace: Path, day: int) -> None:
     memory.write_text(text + line, encoding="utf-8")
 
 
-
 def nights(count: int = NIGHTS) -> list[Night]:
     """Play nights of an agent that writes a dozen lines a day; the first takes in nothing old."""
     found = []

@@ -13,12 +13,9 @@ from types import MappingProxyType
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.formats import (
-    basic_memory,
     claude_code,
-    codex,
     hybrid,
     layered,
-    letta,
     mem0,
     memory_fs,
     obsidian,
@@ -82,25 +79,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
                 wants=is_markdown,
                 read=claude_code.read,
             ),
-            Format(
-                name="codex",
-                what="the memories of Codex CLI",
-                wants=codex.wants,
-                read=codex.read,
-            ),
-            Format(
-                name="letta",
-                what="an agent file of Letta, or its blocks as JSON",
-                wants=letta.wants,
-                read=letta.read,
-            ),
             Format(name="mem0", what="memories of mem0 as JSON", wants=mem0.wants, read=mem0.read),
-            Format(
-                name="basic-memory",
-                what="a folder of basic-memory notes",
-                wants=is_markdown,
-                read=basic_memory.read,
-            ),
             Format(
                 name="obsidian", what="an Obsidian vault", wants=is_markdown, read=obsidian.read
             ),

@@ -1,25 +1,19 @@
-"""Every memory as one JSON object, as a plain Open Knowledge Format bundle, as an Obsidian vault.
-
-In a bundle and a vault the links of a text lead to the files that are there.
-"""
+"""Every memory as one JSON object, and as a plain Open Knowledge Format bundle."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 from msgspec.structs import replace
 
-from memrepo.core import codec, header
+from memrepo.core import codec
 from memrepo.core.fields import Flag, Kind, ListOf, Number, Pair, Record, Whole
 from memrepo.core.ids import visible
-from memrepo.core.lines import dominant_end, join_lines, split_lines
-from memrepo.core.memory import Memory, references
+from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.schema import FIELDS
-from memrepo.core.spelling import entry_lines
 from memrepo.core.state import State
 from memrepo.policies.link_targets import Target, Targets, address, rewritten
 from memrepo.purify.jsonl import spell_lines
@@ -146,59 +140,3 @@ def _plain(text: str, limit: int) -> str:
     line = " ".join(visible(text).split())
     line = line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
     return _MARKUP.sub(r"\\\1", line)
-
-
-SEE = "see_also"
-
-
-def vault(state: State) -> tuple[dict[str, bytes], int]:
-    """Return a vault and how many forgotten memories it leaves out.
-
-    A file is the memory's own but for `aliases`, which means other names there, a property with a
-    link to each memory that it names, and links in its text, which name the files of the vault.
-    """
-    area = state.layout.area("memories")
-    shown = [m for m in state.memories.values() if m.status != "forgotten"]
-    to = {m.id: m.path.removeprefix(area) for m in sorted(shown, key=lambda m: m.path)}
-    alike = Counter(PurePosixPath(name).stem.casefold() for name in to.values())
-    slugs = {m.id: m.slug for m in shown}
-    targets, files = Targets(shown), {}
-    for id_, name in to.items():
-        memory = state.memories[id_]
-        linked = rewritten(memory.body, targets.of(memory), _wiki(name, to, alike))
-        data = _with_body(state.files[memory.path], memory, linked)
-        files[name] = _file(data, replace(memory, body=linked), slugs)
-    return files, len(state.memories) - len(shown)
-
-
-def _wiki(here: str, to: Mapping[str, str], alike: Counter[str]) -> Callable[[Target], str]:
-    """Return how a link of the file `here` is written so that Obsidian follows it.
-
-    It goes by the file's name, or by its path where there is more than one of that name.
-    """
-
-    def spelt(link: Target) -> str:
-        path = to[link.id]
-        if not link.wiki:
-            return address(link, path, here)
-        stem = PurePosixPath(path).stem
-        name = stem if alike[stem.casefold()] == 1 else path.removesuffix(".md")
-        shown = "" if link.shown in (name, name + link.part) else link.shown
-        bar = "\\|" if link.row else "|"
-        return f"{'!' * link.embed}[[{name}{link.part}{bar * bool(shown)}{shown}]]"
-
-    return spelt
-
-
-def _file(data: bytes, memory: Memory, slugs: dict[str, str]) -> bytes:
-    data = codec.edit(data, memory.with_fields({"aliases": None}))
-    named = sorted(references(memory) & slugs.keys())
-    head = header.split(data, memory.path)
-    lines = split_lines(data.decode("utf-8"))
-    end = dominant_end(lines[: head.body_line - 1])
-    old = next((e for e in head.entries if e.key == SEE), None)
-    skipped = range(old.first - 1, old.last) if old else range(0)
-    close = head.body_line - 2
-    made = entry_lines(SEE, [f"[[{slugs[id_]}]]" for id_ in named]) if named else []
-    kept = [line for n, line in enumerate(lines[:close]) if n not in skipped]
-    return join_lines([*kept, *((line, end) for line in made), *lines[close:]]).encode("utf-8")

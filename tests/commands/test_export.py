@@ -162,42 +162,6 @@ def test_warnings_of_artifacts_are_told_and_do_not_stop_them(
     assert other["warnings"] == []
 
 
-def test_a_vault_comes_back_as_the_memories_it_was_made_of(
-    small_repo: Path, tmp_path: Path
-) -> None:
-    done(small_repo, "export", "obsidian", tmp_path / "vault")
-    done(tmp_path, "init", "other")
-    answer = done(tmp_path / "other", "import", "obsidian", tmp_path / "vault")
-    assert answer["problems"] == []
-    assert memories(tmp_path / "other") == memories(small_repo)
-
-
-@pytest.mark.parametrize("format_", ["memory-md", "agents-md"])
-def test_a_page_for_a_host_stands_beside_other_files(
-    small_repo: Path, tmp_path: Path, format_: str
-) -> None:
-    name = {"memory-md": "MEMORY.md", "agents-md": "AGENTS.md"}[format_]
-    (tmp_path / "mine.txt").write_text("mine")
-    assert done(small_repo, "export", format_, tmp_path, "--dry-run")["files"] == [name]
-    assert not (tmp_path / name).exists()
-    answer = done(small_repo, "export", format_, tmp_path)
-    page = (tmp_path / name).read_bytes()
-    assert page.count(b"\n- ") == answer["counts"]["memories"] > 2
-    done(small_repo, "export", format_, tmp_path)
-    assert (tmp_path / name).read_bytes() == page
-
-
-def test_somebodys_memory_page_is_refused_and_their_rules_are_kept(
-    small_repo: Path, tmp_path: Path
-) -> None:
-    for name in ("MEMORY.md", "AGENTS.md"):
-        (tmp_path / name).write_text("Mine.\n")
-    assert memrepo(small_repo, "export", "memory-md", tmp_path).exit == 2
-    assert (tmp_path / "MEMORY.md").read_text() == "Mine.\n"
-    done(small_repo, "export", "agents-md", tmp_path)
-    assert (tmp_path / "AGENTS.md").read_text().startswith("Mine.\n<!-- memrepo:start -->\n")
-
-
 def test_an_openclaw_workspace_is_read_back(small_repo: Path, tmp_path: Path) -> None:
     done(small_repo, "export", "openclaw", tmp_path / "ws")
     done(tmp_path, "init", "other")

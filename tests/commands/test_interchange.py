@@ -222,21 +222,6 @@ def test_a_memory_folder_of_claude_code(repo: Path, tmp_path: Path) -> None:
     )
 
 
-def test_notes_of_basic_memory(repo: Path, tmp_path: Path) -> None:
-    found = taken(repo, tmp_path, "basic-memory")
-    compost, soil = found["Compost"], found["Bought Soil"]
-    assert compost.body == (
-        "The heap behind the shed takes a year.\n\n- [ ] buy a second fork\n\n"
-        "- part_of [[Garden Plan]]"
-    )
-    assert compost.texts("tags") == ("garden", "soil")
-    assert [(k.type, k.target) for k in compost.fields["links"]] == [("contradicts", soil.id)]
-    turn = found["Turn the heap every second week in summer #compost"]
-    assert (turn.type, turn.text("subject")) == ("method", "Compost")
-    assert turn.texts("tags") == ("technique", "compost")
-    assert found["No citrus peel goes onto the heap (it never rots)"].type == "decision"
-
-
 def test_a_vault(repo: Path, tmp_path: Path) -> None:
     found = taken(repo, tmp_path, "obsidian")
     house, plot = found["Greenhouse"], found["Plot map"]

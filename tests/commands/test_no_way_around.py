@@ -172,7 +172,7 @@ def test_nothing_makes_it_a_persons_statement(repo: Path) -> None:
     assert "generated" not in memories(repo)["mem-0123456789abcdef"].fields
 
 
-@pytest.mark.parametrize("format_", ["jsonl", "okf", "obsidian"])
+@pytest.mark.parametrize("format_", ["jsonl", "okf"])
 def test_an_export_carries_what_is_active_and_what_is_rejected_not_even_when_all_is_asked(
     repo: Path, tmp_path: Path, format_: str
 ) -> None:

@@ -84,9 +84,6 @@ def test_what_it_brings_goes_out_and_comes_in_again_whole(format_: str) -> None:
 REWORDED = {
     "mem0": ("mem0.json", b"Prefers window seats", b"Prefers aisle seats"),
     "claude-code": ("release-freeze.md", b"nothing is merged", b"everything is merged"),
-    "codex": ("MEMORY.md", b"two millimetres", b"three millimetres"),
-    "letta": ("agent.af", b"Keeps bees", b"Keeps bees and hens"),
-    "basic-memory": ("gardening/Bought Soil.md", b"Peat free", b"Peaty"),
     "obsidian": ("Plot map.md", b"North is up", b"South is up"),
     "okf": ("tables/customers.md", b"One row per customer", b"Two rows per customer"),
     "openclaw": ("memory/tools.md", b"an empty tank", b"a full tank"),
@@ -133,7 +130,7 @@ def test_what_a_person_confirmed_or_reworded_here_does_not_follow(format_: str) 
 BAD = b"---\nname: a: b\ntype: user\ntags: [garden, soil]\nother: [\n---\n\nThe gate is green.\n"
 
 
-@pytest.mark.parametrize("format_", ["basic-memory", "claude-code", "obsidian"])
+@pytest.mark.parametrize("format_", ["claude-code", "obsidian"])
 def test_one_bad_line_of_a_header_drops_no_file(format_: str) -> None:
     files = {"facts/gate.md": BAD}
     read = FORMATS[format_].read(files)
@@ -161,32 +158,6 @@ def test_what_the_index_says_of_a_file_is_kept() -> None:
     files["MEMORY.md"] = b"- [Gate](gate.md) - green gate\n"
     (memory,) = imported("claude-code", files).memories.values()
     assert memory.text("description") == "its colour", "the hook says nothing else"
-
-
-def test_a_relation_to_a_note_that_is_not_there_keeps_its_words() -> None:
-    (anchor,) = [
-        m
-        for m in imported("basic-memory", EXAMPLES["basic-memory"]).memories.values()
-        if m.text("title") == "Compost"
-    ]
-    assert "part_of [[Garden Plan]]" in anchor.body
-    assert "Bought Soil" not in anchor.body
-
-
-def test_headings_of_codex_say_what_stands_under_them() -> None:
-    session = "rollout_summaries/2026-10-05-x1.md"
-    files = {
-        "MEMORY.md": b"# Mill\n\n## User preferences\n\n- Small pull requests.\n",
-        "memory_summary.md": b"## User Profile\n\nReads German.\n",
-        session: b"thread_id: 7\n\n# Mended the mill\n\nThe wheel turns.\n",
-    }
-    found = imported("codex", files).memories.values()
-    claims = {(m.body, m.type, m.layer) for m in found if not m.is_note}
-    assert claims == {
-        ("Small pull requests.", "preference", "preferences"),
-        ("Reads German.", "fact", "user"),
-    }
-    assert [m.text("title") for m in found if m.is_note] == ["Mended the mill"]
 
 
 def test_a_list_of_a_header_that_nobody_closed_keeps_its_words() -> None:
@@ -225,14 +196,3 @@ def test_files_about_the_person_and_the_agent_are_read() -> None:
         ("Likes mint tea.", "user"),
         ("Is called Rake.", "identity"),
     }
-
-
-def test_blocks_of_an_agent_are_in_their_layers_and_its_files_are_notes() -> None:
-    found = imported("letta", EXAMPLES["letta"]).memories.values()
-    claims = {(m.body, m.layer) for m in found if not m.is_note}
-    assert claims == {
-        ("Name is Vera.", "user"),
-        ("Keeps bees.", "user"),
-        ("I look after the garden.", "identity"),
-    }
-    assert [m.body for m in found if m.is_note] == ["Four beds lie behind the shed."]

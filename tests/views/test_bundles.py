@@ -21,7 +21,7 @@ from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, read_state
 from memrepo.formats.plan import Terms, take
 from memrepo.formats.registry import FORMATS
-from memrepo.views.bundles import MEMORIES, jsonl, memory_json, okf, vault
+from memrepo.views.bundles import MEMORIES, jsonl, memory_json, okf
 
 LINK = re.compile(r"^\* \[((?:[^\[\]\\]|\\.)+)\]\(([^)]+)\)(?: - .*)?$")
 
@@ -137,46 +137,40 @@ TAKEN = {"type": "fact", "origin": "import", "sources": (taken("notes/Ana.md"),)
 
 
 @pytest.mark.parametrize(
-    ("text", "bundled", "kept"),
+    ("text", "bundled"),
     [
-        (f"[[{BO}]]", f"[{BO}]({BO}.md)", None),
-        ("[[bo]] and [[Bo]]", f"[bo]({BO}.md) and [Bo]({BO}.md)", f"[[{BO}|bo]] and [[{BO}|Bo]]"),
-        ("[[mem-6543210000000000|him]]", f"[him]({BO}.md)", f"[[{BO}|him]]"),
-        ("[[Noon]]", f"[Noon](../../episodes/2026-02/{NOON}.md)", f"[[{NOON}|Noon]]"),
-        ("[[Bo B]]", f"[Bo B]({BO}.md)", f"[[{BO}|Bo B]]"),  # as the vault it is from calls it
-        ("[[people/Bo B.md|him]]", f"[him]({BO}.md)", f"[[{BO}|him]]"),
-        ("[[Noon#Late|x]]", f"[x](../../episodes/2026-02/{NOON}.md)", f"[[{NOON}#Late|x]]"),
-        ("![[Bo B]]", f"[Bo B]({BO}.md)", f"![[{BO}|Bo B]]"),
-        ("| a |\n|---|\n| [[bo]] |", f"| a |\n|---|\n| [bo]({BO}.md) |", None),
-        ("| [[bo\\|B]] |", f"| [B]({BO}.md) |", f"| [[{BO}\\|B]] |"),
-        (f"[n](../../episodes/2026-02/{NOON}.md)", None, None),
-        (f"[b](./{BO}.md#top)", None, None),
-        (f"[b](/memories/knowledge/2026-02/{BO}.md)", f"[b]({BO}.md)", f"[b]({BO}.md)"),
-        ("[b](../people/Bo%20B.md#top)", f"[b]({BO}.md#top)", f"[b]({BO}.md#top)"),
-        ('[b](<../people/Bo%20B.md> "Bo")', f'[b]({BO}.md "Bo")', f'[b]({BO}.md "Bo")'),
+        (f"[[{BO}]]", f"[{BO}]({BO}.md)"),
+        ("[[bo]] and [[Bo]]", f"[bo]({BO}.md) and [Bo]({BO}.md)"),
+        ("[[mem-6543210000000000|him]]", f"[him]({BO}.md)"),
+        ("[[Noon]]", f"[Noon](../../episodes/2026-02/{NOON}.md)"),
+        ("[[Bo B]]", f"[Bo B]({BO}.md)"),  # as the vault it is from calls it
+        ("[[people/Bo B.md|him]]", f"[him]({BO}.md)"),
+        ("[[Noon#Late|x]]", f"[x](../../episodes/2026-02/{NOON}.md)"),
+        ("![[Bo B]]", f"[Bo B]({BO}.md)"),
+        ("| a |\n|---|\n| [[bo]] |", f"| a |\n|---|\n| [bo]({BO}.md) |"),
+        ("| [[bo\\|B]] |", f"| [B]({BO}.md) |"),
+        (f"[n](../../episodes/2026-02/{NOON}.md)", None),
+        (f"[b](./{BO}.md#top)", None),
+        (f"[b](/memories/knowledge/2026-02/{BO}.md)", f"[b]({BO}.md)"),
+        ("[b](../people/Bo%20B.md#top)", f"[b]({BO}.md#top)"),
+        ('[b](<../people/Bo%20B.md> "Bo")', f'[b]({BO}.md "Bo")'),
         # What leads to no memory that goes out stays as it is.
-        ("[[gone]] [[Nobody]] [x](no.md) [y](https://e.org/bo.md) [[ana]]", None, None),
-        ("`[[bo]]` and\n\n```\n[[bo]]\n```", None, None),
+        ("[[gone]] [[Nobody]] [x](no.md) [y](https://e.org/bo.md) [[ana]]", None),
+        ("`[[bo]]` and\n\n```\n[[bo]]\n```", None),
     ],
 )
-def test_a_link_in_a_text_leads_to_the_file_that_goes_out(
-    text: str, bundled: str | None, kept: str | None
-) -> None:
-    made = linking(text)
-    for (files, _), said in ((okf(made), bundled), (vault(made), kept)):
-        memory, problems = codec.decode("x.md", files[f"knowledge/2026-02/{ANA}.md"])
-        assert memory is not None, problems
-        if "| [[bo]] |" in text and said is None:
-            said = text.replace("[[bo]]", f"[[{BO}\\|bo]]")
-        assert memory.body == (said or text)
+def test_a_link_in_a_text_leads_to_the_file_that_goes_out(text: str, bundled: str | None) -> None:
+    files, _ = okf(linking(text))
+    memory, problems = codec.decode("x.md", files[f"knowledge/2026-02/{ANA}.md"])
+    assert memory is not None, problems
+    assert memory.body == (bundled or text)
 
 
-@pytest.mark.parametrize("exported", [okf, vault])
-def test_links_that_an_export_wrote_come_back_as_no_change(exported: Any) -> None:
+def test_links_that_an_export_wrote_come_back_as_no_change() -> None:
     made = linking(
         "[[bo]], [n](/memories/episodes/2026-02/noon-abcdef.md), ![[Bo B]] and [[gone]]."
     )
-    files, _ = exported(made)
+    files, _ = okf(made)
     terms = Terms(format="okf", profile="personal", now=datetime(2026, 3, 1, tzinfo=UTC))
     name = f"knowledge/2026-02/{ANA}.md"
     assert not take(made, FORMATS["okf"].read({name: files[name]}), terms).changes
@@ -185,17 +179,3 @@ def test_links_that_an_export_wrote_come_back_as_no_change(exported: Any) -> Non
     assert isinstance(change, Update)
     said = {name: files[name].replace(BO.encode(), NOON.encode())}
     assert len(take(made, FORMATS["okf"].read(said), terms).changes) == 1
-
-
-def test_of_two_files_of_one_name_a_vault_links_the_path() -> None:
-    made = state(
-        fact("1", body="[[mem-2222222222222222]]"),
-        fact("2"),
-        Memory(
-            path="memories/episodes/2026-02/bed-222222.md",
-            fields={"id": "mem-3333333333333333", "type": "note"},
-            body="Noon.",
-        ),
-    )
-    text = vault(made)[0]["knowledge/2026-02/bed-111111.md"].decode()
-    assert "[[knowledge/2026-02/bed-222222|mem-2222222222222222]]" in text

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.recall.destination import place, place_page, refuse_place
+from memrepo.actions.recall.destination import place, refuse_place
 from memrepo.actions.recall.when import (
     heading,
     true_then,
@@ -31,15 +31,8 @@ from memrepo.policies.hotcache import nominated
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
 from memrepo.views.artifacts import Exported, Terms, artifacts
-from memrepo.views.bundles import jsonl, okf, vault
-from memrepo.views.hosts import (
-    OURS,
-    Hosted,
-    Limits,
-    agents_block,
-    memory_page,
-    openclaw_files,
-)
+from memrepo.views.bundles import jsonl, okf
+from memrepo.views.hosts import Limits, openclaw_files
 from memrepo.views.hygiene import (
     HYGIENE,
     REFCOUNT,
@@ -77,9 +70,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         str,
         option(
             "artifacts (the purifier's files), jsonl (one memory a line), okf (a knowledge bundle),"
-            " obsidian (a vault), openclaw (a workspace), memory-md or agents-md (one page within"
-            " a host's limits), hygiene (the hot cache's tracker) or refcount (the notes' tracker"
-            " and report)",
+            " openclaw (a workspace), hygiene (the hot cache's tracker) or refcount (the notes'"
+            " tracker and report)",
             metavar="FORMAT",
             choices=tuple(_FORMATS),
         ),
@@ -91,7 +83,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     all: Annotated[
         bool,
-        option("jsonl, okf, obsidian: also what is superseded, archived or forgotten", "--all"),
+        option("jsonl, okf: also what is superseded, archived or forgotten", "--all"),
     ] = False
     force: Annotated[bool, option("write into a folder that holds files already", "--force")] = (
         False
@@ -119,24 +111,20 @@ class Result(result.Result, frozen=True, kw_only=True):
 def do(work: Work, request: Request) -> Result:
     """Write the memories at HEAD, or of another time; the repository is not changed."""
     where = (work.call.where / request.dir).absolute()
-    if request.format not in _PAGES:
-        refuse_place(work, where, force=request.force)
+    refuse_place(work, where, force=request.force)
     there = work_at(work, request.at)
     whole = there.tree.state()
     true = _then(there, whole, request.valid_at)
     state = _shown(true, request)
     made = _FORMATS[request.format](there, request, state)
     head = heading(there, request.at, request.valid_at)
-    if request.format in _PAGES and not request.dry_run:
-        for name, page in made.files.items():
-            place_page(work, where / name, page, ours=_PAGES[request.format])
     untrue, resting = (
         len(before.memories) - len(after.memories)
         for before, after in ((whole, true), (true, state))
     )
     kept_back = {"not true then": untrue, "not active": resting}
     left_out = {**made.left_out, **{why: count for why, count in kept_back.items() if count}}
-    if not request.dry_run and request.format not in _PAGES:
+    if not request.dry_run:
         place(where, made.files)
     return Result(
         format=request.format,
@@ -256,16 +244,6 @@ def _refcount(work: Work, request: Request, state: State) -> Exported:
     return Exported(files=files, counts=counts, left_out={})
 
 
-def _obsidian(work: Work, request: Request, state: State) -> Exported:
-    del work, request
-    files, forgotten = vault(state)
-    return Exported(
-        files=files,
-        counts={"memories": len(files)},
-        left_out={"forgotten": forgotten} if forgotten else {},
-    )
-
-
 def _openclaw(work: Work, request: Request, state: State) -> Exported:
     del request
     files = openclaw_files(state, _limits(work))
@@ -277,26 +255,9 @@ def _openclaw(work: Work, request: Request, state: State) -> Exported:
     )
 
 
-def _memory_md(work: Work, request: Request, state: State) -> Exported:
-    del request
-    return _hosted("MEMORY.md", memory_page(state, _limits(work)), state)
-
-
-def _agents_md(work: Work, request: Request, state: State) -> Exported:
-    path = (work.call.where / request.dir / "AGENTS.md").absolute()
-    there = path.read_bytes() if path.is_file() else b""
-    return _hosted(path.name, agents_block(state, _limits(work), there), state)
-
-
 def _limits(work: Work) -> Limits:
     rules = hot_rules(work)
     return Limits(lines=rules.max_lines, bytes=rules.max_bytes)
-
-
-def _hosted(name: str, page: Hosted, state: State) -> Exported:
-    left = _left(state, len(page.shown) + page.left_out)
-    left = {**left, **({"beyond the host's limits": page.left_out} if page.left_out else {})}
-    return Exported(files={name: page.data}, counts={"memories": len(page.shown)}, left_out=left)
 
 
 def _left(state: State, told: int) -> dict[str, int]:
@@ -305,20 +266,15 @@ def _left(state: State, told: int) -> dict[str, int]:
     return {"not active, or notes": others} if others else {}
 
 
-_OF_ALL = ("jsonl", "okf", "obsidian")
+_OF_ALL = ("jsonl", "okf")
 """Formats that hold memories as they are, whatever their status."""
-_PAGES: Mapping[str, bytes] = {"memory-md": OURS, "agents-md": b""}
-"""Formats of one page, and by what an older page is known that gives way; empty: any."""
 
 _Make = Callable[[Work, Request, State], Exported]
 _FORMATS: Mapping[str, _Make] = {
     "artifacts": _artifacts,
     "jsonl": _jsonl,
     "okf": _okf,
-    "obsidian": _obsidian,
     "openclaw": _openclaw,
-    "memory-md": _memory_md,
-    "agents-md": _agents_md,
     "hygiene": _hygiene,
     "refcount": _refcount,
 }

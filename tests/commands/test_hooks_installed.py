@@ -299,30 +299,3 @@ def test_a_changed_configuration_of_hooks_is_told_until_it_is_trusted(repo: Path
 def test_a_clone_trusts_nothing_by_itself(repo: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", str(repo), "clone")
     assert "never trusted" in memrepo(tmp_path / "clone", "hooks", "status").data["trust"]
-
-
-def test_doctor_names_the_scanner_that_is_missing_where_something_is_pushed(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def said() -> str:
-        (found,) = [c for c in memrepo(repo, "doctor").data["checks"] if c["name"] == "secrets"]
-        assert found["ok"]
-        return str(found["message"])
-
-    monkeypatch.setattr("memrepo.actions.check.detectors.available", lambda: False)
-    assert "memrepo[scan]" not in said()
-    git(repo, "remote", "add", "hub", "../hub.git")
-    assert "memrepo[scan]" in said()
-    monkeypatch.setattr("memrepo.actions.check.detectors.available", lambda: True)
-    assert "memrepo[scan]" not in said()
-
-
-def test_the_scanner_knows_kinds_that_our_rules_do_not(repo: Path) -> None:
-    pytest.importorskip("detect_secrets", reason="the extra `scan` is not installed")
-    token = "glpat-" + "AbCdEf123456GhIjKl78"
-    write(repo, f"---\ntype: fact\n---\n\nThe hub says {token} to us.\n")
-    assert memrepo(repo, "check", "--staged").exit == 0
-    git(repo, "commit", "-qm", "mine", "--no-verify")
-    (problem,) = [p for p in memrepo(repo, "check").data["problems"] if p["rule"] == "secret-found"]
-    assert "GitLab" in problem["message"]
-    assert token not in problem["message"]

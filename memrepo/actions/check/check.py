@@ -16,7 +16,7 @@ from memrepo.checks.rules import GROUPS, Group
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.problems import Problem
 
-Format = Literal["text", "sarif", "github", "junit", "markdown"]
+Format = Literal["text", "github", "markdown"]
 
 
 class NothingToFix(MemrepoError):
@@ -155,10 +155,8 @@ def look(work: Work, request: Request, *, merging: bool = False) -> Result:
 def _whole(work: Work, request: Request) -> Result:
     """Check the tree at HEAD, every file of it."""
     from memrepo.actions.check import whole
-    from memrepo.actions.check.detectors import scanned
 
-    asks = not request.only or "secrets" in request.only
-    looked = whole.look(work.call.where, request.only, scanned if asks else None)
+    looked = whole.look(work.call.where, request.only)
     found = (*looked.early, *looked.problems)
     return Result(problems=found, files=looked.files, exit=_exit(found))
 

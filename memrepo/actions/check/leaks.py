@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from memrepo.actions.check import scenes, whole
 from memrepo.actions.check.check import Baseline, Past
-from memrepo.actions.check.detectors import scanned
 from memrepo.actions.work import Work
 from memrepo.checks.messages import message_problems
 from memrepo.checks.secrets import fingerprints, secret_problems
@@ -56,7 +55,7 @@ def brought(git: Git, *revisions: str) -> Iterator[tuple[str, Problem]]:
     wants = grounds(git).wants(git)
     for commit, path, blob in introduced(git, *revisions):
         data = git.read(blob)
-        for problem in (*secret_problems(path, data, wants.allowed_secrets), *scanned(path, data)):
+        for problem in secret_problems(path, data, wants.allowed_secrets):
             yield commit, problem
     for commit, text in messages(git, *revisions):
         for problem in message_problems("", text):

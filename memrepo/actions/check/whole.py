@@ -35,7 +35,6 @@ _AT_ONCE = 1000
 _FEW = 100
 """So many of those that link to others by name: each is held against the names of all of them."""
 
-Scan = Callable[[str, bytes], Iterable[Problem]]
 
 
 class Looked(msgspec.Struct, frozen=True, kw_only=True):
@@ -213,22 +212,19 @@ def opened(where: Path) -> Iterator[Tree]:
         yield Tree(git, known.layout, known.wants(git))
 
 
-def look(where: Path, only: Collection[Group] = (), scan: Scan | None = None) -> Looked:
-    """Hold every file at HEAD against every rule; `scan` may find more in each of them."""
+def look(where: Path, only: Collection[Group] = ()) -> Looked:
+    """Hold every file at HEAD against every rule."""
     found: list[Problem] = []
-    scanned: list[Problem] = []
     with opened(where) as tree:
         for files in tree.parts():
             scene = tree.scene(files)
             tree.know(scene)
             found += registry.problems(scene, only, registry.ALONE)
-            if scan is not None:
-                scanned += (p for path, data in files.items() for p in scan(path, data))
         for finder, scene in tree.again():
             found += registry.problems(scene, only, (finder,))
     return Looked(
         early=tuple(tree.early),
-        problems=(*registry.in_order(found), *scanned),
+        problems=tuple(registry.in_order(found)),
         files=tree.count,
     )
 

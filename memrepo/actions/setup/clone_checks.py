@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
-from memrepo.actions.check import detectors, whole
+from memrepo.actions.check import whole
 from memrepo.actions.run.derived import derived_files
 from memrepo.actions.setup.budgets import hot_budget
 from memrepo.actions.setup.finding import Check, Finding
@@ -22,11 +22,6 @@ from memrepo.store.drivers import is_adopted
 from memrepo.store.ledger import ledger_of
 from memrepo.store.travel import RECORDS
 from memrepo.views.hot import hot_path
-
-_UNSCANNED = (
-    "what is pushed is held against memrepo's own rules alone: `pip install memrepo[scan]` adds"
-    " those of detect-secrets"
-)
 
 
 def _format(work: Work, fix: bool) -> Finding:
@@ -101,8 +96,6 @@ def _secrets(work: Work, fix: bool) -> Finding:
     message = "none in the tree (`memrepo check --history` looks at the past)"
     if found:
         message = f"{counted(len(found), 'finding', 'findings')}, first {found[0]}"
-    if work.store.repo.light.ask("remote") and not detectors.available():
-        message += f"; {_UNSCANNED}"
     return Finding(name="secrets", ok=not found, message=message, problems=found)
 
 

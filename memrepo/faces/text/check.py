@@ -43,19 +43,13 @@ def _looked_at(result: checking.Result) -> str:
 
 
 def _formatted(form: checking.Format, result: checking.Result | checking.Past) -> str:
-    from memrepo import __version__
     from memrepo.actions.check.check import Result
-    from memrepo.checks.registry import RULES
     from memrepo.views import findings as forms
 
     found = result.problems
     match form:
-        case "sarif":
-            return forms.sarif(found, {r.name: r.doc for r in RULES.values()}, __version__)
         case "github":
             return forms.log_marks(found)
-        case "junit":
-            return forms.junit(found, result.files if isinstance(result, Result) else 0)
         case _ if isinstance(result, Result):
             commits = counted(result.commits, "commit", "commits")
             files = counted(result.files, "file of memory", "files of memory")

@@ -20,7 +20,7 @@ from memrepo.config import KEYS
 from memrepo.core.fields import Kind
 from memrepo.core.schema import FIELDS
 from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
-from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
 from memrepo.merge.tombstones import TOMBSTONE_FIELDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -221,7 +221,7 @@ def _rows(actions: Iterable[argparse.Action]) -> list[tuple[str, str]]:
     return rows
 
 
-TOOLSETS = {"default": DEFAULT, "admin": ADMIN, "connector": CONNECTOR}
+TOOLSETS = {"default": DEFAULT, "admin": ADMIN}
 
 
 def tool_table(tools: Iterable[Tool]) -> str:

@@ -15,19 +15,17 @@ from mcp import Client
 from msgspec.structs import replace
 
 from memrepo.actions.scopes import OutOfScope
-from memrepo.actions.work import Call, Work
+from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
-from memrepo.faces.mcp import resources
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.calls import acting
-from memrepo.faces.mcp.prompts import PROMPTS
 from memrepo.faces.mcp.replies import Reply
-from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT
 from memrepo.faces.memory_files import MemoryFiles
 from memrepo.faces.python import open_repository
 
 NOW = datetime(2026, 3, 1, 11, 0, tzinfo=UTC)
-TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN, *CONNECTOR)}
+TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
 OURS, THEIRS = "project:ours", "project:theirs"
 SECRET = "the lighthouse"
 """What only memories of the other scope say."""
@@ -86,16 +84,9 @@ def everything(repo: Path, scope: str) -> str:
             ("memory_status", {}),
             ("memory_forget", {"id": foreign, "reason": "x"}),
             ("memory_supersede", {"id": foreign, "text": "No.", "reason": "x"}),
-            ("search", {"query": "lamps lighthouse"}),
-            ("fetch", {"id": foreign}),
         )
     ]
     told = [f"{reply.text}\n{json.dumps(reply.data)}" for reply in said]
-    with Work(acting(bound(repo, scope), "helper")) as work:
-        uris = ("hot", "status", f"memory/{foreign}", f"memory/{foreign}@{commit}")
-        told += [_told(partial(resources.read, work, f"memrepo://{uri}")) for uri in uris]
-        told += resources.completions(work, "id", "")
-        told += [_told(partial(PROMPTS["session_start"].word, work, {}))]
     files = MemoryFiles(lambda: bound(repo, scope))
     told += [files.view("/memories"), _told(partial(files.view, "/memories/theirs.md"))]
     return "\n".join(told)
@@ -146,11 +137,6 @@ def test_the_admin_tools_are_not_served_to_a_scope(repo: Path) -> None:
     assert memrepo(repo, "mcp", "--scope", " ").exit == 2  # what a shell makes of an unset variable
     for name in (tool.name for tool in ADMIN if tool.verb in ("runs", "doctor")):
         assert tool(repo, name).failed
-
-
-def test_a_run_is_no_resource_of_a_bound_caller(repo: Path) -> None:
-    with Work(bound(repo)) as work, pytest.raises(OutOfScope):
-        resources.read(work, "memrepo://run/20260301T090000Z-00000000")
 
 
 @pytest.mark.parametrize(

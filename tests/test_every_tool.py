@@ -25,13 +25,13 @@ from workspaces import small
 from memrepo.actions.work import Call
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.replies import Reply
-from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT
 
-TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN, *CONNECTOR)}
+TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
 NOW = datetime(2026, 3, 3, 9, tzinfo=UTC)
 WHY = "a person asked for it"
 OF_A_COMMAND_LINE = re.compile(r"standard input|[Uu]sage:|argparse|(^|\s)--?[a-z]|\bstdin\b")
-SERVER = ("mcp", "--toolset", "admin", "--connector")
+SERVER = ("mcp", "--toolset", "admin")
 INSPECTED = ("memory_forget", "memory_search")
 """Tools that the inspector calls where not every one is tried: it takes seconds for each."""
 Arguments = dict[str, Any]
@@ -83,8 +83,6 @@ EXAMPLES: dict[str, Callable[[Path], Arguments]] = {
     "memory_revert": lambda repo: {"target": an_agents(repo), "reason": WHY},
     "memory_restore": lambda repo: {"id": forgotten(repo), "reason": WHY},
     "memory_doctor": lambda _: {},
-    "search": lambda _: {"query": "tea"},
-    "fetch": lambda repo: {"id": a_memory(repo)},
 }
 
 
@@ -239,9 +237,3 @@ def test_the_inspector_shows_every_answer_and_every_refusal(begun: Path, tmp_pat
             code, answer, said = inspect(session.line, *asked, json.dumps(wrong))
             assert code == 5, (session.name, wrong, said)
             assert_refused(answer["result"], (session.name, wrong))
-    (hot,) = [s.line for s in every if s.name == "memory_hot"]
-    code, answer, said = inspect(hot, "--method", "resources/list")
-    assert code == 0, said
-    for resource in answer["result"]["resources"]:
-        code, _, said = inspect(hot, "--method", "resources/read", "--uri", resource["uri"])
-        assert code == 0, said

@@ -28,10 +28,10 @@ from memrepo.faces.cli.parser import (
     listing,
     request_of,
 )
-from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
 from memrepo.faces.text import text_of
 
-TOOLS = (*DEFAULT, *ADMIN, *CONNECTOR)
+TOOLS = (*DEFAULT, *ADMIN)
 METHODS = [
     name
     for name in VERBS

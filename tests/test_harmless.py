@@ -11,11 +11,9 @@ import pytest
 from driving import done, git, memrepo
 from msgspec.structs import replace
 
-from memrepo.actions.work import Call, Work
+from memrepo.actions.work import Call
 from memrepo.core.secrets import harmless, harmless_data
-from memrepo.faces.mcp import resources
 from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.calls import acting
 from memrepo.faces.mcp.tools import DEFAULT
 from memrepo.faces.memory_files import MemoryFiles
 
@@ -109,8 +107,6 @@ def test_the_server_and_the_memory_tool_hand_out_nothing_of_it(repo: Path) -> No
     ):
         reply = answer(call, tools[name], arguments, "helper")
         assert not SEEN.findall("".join([reply.text, *_texts(dict(reply.data))])), name
-    with Work(acting(call, "helper")) as work:
-        assert not SEEN.findall(harmless(resources.read(work, f"memrepo://memory/{id_}")))
     files = MemoryFiles(lambda: replace(call, now=NOW))
     files.create("/memories/a.md", "Lamps\x0c.")
     assert not SEEN.findall(harmless(files.view("/memories/a.md")))

@@ -17,11 +17,10 @@ import anyio
 import pytest
 from docs_parts import ROOT
 from driving import assert_sound, done, git, memrepo, subjects
-from envelopes import INJECTION, MARK, assert_inside
+from envelopes import INJECTION
 from mcp import Client, MCPError
 from mcp_driving import data, text, with_client
 
-from memrepo.faces.mcp.prompts import PROMPTS
 from memrepo.store.repo import open_repository
 
 
@@ -32,7 +31,7 @@ def repo(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_client_drives_every_tool_resource_and_prompt(repo: Path, mode: str) -> None:
+def test_a_client_drives_every_tool(repo: Path, mode: str) -> None:
     async def work(client: Client) -> None:
         tools = (await client.list_tools()).tools
         wire = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
@@ -56,8 +55,6 @@ def test_a_client_drives_every_tool_resource_and_prompt(repo: Path, mode: str) -
             "memory_related": {"id": new["id"]},
             "memory_thread_context": {"id": id_},
             "memory_status": {},
-            "search": {"query": "deploy"},
-            "fetch": {"id": id_},
             "memory_runs": {},
             "memory_doctor": {},
             "memory_diff": {"run": commit},
@@ -72,27 +69,7 @@ def test_a_client_drives_every_tool_resource_and_prompt(repo: Path, mode: str) -
         assert refused.is_error
         assert left == {"memory_accept"}
 
-        static = (await client.list_resources()).resources
-        assert {str(r.uri) for r in static} == {"memrepo://hot", "memrepo://status"}
-        assert len((await client.list_resource_templates()).resource_templates) == 3
-        for uri in (
-            *(str(r.uri) for r in static),
-            f"memrepo://memory/{id_}",
-            f"memrepo://memory/{id_}@{commit}",
-            f"memrepo://run/{commit}",
-        ):
-            (found,) = (await client.read_resource(uri)).contents
-            assert_inside(found.text, told=uri != "memrepo://status")
-        given = {"id": id_, "correction": "No.", "run": commit}
-        offered = (await client.list_prompts()).prompts
-        assert {p.name for p in offered} == set(PROMPTS)
-        for prompt in offered:
-            wanted = {a.name: given[a.name] for a in prompt.arguments or []}
-            worded = await client.get_prompt(prompt.name, wanted)
-            text = worded.messages[0].content.text
-            assert_inside(text, told=MARK in text)
-
-    with_client(repo, work, "--toolset", "admin", "--connector", mode=mode)
+    with_client(repo, work, "--toolset", "admin", mode=mode)
     assert_sound(repo)
 
 
@@ -102,12 +79,6 @@ def test_what_names_nothing_is_an_error_and_the_session_goes_on(repo: Path) -> N
         for failing in (
             lambda: client.call_tool("memory_accept", {}),
             lambda: client.call_tool("x" * 9999, {}),
-            lambda: client.read_resource("memrepo://memory/../../etc/passwd"),
-            lambda: client.read_resource("file:///etc/passwd"),
-            lambda: client.read_resource("memrepo://run/--help"),
-            lambda: client.get_prompt("nothing", {}),
-            lambda: client.get_prompt("review_run", {}),
-            lambda: client.get_prompt("correct_a_memory", {"id": "mem-0000", "correction": "x"}),
         ):
             with pytest.raises(MCPError) as caught:
                 await failing()
@@ -282,7 +253,6 @@ def test_what_no_file_can_hold_is_answered(wire: Wire) -> None:
     for said in (r"\ud83d\ude00", r"C:\\ud800", "tea", r"\n"):
         given = f'{{"name": "memory_search", "arguments": {{"query": "{said}"}}}}'
         assert not wire.ask("tools/call", given)["result"].get("isError")
-    assert "error" in wire.ask("resources/read", r'{"uri": "memrepo://\ud800"}')
     assert "error" in wire.ask("tools/call", r'{"name": "\udfff", "arguments": {}}')
 
 
@@ -300,22 +270,9 @@ def test_what_takes_long_says_how_far_it_is_to_who_asks(wire: Wire) -> None:
     assert len(told[2]["result"]["structuredContent"]["stored"]) == 2
 
 
-@pytest.mark.parametrize(
-    "method", ["tools/list", "resources/list", "resources/templates/list", "prompts/list"]
-)
-def test_a_cursor_that_nobody_gave_out_is_refused(wire: Wire, method: str) -> None:
-    assert wire.ask(method, '{"cursor": "2"}')["error"]["code"] == -32602
-    assert "result" in wire.ask(method, "{}")
-
-
-def test_a_prompt_s_arguments_are_completed(repo: Path, wire: Wire) -> None:
-    done(repo, "add", "Ana drinks tea.")
-    given = (
-        '{"ref": {"type": "ref/prompt", "name": "correct_a_memory"},'
-        ' "argument": {"name": "id", "value": "ana"}}'
-    )
-    (slug,) = wire.ask("completion/complete", given)["result"]["completion"]["values"]
-    assert slug.startswith("ana-drinks-tea")
+def test_a_cursor_that_nobody_gave_out_is_refused(wire: Wire) -> None:
+    assert wire.ask("tools/list", '{"cursor": "2"}')["error"]["code"] == -32602
+    assert "result" in wire.ask("tools/list", "{}")
 
 
 def test_a_call_that_is_cancelled_leaves_no_client_waiting(repo: Path, wire: Wire) -> None:

@@ -18,16 +18,15 @@ from msgspec.structs import replace
 from workspaces import small
 
 from memrepo.actions.work import Call, Work
-from memrepo.faces.mcp import prompts, resources
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.calls import ToolCall, acting
 from memrepo.faces.mcp.replies import Piece, Reply, listing, longest
-from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
 from memrepo.store import repo as store_repo
 from memrepo.store.repo import open_repository
 from memrepo.views.context import fenced
 
-TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN, *CONNECTOR)}
+TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 BOUNDS = {"additionalProperties", "maxItems", "maxLength", "maximum", "minimum", "pattern"}
 
@@ -255,12 +254,10 @@ def test_several_are_opened_under_one_notice(repo: Path) -> None:
     assert call(repo, "memory_get").failed
 
 
-def test_what_is_known_by_heart_is_a_tool_and_a_resource(repo: Path) -> None:
+def test_what_is_known_by_heart_is_a_tool(repo: Path) -> None:
     id_ = good(repo, "memory_store", text="Ana is vegan.", reason="r", type="identity").data["id"]
     done(repo, "promote", id_)
     told = good(repo, "memory_hot")
-    with Work(session(repo)) as work:
-        assert resources.read(work, "memrepo://hot") == told.text
     assert id_ in told.text
     assert not git(repo, "for-each-ref", "refs/memrepo/ledger")
 
@@ -279,15 +276,6 @@ def test_a_long_text_stands_on_the_side_that_the_model_is_shown(
     (other,) = set(sides) - {side}
     assert text in sides[side]
     assert len(sides[other]) < 1500
-
-
-def test_an_argument_is_completed_by_what_there_is(repo: Path) -> None:
-    id_ = good(repo, "memory_store", text="Ana drinks tea.", reason="r").data["id"]
-    with Work(session(repo)) as work:
-        assert resources.completions(work, "id", "ana") == [memories(repo)[id_].slug]
-        assert resources.completions(work, "id", id_[:6]) == [id_]
-        assert resources.completions(work, "run", "2") == []
-        assert resources.completions(work, "correction", "") == []
 
 
 def test_a_text_that_reads_as_an_option_or_a_dash_is_a_text(repo: Path) -> None:
@@ -512,14 +500,10 @@ def test_an_injection_stays_inside_the_envelope_of_every_tool(repo: Path) -> Non
         "memory_search": {"query": "vault"},
         "memory_get": {"id": first["id"]},
         "memory_related": {"id": first["id"]},
-        "fetch": {"id": first["id"]},
         "memory_diff": {"run": first["commit"]},
     }.items():
         reply = good(repo, name, **arguments)
-        parsed = json.loads(reply.text) if name == "fetch" else reply.text
-        assert_inside(parsed, reply.data)
-    found = good(repo, "search", query="vault")
-    assert_inside(json.loads(found.text), found.data, told=False)
+        assert_inside(reply.text, reply.data)
     for name, arguments in {
         "memory_thread_context": {"id": first["id"]},
         "memory_status": {},
@@ -533,29 +517,6 @@ def test_an_injection_stays_inside_the_envelope_of_every_tool(repo: Path) -> Non
         assert [s for s in strings([reply.text, reply.data]) if MARK in outside(s)] == []
 
 
-def test_an_injection_stays_inside_the_envelope_of_resources_and_prompts(repo: Path) -> None:
-    made = good(repo, "memory_store", text=INJECTION, reason="r").data
-    done(repo, "promote", made["id"], "--critical")
-    here = Work(acting(session(repo), "test"))
-    for uri in (
-        "hot",
-        f"memory/{made['id']}",
-        f"memory/{made['id']}@{made['commit']}",
-        f"run/{made['commit']}",
-    ):
-        assert_inside(resources.read(here, f"memrepo://{uri}"))
-    given = {"id": made["id"], "correction": "No.", "run": made["commit"]}
-    for name in ("session_start", "review_run", "correct_a_memory"):
-        assert_inside(prompts.PROMPTS[name].word(here, given))
-
-
-def test_the_connector_names_what_it_found_without_its_words(repo: Path) -> None:
-    id_ = good(repo, "memory_store", text="Ana drinks tea! <b>", reason="r").data["id"]
-    (hit,) = good(repo, "search", query="tea").data["results"]
-    assert hit == {"id": id_, "title": "fact ana-drinks-tea-b", "url": f"memrepo://memory/{id_}"}
-    assert "Ana drinks tea! <b>" in good(repo, "fetch", id=id_).data["text"]
-
-
 # Runs, and others who write
 
 
@@ -567,8 +528,6 @@ def test_a_waiting_run_is_reviewed_and_accepted_with_the_admin_tools(tmp_path: P
     name = run.removeprefix("run/")
     assert "helix" in good(repo, "memory_diff", run=name).data["report"]
     assert name in good(repo, "memory_runs").data["report"]
-    here = Work(acting(session(repo), "test"))
-    assert "helix" in resources.read(here, f"memrepo://run/{name}")
     good(repo, "memory_accept", run=name, reason="looks right")
     assert good(repo, "memory_search", query="helix").data["hits"]
     good(repo, "memory_revert", target=name, reason="it was wrong")

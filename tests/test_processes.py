@@ -14,7 +14,7 @@ from driving import LATER, LONG, NEXT_DAY, begin, done
 
 from memrepo.actions.work import Call
 from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
 
 TEXT = "The spare key of the greenhouse hangs behind the blue door."
 CALLS = 100 if LONG else 12
@@ -80,7 +80,7 @@ def test_a_command_starts_few_git_processes_and_leaves_none(
 
 # -- one server, many calls ----------------------------------------------------------------------
 
-TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN, *CONNECTOR)}
+TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
 
 
 @pytest.fixture

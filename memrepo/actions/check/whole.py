@@ -8,7 +8,7 @@ that have a say in it. Every file is read: nothing here rests on what an earlier
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -34,7 +34,6 @@ _AT_ONCE = 1000
 """So many files are looked at together."""
 _FEW = 100
 """So many of those that link to others by name: each is held against the names of all of them."""
-
 
 
 class Looked(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,8 +1,7 @@
-"""`memrepo mcp`: serve the memory's tools to an agent, by standard input and output or HTTP."""
+"""`memrepo mcp`: serve the memory's tools to an agent, by standard input and output."""
 
 from __future__ import annotations
 
-import os
 from importlib.util import find_spec
 from typing import Annotated
 
@@ -14,10 +13,6 @@ from memrepo.actions.result import Result
 from memrepo.actions.scopes import OutOfScope, narrowed
 from memrepo.actions.work import Work, uncollected
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-
-TOKEN = "MEMREPO_TOKEN"  # noqa: S105 - the name of a variable
-SHORTEST = 16
-LOOPBACK, PORT = "127.0.0.1", "8750"
 
 
 class NotInstalled(MemrepoError):
@@ -32,27 +27,6 @@ class NotInstalled(MemrepoError):
         )
 
 
-class NoToken(MemrepoError):
-    """Nobody is served over HTTP who does not name a token, and there is none."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self) -> None:
-        super().__init__(
-            f"mcp --http: {TOKEN} is empty or shorter than {SHORTEST} characters",
-            fix=f"`export {TOKEN}=$(openssl rand -hex 24)`, and give clients the same",
-        )
-
-
-class NotAnAddress(MemrepoError):
-    """What stands behind `--http` is no place to listen at."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, word: str) -> None:
-        super().__init__(f"mcp --http: found {word!r}", fix="write PORT, or HOST:PORT")
-
-
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `mcp`."""
 
@@ -64,25 +38,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             choices=("default", "admin"),
         ),
     ] = "default"
-    connector: Annotated[
-        bool, option("add `search` and `fetch` for connector clients", "--connector")
-    ] = False
     scope: Annotated[
         str | None,
         option(
             "serve this scope and what holds in the whole repository; no call sees more",
             "--scope",
             metavar="SCOPE",
-        ),
-    ] = None
-    http: Annotated[
-        str | None,
-        option(
-            f"serve over HTTP at this place, to who names {TOKEN} ({LOOPBACK}:{PORT})",
-            "--http",
-            metavar="[HOST:]PORT",
-            const=PORT,
-            optional=True,
         ),
     ] = None
 
@@ -101,28 +62,8 @@ def do(work: Work, request: Request) -> Result:
         if request.toolset == "admin":
             raise OutOfScope(scope, "the admin tools are about the whole repository")
         call = replace(call, scope=scope)
-    host, port, token = ("", 0, "") if request.http is None else _place(request.http)
     with uncollected():  # the SDK's thousands of types are all here to stay
         from memrepo.faces.mcp.server import serve, server_of
 
-    server = server_of(call, admin=request.toolset == "admin", connector=request.connector)
-    if request.http is None:
-        serve(server)
-    else:
-        from memrepo.faces.mcp.http import serve_http
-
-        serve_http(
-            server.streamable_http_app(streamable_http_path="/mcp", host=host), host, port, token
-        )
+    serve(server_of(call, admin=request.toolset == "admin"))
     return Result()
-
-
-def _place(word: str) -> tuple[str, int, str]:
-    """Return where to listen, and the token; without a host this machine alone is answered."""
-    host, _, port = word.rpartition(":")
-    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-        raise NotAnAddress(word)
-    token = os.environ.get(TOKEN, "").strip()
-    if len(token) < SHORTEST:
-        raise NoToken
-    return host.strip("[]") or LOOPBACK, int(port), token

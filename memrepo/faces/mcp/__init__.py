@@ -1,1 +1,1 @@
-"""Memory for agents over MCP: tools, resources and prompts on top of the commands."""
+"""Memory for agents over MCP: tools on top of the commands."""

@@ -26,16 +26,13 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from memrepo import __version__
-from memrepo.actions.work import Call, Work
-from memrepo.core.errors import MemrepoError
+from memrepo.actions.work import Call
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import harmless, harmless_data
+from memrepo.core.secrets import harmless
 from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.calls import acting, nothing
-from memrepo.faces.mcp.prompts import PROMPTS
-from memrepo.faces.mcp.resources import FIXED, SCHEME, TEMPLATES, completions, read
-from memrepo.faces.mcp.tools import ADMIN, CONNECTOR, DEFAULT, Tool
+from memrepo.faces.mcp.calls import nothing
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
 from memrepo.store.objects import remember_objects
 
 Context = ServerRequestContext[object, object]
@@ -43,8 +40,6 @@ Paged = types.PaginatedRequestParams | None
 Found = TypeVar("Found")
 
 THREADS = 4
-COMPLETED = 100
-"""Values that one completion holds, as the protocol has it."""
 _BETWEEN_COLLECTIONS = 5_000
 """Objects; a command that ends at once collects less often than what lives for days."""
 NUL = r"\u0000"
@@ -60,11 +55,11 @@ INSTRUCTIONS = (
 )
 
 
-def server_of(session: Call, *, admin: bool, connector: bool) -> Server[object]:
+def server_of(session: Call, *, admin: bool) -> Server[object]:
     """Return the SDK's server for a session, with the tools that it offers."""
     gc.set_threshold(_BETWEEN_COLLECTIONS)
     remember_objects()
-    offered = (*DEFAULT, *(ADMIN if admin else ()), *(CONNECTOR if connector else ()))
+    offered = (*DEFAULT, *(ADMIN if admin else ()))
     return _Handlers(session, offered).server()
 
 
@@ -118,12 +113,6 @@ class _Handlers:
             instructions=INSTRUCTIONS,
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
-            on_list_resources=self.list_resources,
-            on_list_resource_templates=self.list_templates,
-            on_read_resource=self.read_resource,
-            on_list_prompts=self.list_prompts,
-            on_get_prompt=self.get_prompt,
-            on_completion=self.complete,
         )
 
     async def list_tools(self, _: Context, params: Paged) -> types.ListToolsResult:
@@ -165,88 +154,8 @@ class _Handlers:
             is_error=reply.failed,
         )
 
-    async def list_resources(self, _: Context, params: Paged) -> types.ListResourcesResult:
-        _refuse_cursor(params)
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(uri=SCHEME + name, name=name, title=title, description=about)
-                for name, (title, about) in FIXED.items()
-            ]
-        )
-
-    async def list_templates(self, _: Context, params: Paged) -> types.ListResourceTemplatesResult:
-        _refuse_cursor(params)
-        return types.ListResourceTemplatesResult(
-            resource_templates=[
-                types.ResourceTemplate(uri_template=SCHEME + name, name=title, description=about)
-                for name, (title, about) in TEMPLATES.items()
-            ]
-        )
-
-    async def read_resource(
-        self, context: Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        uri = str(params.uri)
-        text = await self._told(context, partial(read, uri=uri))
-        kind = "text/plain" if not text.startswith("{") else "application/json"
-        return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=uri, mime_type=kind, text=text)]
-        )
-
-    async def list_prompts(self, _: Context, params: Paged) -> types.ListPromptsResult:
-        _refuse_cursor(params)
-        return types.ListPromptsResult(
-            prompts=[
-                types.Prompt(
-                    name=name,
-                    description=prompt.description,
-                    arguments=[
-                        types.PromptArgument(name=key, description=about, required=True)
-                        for key, about in prompt.takes.items()
-                    ],
-                )
-                for name, prompt in PROMPTS.items()
-            ]
-        )
-
-    async def get_prompt(
-        self, context: Context, params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
-        prompt, given = PROMPTS.get(params.name), params.arguments or {}
-        if prompt is None:
-            raise _refused(f"found no prompt {fold(params.name, 100)!r}; there are {[*PROMPTS]}")
-        if missing := [key for key in prompt.takes if not given.get(key, "").strip()]:
-            raise _refused(f"{params.name}: give {', '.join(missing)}")
-        text = await self._told(context, lambda work: prompt.word(work, given))
-        said = types.TextContent(type="text", text=text)
-        return types.GetPromptResult(
-            description=prompt.description,
-            messages=[types.PromptMessage(role="user", content=said)],
-        )
-
-    async def complete(
-        self, context: Context, params: types.CompleteRequestParams
-    ) -> types.CompleteResult:
-        name, begun = params.argument.name, params.argument.value
-        found = await self._told(context, partial(completions, name=name, begun=begun))
-        return types.CompleteResult(
-            completion=types.Completion(
-                values=found[:COMPLETED], total=len(found), has_more=len(found) > COMPLETED
-            )
-        )
-
     async def _run(self, work: Callable[[], Found], *, give_up: bool = True) -> Found:
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=give_up, limiter=self.limiter)
-
-    async def _told(self, context: Context, word: Callable[[Work], Found]) -> Found:
-        def told() -> Found:
-            with Work(acting(self.session, _client(context))) as work:
-                return harmless_data(word(work))
-
-        try:
-            return await self._run(told)
-        except MemrepoError as error:
-            raise _refused(f"{error.message}; {error.fix}") from error
 
 
 def _refused(message: str) -> MCPError:

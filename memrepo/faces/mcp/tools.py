@@ -13,7 +13,7 @@ import msgspec
 
 from memrepo.actions.request import choices_of
 from memrepo.actions.verbs import VERBS
-from memrepo.faces.mcp import connector, read_tools, write_tools
+from memrepo.faces.mcp import read_tools, write_tools
 from memrepo.faces.mcp.calls import ToolCall
 from memrepo.faces.mcp.replies import Reply
 
@@ -388,25 +388,3 @@ ADMIN = (
     ),
 )
 """What `--toolset admin` adds: review and repair."""
-
-CONNECTOR = (
-    Tool(
-        name="search",
-        title="Search memory",
-        verb="search",
-        answer=connector.search,
-        description="Find memories by words.",
-        takes=(Argument("query", "words", required=True, one=True),),
-        gives={"results": list},
-    ),
-    Tool(
-        name="fetch",
-        title="Open a memory",
-        verb="show",
-        answer=connector.fetch,
-        description="Open one memory that search found.",
-        takes=(_ID,),
-        gives={"id": str, "title": str, "text": str, "url": str},
-    ),
-)
-"""What `--connector` adds: the two names that clients for search and deep research call."""

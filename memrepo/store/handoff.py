@@ -51,20 +51,3 @@ def hand_off(
     if code == 0:
         return ""
     return f"exit code {code}{': ' + said if said else ''}"
-
-
-def send(url: str, data: bytes | None = None, *, limit_s: float = 10.0) -> str:
-    """Post JSON to an address, or get it where there is none; say what failed, or nothing."""
-    from http.client import HTTPException
-    from urllib.request import Request, urlopen
-
-    if not url.startswith(("http://", "https://")):
-        return "is no http or https address"
-    headers = {"Content-Type": "application/json", "User-Agent": "memrepo"}
-    try:
-        request = Request(url, data=data, headers=headers)  # noqa: S310 - http, and the person's own
-        with urlopen(request, timeout=limit_s) as answer:  # noqa: S310
-            answer.read(_SAID)
-    except (OSError, ValueError, HTTPException) as error:
-        return " ".join(f"{type(error).__name__}: {error}".split())[:_SAID]
-    return ""

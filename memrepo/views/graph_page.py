@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
 
 from markupsafe import Markup
 
@@ -64,19 +63,6 @@ def label(memory: Memory) -> str:
     """
     own = memory.body.removeprefix(memory.text("lead")).lstrip(" :–—-\n").replace("**", "")
     return cut(visible(without_secrets(memory.text("title") or own or memory.body)), _LABEL)
-
-
-def mermaid(graph: Graph, labels: Mapping[str, str]) -> str:
-    """Return the links as a Mermaid diagram; what a text holds is no part of its language."""
-    place = {id_: f"m{number}" for number, id_ in enumerate(labels)}
-    lines = ["graph LR", *(f'  {place[id_]}["{_quoted(labels[id_])}"]' for id_ in labels)]
-    lines += [f"  {place[e.source]} -->|{e.type}| {place[e.target]}" for e in graph.edges]
-    return "\n".join(lines)
-
-
-def _quoted(text: str) -> str:
-    """Spell by number what is not a letter, a digit or plain punctuation."""
-    return "".join(c if c.isalnum() or c in " .,:–—-…" else f"#{ord(c)};" for c in text)
 
 
 def _node(memory: Memory) -> dict[str, object]:

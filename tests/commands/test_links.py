@@ -43,25 +43,11 @@ def test_a_run_links_what_names_the_same_in_one_commit_and_the_next_run_nothing(
     assert "both mention Kestrel" in row["why"]
     graph = done(repo, "graph")
     assert [(x["source"], x["target"], x["type"]) for x in graph["links"]] == [link]
-    near = done(repo, "graph", link[1], "--mermaid")
+    near = done(repo, "graph", link[1])
     assert near["around"] == link[1]
     assert [(x["source"], x["target"], x["type"]) for x in near["links"]] == [link]
-    first, center, other, arrow = near["mermaid"].split("\n")
-    assert (first, arrow) == ("graph LR", "  m1 -->|related| m0")
-    assert center.startswith('  m0["')
-    assert other.startswith('  m1["')
     drawn = memrepo(repo, "graph", link[1], as_json=False).out
     assert f"└─ related     ← {link[0]}" in drawn
-    assert memrepo(repo, "graph", "--mermaid").exit == 2
-
-
-def test_no_text_of_a_memory_is_a_word_of_the_diagram(tmp_path: Path) -> None:
-    (tmp_path / "ws").mkdir()
-    repo = begin(tmp_path, tmp_path / "ws")
-    id_ = done(repo, "add", 'Ana"] --> m9["<b>`x`</b>; end')["id"]
-    drawn = done(repo, "graph", id_, "--mermaid")["mermaid"].split("\n")
-    assert len(drawn) == 2
-    assert set('"[]<>`|') & set(drawn[1].removeprefix('  m0["').removesuffix('"]')) == set()
 
 
 def test_links_that_were_taken_back_are_not_made_again(tmp_path: Path) -> None:

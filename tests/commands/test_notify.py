@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -33,40 +30,6 @@ def told(tmp_path: Path, repo: Path) -> Path:
     return out
 
 
-class Server:
-    """A web server of the test that keeps what it is sent."""
-
-    def __init__(self) -> None:
-        self.got: list[tuple[str, str, bytes]] = []
-        got = self.got
-
-        class Handler(BaseHTTPRequestHandler):
-            def _take(self) -> None:
-                size = int(self.headers.get("Content-Length") or 0)
-                got.append((self.command, self.path, self.rfile.read(size)))
-                self.send_response(500 if "broken" in self.path else 200)
-                self.end_headers()
-
-            do_GET = do_POST = _take  # noqa: N815
-
-            def log_message(self, *words: object) -> None:
-                pass
-
-        self.server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    found = Server()
-    thread = threading.Thread(target=found.server.serve_forever, args=(0.05,))
-    thread.start()
-    yield found
-    found.server.shutdown()
-    thread.join()
-    found.server.server_close()
-
-
 def test_a_person_is_told_once_of_what_waits_and_again_of_what_is_new(
     repo: Path, told: Path
 ) -> None:
@@ -91,44 +54,19 @@ def test_a_run_that_waits_tells_at_its_end(repo: Path, told: Path) -> None:
     assert "waits for review" in told.read_text()
 
 
-def test_a_run_that_fails_tells_and_the_ping_says_so(
-    repo: Path, told: Path, server: Server
-) -> None:
-    git(repo, "config", "memrepo.notify.ping", f"{server.url}/job/")
+def test_a_run_that_fails_tells(repo: Path, told: Path) -> None:
     done(repo, "accept", now=MORNING)
     (repo.parent / "ws").rename(repo.parent / "away")
     assert memrepo(repo, "run", now="2026-03-02T11:00:00Z").exit == 3
     assert "does not exist" in told.read_text()
-    (repo.parent / "away").rename(repo.parent / "ws")
-    done(repo, "run", now="2026-03-02T12:00:00Z")
-    assert [(method, path) for method, path, _ in server.got] == [
-        ("GET", "/job/fail"),
-        ("GET", "/job"),
-    ]
-
-
-def test_a_webhook_is_sent_json(repo: Path, server: Server) -> None:
-    done(repo, "config", "set", "notify.url", f"{server.url}/hook", now=MORNING)
-    assert done(repo, "status", "--notify", now=MORNING)["notified"]
-    ((method, path, data),) = server.got
-    assert (method, path) == ("POST", "/hook")
-    record = json.loads(data)
-    assert record["schema_version"] == 1
-    assert record["repository"] == str(repo)
-    assert record["text"].startswith("repo: ")
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
-    [
-        ("command", "/no/such/program", "cannot be started"),
-        ("command", "false", "exit code 1"),
-        ("url", "file:///etc/passwd", "is no http or https address"),
-        ("url", "http://127.0.0.1:1/x", "URLError"),
-    ],
+    ("value", "said"),
+    [("/no/such/program", "cannot be started"), ("false", "exit code 1")],
 )
-def test_who_cannot_be_told_is_a_warning(repo: Path, key: str, value: str, said: str) -> None:
-    git(repo, "config", f"memrepo.notify.{key}", value)
+def test_who_cannot_be_told_is_a_warning(repo: Path, value: str, said: str) -> None:
+    git(repo, "config", "memrepo.notify.command", value)
     answer = memrepo(repo, "status", "--notify", now=MORNING, as_json=False)
     assert answer.exit == 0
     assert said in answer.err
@@ -147,21 +85,6 @@ def test_who_was_told_by_no_way_is_told_the_next_time(repo: Path, told: Path) ->
     assert len(told.read_text().splitlines()) == 2
 
 
-def test_one_way_that_fails_does_not_tell_the_other_again(
-    repo: Path, told: Path, server: Server
-) -> None:
-    git(repo, "config", "memrepo.notify.url", f"{server.url}/broken")
-    for _ in range(2):
-        done(repo, "status", "--notify", now=MORNING)
-    assert len(told.read_text().splitlines()) == 2
-    assert len(server.got) == 1
-
-
-def test_a_webhook_that_answers_an_error_is_a_warning(repo: Path, server: Server) -> None:
-    git(repo, "config", "memrepo.notify.url", f"{server.url}/broken")
-    assert "HTTP Error 500" in memrepo(repo, "status", "--notify", now=MORNING, as_json=False).err
-
-
 def test_the_exit_code_says_whether_something_needs_a_person(repo: Path) -> None:
     assert memrepo(repo, "status", now=MORNING).exit == 0
     assert memrepo(repo, "status", "--exit-code", now=MORNING).exit == 1
@@ -171,7 +94,7 @@ def test_the_exit_code_says_whether_something_needs_a_person(repo: Path) -> None
 
 def test_missed_runs_and_spend_need_a_person(repo: Path) -> None:
     done(repo, "discard", now=MORNING)
-    git(repo, "config", "memrepo.schedule.by", "systemd")
+    git(repo, "config", "memrepo.schedule.by", "crontab")
     git(repo, "config", "memrepo.schedule.since", START)
     found = done(repo, "status", now="2026-03-20T00:00:00Z")["needs"]
     assert [need["kind"] for need in found] == ["missed"]

@@ -242,7 +242,7 @@ def test_doctor_finds_nothing_on_a_new_repository_and_names_what_is_wrong(repo: 
     assert memrepo(repo, "doctor").exit == 0
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_completion_knows_every_command(repo: Path, shell: str) -> None:
     from memrepo.faces.cli.parser import COMMANDS
 

@@ -20,7 +20,6 @@ from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import rank
 from memrepo.policies.reordering import Moment
 from memrepo.policies.rules import Answers, Merits, Weights
-from memrepo.store import embedder as embedding
 from memrepo.store import index
 from memrepo.store.corpus import IndexCorpus, Limits
 from memrepo.store.tables import Indexed, begin_at, opened
@@ -586,16 +585,6 @@ def test_the_model_is_not_asked_where(tmp_path: Path, who: tuple[str, str, str],
         begin_at(base, Indexed(tree=tree_of(files)))
         found = rank(question_of(text), IndexCorpus(base, Limits()), 10, like=like)
         assert found[0].document.number == 1
-
-
-@pytest.mark.parametrize("content", ["nothing", "no network", "broken"])
-def test_a_folder_without_a_working_model_says_what_is_wrong(tmp_path: Path, content: str) -> None:
-    if content != "nothing":
-        (tmp_path / "tokenizer.json").write_text("{}")
-    if content == "broken":
-        (tmp_path / "model.onnx").write_bytes(b"no network")
-    with pytest.raises(embedding.NoModelError, match=r"memrepo\[onnx\]|found no|cannot be used"):
-        embedding.load(str(tmp_path))
 
 
 def turns(*said_: tuple[str, str]) -> dict[str, bytes]:

@@ -1,6 +1,6 @@
 """`memrepo graph`: the links between the active memories, or around one of them.
 
-As a list, as a page to look at, or as a Mermaid diagram for a text that a forge or a vault shows.
+As a list, or as a page to look at.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.errors import UsageError
 from memrepo.policies.graph import Graph
-from memrepo.views.graph_page import graph_page, label, mermaid
+from memrepo.views.graph_page import graph_page, label
 from memrepo.views.html import GENERATOR
 
 MOST = 10
@@ -34,9 +34,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         str,
         option("write a page that draws them, by itself; - prints it", "--html", metavar="FILE"),
     ] = ""
-    mermaid: Annotated[
-        bool, option("print it as a Mermaid diagram; of one memory's links", "--mermaid")
-    ] = False
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,8 +70,6 @@ class Result(result.Result, frozen=True, kw_only=True):
     """The memory whose links they are, where one was named."""
     labels: Mapping[str, str] = msgspec.field(default_factory=dict)
     """What the memories around it are called, by id."""
-    mermaid: str = ""
-    """The diagram, where it was asked for."""
 
 
 def do(work: Work, request: Request) -> Result:
@@ -83,11 +78,6 @@ def do(work: Work, request: Request) -> Result:
         raise UsageError(
             "memrepo graph: --html - and --json both want standard output",
             fix="name a file for the page",
-        )
-    if request.mermaid and not request.id:
-        raise UsageError(
-            "memrepo graph: --mermaid draws the links of one memory, and none was named",
-            fix="`memrepo graph ID --mermaid`",
         )
     state = work.tree.state()
     graph, around = Graph(state.active), ""
@@ -124,5 +114,4 @@ def do(work: Work, request: Request) -> Result:
         page=page,
         around=around,
         labels=labels,
-        mermaid=mermaid(graph, labels) if request.mermaid else "",
     )

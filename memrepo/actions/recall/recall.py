@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cache, partial
-from pathlib import Path
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -225,7 +224,7 @@ def index_of(
         folder=store.folder,
         wanted=wanted,
         name=PAST if past else NAME,
-        model=partial(_model, work) if embedder.can_run() else no_model,
+        model=_model if embedder.can_run() else no_model,
         scope=work.call.scope,
     )
 
@@ -236,24 +235,11 @@ def embed(work: Work) -> None:
         index_of(work, edits=False, tick=work.call.tick).embed()
 
 
-def _model(work: Work) -> Embedder | None:
-    """Return the model of the person's configuration, else the packaged one, loaded once."""
-    folder = model_folder(work)
-    return _loaded(folder) if folder or embedder.is_installed() else None
-
-
-def model_folder(work: Work) -> str:
-    """Return the folder of the model that this clone or the person chose, or an empty text."""
-    from memrepo.actions.work import outside
-
-    setting = outside(work).get("dense.model")
-    return str(work.store.root / Path(str(setting.value)).expanduser()) if setting else ""
-
-
 @cache
-def _loaded(folder: str) -> Embedder | None:
+def _model() -> Embedder | None:
+    """Return the packaged model, loaded once."""
     try:
-        return embedder.load(folder)
+        return embedder.load() if embedder.is_installed() else None
     except embedder.NoModelError:
         return None  # words alone find too, and `doctor` says what is wrong
 

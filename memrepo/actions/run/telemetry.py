@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions import result
-from memrepo.actions.pending import PREFIX
+from memrepo.actions.pending import PREFIX, all_waiting
 from memrepo.actions.run.chain import Proposal
 from memrepo.actions.run.gate import UpgradeRequired
 from memrepo.actions.run.ingest import Ingested
@@ -29,6 +29,7 @@ from memrepo.actions.run.timetable import (
     next_of,
     record_of,
     stamp,
+    timetable,
 )
 from memrepo.actions.work import Setting, Work, outside
 from memrepo.config import ConfigError
@@ -381,12 +382,21 @@ def finished(
     problems += _log(place, ended_event(told))
     problems += _keep(at, place, told)
     if place.notifies and told.status != "locked":
-        from memrepo.actions.run.notices import notify
-
-        problems += notify(at.refreshed(), now, well=told.event != "run_failed")
+        problems += _notify(at.refreshed(), now)
     if told.event == "run_skipped" and "error" not in data:
         gained = replace(gained, context=context)
     return gained, tuple(problems)
+
+
+def _notify(at: Work, now: datetime) -> tuple[Problem, ...]:
+    """Report what needs a person; return what could not be reported."""
+    from memrepo.actions.needs import needs, tell
+    from memrepo.actions.setup.budgets import budgets
+    from memrepo.actions.setup.survey import survey
+
+    spent = budgets(at, 0, now).spent
+    found = needs(all_waiting(at), timetable(at, now), survey(at).undecided, spent)
+    return tell(at, found)[1]
 
 
 def _told(at: Work, place: Place, data: Mapping[str, object], now: datetime) -> Told:

@@ -9,7 +9,7 @@ import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.pending import all_waiting, broken_branches
-from memrepo.actions.recall.recall import index_of, model_folder
+from memrepo.actions.recall.recall import index_of
 from memrepo.actions.request import option
 from memrepo.actions.run.gate import PAID
 from memrepo.actions.run.judge_choice import Choice, kind_of, refuse_unable, usable_judges
@@ -218,12 +218,11 @@ def _index(work: Work, fix: bool) -> Finding:
 
 
 def _meaning(work: Work, fix: bool) -> Finding:
-    del fix
-    folder = model_folder(work)
-    if not folder and not embedder.is_installed():
+    del work, fix
+    if not embedder.is_installed():
         return Finding(name="meaning", ok=True, message="no model: search goes by words")
     try:
-        name = embedder.load(folder).name
+        name = embedder.load().name
     except embedder.NoModelError as error:
         return Finding(name="meaning", ok=False, message=f"search goes by words alone: {error}")
     return Finding(name="meaning", ok=True, message=f"model {name}")

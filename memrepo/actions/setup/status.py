@@ -42,7 +42,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
     notify: Annotated[
         bool,
-        option("tell of what needs you by notify.command or notify.url, once", "--notify"),
+        option("tell of what needs you by notify.command, once", "--notify"),
     ] = False
 
 

@@ -16,7 +16,7 @@ from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.faces.cli.parser import COMMANDS, add_fields, add_globals
 
-SHELLS = ("bash", "zsh", "fish", "tcsh")
+SHELLS = ("bash", "zsh", "fish")
 _MEMORIES = r"git ls-files -- ':(top)*memories/*.md' 2>/dev/null | sed -nE"
 _RUNS = (
     r"git ls-files -- ':(top)*runs/*.json' 2>/dev/null"
@@ -90,11 +90,10 @@ def do(work: Work, request: Request) -> Result:
         return Result(shell="fish", script=script)  # noqa: S604 - the name of one
     import shtab
 
-    if request.shell != "tcsh":
-        for each in (parser, *commands.values()):
-            for action in each._actions:  # noqa: SLF001 - shtab reads this attribute of theirs
-                if names := _named(action):
-                    action.complete = _by_shell(names)  # type: ignore[attr-defined]
+    for each in (parser, *commands.values()):
+        for action in each._actions:  # noqa: SLF001 - shtab reads this attribute of theirs
+            if names := _named(action):
+                action.complete = _by_shell(names)  # type: ignore[attr-defined]
     script = shtab.complete(parser, shell=request.shell, preamble=_PREAMBLE.get(request.shell, ""))
     return Result(shell=request.shell, script=script)
 

@@ -97,7 +97,7 @@ class Screen:
 
 def _is_another_format(request: object) -> bool:
     """Tell whether a patch, a page or lines for another program were asked for."""
-    named = ("git", "markdown", "html", "mermaid")
+    named = ("git", "markdown", "html")
     return any(getattr(request, n, None) for n in named) or getattr(
         request, "format", "text"
     ) not in ("text", "")

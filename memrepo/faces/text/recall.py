@@ -342,8 +342,8 @@ def graph(request: drawing.Request, result: drawing.Result, *, colour: bool) -> 
     from memrepo.views.graph_page import TYPES
 
     del request, colour
-    if result.page or result.mermaid:
-        return result.page.rstrip("\n") or result.mermaid
+    if result.page:
+        return result.page.rstrip("\n")
     if result.around:
         return "\n".join(_around(result))
     whole = counted(result.memories, "active memory", "active memories")

@@ -144,6 +144,7 @@ NOT_ASKED = {
     "memrepo.actions.recall.recall",
     "memrepo.judges.claude",
     "memrepo.judges.prompting",
+    "memrepo.policies.change",
     "memrepo.store.tables",
 }
 

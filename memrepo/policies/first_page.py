@@ -8,7 +8,7 @@ the composition's to choose (`policies.hotcache`).
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -19,11 +19,11 @@ from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
-from memrepo.core.times import EARLIEST, format_time
 from memrepo.read.dates import date_of_path, find_date
 from memrepo.read.kinds import PLACEHOLDER, path_kind, section_kind, signs_of
+from memrepo.read.learned import features, worth
 from memrepo.read.owners import AGENTS, PERSONS
-from memrepo.read.thoughts import Unit
+from memrepo.read.thoughts import Unit, field_of
 from memrepo.read.words import words
 
 Part: TypeAlias = Literal[
@@ -32,19 +32,25 @@ Part: TypeAlias = Literal[
 ROOM: Mapping[Part, int] = {
     "person": 5,
     "agent": 2,
-    "rule": 8,
-    "preference": 5,
-    "decision": 4,
-    "project": 5,
+    "rule": 9,
+    "preference": 4,
+    "decision": 3,
+    "project": 4,
     "promise": 3,
-    "fact": 8,
+    "fact": 6,
 }
-"""Parts of the page in order, and how many lines each may have."""
-FILLED_FROM = 20
+"""Parts of the page in order, and how many lines each has at first."""
+FILLED_FROM = 10
 """From so many claims on, plain facts fill the page: of fewer a search misses none."""
 PARTS = tuple(ROOM)
 MAX_PER_HEADING = 2
-"""So many lines of one file come from below one heading."""
+"""So many lines of one file come from below one heading, while the parts are filled at first."""
+AGAIN = 0.6
+"""What each line that is chosen already takes from the score of others below its heading."""
+POOR, LEAST = 1.5, 2.0
+"""The scores from which a line is of its part, and from which it fills what room is left."""
+MORE, TOO_MUCH = 2, 0.4
+"""So many times its room a part may have in all, and what each line beyond its room costs."""
 FRESH_SESSIONS = 3
 """A memory that was read since so many sessions is preferred among equals."""
 BEST, GOOD, LOW, UNSURE = range(4)
@@ -66,7 +72,25 @@ _OVER = ("closed", "option", "example")
 _PASSED = ("log", "status")
 """Kinds of sections that nothing on the page comes from, and that tell of a day."""
 _LAST_WORDS = regex(r"(?:\([^()\n]*\)|[—–-]+ [^—–\n]{1,20})\W*\Z")
-_WORD = regex(r"\w{3,}")
+_WORD = regex(r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}")
+_PAIR = regex(r"(?=([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}))")
+SAID = 0.6
+"""Share of the words of the shorter of two lines that makes them say the same."""
+LEARNED, LONG = 0.4, 500
+"""The weight of the model's logit, and of how many characters on a text is long for the page."""
+_SURE = (2.0, 1.2, 0.4, -0.6)
+"""What a memory's score gains by how sure its part is."""
+_PASSING = frozenset(("dated", "now", "progress", "identifier", "numbers", "clock"))
+_POINTING = frozenset(("path", "link"))
+_STRESSED = regex(r"[⚠❗🚨‼⛔]|\b[A-Z]{4,}\b.*\b[A-Z]{4,}\b")
+"""A sign of warning, or capitals twice: what somebody wants to be seen."""
+_ONLY_WHERE = regex(r"\A[^\n]{1,80}[—–→>:-]\s*`[^`\n]+`\W*\Z")
+"""A name and a path or command: a pointer, which is looked up."""
+HOME_FILES = frozenset(
+    "USER.md IDENTITY.md human.md persona.md MEMORY.md SOUL.md AGENTS.md CLAUDE.md TOOLS.md".split()
+)
+AGENT_FILES = ("IDENTITY.md", "SOUL.md", "persona.md", "USER.md", "AGENTS.md")
+"""A folder with one of these, below that of the agent itself, is another agent's."""
 SEPARATOR = " › "
 """What is between the parts of a memory's context."""
 
@@ -82,8 +106,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 class _Candidate(msgspec.Struct, frozen=True, kw_only=True):
     line: Line
     place: tuple[str, str]
-    most: int
-    rank: tuple[object, ...]
+    score: float
+    order: tuple[object, ...]
 
 
 def compose(
@@ -91,31 +115,69 @@ def compose(
 ) -> list[Line]:
     """Return the lines of the first page in order, at most `budget`.
 
-    The memories are active, hold, and are not past their time. At most two lines come from one
-    heading of a file, and a memory whose words another line has is left out.
+    The memories are active, hold, and are not past their time. Each part takes its best lines, at
+    most two from one heading of a file; then what is good fills the room that is left. A memory
+    whose words another line has is left out.
     """
     claims = of_types(memories, _TYPES)
-    names = _names(claims)
-    found = [one for memory in claims if (one := _candidate(memory, names, accesses, now))]
-    if len(claims) < FILLED_FROM:
-        found = [one for one in found if one.line.part != "fact"]
-    found.sort(key=lambda one: one.rank)
-    chosen: list[Line] = []
-    places: Counter[tuple[str, str]] = Counter()
-    taken: Counter[Part] = Counter()
-    texts: list[frozenset[str]] = []
-    for one in found:
-        line, text = one.line, frozenset(_WORD.findall(one.line.memory.body.lower()))
-        is_full = taken[line.part] >= ROOM[line.part] or len(chosen) >= budget
-        if is_full or places[one.place] >= one.most:
+    names, house = _names(claims), _house(claims)
+    found = [one for memory in claims if (one := _candidate(memory, names, house, accesses, now))]
+    found.sort(key=lambda one: one.order)
+    chosen: list[_Candidate] = []
+    for part in PARTS:
+        if part != "fact" or len(claims) >= FILLED_FROM:
+            least = LEAST if part == "fact" else POOR
+            mine = [one for one in found if one.line.part == part and one.score >= least]
+            _choose(chosen, mine, min(budget, len(chosen) + ROOM[part]), MAX_PER_HEADING)
+    if len(claims) >= FILLED_FROM:
+        good = [one for one in found if one.score >= LEAST]
+        _choose(chosen, good, budget, budget)
+    chosen.sort(key=lambda one: (PARTS.index(one.line.part), -one.score, one.order))
+    return [one.line for one in chosen]
+
+
+def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, most: int) -> None:
+    """Add the best of some candidates, where each line costs others below its heading."""
+    left = [one for one in found if one not in chosen]
+    places = Counter(one.place for one in chosen)
+    parts = Counter(one.line.part for one in chosen)
+    texts = [_words_of(one.line.memory) for one in chosen]
+    while left and len(chosen) < budget:
+        best = max(
+            left,
+            key=lambda one: (
+                one.score
+                - AGAIN * places[one.place]
+                - TOO_MUCH * max(0, parts[one.line.part] - ROOM[one.line.part])
+            ),
+        )
+        left.remove(best)
+        own = _words_of(best.line.memory)
+        is_full = parts[best.line.part] >= MORE * ROOM[best.line.part]
+        if is_full or places[best.place] >= (most if best.place[1] else 1) or _is_said(own, texts):
             continue
-        if text and any(text <= other for other in texts):
-            continue  # another line has all its words
-        places[one.place] += 1
-        taken[line.part] += 1
-        texts.append(text)
-        chosen.append(line)
-    return chosen
+        parts[best.line.part] += 1
+        places[best.place] += 1
+        texts.append(own)
+        chosen.append(best)
+
+
+def _words_of(memory: Memory) -> frozenset[str]:
+    return memory.made(_read_words)
+
+
+def _read_words(memory: Memory) -> frozenset[str]:
+    text = memory.body.lower()
+    return frozenset(_WORD.findall(text)) | frozenset(_PAIR.findall(text))
+
+
+def _is_said(own: frozenset[str], texts: Iterable[frozenset[str]]) -> bool:
+    """Tell whether a line has all of some words, or most of these and of its own."""
+    for other in texts:
+        shared, least = len(own & other), min(len(own), len(other))
+        if own and (shared == len(own) or (shared >= 3 and shared >= SAID * least)):
+            return True
+    return False
 
 
 def part_of(memory: Memory) -> Part:
@@ -148,17 +210,17 @@ class _Seen(msgspec.Struct, frozen=True, kw_only=True):
     hard: bool = False
     place: tuple[str, str] = ("", "")
     depth: tuple[int, int] = (0, 0)
-    doubt: float = 1.0
-    """One less the confidence that its judge had in it."""
+    score: float = 0.0
 
 
 def _seen(memory: Memory) -> _Seen:
-    resource, line = memory.first
+    resource, line = _place(memory)
     path = resource.removeprefix("sources/")
     headings = memory.text("context").split(SEPARATOR)
     section = section_kind(headings)
     text = "\n".join(filter(is_given, memory.body.split("\n")))
-    signs = signs_of(Unit(resource=path, kind="item", text=text, lines=(line, line)))
+    unit = Unit(resource=path, kind="item", text=text, lines=(line, line), headings=tuple(headings))
+    signs = signs_of(unit)
     if memory.type == "identity":
         signs -= {"template"}  # a form that somebody filled in
     kind = path_kind(path) or ("day log" if date_of_path(path) else "")
@@ -171,38 +233,56 @@ def _seen(memory: Memory) -> _Seen:
             sure = BEST if sure == GOOD else LOW
         elif sure == LOW:
             sure = UNSURE
+    hard = part == "rule" and sure < LOW and ("ban" in signs or section == "ban")
     return _Seen(
         part=part,
         sure=sure,
-        hard=part == "rule" and sure < LOW and ("ban" in signs or section == "ban"),
+        hard=hard,
         place=(resource, "" if part == "project" and kind == "project" else headings[-1]),
-        depth=_depth(memory),
-        doubt=round(1.0 - getattr(memory.fields.get("scores"), "confidence", 0.5), 1),
+        depth=(resource.count("/"), line),
+        score=_score(memory, unit, kind, section, signs) + _SURE[sure] + 0.8 * hard,
     )
+
+
+def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collection[str]) -> float:
+    """Return what a memory's own text is worth at the beginning of a day."""
+    logit = worth(features(unit, kind or "page", section, signs))
+    score = LEARNED * max(-4.0, min(4.0, logit))
+    score -= 0.5 * len(_PASSING & set(signs)) + 0.8 * len(_POINTING & set(signs))
+    score -= 0.6 * (len(memory.body) > LONG)
+    is_late = words().sentences["now"].search(unit.headings[-1])
+    score += 0.5 * bool(_STRESSED.search(memory.body)) - 0.5 * bool(is_late)
+    return score + 2.0 * _gives_name(memory) - 0.8 * bool(_ONLY_WHERE.search(memory.body))
+
+
+def _gives_name(memory: Memory) -> bool:
+    """Tell whether a memory begins with a field that gives a name."""
+    return field_of(memory.body.partition("\n")[0].lstrip("-*+ "))[0].lower() in words().names
 
 
 def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Part:
     if kind in _NEVER or section in _OVER or _EMPTY & signs or not _says_something(memory):
         return ""
-    is_fact = memory.type in ("identity", "relationship", "fact")
+    is_fact = memory.type in ("identity", "relationship", "fact") or _gives_name(memory)
     if _is_of(memory, PERSONS) and (is_fact or memory.type == "constraint"):
         if section == "preference":
             return "preference"
         if is_fact:
             return "person"
     if _is_of(memory, AGENTS) and is_fact:
-        return "rule" if "ban" in signs and memory.type == "fact" else "agent"
+        is_rule = "ban" in signs and memory.type == "fact" and not _gives_name(memory)
+        return "rule" if is_rule else "agent"
     passing = section in _PASSED or signs & {"done", "now"}
     match memory.type:
-        case "identity" | "relationship" if kind in ("memory", "profile", ""):
+        case "identity" | "relationship" if kind in ("memory", "profile") or not memory.sources:
             return "person"
-        case "constraint" if kind != "plan":
+        case "constraint" if kind != "plan" and section not in _PASSED:
             return "rule"
         case "fact" if section in ("ban", "rule") and kind != "day log" and {"ban", "rule"} & signs:
             return "rule"
         case "preference":
             return "preference"
-        case "decision" if "done" not in signs or section == "decision":
+        case "decision" if "done" not in signs:
             return "decision"
         case "commitment" if "done" not in signs and section not in _PASSED:
             return "promise"
@@ -231,12 +311,13 @@ def _is_stated(part: Part, kind: str, section: str, signs: Collection[str]) -> b
 
 
 def _candidate(
-    memory: Memory, names: Collection[str], accesses: Accesses, now: datetime
+    memory: Memory, names: Collection[str], house: _House, accesses: Accesses, now: datetime
 ) -> _Candidate | None:
     seen = memory.made(_seen)
-    if not seen.part:
-        return None
-    if seen.part == "promise" and _is_past(memory.body, now):
+    home = house.holds(seen.place[0])
+    if home is None and is_about_person(memory):
+        home = 0.0  # what another agent's file says of the person
+    if not seen.part or home is None or (seen.part == "promise" and _is_past(memory.body, now)):
         return None
     text = f"{memory.body} {memory.text('context')}".lower()
     is_ours = any(name in text for name in names)
@@ -245,26 +326,51 @@ def _candidate(
     last = accesses.of(memory.id).last
     is_read = last is not None and accesses.sessions_since(last, now) < FRESH_SESSIONS
     is_who = seen.part in ("person", "agent")
-    is_newest_first = seen.part in ("decision", "project", "promise")
+    score = seen.score + home + 0.6 * is_ours + 0.5 * is_read
+    if seen.part in ("decision", "project", "promise"):
+        age = (now - (memory.time("captured") or memory.time("created") or now)).days
+        score += max(0.0, 1.0 - age / 90)
     return _Candidate(
         line=Line(
             memory=memory,
             part=seen.part,
-            critical=seen.hard or (is_who and seen.sure == BEST),
+            critical=(seen.hard and home > 0) or (is_who and seen.sure == BEST),
         ),
         place=seen.place,
-        most=1 if seen.place[1] == "" else MAX_PER_HEADING,
-        rank=(
-            PARTS.index(seen.part),
-            seen.part == "rule" and not seen.hard,
-            seen.sure if is_who else seen.sure * 2 - is_ours,
-            not is_read,
-            -_day_number(memory) if is_newest_first else 0,
-            0 if is_who else seen.doubt,
-            seen.depth,
-            memory.path,
-        ),
+        score=score,
+        order=(PARTS.index(seen.part), seen.depth, memory.path),
     )
+
+
+class _House(msgspec.Struct, frozen=True, kw_only=True):
+    """The folders where the files of the person and the agent are, and those of other agents."""
+
+    own: frozenset[str]
+    others: frozenset[str]
+
+    def holds(self, resource: str) -> float | None:
+        """Return what a file's place adds to a score; None for a file of another agent."""
+        folder = resource.rpartition("/")[0]
+        if not resource or folder in self.own:
+            return 1.0
+        parts = folder.split("/")
+        above = {"/".join(parts[: n + 1]) for n in range(len(parts))}
+        return None if above & self.others else 0.0
+
+
+def _house(memories: Iterable[Memory]) -> _House:
+    folders: dict[str, set[str]] = defaultdict(set)
+    for memory in memories:
+        for file in memory.files:
+            folder, _, name = file.rpartition("/")
+            if name in HOME_FILES:
+                folders[name].add(folder)
+    own = {"sources"}
+    for found in folders.values():
+        least = min(folder.count("/") for folder in found)
+        own |= {f for f in found if f.count("/") == least or "/." in f"/{f}"}
+    apart = {f for name in AGENT_FILES for f in folders[name] if f not in own}
+    return _House(own=frozenset(own), others=frozenset(apart))
 
 
 def _names(memories: Iterable[Memory]) -> frozenset[str]:
@@ -281,11 +387,10 @@ def _is_past(promise: str, now: datetime) -> bool:
     return bool(is_over) or ("" < due < f"{now:%Y-%m-%d}")
 
 
-def _depth(memory: Memory) -> tuple[int, int]:
-    """Return how deep the file is and on which line; a profile's own place before others."""
-    sources = [s for s in memory.sources if _is_profile(s.resource)] or memory.sources
-    places = [(s.resource.count("/"), s.lines[0]) for s in sources]
-    return min(places, default=(0, 0))
+def _place(memory: Memory) -> tuple[str, int]:
+    """Return the file and line of a memory's first source; a profile's own before others."""
+    places = [(s.resource, s.lines[0]) for s in memory.sources]
+    return min(places, key=lambda p: (not _is_profile(p[0]), p[0].count("/")), default=memory.first)
 
 
 def _is_profile(resource: str) -> bool:
@@ -296,11 +401,6 @@ def _is_of(memory: Memory, names: Collection[str]) -> bool:
     return any(file.rpartition("/")[2] in names for file in memory.files)
 
 
-def _day_number(memory: Memory) -> int:
-    day = memory.captured or format_time(memory.time("created") or EARLIEST)
-    return int("".join(filter(str.isdigit, day[:10])) or 0)
-
-
 _FIELD = regex(r"^[\W_]*(?P<key>[^:：\n]{1,40})[:：][\s*_]*(?P<value>.*?)[\s*_.]*$")
 
 
@@ -309,11 +409,11 @@ _ASIDE = regex(r"^\s*_[^_\n]+_\s*$")
 
 
 def _says_something(memory: Memory) -> bool:
-    if memory.body.lstrip().startswith("|"):
-        return False  # a table is looked up, and not begun a day with
-    text = memory.body.strip("-*_ \n")
+    if memory.body.lstrip().startswith(("|", "```")) or "[redacted:" in memory.body:
+        return False  # a table or an account is looked up, and not begun a day with
+    text = memory.body.partition("\n```")[0].strip("-*_ \n")
     is_aside = text.startswith("(") and text.endswith(")")
-    is_given_at_all = not is_aside and any(map(is_given, memory.body.split("\n")))
+    is_given_at_all = not is_aside and any(map(is_given, text.split("\n")))
     return is_given_at_all and without_secrets(memory.body) == memory.body
 
 

@@ -152,7 +152,8 @@ class _Shape:
         return sum(map(bool, map(is_one, texts))) / max(1, len(texts))
 
     def _template(self) -> str:
-        found = self.units and self._of_units(PLACEHOLDER.search) > 0.5
+        lines = [line for unit in self.units for line in unit.text[:SIGN_LENGTH].split("\n")]
+        found = sum(map(bool, map(PLACEHOLDER.search, lines))) > 0.5 * len(lines)
         return "more than half of it is placeholders" if found else ""
 
     def _stanzas(self) -> str:
@@ -171,6 +172,10 @@ class _Shape:
         return "its lines are turns of a talk" if found else ""
 
     def _dated_name(self) -> str:
+        folders = self.path.split("/")[:-1]
+        kept = (k for k in kinds().kind if k.name in ("decisions", "rules", "project"))
+        if any(_worded(kind.words, folders, "folder") for kind in kept):
+            return ""  # a record of one decision, say
         return "has a date in its name" if date_of_path(self.path) else ""
 
     def _episode(self) -> str:
@@ -265,6 +270,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
     only_secret = shown != text and size < 2 * TINY_WIDTH
     lines = text.split("\n")
     one = len(lines) == 1
+    unfilled = sum(map(bool, map(PLACEHOLDER.search, lines)))
     shapes = {
         "done": table["done"].search(begin) or table["done_end"].search(first),
         "meta": all(table["meta"].match(_NO_MARK.sub("", line)) for line in lines),
@@ -273,7 +279,8 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "open_box": unit.task == "open" or text.startswith("⏳"),
         "clock": find_clock(first[:40]),
         "identifier": _IDENTIFIER.search(text),
-        "placeholder": only_secret or PLACEHOLDER.search(text),
+        "placeholder": only_secret
+        or (unfilled and 2 * unfilled >= len(lines) - 2 * text.startswith("|")),
         "template": is_template(text),
         "question": _QUESTION.search(text),
         "tiny": size < TINY_WIDTH and not unit.key,

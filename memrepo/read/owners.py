@@ -18,7 +18,7 @@ from memrepo.read.words import words
 PERSONS = ("USER.md", "human.md")
 AGENTS = ("IDENTITY.md", "persona.md")
 _MARKER = regex(r"^\s*[-*+]\s+")
-_ASIDE = regex(r"[(（,;|/—–]|\s-\s|\.\s")
+_ASIDE = regex(r"[(（,;|/—–·•]|\s-\s|(?<=\w{4})\.\s")
 _TITLE = regex(r"^#[ \t]+(?:USER|IDENTITY)(?:\.md)?[ \t]*[-–—:][ \t]*(?P<name>[^\n]{1,60})$")
 _MARKS = "*_`\"'“”«»「」 \t.。"
 NAME_LENGTH = 60

@@ -16,12 +16,12 @@ import msgspec
 
 from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex
-from memrepo.policies.change import says_the_same
 from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.kinds import FileKind, kinds, mark_of, section_kind, signs_of
 from memrepo.read.learned import FACT, Features, features, stated_type, type_scores, worth
 from memrepo.read.taste import Taste, groups_of
-from memrepo.read.thoughts import Unit
+from memrepo.read.thoughts import Unit, field_of
+from memrepo.read.words import words
 
 GOOD, FAIR = 1.0, -0.8
 """Ranks from which a thought is chosen, and from which a thin repository still chooses it."""
@@ -37,6 +37,8 @@ CLAIM_LENGTH = 1500
 """A longer thought stays in its source, unless its file or section is one by its kind."""
 LEARNED, LOGIT_LIMIT = 1.4, 4.0
 """The weight of the model's logit beside structure, and the largest that counts."""
+NEWS = 1.5
+"""What a line of a day's log gains that states a decision, a correction or the like."""
 SECTION_COST = 0.12
 """What each further thought of one section costs."""
 _GENEROUS = frozenset(
@@ -50,6 +52,14 @@ _LASTING_SIGNS = frozenset(("ban", "preference", "decision", "lesson", "mark"))
 _LASTING_SECTIONS = frozenset(("rule", "ban", "preference", "decision", "lesson", "person"))
 _SECTION_TYPES = {"ban": "constraint", "rule": "constraint", "preference": "preference"}
 """The type of what stands under such a heading and states no other by itself."""
+_STATED = (("decided", "decision"), ("prefers", "preference"), ("commits", "commitment"))
+"""Rows of the tables of sentences whose entries state a type, the surest first."""
+_UNSETTLED = ("option", "closed", "example", "status", "plan")
+"""Kinds of sections in which no sentence states a preference, a decision or a commitment."""
+_OF_RULES = ("profile", "instruction", "rules")
+"""Kinds of files in which what stands below any heading about how to act is a rule."""
+OPENING = 200
+"""The type of a thought shows in so many characters."""
 _KIND_TYPES = {"episode": "episode", "procedures": "method"}
 _HINTS: Mapping[str, str] = {
     "RTMEMORY.md": "lesson",
@@ -143,6 +153,8 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
         rank -= table.signs["tiny"]  # a word in such a file may be a fact: "vegan"
     stated = name != "day log" or signs & {"rule", "identity"}  # of a day's log not all lasts
     lasting = signs & _LASTING_SIGNS or (section in _LASTING_SECTIONS and stated)
+    if name == "day log" and section not in _UNSETTLED and _is_news(unit, signs):
+        lasting, rank = True, rank + NEWS
     if name in _LOOSE and not lasting:
         rank -= 1.2
     if name == "instruction" and not any(n in unit.text for n in names):
@@ -179,21 +191,64 @@ def type_of(
         return "constraint" if numbered else "lesson" if section == "lesson" else "procedure"
     if "question" in signs:
         return "open_question"
-    passing = {"done", "now", "ticked"} & set(signs)
+    passing = bool({"done", "now", "ticked"} & set(signs)) or section in _UNSETTLED
+    if not passing and (stated := _stated(unit, signs)):
+        return stated
     told = section in ("preference", "person") or file_kind == "profile"
     if "preference" in signs and "ban" not in signs and told and not passing:
         return "preference"
     found = stated_type(seen, type_scores(seen))
     unstated = (
-        (found == "procedure" and "\n" not in unit.text)  # one line has no steps
+        (found == "constraint" and not _opens_as_rule(unit, file_kind, section))
+        or (found == "procedure" and "\n" not in unit.text)  # one line has no steps
         or (found == "lesson" and "lesson" not in signs)
         or (found == "identity" and "identity" not in signs)
     )
     found = FACT if unstated else found
     plain = {"path", "link", "code", "row", "identifier", "numbers", "dated"} & set(signs)
     if found == FACT and not passing and not plain and unit.kind not in ("table", "code"):
+        is_ruled = any(map(words().headings["ruled"].search, unit.headings))
+        if section == "rule" and not is_ruled and file_kind not in _OF_RULES:
+            return FACT  # a heading such as "Workflow" or "Security" has facts below it too
         return _SECTION_TYPES.get(section, FACT)
     return found
+
+
+def _stated(unit: Unit, signs: Collection[str]) -> str:
+    """Return the type that a thought's first sentence states in so many words, or nothing."""
+    opening, table = _opening(unit), words().sentences
+    is_told = not {"question", "row", "code", "link", "path", "dangling"} & set(signs)
+    if not is_told or unit.kind in ("table", "code", "steps", "row"):
+        return ""
+    key = field_of(opening.partition("\n")[0])[0]
+    if key and words().headings["decision"].fullmatch(key):
+        return "decision"
+    found = (type_ for row, type_ in _STATED if table[row].search(opening))
+    type_ = next(found, "")
+    is_ban = "ban" in signs and table["ban"].search(opening)
+    return "" if type_ != "decision" and is_ban else type_
+
+
+def _is_news(unit: Unit, signs: Collection[str]) -> bool:
+    """Tell whether a thought of a day states what changes for the days after it."""
+    if {"done", "ticked", "question", "code", "row"} & set(signs):
+        return False
+    return bool(_stated(unit, signs) or words().sentences["corrects"].search(_opening(unit)))
+
+
+def _opens_as_rule(unit: Unit, file_kind: str, section: str) -> bool:
+    """Tell whether a thought's file, heading or beginning says that it is a rule."""
+    if file_kind == "rules" or section in ("ban", "rule"):
+        return True
+    table = words().sentences
+    return any(table[row].search(unit.text[:OPENING]) for row in ("ban", "rule"))
+
+
+def _opening(unit: Unit) -> str:
+    """Return the beginning of a thought, as far as its first sentence goes."""
+    text = unit.text[:OPENING]
+    end = _SENTENCE_END.search(text, 20)
+    return text[: end.end()] if end else text
 
 
 # -- the whole repository --------------------------------------------------------------------------
@@ -244,6 +299,7 @@ def choose(
     return Choice(shelf=frozenset(shelf), beside=beside | followed, same=same)
 
 
+_SENTENCE_END = regex(r"[.!?](?=\s)|[。！？]|\n\s*\n")
 _TOKENS = regex(r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}")
 _NUMBERS = regex(r"\d+")
 _PAIRS = regex(r"(?=([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}))")
@@ -263,7 +319,11 @@ def _same(order: Sequence[Candidate]) -> dict[str, str]:
         for at, count in shared.most_common(3):
             twin, other, others = kept[at]
             alike = count / len(tokens | other) > 0.6 and count >= 3 and numbers == others
-            if alike and says_the_same(twin.text, one.text):
+            if not alike:
+                continue
+            from memrepo.policies.change import says_the_same  # most runs compare nothing
+
+            if says_the_same(twin.text, one.text):
                 better = twin.candidate_id
                 break
         if better:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -60,13 +61,24 @@ def words() -> Words:
 def _pattern(entries: list[str], *, start: bool = False, end: bool = False) -> re.Pattern[str]:
     """Return a pattern that finds any of some entries; `start` and `end` bind it to the text's."""
     wide = sorted({re.escape(entry) for entry in entries if _IS_WIDE.search(entry)})
-    narrow = sorted({_spelled(entry) for entry in entries if not _IS_WIDE.search(entry)})
+    spelled = {*entries, *map(_without_accents, entries)}  # many write without them
+    narrow = sorted({_spelled(entry) for entry in spelled if not _IS_WIDE.search(entry)})
     found = "|".join(filter(None, (f"(?<!\\w)(?:{'|'.join(narrow)})" if narrow else "", *wide)))
     if start:
         found = rf"\A\W*(?:{found})"
     if end:
         found = rf"(?:{found})\W*\Z"
     return re.compile(found, re.IGNORECASE)
+
+
+def _without_accents(entry: str) -> str:
+    """Return a longer entry in Latin script without its accents."""
+    plain = "".join(c for c in unicodedata.normalize("NFD", entry) if not unicodedata.combining(c))
+    return plain if plain.isascii() and len(plain) >= LEAST_PLAIN else entry
+
+
+LEAST_PLAIN = 4
+"""A shorter word without accents may be another word."""
 
 
 def _spelled(entry: str) -> str:

@@ -196,7 +196,8 @@ def condensed(memory: Memory) -> str:
     to be understood is in front. Arrows of tags are taken out: a memory must not be able to forge
     one. A placeholder stands for a secret, whatever its line allows: agents read this.
     """
-    lines = [line for line in without_secrets(memory.body).split("\n") if is_given(line)]
+    said = without_secrets(memory.body).partition("\n```")[0]
+    lines = [line for line in said.split("\n") if is_given(line)]
     text = _plain(lines[0]) if lines else without_secrets(memory.text("title")) or memory.slug
     for before, line in pairwise(lines):
         text += _between(before, line) + _plain(line)
@@ -228,10 +229,13 @@ def _plain(line: str) -> str:
 
 
 def _cut(text: str) -> str:
-    """Return a text cut between two words where it is too long."""
+    """Return a text cut after a sentence, or else between two words, where it is too long."""
     if len(text) <= LINE_LENGTH:
         return text
     text = text[: LINE_LENGTH - 1]
+    ends = [match.end(1) for match in _END.finditer(text)]
+    if ends and ends[-1] > LINE_LENGTH // 2:
+        return f"{text[: ends[-1]].rstrip()} …"
     head, space, _ = text.rpartition(" ")
     return f"{(head if space and len(head) > LINE_LENGTH // 2 else text).rstrip(' ·,;')}…"
 
@@ -241,8 +245,9 @@ def _about(memory: Memory, text: str) -> str:
     context = memory.text("context")
     if not context or not memory.sources:
         return ""
-    last = context.rpartition(SEPARATOR)[2]
-    if section_kind([last]) == "ban" and not words().sentences["ban"].search(text):
+    last = context.rpartition(SEPARATOR)[2].rstrip(":：* ")
+    first = _FIRST.match(text)
+    if section_kind([last]) == "ban" and first and not words().sentences["ban"].search(first[0]):
         return last[:LABEL_LENGTH]  # without it the text would read as a wish
     if owner := owner_of(memory):
         return "" if _shares_word(owner, text) else owner
@@ -250,13 +255,15 @@ def _about(memory: Memory, text: str) -> str:
     parts = context.split(SEPARATOR)
     headings = parts[parts.index(name) + 1 :] if name in parts else parts
     if part_of(memory) == "project" and path_kind(memory.first[0]) == "project":
-        label = headings[0] if headings else name
+        labels = headings[:1] or [name]
     else:
-        label = headings[-1] if len(headings) > 1 else ""
-    if is_date_heading(label) or find_clock(label) or section_kind([label]):
-        return ""
-    label = _ASIDE.sub("", label).strip("-–—:*# ")
-    return label if 2 < len(label) <= LABEL_LENGTH and not _shares_word(label, text) else ""
+        labels = headings[:0:-1]  # the nearest first, without the file's title
+    for label in labels:
+        if not (is_date_heading(label) or find_clock(label) or section_kind([label])):
+            label = _ASIDE.sub("", label).strip("-–—:：*# ")
+            shown = label != name and 2 < len(label) <= LABEL_LENGTH
+            return label if shown and not _shares_word(label, text) else ""
+    return ""
 
 
 def _shares_word(label: str, text: str) -> bool:
@@ -269,5 +276,7 @@ LINE_LENGTH, LABEL_LENGTH = 230, 40
 _BOLD = regex(r"(?:\*\*|__)(?=\S)([^*\n]+?)(?<=\S)(?:\*\*|__)")
 _MARKS = regex(r"^(?:[-*+>]\s+|\d+[.)]\s+|#{1,6}\s+)*(?:\[[ xX]\]\s+)?")
 _STOPS = (".", "!", "?", "。", "！", "？")
+_FIRST = regex(r"[^.!?。！？·;]*")
+_END = regex(r"(\w[\w)*\"”’]{2,}[.!?](?=\s)|[。！？；]|.(?= · ))")
 _ASIDE = regex(r"\s*[(（][^()（）]*[)）]\s*$")
 _WORD = regex(r"[^\W_]{2,}")

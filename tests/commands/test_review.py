@@ -258,13 +258,19 @@ def held(servers: Path) -> dict[str, Any]:
     return data
 
 
+MARKS = ("+++", "---")
+
+
 def test_accepting_a_waiting_run_gives_the_tree_that_was_shown(servers: Path) -> None:
     waits = held(servers)
     shown = git(servers, "rev-parse", f"{waits['branch']}:memories").strip()
     answer = done(servers, "accept", now=MUCH_LATER)
     assert (answer["conflicts"], answer["refused"]) == ([], [])
-    assert git(servers, "rev-parse", "HEAD:memories").strip() == shown
+    differing = git(servers, "diff", "-U0", shown, "HEAD:memories").splitlines()
+    told = [line for line in differing if line.startswith(("+", "-")) and line[:3] not in MARKS]
+    assert all(line.startswith("+hot: ") for line in told), "all but the first page"
     assert git(servers, "branch", "--format=%(refname:short)").split() == ["main"]
+    assert run(servers, now="2026-03-01T11:20:00Z")[1]["status"] == "skipped"
     assert done(servers, "log")["entries"][0]["run"] == waits["run"]
     assert_sound(servers)
 

@@ -31,6 +31,8 @@ from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.chain import count_parts, headline, record
 from memrepo.actions.run.derived import derived_files
 from memrepo.actions.run.landing import chain
+from memrepo.actions.run.lifecycle import composed
+from memrepo.actions.run.proposal import taken_back
 from memrepo.actions.run.telemetry import Downstream, handed
 from memrepo.actions.takeback.revert import Result as Reverted
 from memrepo.actions.takeback.revert import Wanted, revert
@@ -419,11 +421,17 @@ def _without(base: State, theirs: State, ids: Sequence[str]) -> State:
 
 
 def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
-    pages = derived_files(work, replay.state)
+    machine = Context(actor=MACHINE, run=waits.run)
+    never = frozenset[str]().union(*(m.refused for m in work.tree.manifests[0])) | taken_back(work)
+    page = composed(work, replay.state, never)
+    effects, state = play(replay.state, Plan(base=work.tree.commit, steps=page))
     files = left_behind(work, waits, replay.left, replay.offered)
-    last = record(files, pages, "accepted after review")
-    (effect,), _ = play(replay.state, Plan(base=work.tree.commit, steps=(last,)))
-    derived = Commit(message=message(last, Context(actor=MACHINE, run=waits.run)), effect=effect)
+    last = record(files, derived_files(work, state), "accepted after review")
+    (effect,), _ = play(state, Plan(base=work.tree.commit, steps=(last,)))
+    added = [
+        Commit(message=message(step, machine), effect=effect)
+        for step, effect in zip((*page, last), (*effects, effect), strict=True)
+    ]
     merge = Step(
         op="run",
         what=_headline(waits, replay, work.store.snapshot(waits.tip).state()),
@@ -432,8 +440,8 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
     return chain(
         work.store,
         work.tree.state(),
-        replay.state,
-        [*replay.commits, derived],
+        state,
+        [*replay.commits, *added],
         base=work.tree.commit,
         now=work.call.now,
         merge=message(merge, Context(actor=work.actor, run=waits.run)),

@@ -34,7 +34,7 @@ from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.archive import archive_due, unarchive
 from memrepo.policies.decay import is_over, keeping, prunable
-from memrepo.policies.hotcache import Candidate, may_be_hot, nominated, unused
+from memrepo.policies.hotcache import Candidate, compose_hot, may_be_hot, nominated, unused
 from memrepo.policies.rules import Rules
 from memrepo.policies.tiers import moves
 from memrepo.policies.upkeep import Allowed, Upkeep, upkeep
@@ -137,6 +137,20 @@ def owed_upkeep(
     )
     # What is compressed together depends on all that is left: once a moment is enough.
     return replace(found, room=0) if any(c.get("summaries") for c in counts) else found
+
+
+def composed(work: Work, state: State, never: frozenset[str]) -> tuple[Step, ...]:
+    """Return the steps by which the first page of a state is composed now."""
+    rules, accesses = work.config.rules, ledger_of(work.store).accesses()
+    page = compose_hot(
+        state.active,
+        accesses,
+        work.call.now,
+        rules.hot,
+        rules.decay,
+        allowed=lambda step: _is_allowed(step, never),
+    )
+    return page.steps
 
 
 def _is_allowed(step: Step, never: frozenset[str]) -> bool:

@@ -208,7 +208,6 @@ CLASSIC: Mapping[str, object] = MappingProxyType(
         "compression.enabled": True,
         "compression.below": 0.3,
         "importance.rule": "levels",
-        "chunking.materialise": True,
         "contradictions.similarity": 0.7,
         "contradictions.undated": True,
     }
@@ -261,7 +260,7 @@ ENRICHMENT: tuple[Key, ...] = (
         name="chunking.materialise",
         kind="flag",
         default=False,
-        doc="Whether runs also write the chunks of long memories as files (classic: true).",
+        doc="Whether runs also write the chunks of long memories as files, for other programs.",
     ),
     Key(
         name="chunking.target",

@@ -216,7 +216,8 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
             if memory is None:
                 data = edits[path] if path in edits else next(committed)
                 memory, _ = codec.decode(path, data)
-            if memory is not None and memory.id:
+            # A chunk is found as a part of its parent, which has a row for each.
+            if memory is not None and memory.id and memory.type != "chunk":
                 yield blob, memory
 
 

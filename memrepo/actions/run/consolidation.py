@@ -20,11 +20,15 @@ from memrepo.actions.run.judge_choice import pair_judge
 from memrepo.actions.run.lifecycle import played
 from memrepo.actions.run.offer import Clerk, Offered, unsound
 from memrepo.actions.work import Work
+from memrepo.core.changes import Create, Remove, Step
 from memrepo.core.ids import digest
 from memrepo.core.judge import Judge, Summary, SummaryRequest, Usage
-from memrepo.core.memory import OWN_ACTOR, differing, each
+from memrepo.core.layout import Layout
+from memrepo.core.memory import OWN_ACTOR, Memory, differing, each
+from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.core.times import format_time
 from memrepo.keys import links_of
 from memrepo.policies import summaries as worded_summaries
 from memrepo.policies.archive import (
@@ -36,6 +40,7 @@ from memrepo.policies.archive import (
     groups,
     summary_id,
 )
+from memrepo.policies.chunking import ChunkRules, chunks
 from memrepo.policies.entities import LONGEST, link_step
 from memrepo.policies.importance import score_of
 from memrepo.policies.summaries import summary_of
@@ -297,7 +302,55 @@ def links(state: State, setting: Setting) -> Offered:
     return Offered(steps=(step,) if step else ())
 
 
-PARTS: tuple[Part, ...] = (contradictions, summaries, links)
+def chunk_files(state: State, setting: Setting) -> Offered:
+    """Write the chunks of long memories as files, and remove those of memories that changed.
+
+    Search finds chunks without them: they are for other programs that index the files. Each names
+    its parent, which recall hands over.
+    """
+    config = setting.work.config
+    there = {m.id: m for m in state.memories.values() if m.type == "chunk"}
+    wanted: dict[str, Memory] = {}
+    if config.get("chunking.materialise"):
+        texts = [m for m in state.active if m.type != "chunk"]
+        wanted = {c.id: c for m in texts for c in _chunks_of(m, state.layout, config.chunking)}
+    new = [wanted[id_] for id_ in sorted(wanted.keys() - there.keys())]
+    old = sorted(there.keys() - wanted.keys())
+    if not new and not old:
+        return Offered()
+    step = Step(
+        op="view",
+        what=f"{counted(len(wanted), 'chunk', 'chunks')} of long memories",
+        reason="chunks are files (`chunking.materialise`)",
+        changes=(*(Remove(id=id_) for id_ in old), *(Create(memory=m) for m in new)),
+    )
+    return Offered(steps=(step,))
+
+
+def _chunks_of(memory: Memory, layout: Layout, rules: ChunkRules) -> Iterator[Memory]:
+    """Yield the chunks of a memory that has several, each as a memory of its own."""
+    found = chunks(memory.body, rules)
+    for chunk in found if len(found) > 1 else ():
+        id_ = f"mem-{digest(['chunk', memory.id, chunk.index, chunk.text])[:16]}"
+        fields = {
+            "id": id_,
+            "type": "chunk",
+            "scope": memory.fields.get("scope"),
+            "created": memory.time("created"),
+            "parent": memory.id,
+            "chunk": chunk.index,
+        }
+        path = layout.memory(
+            id_=id_,
+            type_="chunk",
+            text=f"{memory.id}-chunk-{chunk.index}",
+            captured=format_time(memory.time("created")) if memory.time("created") else "",
+        )
+        fields = {key: value for key, value in fields.items() if value is not None}
+        yield Memory(path=path, fields=fields, body=chunk.text)
+
+
+PARTS: tuple[Part, ...] = (contradictions, summaries, links, chunk_files)
 """What consolidation consists of, in order: each part sees what the one before it left."""
 
 

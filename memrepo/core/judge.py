@@ -310,6 +310,18 @@ class Contradiction(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     reason: str = ""
 
 
+LinkWord = Literal["follows", "references", "supports", "related"]
+SUGGESTED: tuple[LinkWord, ...] = ("follows", "references", "supports", "related")
+
+
+class SuggestedLink(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A prior claim that a new claim follows, refers to, supports or is related to."""
+
+    memory_id: str
+    type: LinkWord
+    link_strength: float
+
+
 class Wording(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The canonical form of a claim; subject, predicate and object may be empty.
 
@@ -348,6 +360,7 @@ class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     entities: tuple[str, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     supersedes: tuple[str, ...] = ()
+    links: tuple[SuggestedLink, ...] = ()
     freshness_posture: str = ""
     confidence_posture: str = ""
     rationale: str = ""

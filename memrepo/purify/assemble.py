@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import as_tag, claim_id, normalise, text_hash, visible
-from memrepo.core.judge import CanonicalClaim, Cluster
-from memrepo.core.memory import OWN_ACTOR, Memory, Source, Stamp
+from memrepo.core.judge import SUGGESTED, CanonicalClaim, Cluster
+from memrepo.core.memory import OWN_ACTOR, Link, Memory, Source, Stamp
 from memrepo.core.places import COUNT
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
@@ -285,6 +285,7 @@ def _memory(
         "created": known.now,
         "generated": Stamp(by=OWN_ACTOR, at=known.now),
         "sources": sources,
+        "links": _links(known, claim, id_),
         "scores": claim.scores,
         "duplicate_of": twin.memory_id if twin else None,
         "origin": "purifier",
@@ -294,6 +295,25 @@ def _memory(
     )
     memory = Memory(path=path, fields=_sparse(fields), body=said.text)
     return replace(memory, path=free_path(known.state, known.paths, memory))
+
+
+_MAX_LINKS = 5
+"""Links that a judge may suggest for a claim; the rest is left out."""
+
+
+def _links(known: Known, claim: CanonicalClaim, id_: str) -> tuple[Link, ...]:
+    """Return the links that a judge suggested and that can be: to other active memories.
+
+    What a claim replaces or contradicts has a link of its own, or none.
+    """
+    apart = {id_, *claim.supersedes, *(c.memory_id for c in claim.contradictions)}
+    found = {
+        x.memory_id: Link(target=x.memory_id, type=x.type, strength=round(x.link_strength, 2))
+        for x in claim.links
+        if x.type in SUGGESTED
+        if 0 < x.link_strength <= 1 and x.memory_id not in apart and known.is_active(x.memory_id)
+    }
+    return tuple(found.values())[:_MAX_LINKS]
 
 
 def _sparse(fields: Mapping[str, object]) -> dict[str, object]:

@@ -325,7 +325,9 @@ def _joining(claim: CanonicalClaim, priors: Sequence[PriorClaim]) -> CanonicalCl
         text=prior.text, subject=prior.subject, predicate=prior.predicate, object=prior.object
     )
     plain = replace(claim, wording=said, type=prior.type, home=prior.home, standing="resolved")
-    return with_postures(replace(plain, contradictions=(), supersedes=(), entities=(), tags=()))
+    return with_postures(
+        replace(plain, contradictions=(), supersedes=(), links=(), entities=(), tags=())
+    )
 
 
 def with_postures(claim: CanonicalClaim) -> CanonicalClaim:

@@ -63,6 +63,7 @@ _WIRE: Mapping[str, str] = {
     "noise_risk": "noise",
     "semantic_cluster_confidence": "one_thing",
     "supersession_confidence": "replaces",
+    "link_strength": "strength",
 }
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "type": CLAIM_TYPES,

@@ -59,16 +59,12 @@ def verdict(candidate: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {
         "candidate_id": candidate["candidate_id"],
         "scores": dict(PROMOTION),
-        "strength": 2.7,
         "verdict": "promote",
         "rationale": "",
         "merge_with": [],
         "compress_into": "",
         **changes,
     }
-
-
-HOMES = {"procedure": "PLAYBOOKS.md", "method": "PLAYBOOKS.md", "episode": "EPISODES.md"}
 
 
 def claim(cluster: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -85,7 +81,6 @@ def claim(cluster: dict[str, Any], **changes: Any) -> dict[str, Any]:
             "object": "",
             "title": "",
         },
-        "home": HOMES.get(kind, "LTMEMORY.md"),
         "scores": dict(CANONICAL),
         "quote": cluster["candidates"][0]["text"],
         "tags": [],

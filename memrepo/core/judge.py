@@ -29,17 +29,23 @@ TOKEN_SOURCES: tuple[TokenSource, ...] = ("exact", "approximate", "unavailable")
 class JudgeFailed(MemrepoError):
     """The judge gives no answer now: what was judged before lands, the rest waits.
 
-    `raw` is what the judge said, for the file that a person may look at; `usage` is what is paid
-    for and of no use: an answer that broke off.
+    `raw` is what the judge said, for the file that a person may look at, and `tried` why each way
+    of reading it failed; `usage` is what is paid for and of no use: an answer that broke off.
     """
 
     exit_code = Exit.MODEL
 
     def __init__(
-        self, message: str, *, fix: str = "", raw: str = "", usage: Usage | None = None
+        self,
+        message: str,
+        *,
+        fix: str = "",
+        raw: str = "",
+        tried: tuple[str, ...] = (),
+        usage: Usage | None = None,
     ) -> None:
         super().__init__(message, fix=fix)
-        self.raw = raw
+        self.raw, self.tried = raw, tried
         self.usage = usage if usage is not None else Usage()
 
 
@@ -134,7 +140,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     dates and `resources` distinct source files, over earlier evidence too. `retrieved` tells how
     often recall handed over the note that it is; empty for what is no nominated note. `changes`
     names memories that it changes by its words. `about` names whom or what its file is about,
-    where that is known. `daily` marks what only daily logs say.
+    where that is known.
     """
 
     candidate_id: str
@@ -150,7 +156,6 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     retrieved: str = ""
     changes: tuple[str, ...] = ()
     about: str = ""
-    daily: bool = False
     rank: float = 0.0
     fits: str = ""
     signs: tuple[str, ...] = ()
@@ -185,8 +190,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `closes` names candidates that ask for or plan what this later one reports as done or settled.
 
-    `strength` is derived from the scores. `fault` says what was wrong with the shape of an answer
-    that was read from text; such an answer is never accepted.
+    `strength` is derived from the scores; one that a model gave is checked. `fault` says what was
+    wrong with the shape of an answer that was read from text; such an answer is never accepted.
     """
 
     candidate_id: str

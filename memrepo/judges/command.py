@@ -125,7 +125,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             fix = _LOGIN.get(self.kind, "")
             raise JudgeFailed(f"{self.name}: exit code {code}: {said}", fix=fix, raw=out)
         return Reply(
-            text=unwrapped(out),
+            text=_utf8(unwrapped(out)),
+            raw=out,
             usage=_reported(envelope)
             or Usage(
                 prompt=-(-len(prompt.text) // 4),
@@ -164,7 +165,13 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
                 ) from error
             finally:
                 _end(process)
-        return out.decode("utf-8", "replace"), err.decode("utf-8", "replace"), process.returncode
+        # What fails is stored byte for byte: what is not UTF-8 goes on as surrogates.
+        told = out.decode("utf-8", "surrogateescape")
+        return told, err.decode("utf-8", "replace"), process.returncode
+
+
+def _utf8(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _envelope(out: str) -> dict[str, object]:

@@ -37,7 +37,7 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import Gist
 from memrepo.judges.budget import Budgeted
-from memrepo.judges.model import ModelJudge, Reply, measured_claims, summed
+from memrepo.judges.model import ModelJudge, Reply, measured_claims
 from memrepo.judges.prompting import (
     Prompt,
     items_of,
@@ -188,7 +188,7 @@ class Batched(Through):
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Answer Pass 1 from a batch, or live."""
         found = self._found(request, Verdict)
-        return self.judge.promote(request) if found is None else summed(found)
+        return self.judge.promote(request) if found is None else found
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
         """Answer Pass 2 from a batch, or live."""

@@ -63,6 +63,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage
     cut: bool = False
     refusal: str = ""
+    raw: str = ""
+    """What a program printed where that is more than the text; other bytes are surrogates."""
 
 
 class Backend(Protocol):
@@ -117,7 +119,7 @@ class ModelJudge(OfModel):
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Answer Pass 1 with whatever verdicts the reply holds."""
         reply = self._ask(promotion_prompt(request))
-        return summed(_answers(read_verdicts(reply.text), reply))
+        return _answers(read_verdicts(reply.text), reply)
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
         """Answer Pass 2 with whatever claims the reply holds."""
@@ -160,14 +162,9 @@ class ModelJudge(OfModel):
                 raise
             self._usage += reply.usage
         if reply.refusal:
-            raise BadReply(reply.refusal, raw=reply.text)
+            raise BadReply(reply.refusal, raw=reply.raw or reply.text)
         self._answered[prompt.key] = reply
         return reply
-
-
-def summed(verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
-    """Return verdicts with the strength that their scores add up to."""
-    return [replace(v, strength=v.scores.strength) for v in verdicts]
 
 
 def measured_claims(
@@ -184,8 +181,9 @@ def measured_claims(
 
 
 def _housed(claim: CanonicalClaim, request: CanonicalRequest) -> CanonicalClaim:
+    """Return a claim with the home of its type, or the one that the model gave unasked."""
     kind = recast(claim.type, request.profile)
-    return replace(claim, type=kind, home=route(kind, request.profile))
+    return replace(claim, type=kind, home=claim.home or route(kind, request.profile))
 
 
 def _answers(found: Answered[T] | Unreadable, reply: Reply) -> Sequence[T]:
@@ -198,4 +196,5 @@ def _answers(found: Answered[T] | Unreadable, reply: Reply) -> Sequence[T]:
 
 def _bad(found: Unreadable, reply: Reply) -> BadReply:
     why = f"{found.reason}; it was cut off for want of room" if reply.cut else found.reason
-    return BadReply(why, fix="raise judge.max_tokens" if reply.cut else "", raw=reply.text)
+    fix = "raise judge.max_tokens" if reply.cut else ""
+    return BadReply(why, fix=fix, raw=reply.raw or reply.text, tried=found.tried)

@@ -101,12 +101,16 @@ class Ahead(Protocol):
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """A question that brought no answer: pass, batch from 1, why, and what the judge said."""
+    """A question that brought no answer: pass, batch from 1, why, and what the judge said.
+
+    `tried` says why each way of reading the answer failed.
+    """
 
     name: str
     batch: int
     reason: str
     raw: str = ""
+    tried: tuple[str, ...] = ()
 
 
 class Asked(msgspec.Struct, Generic[_T], kw_only=True):
@@ -734,4 +738,6 @@ def _answers(
 
 
 def _failure(asked: Asked[_Answer], number: int, failed: JudgeFailed) -> Failure:
-    return Failure(name=asked.name, batch=number, reason=failed.message, raw=failed.raw)
+    return Failure(
+        name=asked.name, batch=number, reason=failed.message, raw=failed.raw, tried=failed.tried
+    )

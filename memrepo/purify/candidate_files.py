@@ -92,7 +92,7 @@ def set_aside(
     A text that was set aside before keeps its file as it is, unless it was met in another place:
     then the file names all of them, with the newest judgement.
     Equal texts share a file, with the places of all of them; what one of them wants kept stays
-    even where another is promoted. What only daily logs say needs no file: their notes keep it.
+    even where another is promoted.
     """
     by_id = {c.candidate_id: c for c in candidates}
     groups: dict[str, dict[str, list[tuple[Candidate, Verdict]]]] = {}
@@ -102,7 +102,7 @@ def set_aside(
         hash_ = text_hash(candidate.text)
         folders = groups.setdefault(hash_, {})
         judged.setdefault(hash_, set()).add(candidate.candidate_id)
-        if (folder := _FOLDERS.get(verdict.verdict)) and not candidate.daily:
+        if folder := _FOLDERS.get(verdict.verdict):
             folders.setdefault(folder, []).append((candidate, verdict))
     changes: dict[str, Write | Delete] = {}
     for hash_, folders in groups.items():

@@ -42,8 +42,6 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Its type, where nothing else says it."""
     changes: tuple[str, ...] = ()
     """The memories that it changes, by its words."""
-    daily: bool = False
-    """Whether a daily log says it."""
     about: str = ""
     """Whom its file is about, where another file tells."""
 
@@ -135,7 +133,6 @@ def _candidate(key: str, members: list[Placed]) -> Candidate:
         retrieved=next(filter(None, (m.retrieved for m in members)), ""),
         changes=tuple(sorted({id_ for m in members for id_ in m.changes})),
         about=members[0].about,
-        daily=all(m.daily for m in members),
         rank=best.rank + again if best else ALWAYS,
         fits=max((r.fits for r in ranks), key=("", "fair", "good").index, default="good"),
         signs=best.reasons if best else (),

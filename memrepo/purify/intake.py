@@ -606,7 +606,6 @@ def _placed(
         blob=text.blob,
         committed=text.committed,
         former=revision.edited.get(unit.hash, ""),
-        daily=text.kind == "notes",
         about=about,
         ranked=ranked,
     )

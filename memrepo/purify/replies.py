@@ -45,7 +45,8 @@ _TRIES = 400  # brace scans: a hostile reply of a million braces must not cost a
 _STARTS = 20
 _FENCE = regex(r"```[a-zA-Z0-9_-]*[ \t]*\n(.*?)```", re.DOTALL)
 _BETWEEN = regex(r"[\s,]*")
-# Found, set or computed by code: a model is neither told of these nor believed.
+# Found, set or computed by code: a model is not asked for these. A strength or a home that it gives
+# all the same is checked (`_UNASKED`); the others are not read.
 _OURS = frozenset(
     (
         *("fault", "freshness_posture", "confidence_posture", "strength", "canonical_clarity"),
@@ -54,6 +55,10 @@ _OURS = frozenset(
     )
 )
 _TOLD_ELSEWHERE = frozenset((("CanonicalClaim", "rationale"),))
+_UNASKED: Mapping[type, tuple[str, type]] = {
+    Verdict: ("strength", float),
+    CanonicalClaim: ("home", str),
+}
 # A model reads and writes these names in a reply; the records have the lineage's.
 _WIRE: Mapping[str, str] = {
     "future_judgment_value": "judgment",
@@ -81,10 +86,10 @@ class Answered(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
 
 
 class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a text holds no answer, and what was tried."""
+    """Why a text holds no answer, and why each way of reading it failed."""
 
     reason: str
-    tried: tuple[How, ...] = ()
+    tried: tuple[str, ...] = ()
 
 
 @cache
@@ -100,7 +105,7 @@ def claims_schema() -> dict[str, object]:
 
 
 def read_verdicts(text: str) -> Answered[Verdict] | Unreadable:
-    """Read a Pass 1 reply."""
+    """Read a Pass 1 reply; a strength that it leaves out is what the scores add up to."""
     return _read(text, VERDICTS_KEY, Verdict)
 
 
@@ -211,7 +216,7 @@ def _read_one(text: str, key: str, cls: type[T]) -> T | Unreadable:
     objects = [o for _, found in _ladder(text) for o in found if isinstance(o, dict)]
     answers = [o for o in objects if key in o]
     if not answers:
-        return Unreadable(reason=f"the answer holds no JSON object with {key}")
+        return _unreadable(text, key)
     faults: list[str] = []
     values = _values(cls, answers[-1][key], key, faults)
     return Unreadable(reason=faults[0]) if faults else cls(**values)
@@ -247,10 +252,37 @@ def elements(text: str, key: str) -> Answered[object] | Unreadable:
     found, whole = _cut_off(text, key)
     if found:
         return Answered(answers=tuple(found), how="cut", cut=not whole)
+    return _unreadable(text, key)
+
+
+def _unreadable(text: str, key: str) -> Unreadable:
+    """Say why a text holds no answer, and what came of each way of reading it."""
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason, direct = f"the answer holds no JSON object with the key {key}", str(error)
+    else:
+        kind = _KINDS.get(type(found), "number")
+        reason = f"the top level is {kind}, expected an object with the key {key}"
+        if isinstance(found, dict):
+            wrong = key in found
+            reason = (
+                f"the key {key} holds no list" if wrong else f"the required key {key} is missing"
+            )
+        direct = reason
+    objects = sum(isinstance(o, dict) for o in _objects(text))
     return Unreadable(
-        reason=f"the answer holds no JSON object with a list of {key}",
-        tried=("direct", "fence", "scan", "cut"),
+        reason=reason,
+        tried=(
+            f"direct: {direct}",
+            f"fence: {len(_FENCE.findall(text))} fenced blocks, none with {key}",
+            f"scan: {objects} objects from a brace on, none with {key}",
+            f"cut: no complete element of {key}",
+        ),
     )
+
+
+_KINDS = {list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
 
 
 def holds_answer(text: str, key: str, *, several: bool) -> bool:
@@ -364,6 +396,12 @@ def _build(cls: Any, element: Any) -> Any:
     # An answer for an id that is not one text names no candidate; the checks list it as unknown.
     id_name = next(iter(_hints(cls)))
     values[id_name] = values[id_name][:_ID_LIMIT]
+    if cls in _UNASKED and isinstance(element, dict):
+        name, hint = _UNASKED[cls]
+        if name in element:
+            values[name] = _value(hint, element[name], name, faults)
+        elif cls is Verdict:
+            values[name] = values["scores"].strength
     return cls(**values, fault=faults[0] if faults else "")
 
 

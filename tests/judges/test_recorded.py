@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from driving import assert_sound, done, memories
-from serving import HOMES, Act, Service, checked, claim, evidence, finding, gist, verdict
+from serving import Act, Service, checked, claim, evidence, finding, gist, verdict
 
 from memrepo.core.memory import Memory
 from memrepo.policies.matching import tokens
@@ -99,8 +99,7 @@ def _claim(cluster: dict[str, Any], row: Row, priors: Mapping[str, str]) -> dict
     if "text" in row:
         words = {key: row.get(key, "") for key in ("text", "subject", "title")}
         made["wording"] = {**made["wording"], **words}
-        home = {**HOMES, "milestone": "HISTORY.md", "aspiration": "WISHES.md"}
-        made |= {"type": row["type"], "home": home.get(row["type"], "LTMEMORY.md")}
+        made |= {"type": row["type"]}
     if old := prior("supersedes"):
         made |= {"supersedes": [old], "rationale": "the newer line says so with its day"}
         made["scores"]["supersession_confidence"] = 0.97

@@ -137,7 +137,7 @@ def test_what_the_checks_refuse_of_a_summary(
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "holds no JSON object with summary"),
+        ("", "holds no JSON object with the key summary"),
         ('{"summary": []}', "summary is not an object"),
         ('{"summary": {"title": "a"}}', "summary.text is missing"),
         ('{"summary": {"title": "a", "text": "b", "facts": "c"}}', "summary.facts is not a list"),

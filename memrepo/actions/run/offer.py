@@ -112,7 +112,13 @@ class Clerk(msgspec.Struct, kw_only=True):
 
     def _keep(self, failed: JudgeFailed) -> None:
         self.failures.append(
-            Failure(name=self.name, batch=self.asked, reason=failed.message, raw=failed.raw)
+            Failure(
+                name=self.name,
+                batch=self.asked,
+                reason=failed.message,
+                raw=failed.raw,
+                tried=failed.tried,
+            )
         )
 
     def _tell(self, path: str, failed: MemrepoError) -> None:

@@ -497,23 +497,27 @@ FAILED = 200
 
 
 def _keep_raw(at: Work, proposed: Proposed) -> None:
-    """Leave what the judge said in vain where a person may look; never committed."""
+    """Store each answer that could not be used, byte for byte, and why; never committed."""
     folder = at.store.root / at.tree.layout.prefix / ".memrepo" / "failed"
     run = next((p.run for p in (proposed.main, proposed.waiting) if p), "run")
     for number, failure in enumerate(proposed.failures, start=1):
+        raw = failure.raw.encode("utf-8", "surrogateescape")
         record = {
             "pass": failure.name,
             "batch": failure.batch,
             "reason": failure.reason,
-            "raw": failure.raw,
+            "recovery": list(failure.tried),
+            "raw": raw.decode("utf-8", "replace"),
         }
         folder.mkdir(parents=True, exist_ok=True)
         path = Path(folder / f"{run}-{failure.name}-{number}.json")
         path.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        path.with_suffix(".raw").write_bytes(raw)
     if proposed.failures:
         from memrepo.store.damaged import keep_newest
 
-        keep_newest(folder, "*.json", FAILED)
+        for pattern in ("*.json", "*.raw"):
+            keep_newest(folder, pattern, FAILED)
 
 
 def _landing(at: Work, proposal: Proposal, reason: str = "") -> Landing:

@@ -214,6 +214,14 @@ KEYS: tuple[Key, ...] = (
         doc="A run that would take a larger share out of recall waits for a person.",
     ),
     Key(
+        name="run.reconciliation",
+        kind="choice",
+        default="review",
+        words=("review", "land"),
+        doc="Whether a reconciliation waits for a person, or lands within `run.max_change_pct`"
+        " (classic: land).",
+    ),
+    Key(
         name="run.owner",
         kind="name",
         default=None,

@@ -95,6 +95,13 @@ LIFECYCLE: tuple[Key, ...] = (
         doc="The share of all memories that one run may prune and archive; 20 it always may.",
     ),
     Key(
+        name="reuse.object",
+        kind="flag",
+        default=True,
+        doc="Whether two objects of one subject, predicate and home are two claims; if not, the"
+        " newer words take the older claim's place (classic: false).",
+    ),
+    Key(
         name="tiers.warm_after",
         kind="duration",
         default="3h",
@@ -174,6 +181,13 @@ LIFECYCLE: tuple[Key, ...] = (
         default=3,
         doc="Sessions without a retrieval after which a memory is demoted.",
     ),
+    Key(
+        name="hot.layers",
+        kind="flag",
+        default=False,
+        doc="Whether runs write `memory/hygiene.json` and `memory/LAYER.md`, which git ignores"
+        " (classic: true).",
+    ),
     Key(name="hot.max_lines", kind="whole", default=200, doc="The host's limit of lines."),
     Key(name="hot.max_bytes", kind="whole", default=24 * 1024, doc="The host's limit of bytes."),
     Key(
@@ -198,11 +212,14 @@ LIFECYCLE: tuple[Key, ...] = (
 
 CLASSIC: Mapping[str, object] = MappingProxyType(
     {
+        "reuse.object": False,
         "tiers.clean_after": "30d",
         "tiers.forgotten_last": True,
         "decay.lasting": (),
         "decay.evidence": False,
         "hot.composed": False,
+        "hot.layers": True,
+        "run.reconciliation": "land",
         "archive.after": "30d",
         "archive.demoted_after": "60d",
         "compression.enabled": True,

@@ -123,10 +123,10 @@ def _areas(prefix: str) -> tuple[str, ...]:
     return tuple(f"{prefix}{area}/" for area in AREAS)
 
 
-Kind = Literal["hot", "view"]
+Kind = Literal["hot", "view", "layer"]
 Standing = Literal["ours", "edited", "foreign"]
 
-_STAMP = regex(rb"<!-- memrepo:(hot|view) ([0-9a-f]{16}) -->\n")
+_STAMP = regex(rb"<!-- memrepo:(hot|view|layer) ([0-9a-f]{16}) -->\n")
 
 
 def stamped(kind: Kind, rest: str) -> bytes:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
 from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
-from memrepo.policies.archive import archivable, for_review
+from memrepo.policies.archive import for_review
 from memrepo.policies.decay import decays, is_over, keeping
 from memrepo.policies.doubt import is_retired
 from memrepo.policies.hotcache import heat, hot_of, synced_at, unused
 from memrepo.policies.rules import Rules
 
+COLD_AFTER = timedelta(days=30)
+"""A memory that nobody ever asked for is cold from this age on."""
 LABELS = ("critical", "pinned", "recent", "stale", "cold")
 
 
@@ -70,7 +72,11 @@ def health(memories: Iterable[Memory], accesses: Accesses, now: datetime, rules:
         tracked=sum(bool(accesses.of(m.id).total) for m in active),
         archived=sum(m.status == "archived" for m in found),
         labels=Counter(_label(m, counts[m.id], rules) for m in hot),
-        cold_candidates=len(archivable(active, accesses, now, rules.archive)),
+        cold_candidates=sum(
+            not accesses.of(m.id).total and now - (m.time("created") or now) > COLD_AFTER
+            for m in active
+            if hot_of(m) is None
+        ),
         synced=sum(synced_at(m) is not None for m in hot),
         over=sum(
             is_over(m, keeping(m, accesses.of(m.id), now, rules.decay)) for m in active if decays(m)

@@ -26,7 +26,7 @@ from memrepo.policies.entities import held
 from memrepo.policies.rules import ContradictionRules
 from memrepo.purify.clusters import only_reflecting, two_roles
 from memrepo.purify.decisions import Findings, single_decisions
-from memrepo.purify.known import Former, Known, free_path, storable
+from memrepo.purify.known import Former, Known, free_path, storable, unite
 from memrepo.purify.marks import Marks
 
 _USUAL = ContradictionRules()
@@ -67,10 +67,18 @@ def assemble(
     findings: Findings = MappingProxyType({}),
     marks: Marks | None = None,
     rules: ContradictionRules = _USUAL,
+    *,
+    by_object: bool = True,
 ) -> Assembled:
-    """Decide for every claim whether it is known, reworded, a probable duplicate, or new."""
+    """Decide for every claim whether it is known, reworded, a probable duplicate, or new.
+
+    Without `by_object` the triple of subject, predicate and home is enough to know a claim: it
+    takes the words and the object of the newer statement.
+    """
     marks = marks or Marks(state.memories)
-    known = Known(state=state, former=former, now=now, marks=marks, rules=rules)
+    known = Known(
+        state=state, former=former, now=now, marks=marks, rules=rules, by_object=by_object
+    )
     members = {cluster.cluster_id: cluster for cluster in clusters}
     decisions: list[Decision] = []
     quarantined: list[Decision] = []
@@ -106,18 +114,22 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
         same, how = claim.restates, "restated"
     if not same:
         same, how = known.imported(sources)
+    reused = _with_other_object(known, same, claim) if how == "exact_normalized_match" else None
+    if reused is not None:
+        same, sources = "", unite(reused.sources, sources)
     if same:
         known.add_evidence(same, _sources(cluster, known.current(same).sources))
         return Decision(
             cluster_id=cluster.cluster_id, memory_id=same, disposition="reuse_existing", reason=how
         )
-    old = known.before_edit(cluster, said)
+    old = reused or known.before_edit(cluster, said)
     if old is not None and _worded_by_person(old):
         # A machine does not overwrite what a person wrote: both stand, and say so.
         known.disputed[cluster.cluster_id] = old.id
     elif old is not None:
         reword = _reword(known, old, claim, sources, context_of(cluster))
-        if not _other_value(old, claim) and not storable(old.with_fields(reword.fields, said.text)):
+        kept = reused is not None or not _other_value(old, claim)
+        if kept and not storable(old.with_fields(reword.fields, said.text)):
             known.reworded[old.id] = reword
             known.stated.add(old.id)
             if not cluster.part:
@@ -126,7 +138,7 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
                 cluster_id=cluster.cluster_id,
                 memory_id=old.id,
                 disposition="reworded",
-                reason="edited_in_place",
+                reason="edited_in_place" if reused is None else how,
             )
         known.replaced[cluster.cluster_id] = old.id
     twin = matching.probable_duplicate(matching.statement_of(claim), known.index)
@@ -212,6 +224,15 @@ def _other_value(old: Memory, claim: CanonicalClaim) -> bool:
     )
     values = matching.normal_subject(said.object), matching.normal_subject(was.get("object", ""))
     return keyed and all(values) and values[0] != values[1]
+
+
+def _with_other_object(known: Known, id_: str, claim: CanonicalClaim) -> Memory | None:
+    """Return the memory of an id that has a claim's key and another object, or None."""
+    old = known.state.memories.get(id_)
+    if old is None or id_ in known.reworded:
+        return None
+    objects = {matching.normal_subject(o) for o in (claim.wording.object, old.text("object"))}
+    return old if len(objects) > 1 else None
 
 
 def _reword(

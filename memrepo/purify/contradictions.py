@@ -94,7 +94,10 @@ def verified(
     if setting.judge.prompt_hash:
         replacing = frozenset((c.cluster_id, old) for c in claims for old in c.supersedes)
         claims = tuple(map(_doubted, claims))
-    made = assemble(state, groups, claims, former, setting.now, marks=marks, rules=rules)
+    by_object = setting.by_object
+    made = assemble(
+        state, groups, claims, former, setting.now, marks=marks, rules=rules, by_object=by_object
+    )
     pool, is_model = Pool(state, made, statements, rules.similarity), bool(judge.prompt_hash)
     pairs = _suspicions(made, claims, replacing, pool, is_model)
     suspicions = dict(pairs)
@@ -104,7 +107,9 @@ def verified(
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
     if not held and rest == claims:
         return Verified(claims=claims, made=made, asked=asked, harmless=harmless)
-    made = assemble(state, groups, rest, former, setting.now, held, marks, rules)
+    made = assemble(
+        state, groups, rest, former, setting.now, held, marks, rules, by_object=by_object
+    )
     return Verified(claims=rest, made=made, asked=asked, harmless=harmless)
 
 

@@ -100,6 +100,8 @@ class Known(msgspec.Struct):
     """Bare texts that this run adds to what recall holds."""
     by_evidence: dict[tuple[str, str], list[str]] = msgspec.field(default_factory=dict)
     """By a unit of a source who rests on it; of the state's memories once it is asked for."""
+    by_object: bool = True
+    """Whether a claim of one subject, predicate and home is another where its object differs."""
     stated: set[str] = msgspec.field(default_factory=set)
     """Memories that a part of an edited unit still states: no other part rewords them."""
 
@@ -242,7 +244,7 @@ class Known(msgspec.Struct):
                 return held, "decided_before"
         for prior in self.index.with_key(said):
             equal = matching.normal_subject(prior.object) == matching.normal_subject(said.object)
-            if equal and said.object:
+            if (equal and said.object) or not self.by_object:
                 return prior.memory_id, "exact_normalized_match"
         return "", ""
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from memrepo.core.changes import Change, Create, Delete, Op, Step, Write
 from memrepo.core.ids import text_hash
 from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Shown, Usage, Verdict
-from memrepo.core.memory import CLAIM_TYPES, by_id, of_types
+from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, by_id, of_types
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
@@ -55,6 +55,7 @@ from memrepo.purify.known import Former, Priors, prior_of
 from memrepo.purify.manifest import Consumed, Judged, JudgedCandidate, Receipt
 from memrepo.purify.marks import Marks, of_hash
 from memrepo.purify.retire import Said, lost_by, may_ask, relisted, requests, retire, ticking
+from memrepo.purify.routes import affinity
 from memrepo.read.shelf import choose, shelf_size
 
 UNLIMITED = 10**6
@@ -87,6 +88,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """The words of what stands, which later stages of a run ask for as well."""
     shelf: Size = "normal"
     """How many claims the repository is to hold."""
+    by_object: bool = True
+    """Whether claims of one triple are two where their objects differ (`reuse.object`)."""
     learn: bool = True
     """Whether the owner's decisions move the ranks of similar statements."""
     contradictions: ContradictionRules = msgspec.field(default_factory=ContradictionRules)
@@ -222,6 +225,7 @@ def purify(
             *intake.problems,
             *shortened,
             *_verbatim(asked_of, worded.verbatim),
+            *_suspicious(asked_of, claims),
             *requests(_said(intake, read, behind), state.memories),
         ),
         alarms=tuple(intake.alarms),
@@ -481,6 +485,22 @@ def _verbatim(groups: Sequence[Cluster], refused: Mapping[str, str]) -> Iterator
                 severity="warning",
                 message=f"its wording was refused twice, so the line is quoted: {why}",
                 fix="read the line; change the text with `memrepo edit`",
+            )
+
+
+def _suspicious(groups: Sequence[Cluster], claims: Sequence[CanonicalClaim]) -> Iterator[Problem]:
+    """Yield a warning for each claim whose home hardly suits its type."""
+    odd = {c.cluster_id: c for c in claims if affinity(c.type, c.home) == "suspicious"}
+    for group in groups if odd else ():
+        if (claim := odd.get(group.cluster_id)) and (sources := group.candidates[0].sources):
+            yield Problem(
+                path=sources[0].resource,
+                line=sources[0].lines[0],
+                column=1,
+                rule="route-suspicious",
+                severity="warning",
+                message=f"its claim, a {claim.type}, went to {claim.home}, which hardly suits it",
+                fix=f"if it is wrong: `memrepo edit ID --set home={HOME_OF_TYPE[claim.type]}`",
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
@@ -50,19 +50,28 @@ def openclaw_files(state: State, limits: Limits) -> dict[str, bytes]:
     short = [m for m in told(state) if "\n" not in m.body and 0 < len(m.body) <= _WHOLE]
     page, shown = _fitted(short, limits)
     files = {"MEMORY.md": page}
-    others: dict[str, list[Memory]] = defaultdict(list)
+    files |= {path: text.encode() for path, text in layer_pages(state, without=shown).items()}
     days: dict[str, list[Memory]] = defaultdict(list)
     for memory in state.active:
         if memory.is_note:
             days[memory.captured[:10] or "notes"].append(memory)
-        elif memory.type != "chunk" and memory.id not in shown:
-            others[memory.layer].append(memory)
-    for layer, members in sorted(others.items()):
-        lines = [f"# {layer.capitalize()}", "", *(f"- {_item(m)}" for m in members)]
-        files[f"memory/{layer}.md"] = _bytes(lines)
     for day, notes in sorted(days.items()):
         files[f"memory/{day}.md"] = _bytes([f"# {day}", *(_note(n) for n in notes)])
     return files
+
+
+def layer_pages(state: State, *, without: Collection[str] = ()) -> dict[str, str]:
+    """Return `memory/LAYER.md` by path: the whole text of each active memory that is no note."""
+    layers: dict[str, list[Memory]] = defaultdict(list)
+    for memory in state.active:
+        if memory.type not in ("note", "chunk") and memory.id not in without:
+            layers[memory.layer].append(memory)
+    return {
+        f"memory/{layer}.md": _bytes(
+            [f"# {layer.capitalize()}", "", *(f"- {_item(m)}" for m in members)]
+        ).decode()
+        for layer, members in sorted(layers.items())
+    }
 
 
 def _fitted(memories: Sequence[Memory], limits: Limits) -> tuple[bytes, set[str]]:

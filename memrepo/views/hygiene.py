@@ -51,7 +51,10 @@ def file_key(memory: Memory) -> str:
 def hygiene_files(
     memories: Mapping[str, Memory], accesses: Accesses, logged: Iterable[Logged], now: datetime
 ) -> dict[str, bytes]:
-    """Return hygiene.json and its monthly logs by name; memories without an access are left out."""
+    """Return hygiene.json and its monthly logs by name.
+
+    Memories without an access are left out, but for those that left the hot cache: they count anew.
+    """
     found = sorted((m for m in memories.values() if not _is_other(m)), key=lambda m: m.path)
     events = [e for e in logged if e.memory in memories]
     tracker: dict[str, object] = {
@@ -61,7 +64,8 @@ def hygiene_files(
         "accessLog": {
             file_key(m): _entry(access)
             for m in found
-            if m.status == "active" and hot_of(m) is None and (access := _counted(m, accesses))
+            if m.status == "active" and hot_of(m) is None
+            if (access := _counted(m, accesses)) or m.has("hot")
         },
         "promotionLog": _log("promote", events, memories),
         "demotionLog": [],

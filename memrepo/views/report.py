@@ -266,8 +266,13 @@ def _issue_lines(told: Told) -> Iterator[str]:
         yield _line(f"{found.get('path', '')}: {found.get('rule', '')} {found.get('message', '')}")
     if len(warnings) > _SHOWN:
         yield f"{len(warnings) - _SHOWN} more"
-    if quarantined := told.data.get("quarantined", ()):
-        yield f"{len(quarantined)} quarantined (see the manifest)"
+    if count := len(told.data.get("quarantined", ())):
+        yield quarantined(count).removeprefix("; ")
+
+
+def quarantined(count: int) -> str:
+    """Return the end of a run's line where answers were quarantined."""
+    return f"; {count} quarantined (see the manifest)" if count else ""
 
 
 def _token_lines(told: Told) -> list[str]:
@@ -324,7 +329,8 @@ def one_line(told: Told) -> str:
     said = ", ".join(f"{told.count(k)} {word}" for k, word in _SUMMARY if told.count(k))
     match told.status:
         case "ok":
-            return f"{_name(told)}: {said or 'no new memory'}"
+            aside = quarantined(len(told.data.get("quarantined", ())))
+            return f"{_name(told)}: {said or 'no new memory'}{aside}"
         case "partial":
             return f"{_name(told)}: {said or 'nothing'} landed, the rest waits: {told.why}"
         case "held":

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold, seconds
+from memrepo.core.access import RETRIEVAL, SESSION, Event, fold, seconds
 from memrepo.core.memory import Decay, Hot, Memory, Stamp
-from memrepo.policies.rules import ArchiveRules, HotRules, Rules
+from memrepo.policies.rules import HotRules, Rules
 from memrepo.policies.wellness import Health, health
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -111,9 +111,7 @@ def test_what_is_not_well_is_said_and_nothing_else() -> None:
     assert figures(memory(4, decay=Decay(cls="session"), type="note"), now=T0 + 20 * D).over == 0
 
 
-def test_candidates_for_the_archive_are_those_that_are_due() -> None:
-    rules = Rules(archive=ArchiveRules(after=2 * D, demoted_after=2 * D))
-    idle = memory(1, decay=Decay(cls="stable"))
-    found = health([idle, memory(2)], Accesses(), T0 + 2 * D, rules)
-    assert found.cold_candidates == 1
-    assert health([idle], Accesses(), T0 + 2 * D - H, rules).cold_candidates == 0
+def test_what_nobody_ever_asked_for_is_cold_after_thirty_days() -> None:
+    idle = memory(1)
+    assert figures(idle, memory(2, hot=HOT), now=T0 + 30 * D + H).cold_candidates == 1
+    assert figures(idle, now=T0 + 30 * D).cold_candidates == 0

@@ -202,7 +202,7 @@ def test_a_chat_hears_as_much_as_its_mode_lets_through(status: str, mode: str, l
 
 def test_a_full_chat_holds_counts_hand_off_and_tokens() -> None:
     assert chat(told(), enabled=True, mode="full").splitlines() == [
-        f"memrepo run {RUN}: 3 new, 1 superseded, 2 notes",
+        f"memrepo run {RUN}: 3 new, 1 superseded, 2 notes; 1 quarantined (see the manifest)",
         "- 3 new memories",
         "- 1 replaced by newer statements",
         "- 2 new notes",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
 
@@ -22,17 +23,18 @@ from memrepo.actions.work import Work
 from memrepo.checks.artifacts import check_artifacts, has_errors
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import Profile
+from memrepo.core.layout import stamped, standing_of
 from memrepo.core.memory import STATUSES
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.hotcache import nominated
-from memrepo.store import history
+from memrepo.store import history, telemetry
 from memrepo.store.ledger import ledger_of
 from memrepo.views.artifacts import Exported, Terms, artifacts
 from memrepo.views.bundles import jsonl, okf
-from memrepo.views.hosts import Limits, openclaw_files
+from memrepo.views.hosts import Limits, layer_pages, openclaw_files
 from memrepo.views.hygiene import (
     HYGIENE,
     REFCOUNT,
@@ -137,6 +139,54 @@ def do(work: Work, request: Request) -> Result:
         warnings=made.problems,
         heading=tuple(head),
         notices=(*state.problems, *made.problems),
+    )
+
+
+def write_runtime(work: Work, folder: Path) -> tuple[Problem, ...]:
+    """Write the artifacts where a workspace's other programs read them; say what kept it."""
+    try:
+        made = _artifacts(work, Request(format="artifacts", dir=str(folder)), work.tree.state())
+        place(folder, made.files)
+    except (MemrepoError, OSError) as error:
+        return (_unwritten(folder, str(getattr(error, "message", error))),)
+    return ()
+
+
+def write_layers(work: Work) -> tuple[Problem, ...]:
+    """Write `memory/hygiene.json` and `memory/LAYER.md` into the work tree, where git ignores them.
+
+    They follow from memories and ledger, so nobody edits them. A file of somebody else stays.
+    """
+    from memrepo.store.birth import append_local
+
+    state, root, prefix = work.tree.state(), work.store.root, work.tree.layout.prefix
+    hygiene = _hygiene(work, Request(format="hygiene", dir="memory"), state)
+    pages = {path: stamped("layer", text) for path, text in layer_pages(state).items()}
+    found: list[Problem] = []
+    append_local(work.store.repo, "exclude", [f"/{prefix}memory/*.md", f"/{prefix}memory/*.json"])
+    for path in sorted((root / prefix / "memory").glob("*.md")):
+        name = path.relative_to(root / prefix).as_posix()
+        if standing_of("layer", path.read_bytes()) == "foreign":
+            if pages.pop(name, None) is not None:
+                found.append(_unwritten(path, "holds somebody else's text"))
+        elif name not in pages:
+            path.unlink()
+    pages |= {f"memory/{name}": data for name, data in hygiene.files.items()}
+    for name, data in pages.items():
+        try:
+            telemetry.put(root / prefix / name, data.decode(), within=root)
+        except OSError as error:
+            found.append(_unwritten(root / prefix / name, error.strerror or str(error)))
+    return (*hygiene.problems, *found)
+
+
+def _unwritten(path: Path, why: str) -> Problem:
+    return Problem(
+        path=str(path),
+        rule="live-unwritten",
+        severity="warning",
+        message=f"was not written: {why}",
+        fix="make room for it, or do without: `memrepo config explain hot.layers`",
     )
 
 

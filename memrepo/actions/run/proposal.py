@@ -184,7 +184,7 @@ def propose(
         decided=waits.taken,
     )
     if main is not None:
-        why = _why_wait(main, wish)
+        why = _why_wait(main, wish, work, state)
         main = replace(main, wait=why, ledger=life.ledger if life.steps else "")
     waiting = None
     # Removals are drafted on what they take away from: on the commit of the chain that lands first.
@@ -341,12 +341,15 @@ def _pressed(state: State, waits: _Waits, offered: Offered, wish: Wish) -> tuple
     return replace(offered, steps=tuple(s for s in offered.steps if s not in held)), waits
 
 
-def _why_wait(main: Proposal, wish: Wish) -> str:
+def _why_wait(main: Proposal, wish: Wish, work: Work, state: State) -> str:
     """Say why a chain must not merge itself, or return an empty string."""
     decides = any(step.op not in ("view", "run") for step in main.plan.steps)
-    if wish.mode == "reconciliation" and decides:
-        return "a reconciliation is reviewed before it takes effect"
-    return ""
+    if wish.mode != "reconciliation" or not decides:
+        return ""
+    if work.config.get("run.reconciliation") == "land":
+        changes = (change for step in main.plan.steps for change in step.changes)
+        return interlock(state, changes, wish.max_change_pct)
+    return "a reconciliation is reviewed before it takes effect"
 
 
 def _purify(
@@ -378,6 +381,7 @@ def _purify(
         nominees=nominees,
         days=work.config.source_rules().days,
         shelf=work.config.get("run.shelf"),
+        by_object=work.config.get("reuse.object"),
         learn=work.config.get("run.learn"),
         statements=statements,
         contradictions=work.config.contradictions,

@@ -49,6 +49,7 @@ from memrepo.store import history, telemetry
 from memrepo.store.gitenv import agent_name
 from memrepo.store.handoff import hand_off
 from memrepo.store.lock import Locked
+from memrepo.store.settings import workspace
 from memrepo.views.report import Told, ended_event, last_run, started_event
 
 WIDTH = 90
@@ -236,12 +237,14 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where events and reports go; `within` is the work tree when they stay in it.
 
     `downstream` is the command that is given the manifest of each landed run, where one is set.
+    `runtime` is the folder that gets the artifacts of each.
     """
 
     folder: Path
     component: str
     within: Path | None
     downstream: Setting | None = None
+    runtime: Path | None = None
     notifies: bool = False
     """Whether somebody is to be told of what needs a person, or of each end."""
 
@@ -256,6 +259,7 @@ def place_of(at: Work) -> Place:
     found = outside(at)
     preset, folder = found.get("telemetry.preset"), found.get("telemetry.dir")
     component, path = at.config.get("telemetry.component"), ""
+    runtime: Path | None = None
     if preset is not None and preset.value not in PRESETS:
         raise ConfigError(
             0,
@@ -266,12 +270,14 @@ def place_of(at: Work) -> Place:
     if preset is not None and preset.value == "openclaw":
         path = OPENCLAW[0]
         component = component if "telemetry.component" in at.config.given else OPENCLAW[1]
+        runtime = (workspace(at.store.repo) or at.store.root) / "runtime"
     path = str(folder.value) if folder is not None else path
     return Place(
         folder=at.store.root / Path(path).expanduser() if path else local_folder(at) / "telemetry",
         component=component,
         within=None if path else at.store.root,
         downstream=found.get("downstream.command"),
+        runtime=runtime,
         notifies=any(name.startswith("notify.") for name in found),
     )
 
@@ -372,6 +378,14 @@ def finished(
     gained, more, context = Gained(), dict[str, object](), dict[str, object]()
     if "error" not in data:
         after = at if data.get("head") == at.tree.commit else at.refreshed()
+        if place.runtime is not None and (data.get("landed") or not place.runtime.exists()):
+            from memrepo.actions.exchange.export import write_runtime
+
+            problems += write_runtime(after, place.runtime)
+        if after.config.get("hot.layers"):
+            from memrepo.actions.exchange.export import write_layers
+
+            problems += write_layers(after)
         downstream, failed = _hand_off(after, place.downstream, str(data.get("run", "")))
         problems += failed
         gained = Gained(views=_views(at, after), downstream=downstream)

@@ -128,7 +128,6 @@ def launchers(work: Work) -> tuple[tuple[Launcher, ...], tuple[Problem, ...]]:
     get = work.config.get
     channel, to = get("announce.channel"), get("announce.to")
     told = bool(get("reporting.enabled") and channel and to)
-    program = (*crontab.program(), "-C", str(work.store.root))
     rows = tuple(
         Launcher(
             name=f"memrepo-{job.name}",
@@ -136,7 +135,8 @@ def launchers(work: Work) -> tuple[tuple[Launcher, ...], tuple[Problem, ...]]:
             cron=job.cron,
             zone=work.config.zone.key,
             timeout_s=get("schedule.timeout_s"),
-            message=_message(program, job.mode),
+            message=f"Run memrepo. Read {prompt_file(work, job.mode)} and follow every step"
+            " strictly.",
             announce=told,
             channel=channel if told else None,
             to=to if told else None,
@@ -158,13 +158,9 @@ def launchers(work: Work) -> tuple[tuple[Launcher, ...], tuple[Problem, ...]]:
     )
 
 
-def _message(program: tuple[str, ...], mode: RunMode) -> str:
-    run = shlex.join([*program, "run", "--mode", mode, "--report", "silent"])
-    report = shlex.join([*program, "report", "--chat"])
-    return (
-        f"Run memrepo: execute `{run}`, whatever it answers, then `{report}`. Reply with exactly"
-        " what the second command prints; when it prints nothing, say nothing."
-    ).replace("\n", " ")
+def prompt_file(work: Work, mode: RunMode) -> Path:
+    """Return where the instructions for an agent that starts a run are, once it was installed."""
+    return local_folder(work) / f"{mode}-prompt.md"
 
 
 def block_name(root: Path) -> str:

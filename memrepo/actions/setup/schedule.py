@@ -19,6 +19,7 @@ from memrepo.actions.setup.jobs import (
     crontab_lines,
     jobs,
     launchers,
+    prompt_file,
 )
 from memrepo.actions.setup.prompts import cron_prompt
 from memrepo.actions.work import Work
@@ -28,7 +29,7 @@ from memrepo.core.times import format_time
 from memrepo.policies.cadence import MODES, due, upcoming
 from memrepo.policies.rules import RunMode
 from memrepo.purify.pipeline import Mode
-from memrepo.store import crontab, settings
+from memrepo.store import crontab, settings, telemetry
 
 SHOWN = 3
 
@@ -219,6 +220,9 @@ def _launch(work: Work, request: Request) -> Launchers:
     if not request.dry_run:
         if settings.get(work.store.repo, BY) == "crontab":
             taken_out = _take_out(work, dry_run=False)
+        for mode in MODES:
+            text = cron_prompt(work, mode).prompt + "\n"
+            telemetry.put(prompt_file(work, mode), text, within=work.store.root)
         _record(work, work.call.now, "launcher")
     zone = work.config.zone.key
     return Launchers(entries=rows, by="launcher", zone=zone, taken_out=taken_out, notices=problems)

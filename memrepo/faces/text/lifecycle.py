@@ -9,7 +9,7 @@ from memrepo.core.messages import counted
 from memrepo.faces.text.write import written
 from memrepo.policies.chunking import token_count
 from memrepo.policies.tiers import CONFIDENCE
-from memrepo.policies.wellness import LABELS
+from memrepo.policies.wellness import COLD_AFTER, LABELS
 from memrepo.views.hygiene import KEPT
 from memrepo.views.promotions import listed, report
 
@@ -43,18 +43,16 @@ def health(request: object, result: wellness.Result, *, colour: bool) -> str:
         "Priority breakdown:",
         f"  {labels}",
         "===",
-        f"L2 cold candidates (not accessed for long): {result.cold_candidates}",
-        f"L1↔L2 sync (L1 re-condensed after its source changed): {result.synced}",
-        f"Past their time, not pruned yet: {result.over}",
-        f"Archived and due for review: {len(result.review)}",
+        f"L2 cold candidates (never accessed, age>{COLD_AFTER.days}d): {result.cold_candidates}",
+        f"L1↔L2 sync (L1 has stale L2 source): {result.synced}",
         "===",
         "Log Cleanup:",
-        f"Log items over {KEPT.days} days pruned from hygiene.json: {result.log_items_pruned}",
+        f"  Log items over {KEPT.days} days pruned from hygiene.json: {result.log_items_pruned}",
         "===",
         "Top L1 entries by sessionsSinceAccess:",
     ]
     for n, one in enumerate(result.stalest, 1):
-        lines.append(f"  {n}. {one.key} — {counted(one.sessions, 'session', 'sessions')} stale")
+        lines.append(f"  {n}. {one.key} — {one.sessions} sessions stale")
     if result.ailments:
         lines += ["===", *(f"not well: {one}" for one in result.ailments)]
     return "\n".join(lines)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memrepo.actions.run.ingest import summary
 from memrepo.core.messages import counted
+from memrepo.views.report import quarantined
 from memrepo.views.wording import in_words
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def run(request: object, result: Result, *, colour: bool) -> str:
     if result.report == "silent":
         return ""
     lines = [result.taken_over] if result.taken_over else []
-    lines.append(_headline(result))
+    lines.append(_headline(result) + quarantined(len(result.quarantined)))
     if result.report == "full":
         lines += _details(result)
     return "\n".join(lines)
@@ -151,8 +152,6 @@ def _details(result: Result) -> list[str]:
     lines += [f"  waits: {row}" for row in rows[:SHOWN]]
     if len(rows) > SHOWN:
         lines.append(f"  and {len(rows) - SHOWN} more wait")
-    if result.quarantined:
-        lines.append(f"  {len(result.quarantined):>6}  quarantined (see the manifest)")
     if result.reused:
         lines.append(f"  {result.reused:>6}  answers of a run that broke off, not asked again")
     if result.spent and result.status != "estimate":

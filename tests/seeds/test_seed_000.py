@@ -1,0 +1,935 @@
+"""The purifier's promises, row by row: scoring, parsing, artifacts, views, reports and cadence."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import stat
+import sys
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import serving
+from driving import NEXT_DAY, copied, done, files, git, memories, memrepo
+from seed_rows import assert_each_row_has_an_end, row
+from serving import claim, evidence, verdict
+from workspaces import write
+
+EIGHT = (
+    *("purified-claims.jsonl", "purified-contradictions.jsonl", "purified-entities.json"),
+    *("purified-routes.json", "purified-manifest.json", "purifier-last-run-summary.json"),
+    *("deferred-candidates.jsonl", "rejected-candidates.jsonl"),
+)
+HOUSE: Mapping[str, bytes] = {
+    "MEMORY.md": b"""\
+# Memory
+
+## Boats
+
+- The ferry to Moss leaves at 07:40 on weekdays.
+- Ines decided to sell the old dinghy before winter.
+
+## Diet
+
+- vegan
+""",
+    "RTMEMORY.md": b"# Lessons\n\n- Never moor at the north pier when the wind is from the east.\n",
+    "PROCEDURES.md": b"# Procedures\n\n## Winterise\n\n1. Drain the tank.\n2. Cover the deck.\n",
+    "CHRONICLES.md": b"# Chronicles\n\n- 2025-11-03: Ines passed the skipper's exam in Horten.\n",
+    "DREAMS.md": b"# Dreams\n\n- One day Ines wants to sail around Iceland alone.\n",
+    "CONSTITUTION.md": b"# Constitution\n\n- The house never lends its boats to strangers.\n",
+    "LTMEMORY.md": b"# Long-term memory\n\n- A purified line about the lighthouse in Kvitsoy.\n",
+    "episodes/2026-02-14.md": b"""\
+# 2026-02-14: The broken rudder
+
+Ines found the rudder cracked near Drobak and had it towed to the yard of Brandt.
+""",
+    "memory/2026-02-20.md": b"""\
+# 2026-02-20
+
+- ok thanks
+- Decided: the crew of the Solveig meets each Thursday evening from March on.
+- maybe ask Brandt about paint
+""",
+}
+
+
+def test_the_table_is_whole() -> None:
+    assert_each_row_has_an_end(sys.modules[__name__], 62)
+
+
+def program(path: Path, body: str) -> Path:
+    """Write a judge that is a program: `question` holds what it is asked, `say` answers."""
+    head = f"""\
+        #!{sys.executable}
+        import json, sys
+        sys.path.insert(0, {str(Path(serving.__file__).parent)!r})
+        from serving import claim, evidence, good, verdict
+        question = sys.stdin.read()
+        found = evidence(question)
+        say = sys.stdout.write
+        """
+    path.write_text(textwrap.dedent(head) + textwrap.dedent(body), encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def ask(repo: Path, body: str, now: str = NEXT_DAY) -> Any:
+    """Run with such a judge; return the whole answer."""
+    git(repo, "config", "memrepo.judge.command", str(program(repo.parent / "judge", body)))
+    return memrepo(repo, "run", "--judge", "command", now=now)
+
+
+def house(base: Path, *options: str, more: Mapping[str, bytes] | None = None) -> Path:
+    """Make a repository of the house that has not run."""
+    workspace = write(base / "workspace", {**HOUSE, **(more or {})})
+    done(base, "init", base / "repo", "--from", workspace, "--tz", "Asia/Manila", *options)
+    return base / "repo"
+
+
+@pytest.fixture(scope="module")
+def _ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("house")
+    done(house(base), "run")
+    return base
+
+
+@pytest.fixture
+def ran(_ran: Path) -> Path:
+    """Return the house after one run of the rules; read only."""
+    return _ran / "repo"
+
+
+@pytest.fixture
+def mine(_ran: Path, tmp_path: Path) -> Path:
+    """Return a copy of it that a test may change."""
+    return copied(_ran, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def _exported(_ran: Path) -> dict[str, bytes]:
+    done(_ran / "repo", "export", "artifacts", _ran / "runtime")
+    return files(_ran / "runtime")
+
+
+@pytest.fixture
+def exported(_exported: dict[str, bytes]) -> dict[str, bytes]:
+    """Return the artifacts of that repository by name."""
+    return _exported
+
+
+def lines(files_: Mapping[str, bytes], name: str) -> list[dict[str, Any]]:
+    return [json.loads(one) for one in files_[name].decode().splitlines()]
+
+
+# -- what the model is asked, and what is taken of its answer ----------------------------------
+
+
+LINES = (
+    "The boiler in Moss is serviced each October.",
+    "Ines never eats peanuts because of an allergy.",
+    "The cabin in Horten is booked for July 2026.",
+)
+
+
+class Sitting:
+    """A repository whose first question waits; each answer is given to it afresh."""
+
+    def __init__(self, base: Path) -> None:
+        said = "# Memory\n\n" + "".join(f"- {one}\n" for one in LINES)
+        workspace = write(base / "workspace", {"MEMORY.md": said.encode()})
+        done(base, "init", base / "repo", "--from", workspace)
+        self.repo = base / "repo"
+        self.first = done(self.repo, "judge", "next")["question"]
+        shutil.copytree(self.repo / ".git" / "memrepo", base / "asked")
+        self.candidates = evidence(self.first["data"])["candidates"]
+
+    def answer(self, *texts: str) -> dict[str, Any]:
+        """Answer the first question, and the next ones; return what is asked or done then."""
+        shutil.rmtree(self.repo / ".git" / "memrepo")
+        shutil.copytree(self.repo.parent / "asked", self.repo / ".git" / "memrepo")
+        found, path = {"question": self.first}, self.repo.parent / "answer.json"
+        for text in texts:
+            path.write_text(text, encoding="utf-8")
+            id_ = found["question"]["id"]
+            found = done(self.repo, "judge", "answer", id_, "../answer.json")
+        return found
+
+    def faults(self, *texts: str) -> list[str]:
+        """Return why the last of some answers was refused, an empty list where it was taken."""
+        data = self.answer(*texts)["question"]["data"]
+        return sorted(set(evidence(data).get("faults", {}).values()))
+
+    def verdicts(self, **changes: Any) -> str:
+        """Return an answer whose first verdict is changed."""
+        first, *rest = self.candidates
+        rows = [verdict(first, **changes), *map(verdict, rest)]
+        return json.dumps({"run_id": "any", "verdicts": rows})
+
+    def claims(self, **changes: Any) -> str:
+        """Return an answer to the second question whose first claim is changed."""
+        second = self.answer(self.verdicts())["question"]
+        first, *rest = evidence(second["data"])["clusters"]
+        return json.dumps({"claims": [claim(first, **changes), *map(claim, rest)]})
+
+
+@pytest.fixture(scope="module")
+def sitting(tmp_path_factory: pytest.TempPathFactory) -> Sitting:
+    return Sitting(tmp_path_factory.mktemp("sitting"))
+
+
+SCORES = dict(serving.PROMOTION)
+
+
+@row("each of the six dimensions is a number from 0 to 1", "default")
+def test_a_row_dimensions(sitting: Sitting) -> None:
+    for name, value in {"durability": 1.01, "noise_risk": -0.1, "action_value": "high"}.items():
+        assert sitting.faults(sitting.verdicts(scores={**SCORES, name: value}))
+
+
+@row("an emitted strength may differ from the formula by 0.01", "default")
+def test_a_row_strength_near(sitting: Sitting) -> None:
+    assert sitting.faults(sitting.verdicts(strength=2.71)) == []
+    assert sitting.faults(sitting.verdicts(strength=2.69)) == []
+
+
+@row("an emitted strength that is off by more than 0.01 is rejected", "default")
+@pytest.mark.parametrize("strength", [2.711, 2.689, 4.9, "strong", None])
+def test_a_row_strength_off(sitting: Sitting, strength: object) -> None:
+    (fault,) = sitting.faults(sitting.verdicts(strength=strength))
+    assert "strength" in fault
+
+
+@row("strength is the first five dimensions minus the noise risk", "default")
+def test_a_row_formula(sitting: Sitting) -> None:
+    (fault,) = sitting.faults(sitting.verdicts(strength=0))
+    assert fault == "strength 0 but its scores give 2.7"
+
+
+@row("the five verdicts are the only ones", "default")
+def test_a_row_verdicts(sitting: Sitting) -> None:
+    (fault,) = sitting.faults(sitting.verdicts(verdict="keep"))
+    assert fault == "verdict is none of reject, defer, compress, merge, promote"
+
+
+@row("a verdict of compress names its target", "default")
+def test_a_row_compress_target(sitting: Sitting) -> None:
+    assert sitting.faults(sitting.verdicts(verdict="compress")) == ["compress names no target"]
+
+
+@row("only compress names a compress target", "default")
+def test_a_row_compress_only(sitting: Sitting) -> None:
+    other = sitting.candidates[1]["candidate_id"]
+    (fault,) = sitting.faults(sitting.verdicts(compress_into=other))
+    assert fault == "promote must not name a compress target"
+
+
+@row("only merge names merge candidates", "default")
+def test_a_row_merge_only(sitting: Sitting) -> None:
+    other = sitting.candidates[1]["candidate_id"]
+    (fault,) = sitting.faults(sitting.verdicts(merge_with=[other]))
+    assert fault == "promote must not name merge candidates"
+
+
+@row("each candidate is answered once", "default")
+def test_a_row_once(sitting: Sitting) -> None:
+    rows = [verdict(c) for c in (*sitting.candidates, sitting.candidates[0])]
+    assert sitting.faults(json.dumps({"verdicts": rows})) == ["answered 2 times"]
+
+
+@row("a candidate that is not answered is asked for again", "default")
+def test_a_row_missing(sitting: Sitting) -> None:
+    rows = [verdict(c) for c in sitting.candidates[1:]]
+    assert sitting.faults(json.dumps({"verdicts": rows})) == ["no verdict"]
+
+
+@row("a bare JSON object is read directly", "default")
+def test_a_row_direct(sitting: Sitting) -> None:
+    assert sitting.faults(sitting.verdicts()) == []
+
+
+@row("a fenced answer is read, with or without a language", "default")
+@pytest.mark.parametrize("fence", ["```json\n{}\n```", "```\n{}\n```"])
+def test_a_row_fence(sitting: Sitting, fence: str) -> None:
+    assert sitting.faults(fence.replace("{}", sitting.verdicts())) == []
+
+
+@row("prose before, after and around the object is read past", "default")
+@pytest.mark.parametrize("prose", ["Sure! {}", "{}\nThat is all.", "So:\n```json\n{}\n```\nDone."])
+def test_a_row_prose(sitting: Sitting, prose: str) -> None:
+    assert sitting.faults(prose.replace("{}", sitting.verdicts())) == []
+
+
+@row("an empty answer, or one of blanks, is refused at once", "default")
+@pytest.mark.parametrize("text", ["", " \n\t "])
+def test_a_row_empty(sitting: Sitting, text: str) -> None:
+    assert sitting.faults(text) == ["the answer is empty"]
+
+
+@row("a top level that is no object is refused, and named", "default")
+@pytest.mark.parametrize(
+    ("text", "kind"), [("[1, 2]", "an array"), ('"words"', "a string"), ("7", "number")]
+)
+def test_a_row_top_level(sitting: Sitting, text: str, kind: str) -> None:
+    (fault,) = sitting.faults(text)
+    assert fault == f"the top level is {kind}, expected an object with the key verdicts"
+
+
+@row("a first pass without its verdicts names the missing key", "default")
+def test_a_row_no_verdicts(sitting: Sitting) -> None:
+    (fault,) = sitting.faults('{"run_id": "r1", "answers": []}')
+    assert fault == "the required key verdicts is missing"
+
+
+@row("a second pass without its claims names the missing key", "default")
+def test_a_row_no_claims(sitting: Sitting) -> None:
+    (fault,) = sitting.faults(sitting.verdicts(), '{"run_id": "r1"}')
+    assert fault == "the required key claims is missing"
+
+
+@row(
+    "a reply repeats the id of its run",
+    "documented",
+    "judges.md",
+    "Differences from memory-purifier",
+    "run id",
+)
+def test_a_row_run_id(sitting: Sitting) -> None:
+    assert sitting.faults(json.dumps({"verdicts": [verdict(c) for c in sitting.candidates]})) == []
+
+
+@row("each failed answer leaves a log of every recovery step that was tried", "default")
+def test_a_row_recovery(failed: list[dict[str, Any]]) -> None:
+    for one in failed:
+        assert [step.partition(":")[0] for step in one["recovery"]] == [
+            *("direct", "fence", "scan", "cut")
+        ]
+
+
+@row("each failed answer is stored byte for byte", "default")
+def test_a_row_raw(failed: list[dict[str, Any]]) -> None:
+    assert [one["bytes"] for one in failed] == [RAW, RAW]
+
+
+RAW = b"no answer \xff\xfe at all\r\n"
+
+
+@pytest.fixture(scope="module")
+def failed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """Return what is stored of a run whose judge gave no answer, twice."""
+    base = tmp_path_factory.mktemp("failed")
+    body = f"sys.stdout.buffer.write({RAW!r})\n"
+    assert ask(house(base), body).exit == 4
+    found = sorted((base / "repo" / ".memrepo" / "failed").glob("*.json"))
+    return [
+        {**json.loads(path.read_text()), "bytes": path.with_suffix(".raw").read_bytes()}
+        for path in found
+    ]
+
+
+@row("the prompts demand one JSON object and nothing around it", "default")
+def test_a_row_discipline(sitting: Sitting) -> None:
+    second = sitting.answer(sitting.verdicts())["question"]
+    for question in (sitting.first, second):
+        assert "Answer with the JSON object only." in question["instructions"]
+
+
+@row("a memory carries the profile of the second pass", "default")
+def test_a_row_eight(ran: Path) -> None:
+    (one,) = (m for m in memories(ran).values() if "dinghy" in m.body)
+    (shown,) = lines_of(ran, one.id)
+    assert set(shown["scores"]) == set(serving.CANONICAL)
+
+
+def lines_of(repo: Path, id_: str) -> list[dict[str, Any]]:
+    """Return the exported claims of a memory."""
+    out = repo.parent / f"one-{id_}"
+    done(repo, "export", "artifacts", out, "--force")
+    text = memories(repo)[id_].body
+    return [one for one in lines(files(out), "purified-claims.jsonl") if one["text"] == text]
+
+
+@row("an out-of-range score of the second pass is refused", "default")
+def test_a_row_second_scores(sitting: Sitting) -> None:
+    scores = {**serving.CANONICAL, "confidence": 1.5}
+    (fault,) = sitting.faults(sitting.verdicts(), sitting.claims(scores=scores))
+    assert fault == "score confidence is not a number from 0 to 1"
+
+
+@row("an impossible route is refused", "default")
+def test_a_row_impossible(sitting: Sitting) -> None:
+    said = sitting.claims(type="fact", home="WISHES.md")
+    assert sitting.faults(sitting.verdicts(), said) == ["type fact cannot stand in WISHES.md"]
+
+
+@row("a claim has one home, provenance, a status and two postures", "default")
+def test_a_row_claim(exported: dict[str, bytes]) -> None:
+    for one in lines(exported, "purified-claims.jsonl"):
+        assert one["primaryHome"].endswith(".md")
+        assert one["provenance"]
+        assert all(one[key] for key in ("status", "freshnessPosture", "confidencePosture"))
+
+
+@row("what is rejected is stored for the audit and never asked about again", "default")
+def test_a_row_reject(tmp_path: Path) -> None:
+    repo = house(tmp_path)
+    assert ask(repo, REJECTING.replace("WORD", "reject")).exit == 0
+    kept = [p.read_text() for p in (repo / "candidates" / "rejected").rglob("*.md")]
+    assert any("crew of the Solveig" in one for one in kept)
+    again = ask(repo, "raise SystemExit('asked again')\n", now="2026-03-04T09:00:00Z")
+    assert (again.exit, again.data["tokens"]["total"]) == (0, 0)
+
+
+REJECTING = """
+say(good(question) if "candidates" not in found else json.dumps(
+    {"verdicts": [verdict(c, verdict="WORD") for c in found["candidates"]]}))
+"""
+
+
+@row("what is deferred or rejected of a daily log is stored and exported as well", "default")
+@pytest.mark.parametrize("word", ["defer", "reject"])
+def test_a_row_daily(tmp_path: Path, word: str) -> None:
+    repo = house(tmp_path)
+    assert ask(repo, REJECTING.replace("WORD", word)).exit == 0
+    done(repo, "export", "artifacts", tmp_path / "out", now=NEXT_DAY)
+    name = {"defer": "deferred-candidates.jsonl", "reject": "rejected-candidates.jsonl"}[word]
+    (found,) = (r for r in lines(files(tmp_path / "out"), name) if "Solveig" in r["text"])
+    assert (found["verdict"], found["strength"]) == (word, 2.7)
+    assert found["source_refs"][0]["source"] == "memory/2026-02-20.md"
+
+
+@row("what is deferred comes back where news gives it context", "default")
+def test_a_row_defer(tmp_path: Path) -> None:
+    repo = house(tmp_path)
+    assert ask(repo, REJECTING.replace("WORD", "defer")).exit == 0
+    path = tmp_path / "workspace" / "RTMEMORY.md"
+    path.write_text(
+        path.read_text() + "- Moor at the north pier only when the wind is from the west.\n"
+    )
+    ran = ask(repo, "say(good(question))\n", now="2026-03-04T09:00:00Z").data
+    assert ran["counts"]["came_back"] >= 1
+    assert any("north pier when the wind" in m.body for m in memories(repo).values())
+
+
+@row("what is compressed is folded into its target, with its evidence", "default")
+def test_a_row_compress(tmp_path: Path) -> None:
+    two = ("Brandt repairs the rudder of the Solveig.", "Brandt repairs the Solveig's rudder.")
+    found = joined(tmp_path, two, "compress")
+    assert [len(m.sources) for m in found] == [2]
+
+
+@row("what is merged becomes one memory that rests on all of it", "default")
+def test_a_row_merge(tmp_path: Path) -> None:
+    two = ("Brandt repairs rudders.", "Brandt also repairs the keels of the same boats.")
+    found = joined(tmp_path, two, "merge")
+    assert [len(m.sources) for m in found] == [2]
+
+
+def joined(base: Path, two: tuple[str, str], word: str) -> list[Any]:
+    said = "# Memory\n\n" + "".join(f"- {one}\n" for one in two)
+    workspace = write(base / "workspace", {"MEMORY.md": said.encode()})
+    done(base, "init", base / "repo", "--from", workspace)
+    body = """
+    if "candidates" in found:
+        one, two = found["candidates"]
+        link = {"merge": {"merge_with": [two["candidate_id"]]},
+                "compress": {"compress_into": two["candidate_id"]}}["WORD"]
+        say(json.dumps({"verdicts": [verdict(one, verdict="WORD", **link), verdict(two)]}))
+    else:
+        say(good(question))
+    """
+    assert ask(base / "repo", textwrap.dedent(body).replace("WORD", word)).exit == 0
+    return [*memories(base / "repo").values()]
+
+
+@row("what is promoted stands as a claim of its own", "default")
+def test_a_row_promote(ran: Path) -> None:
+    assert sum("ferry to Moss" in m.body for m in memories(ran).values()) == 1
+
+
+@row("a line of less than ten characters is never dropped silently", "default")
+def test_a_row_short(ran: Path) -> None:
+    places = ("candidates", "memories")
+    kept = [p.read_text() for name in places for p in (ran / name).rglob("*.md")]
+    assert any(text.rstrip().endswith("\nvegan") for text in kept)
+
+
+@row("one answer that is no use costs only its own candidates", "default")
+def test_a_row_partial(tmp_path: Path) -> None:
+    body = """
+    if "candidates" not in found:
+        say(good(question))
+    else:
+        rows = [verdict(c) for c in found["candidates"]]
+        for row, c in zip(rows, found["candidates"]):
+            if "dinghy" in c["text"]:
+                row["scores"]["durability"] = 9
+        say(json.dumps({"verdicts": rows}))
+    """
+    ran = ask(house(tmp_path), body)
+    assert (ran.exit, ran.data["status"]) == (0, "ok")
+    (held,) = ran.data["quarantined"]
+    assert held["reason"] == "score durability is not a number from 0 to 1"
+    bodies = [m.body for m in memories(tmp_path / "repo").values()]
+    assert any("ferry to Moss" in body for body in bodies)
+    assert not any("dinghy" in body for body in bodies)
+
+
+@row("what is quarantined is told on the run's own line", "default")
+def test_a_row_quarantine(tmp_path: Path) -> None:
+    body = """
+    rows = [verdict(c, verdict="keep" if "dinghy" in c["text"] else "promote")
+            for c in found.get("candidates", ())]
+    say(json.dumps({"verdicts": rows}) if rows else good(question))
+    """
+    repo = house(tmp_path)
+    git(repo, "config", "memrepo.judge.command", str(program(tmp_path / "judge", body)))
+    said = memrepo(repo, "run", "--judge", "command", "--report", "summary", as_json=False).out
+    (head,) = said.splitlines()
+    assert head.startswith("run ")
+    assert head.endswith("; 1 quarantined (see the manifest)")
+    done(repo, "config", "set", "reporting.enabled", "true")
+    assert "; 1 quarantined" in memrepo(repo, "report", "--chat", as_json=False).out
+
+
+@row("a suspicious route lands with a warning in run, telemetry and last-run", "default")
+def test_a_row_suspicious(tmp_path: Path) -> None:
+    body = """
+    if "clusters" in found:
+        rows = [claim(c, **({"type": "decision", "home": "HISTORY.md"} if "dinghy" in
+                c["candidates"][0]["text"] else {})) for c in found["clusters"]]
+        say(json.dumps({"claims": rows}))
+    else:
+        say(good(question))
+    """
+    repo = house(tmp_path)
+    ran = ask(repo, body)
+    (warning,) = (w for w in ran.data["warnings"] if w["rule"] == "route-suspicious")
+    assert warning["path"] == "sources/MEMORY.md"
+    assert "HISTORY.md" in warning["message"]
+    telemetry = repo / ".memrepo" / "telemetry"
+    assert events(telemetry)[-1]["details"]["warnings_count"] == len(ran.data["warnings"])
+    assert "route-suspicious" in (telemetry / "memrepo" / "last-run.md").read_text()
+    manifest = json.loads(next((repo / "runs").rglob("*.json")).read_text())
+    assert any("route-suspicious" in str(one) for one in manifest["warnings"])
+
+
+# -- what code decides by itself -----------------------------------------------------------------
+
+
+TRIPLE = "- Brandt's hourly rate: {}\n"
+
+
+def triple(base: Path, objects: tuple[str, str], **keys: str) -> list[Any]:
+    """Return what is active after a model said one triple of two runs, with two objects."""
+    workspace = write(base / "workspace", {"MEMORY.md": b"# Memory\n\n"})
+    done(base, "init", base / "repo", "--from", workspace)
+    for key, value in keys.items():
+        done(base / "repo", "config", "set", key.replace("_", ".", 1), value)
+    body = """
+    if "clusters" in found:
+        text = found["clusters"][0]["candidates"][0]["text"]
+        words = {"text": text, "subject": "Brandt", "predicate": "charges",
+                 "object": text.split()[-1], "title": ""}
+        say(json.dumps({"claims": [claim(found["clusters"][0], type="fact", wording=words)]}))
+    else:
+        say(good(question))
+    """
+    for n, text in enumerate(objects):
+        name = f"notes-{n}.md"
+        write_more = (workspace / name).write_text
+        write_more(f"# Prices {n}\n\n- {text}\n")
+        ran = ask(base / "repo", body, now=f"2026-03-0{n + 2}T09:00:00Z")
+        assert ran.exit == 0, ran
+    return [m for m in memories(base / "repo").values() if m.status == "active"]
+
+
+@row("a claim of the same subject, predicate, home and object keeps its id", "default")
+def test_a_row_reuse(tmp_path: Path) -> None:
+    found = triple(tmp_path, ("Brandt charges 90", "Since May Brandt charges 90"))
+    assert len(found) == 1
+    assert len(found[0].sources) == 2
+
+
+@row("with the key that leaves the object out, the triple alone keeps its id", "classic")
+def test_a_row_reuse_triple(tmp_path: Path) -> None:
+    two = ("Brandt charges 90", "Since May Brandt charges 95")
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    (tmp_path / "c").mkdir()
+    assert len(triple(tmp_path / "a", two)) == 2
+    (found,) = triple(tmp_path / "b", two, reuse_object="false")
+    assert found.text("object") == "95"
+    assert found.body == two[1]
+    (found,) = triple(tmp_path / "c", two, lifecycle_profile="classic")
+    assert found.text("object") == "95"
+
+
+@row("a probable duplicate above 0.80 is flagged and points back", "default")
+def test_a_row_duplicate(exported_twice: list[dict[str, Any]]) -> None:
+    first, second = sorted(exported_twice, key=lambda one: one["updatedAt_utc"])
+    assert second["status"] == "probable_duplicate"
+    assert second["duplicateDisposition"] == "probable_duplicate"
+    assert second["duplicateTargetClaimId"] == first["id"]
+    assert float(second["duplicateReason"].split("_")[1]) >= 0.80
+
+
+@pytest.fixture
+def exported_twice(tmp_path: Path) -> list[dict[str, Any]]:
+    two = ("Brandt charges 90 an hour for keels", "Brandt charges 90 an hour for the keels too")
+    triple(tmp_path, two)
+    done(tmp_path / "repo", "export", "artifacts", tmp_path / "out", now=NEXT_DAY)
+    return lines(files(tmp_path / "out"), "purified-claims.jsonl")
+
+
+# -- what is read ----------------------------------------------------------------------------------
+
+
+@row("the workspace is only read", "default")
+def test_a_row_read_only(ran: Path) -> None:
+    assert files(ran.parent / "workspace") == HOUSE
+
+
+@row("the consolidated files and the episodes are read", "default")
+def test_a_row_sources(ran: Path) -> None:
+    bodies = " ".join(m.body for m in memories(ran).values())
+    for words in ("ferry to Moss", "north pier", "Drain the tank", "rudder cracked"):
+        assert words in bodies
+
+
+@row("chronicles and dreams are read on the personal profile only", "default")
+def test_a_row_personal(ran: Path, business: Path) -> None:
+    own = {"CHRONICLES.md", "DREAMS.md"}
+    assert own <= {p.name for p in (ran / "sources").iterdir()}
+    read = {p.name for p in (business / "sources").iterdir()}
+    assert read
+    assert not own & read
+
+
+@pytest.fixture(scope="module")
+def _business(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    repo = house(tmp_path_factory.mktemp("business"), "--profile", "business")
+    done(repo, "config", "set", "sources.profile", "classic")
+    done(repo, "run")
+    return repo
+
+
+@pytest.fixture
+def business(_business: Path) -> Path:
+    """Return the house as a business with the purifier's own sources; read only."""
+    return _business
+
+
+@row("authority documents and purified outputs are never read", "default")
+def test_a_row_denied(ran: Path) -> None:
+    kept = b"".join(files(ran / "sources").values()) + b"".join(files(ran / "memories").values())
+    assert b"lends its boats" not in kept
+    assert b"lighthouse in Kvitsoy" not in kept
+
+
+@row("raw daily logs are never read, where the sources are those of the purifier", "classic")
+def test_a_row_raw_logs(business: Path) -> None:
+    assert not (business / "sources" / "memory").exists()
+    assert b"Solveig" not in b"".join(files(business / "memories").values())
+
+
+@row("a run only starts when a command or a schedule asks for it", "default")
+def test_a_row_no_turn_time(mine: Path) -> None:
+    path = mine.parent / "workspace" / "MEMORY.md"
+    path.write_text(path.read_text() + "- Brandt moves his yard to Larvik in May.\n")
+    before = git(mine, "rev-parse", "HEAD")
+    done(mine, "search", "Larvik yard")
+    done(mine, "status")
+    assert git(mine, "rev-parse", "HEAD") == before
+
+
+# -- artifacts and views ---------------------------------------------------------------------------
+
+
+@row("the eight artifacts have the purifier's names", "default")
+def test_a_row_artifacts(exported: dict[str, bytes]) -> None:
+    assert sorted(exported) == sorted(EIGHT)
+
+
+@row("claims have stable ids of sixteen hex digits", "default")
+def test_a_row_ids(ran: Path, exported: dict[str, bytes]) -> None:
+    ids = [one["id"] for one in lines(exported, "purified-claims.jsonl")]
+    assert all(re.fullmatch(r"cl-[0-9a-f]{16}", id_) for id_ in ids)
+    assert len(set(ids)) == len(ids) > 4
+    out = ran.parent / "again"
+    done(ran, "export", "artifacts", out, "--force", now=NEXT_DAY)
+    assert [one["id"] for one in lines(files(out), "purified-claims.jsonl")] == ids
+
+
+@row("routes hold the active claims by home", "default")
+def test_a_row_routes(exported: dict[str, bytes]) -> None:
+    routes = json.loads(exported["purified-routes.json"])
+    homes = {one["id"]: one["primaryHome"] for one in lines(exported, "purified-claims.jsonl")}
+    assert {id_: home for home, ids in routes.items() for id_ in ids} == homes
+
+
+@row("the manifest has package, logic and schema versions, and the cursor", "default")
+def test_a_row_manifest(exported: dict[str, bytes]) -> None:
+    found = json.loads(exported["purified-manifest.json"])
+    assert found["packageVersion"].startswith("1.7.0")
+    assert found["logicVersion"] == "1.6.0"
+    assert found["lastSuccessfulCursor"]
+    assert found["publishCommitted"] is True
+
+
+@row("with the preset openclaw each run leaves the artifacts in the workspace", "classic")
+def test_a_row_runtime(mine: Path) -> None:
+    runtime = mine.parent / "workspace" / "runtime"
+    git(mine, "config", "memrepo.telemetry.preset", "openclaw")
+    git(mine, "config", "memrepo.telemetry.dir", str(mine.parent / "telemetry"))
+    assert done(mine, "run", now=NEXT_DAY)["warnings"] == []
+    assert sorted(files(runtime)) == sorted(EIGHT)
+    first = files(runtime)["purified-claims.jsonl"]
+    path = mine.parent / "workspace" / "MEMORY.md"
+    path.write_text(path.read_text() + "- Brandt moves his yard to Larvik in May.\n")
+    done(mine, "run", now="2026-03-03T05:00:00Z")
+    assert b"Larvik" in files(runtime)["purified-claims.jsonl"] != first
+
+
+@row("three views are always there, two on the personal profile only", "default")
+def test_a_row_views(ran: Path, business: Path) -> None:
+    always = {"LTMEMORY.md", "PLAYBOOKS.md", "EPISODES.md"}
+    assert {p.name for p in (ran / "views").iterdir()} >= {*always, "HISTORY.md", "WISHES.md"}
+    shown = {p.name for p in (business / "views").iterdir()}
+    assert shown >= always
+    assert not shown & {"HISTORY.md", "WISHES.md"}
+
+
+@row("views are derived: one that a hand changed is written again", "default")
+def test_a_row_views_again(mine: Path) -> None:
+    path = mine / "views" / "LTMEMORY.md"
+    page = path.read_text()
+    path.write_text(page + "a line of somebody's\n")
+    assert done(mine, "check", "views/LTMEMORY.md")["problems"][0]["rule"] == "page-edited"
+    path.unlink()
+    assert memrepo(mine, "doctor", "--fix").exit in (0, 1)
+    assert path.read_text() == page
+
+
+@row(
+    "views are written next to the workspace's own files",
+    "documented",
+    "judges.md",
+    "Differences from memory-purifier",
+    "`views/`",
+)
+def test_a_row_views_place(ran: Path) -> None:
+    assert (ran / "views" / "LTMEMORY.md").is_file()
+    assert files(ran.parent / "workspace") == HOUSE
+
+
+@row(
+    "artifacts are live files that no repository holds",
+    "documented",
+    "judges.md",
+    "Differences from memory-purifier",
+    "`memrepo export artifacts`",
+)
+def test_a_row_not_committed(ran: Path) -> None:
+    assert not any("purified-" in name for name in git(ran, "ls-files").split())
+
+
+# -- reports ---------------------------------------------------------------------------------------
+
+
+def events(folder: Path) -> list[dict[str, Any]]:
+    logs = sorted(folder.glob("memory-log-*.jsonl"))
+    return [json.loads(line) for log in logs for line in log.read_text().splitlines()]
+
+
+@row("each run appends one event to a shared log of its day", "default")
+def test_a_row_log(ran: Path) -> None:
+    folder = ran / ".memrepo" / "telemetry"
+    assert [p.name for p in folder.glob("*.jsonl")] == ["memory-log-2026-03-01.jsonl"]
+    assert [e["event"] for e in events(folder)] == ["run_started", "run_completed"]
+    assert {e["domain"] for e in events(folder)} == {"memory"}
+
+
+@row("a run with nothing to do is told as skipped, one that stops as failed", "default")
+def test_a_row_events(mine: Path) -> None:
+    done(mine, "run")
+    write_line(mine, "- Brandt moves his yard to Larvik in May.\n")
+    assert ask(mine, "raise SystemExit(3)\n", now="2026-03-01T12:30:00Z").exit == 4
+    names = [e["event"] for e in events(mine / ".memrepo" / "telemetry")]
+    assert {"run_skipped", "run_completed"} < {*names}
+    assert names[-1] in ("run_failed", "run_completed")
+
+
+def write_line(repo: Path, line: str) -> None:
+    path = repo.parent / "workspace" / "MEMORY.md"
+    path.write_text(path.read_text() + line)
+
+
+@row("with the preset openclaw events carry the purifier's own name", "classic")
+def test_a_row_component(mine: Path) -> None:
+    git(mine, "config", "memrepo.telemetry.preset", "openclaw")
+    git(mine, "config", "memrepo.telemetry.dir", str(mine.parent / "shared"))
+    done(mine, "run")
+    assert {e["component"] for e in events(mine.parent / "shared")} == {"memory-purifier.purifier"}
+    assert sorted(files(mine.parent / "shared")) == [
+        *("memory-log-2026-03-01.jsonl", "memory-purifier/last-run.md")
+    ]
+
+
+@row("the report of the last run is overwritten by each run", "default")
+def test_a_row_last_run(mine: Path) -> None:
+    path = mine / ".memrepo" / "telemetry" / "memrepo" / "last-run.md"
+    first = path.read_text()
+    assert first.startswith("# Last run: ok")
+    done(mine, "run")
+    assert path.read_text().startswith("# Last run: skipped")
+
+
+@row("tokens are exact, approximate or unavailable, and only the passes count", "default")
+def test_a_row_tokens(ran: Path, tmp_path: Path) -> None:
+    assert events(ran / ".memrepo" / "telemetry")[-1]["token_usage"]["source"] == "unavailable"
+    found = ask(house(tmp_path), "say(good(question))\n").data["tokens"]
+    assert found["source"] == "approximate"
+    assert found["total"] == found["prompt"] + found["completion"] > 0
+
+
+@row("reporting is off until it is enabled, whatever its mode", "default")
+def test_a_row_silent(ran: Path) -> None:
+    assert memrepo(ran, "report", "--chat", as_json=False).out.strip() == ""
+
+
+@row("a summary is one line, and silent prints nothing", "default")
+def test_a_row_summary(mine: Path) -> None:
+    done(mine, "config", "set", "reporting.enabled", "true")
+    assert len(memrepo(mine, "report", "--chat", as_json=False).out.splitlines()) == 1
+    done(mine, "config", "set", "reporting.mode", "silent")
+    assert memrepo(mine, "report", "--chat", as_json=False).out.strip() == ""
+
+
+@row("a full report has a block of tokens where tokens were counted", "default")
+def test_a_row_full(tmp_path: Path) -> None:
+    repo = house(tmp_path)
+    done(repo, "config", "set", "reporting.enabled", "true")
+    done(repo, "config", "set", "reporting.mode", "full")
+    done(repo, "run")
+    said = memrepo(repo, "report", "--chat", as_json=False).out
+    assert "Token usage" not in said
+    write_line(repo, "- Brandt moves his yard to Larvik in May.\n")
+    ask(repo, "say(good(question))\n")
+    assert "Token usage" in memrepo(repo, "report", "--chat", as_json=False).out
+
+
+@row("telemetry and the report of a run do not depend on the reporting settings", "default")
+def test_a_row_always_told(ran: Path) -> None:
+    folder = ran / ".memrepo" / "telemetry"
+    assert events(folder)
+    assert (folder / "memrepo" / "last-run.md").is_file()
+
+
+# -- cadence ---------------------------------------------------------------------------------------
+
+
+def schedule(repo: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = done(repo, "schedule", "show", "--launcher")["entries"]
+    return found
+
+
+@row("the personal cadence is two incremental jobs and one reconciliation", "default")
+def test_a_row_cadence_personal(ran: Path) -> None:
+    assert [(e["mode"], e["cron"]) for e in schedule(ran)] == [
+        ("incremental", "15 5 * * 1,2,4,5,6"),
+        ("incremental", "15 17 * * *"),
+        ("reconciliation", "15 5 * * 3,0"),
+    ]
+
+
+@row("the business cadence is one job of each kind at 13:15", "default")
+def test_a_row_cadence_business(business: Path) -> None:
+    assert [(e["mode"], e["cron"]) for e in schedule(business)] == [
+        ("incremental", "15 13 * * 1,2,4,5,6"),
+        ("reconciliation", "15 13 * * 3,0"),
+    ]
+
+
+@row("a reconciliation owns its slot", "default")
+def test_a_row_slot(mine: Path) -> None:
+    git(mine, "config", "memrepo.schedule.by", "launcher")
+    found = done(mine, "run", now="2026-03-03T21:00:00Z")
+    assert found["status"] == "skipped_superseded"
+
+
+@row("times are those of Asia/Manila where nothing else is named", "default")
+def test_a_row_zone(ran: Path, tmp_path: Path) -> None:
+    assert {e["zone"] for e in schedule(ran)} == {"Asia/Manila"}
+    explained = done(ran, "config", "explain", "timezone")
+    assert explained["default"] == "Asia/Manila"
+
+
+@row("a scheduled run is ended after 1200 seconds", "default")
+def test_a_row_timeout(ran: Path) -> None:
+    assert {e["timeout_s"] for e in schedule(ran)} == {1200}
+
+
+@row("reports are delivered only where reporting is enabled", "default")
+def test_a_row_delivery(mine: Path) -> None:
+    assert {(e["announce"], e["channel"]) for e in schedule(mine)} == {(False, None)}
+    for key, value in {"channel": "chat", "to": "@ines"}.items():
+        done(mine, "config", "set", f"announce.{key}", value)
+    assert {e["announce"] for e in schedule(mine)} == {False}
+    done(mine, "config", "set", "reporting.enabled", "true")
+    assert {(e["announce"], e["channel"], e["to"]) for e in schedule(mine)} == {
+        (True, "chat", "@ines")
+    }
+
+
+@row("the launcher names the file of the prompt, which holds every step", "default")
+def test_a_row_launcher(mine: Path) -> None:
+    rows = done(mine, "schedule", "install", "--launcher")["entries"]
+    for one in rows:
+        found = re.fullmatch(
+            r"Run memrepo\. Read (.+) and follow every step strictly\.", one["message"]
+        )
+        assert found
+        text = Path(found[1]).read_text()
+        assert f"run --mode {one['mode']} --report silent" in text
+        assert "report --chat" in text
+    assert git(mine, "status", "--porcelain") == ""
+
+
+@row(
+    "a script installs the package, seeds its files and registers the jobs",
+    "documented",
+    "judges.md",
+    "Differences from memory-purifier",
+    "`memrepo init`",
+    "`memrepo schedule install`",
+)
+def test_a_row_install(ran: Path) -> None:
+    assert (ran / "memrepo.toml").is_file()
+
+
+@row("a reconciliation waits for a person unless the key lets it land", "classic")
+def test_a_row_reconciliation(mine: Path) -> None:
+    write_line(mine, "- Brandt moves his yard to Larvik in May.\n")
+    held = memrepo(mine, "run", "--mode", "reconciliation", now=NEXT_DAY)
+    assert (held.exit, held.data["status"]) == (3, "held")
+    done(mine, "discard", held.data["branch"], now=NEXT_DAY)
+    done(mine, "config", "set", "run.reconciliation", "land", now=NEXT_DAY)
+    write_line(mine, "- Brandt sells spars of ash wood.\n")
+    ran = done(mine, "run", "--mode", "reconciliation", now="2026-03-04T05:00:00Z")
+    assert (ran["status"], ran["mode"]) == ("ok", "reconciliation")
+    bodies = " ".join(m.body for m in memories(mine).values())
+    assert "spars of ash wood" in bodies
+    assert "Larvik" not in bodies  # which a person discarded
+
+
+@row("a dry run asks nothing of the repository and writes nothing", "default")
+def test_a_row_dry_run(mine: Path) -> None:
+    write_line(mine, "- Brandt moves his yard to Larvik in May.\n")
+    before = files(mine)
+    assert done(mine, "run", "--dry-run")["status"] == "dry-run"
+    assert files(mine) == before

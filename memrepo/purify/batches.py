@@ -88,6 +88,10 @@ class Asking(Protocol):
         """Return the run's id, as far as it is known."""
 
     @property
+    def by_object(self) -> bool:
+        """Tell whether claims of one triple are two where their objects differ."""
+
+    @property
     def kept(self) -> Kept | None:
         """Return the answers of a run that broke off, and where those of this one are kept."""
 

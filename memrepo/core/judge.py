@@ -352,7 +352,8 @@ class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `quote` holds the words of the evidence that one of several rests on. `restates` names a prior
     claim that says the same: the evidence joins it. `drop` says why nothing is to be remembered.
-    `fault` as in a verdict.
+    `asked_again` tells that a first wording was not what the evidence states. `refused` says why
+    the second was refused too: the text is the evidence's own. `fault` as in a verdict.
     """
 
     cluster_id: str
@@ -373,6 +374,8 @@ class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     quote: str = ""
     restates: str = ""
     drop: str = ""
+    asked_again: bool = False
+    refused: str = ""
     fault: str = ""
 
 

@@ -124,8 +124,6 @@ class Asked(msgspec.Struct, Generic[_T], kw_only=True):
     answers: list[_T] = msgspec.field(default_factory=list)
     refused: dict[str, str] = msgspec.field(default_factory=dict)
     left: set[str] = msgspec.field(default_factory=set)
-    verbatim: dict[str, str] = msgspec.field(default_factory=dict)
-    """Clusters whose wording was refused twice, and why: their evidence stands in its own words."""
     failures: list[Failure] = msgspec.field(default_factory=list)
     stopped: str = ""
     """Why no further question was asked."""
@@ -315,14 +313,16 @@ class _Wording:
         ]
 
     def in_own_words(
-        self, given: Sequence[CanonicalClaim], cluster_id: str
+        self, given: Sequence[CanonicalClaim], cluster_id: str, why: str
     ) -> CanonicalClaim | None:
         """Return the claim that a cluster's evidence makes in its own words, or None."""
         claim = verbatim(given, self.clusters[cluster_id])
         if claim is None:
             return None
         (request,) = self.again({cluster_id: ""})
-        return with_postures(claim) if check_claims(request, [claim]).claims else None
+        if not check_claims(request, [claim]).claims:
+            return None
+        return replace(with_postures(claim), refused=why)
 
     def _checked(
         self, request: CanonicalRequest, given: Sequence[CanonicalClaim]
@@ -332,10 +332,11 @@ class _Wording:
         instead = {}
         for one in found.rejected:
             own = [c for c in given if c.cluster_id == one.cluster_id]
-            if one.wording and (claim := self.in_own_words(own, one.cluster_id)) is not None:
+            if one.wording and (claim := self.in_own_words(own, one.cluster_id, one.reason)):
                 instead[one.cluster_id] = claim
+        again = bool(request.faults)
         return _Checked(
-            answers=found.claims,
+            answers=tuple(replace(claim, asked_again=again) for claim in found.claims),
             refused={r.cluster_id: r.reason for r in found.rejected},
             instead=instead,
         )
@@ -370,29 +371,22 @@ def _verify(asked: Asked[CanonicalClaim], how: _Wording) -> None:
     the judge gave no answer, stays open.
     """
     faults = _unstated(asked, how)
-    if not faults or asked.stopped:
-        asked.left |= faults.keys()
-        _without_answers(asked, faults)
-        return
     given = {c.cluster_id: c for c in asked.answers}
     _without_answers(asked, faults)
-    second = _ask("purifier", how.again(faults), how.asking)
+    if not faults or asked.stopped:
+        asked.left |= faults.keys()
+        return
+    first = {id_: why for id_, why in faults.items() if not given[id_].asked_again}
+    second = _ask("purifier", how.again(first), how.asking)
     twice = _unstated(second, how)
-    own_words = []
-    for id_, why in (second.refused | twice).items():
-        claim = how.in_own_words([given[id_]], id_)
-        if claim is not None:
-            own_words.append(claim)
-            second.verbatim[id_] = why
     _without_answers(second, twice)
+    refused = second.refused | twice | _without(faults, first)
+    own_words = [
+        claim for id_, why in refused.items() if (claim := how.in_own_words([given[id_]], id_, why))
+    ]
     how.keep(own_words, Usage())
-    second.answers += own_words
-    second.refused = {
-        id_: why for id_, why in (second.refused | twice).items() if id_ not in second.verbatim
-    }
-    asked.answers += second.answers
-    asked.refused |= second.refused
-    asked.verbatim |= second.verbatim
+    asked.answers += (*second.answers, *own_words)
+    asked.refused |= _without(refused, {c.cluster_id: "" for c in own_words})
     asked.left |= second.left
     asked.failures += second.failures
     asked.stopped = asked.stopped or second.stopped
@@ -453,7 +447,8 @@ def ask_checks(
         "verification",
         [
             VerificationRequest(now=now, checks=tuple(batch))
-            for batch in _batches([c for i, c in every.items() if i not in known], CHECKS)
+            # In an order that does not depend on which wordings were known before.
+            for batch in _batches([every[i] for i in sorted(every) if i not in known], CHECKS)
         ],
         _Pass(
             ask=judge.verify,
@@ -697,7 +692,6 @@ def _one_batch(
         joined = _joined(request, first, again, checked.refused, how)
         checked = replace(joined, instead={**checked.instead, **joined.instead})
     stands = {id_: one for id_, one in checked.instead.items() if id_ in checked.refused}
-    asked.verbatim |= {id_: checked.refused[id_] for id_ in stands}
     asked.answers += (*checked.answers, *stands.values())
     asked.refused |= _without(checked.refused, dict.fromkeys(stands, ""))
     if isinstance(given, BadReply) and (again is None or isinstance(again, BadReply)):

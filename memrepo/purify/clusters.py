@@ -125,24 +125,33 @@ ENOUGH = 0.5
 """A member that holds this share of a quote's words says the same without the quote's wording."""
 
 
-def find_quote(text: str, quote: str) -> tuple[int, int] | None:
-    """Return where a quote stands in a text, or None; blanks and line ends are alike."""
-    words = quote.split()
-    if not words:
-        return None
-    match = re.search(r"\s+".join(map(re.escape, words)), text)
+def spans_of(quote: str) -> list[str]:
+    """Return the spans of a quote, which ` ... ` separates; one without a word is none."""
+    return [span for part in quote.split("...") for span in part.split("…") if _WORD.search(span)]
+
+
+def find_span(text: str, span: str) -> tuple[int, int] | None:
+    """Return where a span is in a text, or None; blanks, marks and capitals do not count."""
+    words = map(re.escape, _WORD.findall(span))
+    match = re.search(r"[\W_]+".join(words), text, re.IGNORECASE)
     return match.span() if match else None
+
+
+def _find_quote(text: str, quote: str) -> tuple[int, int] | None:
+    """Return from where to where a text has the spans of a quote, or None."""
+    found = [at for span in spans_of(quote) if (at := find_span(text, span))]
+    return (min(found)[0], max(end for _, end in found)) if found else None
 
 
 def part_fault(claims: Sequence[CanonicalClaim], cluster: Cluster) -> str:
     """Return why several claims of one cluster cannot stand side by side, or an empty string."""
     texts = [c.text for c in cluster.candidates]
     for claim in claims:
-        if not claim.quote.strip():
+        if not (spans := spans_of(claim.quote)):
             times = counted(len(claims), "time", "times")
             return f"answered {times}, and not every answer has a quote"
-        if not any(find_quote(text, claim.quote) for text in texts):
-            return "a quote does not stand in the cluster's candidates"
+        if not any(find_span(text, span) for text in texts for span in spans):
+            return f"quote: not in the evidence word by word: {spans[0].strip()[:_SHOWN]}"
     said = [" ".join(claim.wording.text.casefold().split()) for claim in claims]
     return "two answers have the same text" if len(set(said)) < len(said) else ""
 
@@ -176,7 +185,7 @@ def _evidence(
     """Return the members that say a part: those that hold its quote first, with its lines alone."""
     quoted, others = [], []
     for candidate in group.candidates:
-        span = find_quote(candidate.text, claim.quote)
+        span = _find_quote(candidate.text, claim.quote)
         if span is not None:
             quoted.append(_narrowed(candidate, span))
         elif _says(candidate, claim) >= ENOUGH or claim is max(
@@ -210,6 +219,8 @@ def _narrowed(candidate: Candidate, span: tuple[int, int]) -> Candidate:
     )
 
 
+_WORD = regex(r"[^\W_]+")
+_SHOWN = 60
 _TOKEN = regex(r"[^\W\d_][\w./-]*")
 _NO_ENTITY = frozenset(
     {

@@ -288,9 +288,9 @@ def _day(prior: PriorClaim) -> str:
 
 # -- who is suspected ----------------------------------------------------------------------------
 
-MAX_SIMILAR = 5
+MAX_SIMILAR = 3
 """A model is asked about so many statements that may be about the same thing as a new one."""
-MAX_ASKED = 50
+MAX_ASKED = 24
 """Pairs that one run asks a model about; the rest wait for the next."""
 
 

@@ -259,20 +259,16 @@ class Statements:
         self._by_key = {k: found for k, found in by_key.items() if 1 < len(found) <= MAX_VALUES}
 
     def similar(self, claim: PriorClaim, most: int, above: float = 0.0) -> list[str]:
-        """Return the statements that are most likely about the same thing, best first.
+        """Return the statements that may disagree with one about the same thing, best first.
 
         The cosine of their words with the claim's is larger than `above`.
         """
-        from memrepo.policies.change import read
         from memrepo.policies.matching import cosine
 
-        mine, found = read(claim.text), []
-        words = tokens(claim.text)
+        words, found = tokens(claim.text), []
         for id_ in self.neighbours(claim, MAX_COMPARED):
-            other = read(self._held[id_].said)
-            is_other = mine.numbered and other.numbered and not mine.numbered & other.numbered
-            is_near = cosine(words, tokens(self._held[id_].said)) > above
-            if is_near and not is_other and _share_a_matter(mine, other):
+            text = self._held[id_].said
+            if cosine(words, tokens(text)) > above and _may_disagree(claim.text, text):
                 found.append(id_)
         return found[:most]
 
@@ -306,17 +302,30 @@ class Statements:
                     yield id_
 
 
-def _share_a_matter(one: Reading, two: Reading) -> bool:
-    """Tell whether two statements may be about the same thing: a common name is not enough.
+def _may_disagree(one: str, other: str) -> bool:
+    """Tell whether two statements may be about one thing and differ: a common name is not enough.
 
-    They share half of the words of the shorter one and at least two, or all of them. Numbers do
-    not count: it is their difference that is asked about.
+    They share half of the words of the shorter one and at least two, or all of them, numbers
+    aside; and not everything that one states is stated by the other.
     """
-    words, others = (
-        frozenset(word for word in side.content if not word[0].isdigit()) for side in (one, two)
-    )
+    from memrepo.policies.change import read
+
+    sides = read(one), read(other)
+    numbered = [side.numbered for side in sides]
+    if all(numbered) and numbered[0].isdisjoint(numbered[1]):
+        return False
+    words, others = map(_matter, (one, other), sides)
     shared, least = len(words & others), min(len(words), len(others))
-    return shared >= max(1, min(max(2, least / 2), least))
+    if shared < max(1, min(max(2, least / 2), least)):
+        return False
+    first, second = (side.content for side in sides)
+    return sides[0].polarity != sides[1].polarity or not (first <= second or second <= first)
+
+
+def _matter(text: str, reading: Reading) -> frozenset[str]:
+    """Return the words that say what a statement is about; pairs of signs where no blanks are."""
+    said = {word for word in reading.content if len(word) > 1 and not word[0].isdigit()}
+    return frozenset(said | {pair for pair in tokens(text) if pair[0] >= "\u3040"})
 
 
 def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:

@@ -34,6 +34,7 @@ from memrepo.core.times import month_names
 from memrepo.policies.languages import bare, language_of
 from memrepo.policies.matching import tokens
 from memrepo.policies.timespans import timespans
+from memrepo.purify.clusters import spans_of
 
 TABLES = Path(__file__).resolve().parents[1] / "languages" / "grounding" / "figures.toml"
 _WORD = regex(r"[^\W_]+")
@@ -110,7 +111,7 @@ def missing_span(quote: str, grounds: Grounds) -> str:
 
     Spans are separated by `...`; each must be in the evidence, and blanks and marks do not count.
     """
-    spans = [s for part in quote.split("...") for s in part.split("…") if _loose(s)]
+    spans = spans_of(quote)
     if not spans:
         return "quote is empty: copy the words of the evidence that the claim rests on"
     evidence = [f" {_loose(text)} " for text in grounds.evidence]

@@ -224,7 +224,7 @@ def purify(
         problems=(
             *intake.problems,
             *shortened,
-            *_verbatim(asked_of, worded.verbatim),
+            *_verbatim(asked_of, {c.cluster_id: c.refused for c in worded.answers if c.refused}),
             *_suspicious(asked_of, claims),
             *requests(_said(intake, read, behind), state.memories),
         ),

@@ -51,7 +51,7 @@ _OURS = frozenset(
     (
         *("fault", "freshness_posture", "confidence_posture", "strength", "canonical_clarity"),
         *("provenance_strength", "contradiction_pressure", "freshness", "route_fitness"),
-        *("lead", "home", "route_rationale"),
+        *("lead", "home", "route_rationale", "asked_again", "refused"),
     )
 )
 _TOLD_ELSEWHERE = frozenset((("CanonicalClaim", "rationale"),))

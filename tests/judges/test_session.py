@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -83,3 +84,56 @@ def test_the_question_is_the_same_after_a_line_elsewhere_was_committed(place: Pa
     first = done(place, "judge", "next")
     done(place, "add", "The kiln is in Bergen.")
     assert done(place, "judge", "next")["question"]["id"] == first["question"]["id"]
+
+
+def reworded(question: dict[str, Any], text: str) -> str:
+    """Answer as a model should, but word the line on raised beds otherwise."""
+    found = json.loads(good(question["data"]))
+    for one in found.get("claims", ()):
+        if "raised beds" in one["wording"]["text"]:
+            one["wording"]["text"] = text
+    for one in found.get("assessments", ()):
+        one["stated"] = False
+    return json.dumps(found)
+
+
+@pytest.mark.parametrize("text", ["Vera built 42 raised beds.", "Vera owns raised beds."])
+def test_a_wording_is_asked_for_once_more_and_then_quoted_with_a_warning(
+    place: Path, text: str
+) -> None:
+    """The first is refused by code, the second by the answer about wordings."""
+    at, kinds = done(place, "judge", "next"), []
+    while at["question"]:
+        assert len(kinds) < 12
+        kinds.append(at["question"]["kind"])
+        at = answer(place, at["question"], reworded(at["question"], text))
+    assert kinds.count("purifier") == 2
+    bodies = [m.body for m in memories(place).values()]
+    assert "Vera prefers raised beds because her back hurts." in bodies
+    assert "wording-refused" in [w["rule"] for w in at["run"]["warnings"]]
+    assert at["run"]["reused"] == 0
+
+
+def test_the_parts_of_a_line_may_each_quote_several_spans(place: Path) -> None:
+    line = "Lin paints on Mondays, in oil; Tor carves on Sundays, in oak."
+    memory = place.parent / "workspace" / "MEMORY.md"
+    memory.write_text(f"{memory.read_text()}\n- {line}\n")
+
+    def split(question: dict[str, Any]) -> str:
+        found = json.loads(good(question["data"]))
+        for one in [c for c in found.get("claims", ()) if c["quote"] == line]:
+            found["claims"].remove(one)
+            for text, quote in (
+                ("Lin paints in oil.", "Lin paints ... in oil"),
+                ("Tor carves in oak.", "Tor carves ... in oak"),
+            ):
+                wording = {**one["wording"], "text": text}
+                found["claims"].append({**one, "quote": quote, "wording": wording})
+        return json.dumps(found)
+
+    at = done(place, "judge", "next")
+    while at["question"]:
+        at = answer(place, at["question"], split(at["question"]))
+    assert {"Lin paints in oil.", "Tor carves in oak."} <= {
+        m.body for m in memories(place).values()
+    }

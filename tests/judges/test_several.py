@@ -52,7 +52,7 @@ def test_an_invented_quote_is_refused_and_asked_again(service: Service, repo: Pa
     answer = memrepo(repo, "run", "--judge", "anthropic")
     assert answer.exit == 0
     (held,) = answer.data["quarantined"]
-    assert held["reason"] == "a quote does not stand in the cluster's candidates"
+    assert held["reason"] == "quote: not in the evidence word by word: Ben lives on the moon."
     faults = evidence(service.questions()[-1])["faults"]
     assert list(faults.values()) == [held["reason"]]
     assert git(repo, "status", "--porcelain") == ""

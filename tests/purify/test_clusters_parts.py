@@ -59,7 +59,7 @@ ANNA, BEN = (
         ([ANNA, replace(BEN, quote=" ")], "answered 2 times, and not every answer has a quote"),
         (
             [ANNA, replace(BEN, quote="Ben hates tea")],
-            "a quote does not stand in the cluster's candidates",
+            "quote: not in the evidence word by word: Ben hates tea",
         ),
         (
             [ANNA, replace(BEN, wording=Wording(text="anna  likes TEA"))],

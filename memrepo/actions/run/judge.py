@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.request import option
@@ -109,7 +110,8 @@ def _go_on(work: Work) -> Result:
         return Result(question=_question(unanswered.prompt))
     for path in (at.store.folder / SESSION).glob("*.txt"):
         path.unlink()
-    done = reported(at, asked, lambda: found)
+    # Each question starts the run again: that it goes on with earlier answers is no news.
+    done = replace(reported(at, asked, lambda: found), reused=0)
     return Result(run=done, exit=done.exit)
 
 

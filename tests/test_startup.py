@@ -193,7 +193,7 @@ def test_a_hook_loads_little_and_starts_git_five_times_for_any_number_of_files(
     assert 0 < len(started) <= 5
 
 
-@pytest.mark.parametrize(("verb", "neither"), [("run", {"git", "gitdb"}), ("status", set())])
+@pytest.mark.parametrize(("verb", "neither"), [("run", set()), ("status", {"git", "gitdb"})])
 def test_with_nothing_new_no_source_is_parsed_and_no_pattern_compiled_before_it_is_used(
     tmp_path: Path, verb: str, neither: set[str]
 ) -> None:

@@ -153,7 +153,7 @@ NOT_ASKED = {
     ("most", "argv", "none"),
     [
         (166, ["status"], SLOW),
-        (210, ["run"], SLOW),
+        (210, ["run"], {"jinja2"}),
         (134, ["add", "The vice stands in room 97."], SLOW - {"shutil", "tempfile"}),
     ],
 )

@@ -21,7 +21,7 @@ from memrepo.purify.manifest import CARRIED, Removal, read_removal
 from memrepo.purify.retire import REQUEST
 from memrepo.read.thoughts import scan
 from memrepo.store import history
-from memrepo.store.light import GitFailed, call
+from memrepo.store.light import GitFailed
 from memrepo.store.repo import CannotWork
 from memrepo.store.tree import read_blob
 
@@ -337,4 +337,4 @@ def put_away(work: Work, waiting: Waiting, where: str = REPLACED) -> None:
         f"delete {branch} {waiting.tip}\n",
         *(f"delete {ref}\n" for ref in older[: max(0, len(older) + 1 - KEPT)]),
     )
-    call(repo, "update-ref", "--stdin", lines=lines)
+    repo.git.update_ref("--stdin", istream="".join(lines))

@@ -6,7 +6,7 @@ followed, nothing nests deep. Of a header that YAML refuses each key is read by 
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import frontmatter
 import msgspec
@@ -60,7 +60,7 @@ class ForeignHandler(BaseHandler):
         self.body_line = self.last + _blank_lines(rest[0])
         return header, rest[0]
 
-    def load(self, fm: str) -> dict[str, Any]:  # noqa: ARG002 - `split` has read it
+    def load(self, fm: str) -> dict[str, object]:  # noqa: ARG002 - `split` has read it
         """Return the values by key."""
         return {entry.key: entry.value for entry in self.entries}
 

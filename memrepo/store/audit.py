@@ -8,7 +8,6 @@ What `doctor` asks of git itself.
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +18,7 @@ import msgspec
 from memrepo.core.layout import Layout
 from memrepo.core.messages import PREFIX
 from memrepo.store import recovery
-from memrepo.store.history import PLAIN, records
-from memrepo.store.light import call
+from memrepo.store.history import records
 from memrepo.store.lock import git_alive
 from memrepo.store.repo import TX, Repository
 
@@ -55,8 +53,8 @@ class Audited(msgspec.Struct, frozen=True, kw_only=True):
 def audited(repo: Repo, head: str, layout: Layout) -> Iterator[Audited]:
     """Yield every commit of a head's history, parents first."""
     manifests = _manifests(repo, head, layout)
-    words = ("log", "-z", "--reverse", "--topo-order", f"--format={_FORMAT}", head, "--")
-    for commit, (tree, parents, subject, *rest) in records(call(repo, *PLAIN, *words)):
+    words = ("-z", "--reverse", "--topo-order", f"--format={_FORMAT}", head, "--")
+    for commit, (tree, parents, subject, *rest) in records(repo.git.log(*words)):
         values = (tuple(v for v in part.split(_VALUE) if v) for part in rest[: len(_KEYS)])
         trailers = {k: v for k, v in zip(_KEYS, values, strict=True) if v}
         added, changed = manifests.get(commit, ((), ()))
@@ -78,10 +76,7 @@ def _manifests(
 
     A merge brings the manifests of its sides, each of which has a commit of its own.
     """
-    raw = call(
-        repo,
-        *PLAIN,
-        "log",
+    raw = repo.git.log(
         "--no-merges",
         "--full-history",
         "--name-status",
@@ -105,7 +100,8 @@ def _manifests(
 def first_parents(repo: Repo, base: str, tip: str) -> list[str]:
     """Return the commits from `base` (excluded; empty: from the root) to a tip, oldest first."""
     span = (tip, f"^{base}") if base else (tip,)
-    return call(repo, "rev-list", "--first-parent", "--reverse", *span, "--").split()
+    found: str = repo.git.rev_list("--first-parent", "--reverse", *span, "--")
+    return found.split()
 
 
 # -- room on disk ----------------------------------------------------------------------------
@@ -125,7 +121,7 @@ _INDEX_ENTRY = 32  # a pack's index holds this much for each object (gitformat-p
 
 def space(repo: Repo) -> Space:
     """Count the objects of a repository and what they take."""
-    said = call(repo, "count-objects", "-v")
+    said = repo.git.count_objects("-v")
     values = {
         key: int(value)
         for key, _, value in (s.partition(": ") for s in said.splitlines())
@@ -144,9 +140,9 @@ def size_packed(repo: Repo) -> int:
 
     The pack is made outside the repository, which may be one that cannot be written.
     """
-    words = ("pack-objects", "--stdout", "--all", "--reflog", "--indexed-objects", "-q")
+    words = ("--stdout", "--all", "--reflog", "--indexed-objects", "-q")
     with tempfile.TemporaryFile() as pack:
-        call(repo, *words, into=pack.fileno())
+        repo.git.pack_objects(*words, output_stream=pack)
         size = pack.tell()
         pack.seek(8)
         return size + _INDEX_ENTRY * int.from_bytes(pack.read(4), "big")
@@ -154,31 +150,33 @@ def size_packed(repo: Repo) -> int:
 
 def repack(repo: Repo) -> None:
     """Put everything into one pack and write the commit graph, with changed paths."""
-    call(repo, "repack", "-A", "-d", "-l", "-q", "--unpack-unreachable=2.weeks.ago")
+    repo.git.repack("-A", "-d", "-l", "-q", "--unpack-unreachable=2.weeks.ago")
     write_graph(repo)
 
 
 def write_graph(repo: Repo) -> None:
     """Write the commit graph: the history of one file is found without reading every tree."""
-    call(
-        repo, "commit-graph", "write", "--reachable", "--changed-paths", "--split", "--no-progress"
-    )
+    repo.git.commit_graph("write", "--reachable", "--changed-paths", "--split", "--no-progress")
 
 
 def git_version(repo: Repo) -> tuple[int, int]:
     """Return the major and minor version of the git program in use."""
-    found = re.search(r"(\d+)\.(\d+)", repo.light.ask("version"))
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    major, minor, *_ = (*repo.git.version_info, 0, 0)
+    return major, minor
 
 
 def object_problems(repo: Repo) -> list[str]:
     """Return what `git fsck` reports of objects that history reaches."""
-    done = repo.light.run(("fsck", "--strict", "--no-dangling", "--no-progress"))
-    said = done.stdout + (done.stderr if done.returncode else b"")
-    lines = said.decode("utf-8", "replace").split("\n")
+    code, out, err = repo.git.fsck(
+        "--strict",
+        "--no-dangling",
+        "--no-progress",
+        with_exceptions=False,
+        with_extended_output=True,
+    )
+    lines = (f"{out}\n{err}" if code else out).split("\n")
     problems = [line for line in lines if line and not line.startswith("notice:")]
-    # One that a signal ended has found nothing wrong and nothing right.
-    return problems or [f"git fsck ended with {done.returncode}"] * (done.returncode != 0)
+    return problems or [f"git fsck ended with {code}"] * (code != 0)
 
 
 def interrupted(store: Repository) -> str:

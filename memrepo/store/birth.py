@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memrepo.core.layout import Layout
-from memrepo.store.gitenv import NoWorkTree, isolate, known, refuse_no_git
-from memrepo.store.light import Git
+from memrepo.store.gitenv import NoWorkTree, known, refuse_no_git
 from memrepo.store.repo import CannotWork, Repository
 
 if TYPE_CHECKING:
@@ -20,18 +19,23 @@ if TYPE_CHECKING:
 def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
     """Open the repository whose top is exactly this folder, made if need be; True when made."""
     refuse_no_git()
-    from git import Repo as Found
+    from git.exc import InvalidGitRepositoryError, NoSuchPathError
 
-    isolate()
-    made = not _is_repository(where)
-    if made:
-        # Also where a `git init` was cut short: to repeat it is safe.
-        where.mkdir(parents=True, exist_ok=True)
-        git = Git(where)
-        branch = git.ask("config", "--get", "init.defaultBranch", no=1).strip() or "main"
-        git.ask("init", "--quiet", f"--initial-branch={branch}")
+    from memrepo.store.door import Door, Found
+
+    place = where.absolute()  # GitPython expands what begins with `~`
     try:
-        with Found(where) as found:
+        Found(place, expand_vars=False).close()
+        made = False
+    except (InvalidGitRepositoryError, NoSuchPathError):
+        # Also where a `git init` was cut short: to repeat it is safe.
+        made = True
+        where.mkdir(parents=True, exist_ok=True)
+        git = Door(where)
+        branch = git.config("--default=main", "--get", "init.defaultBranch") or "main"
+        git.init("--quiet", f"--initial-branch={branch}")
+    try:
+        with Found(place, expand_vars=False) as found:
             repo = known(found)
     except NoWorkTree as error:
         raise CannotWork(f"{where}: {error}") from error
@@ -39,17 +43,6 @@ def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
         yield Repository(repo, layout), made
     finally:
         repo.close()
-
-
-def _is_repository(where: Path) -> bool:
-    from git import Repo
-    from git.exc import InvalidGitRepositoryError, NoSuchPathError
-
-    try:
-        Repo(where).close()
-    except (InvalidGitRepositoryError, NoSuchPathError):
-        return False
-    return True
 
 
 def append_local(repo: Repo, name: str, lines: list[str]) -> None:

@@ -23,6 +23,7 @@ from memrepo.core.patterns import regex
 if TYPE_CHECKING:
     import git
 
+    from memrepo.store.door import Door
     from memrepo.store.light import Git
     from memrepo.store.settings import Config
 
@@ -177,6 +178,18 @@ class Repo:
         return Git(Path(self.working_tree_dir))
 
     @cached_property
+    def git(self) -> Door:
+        """Return GitPython's git at the top of the work tree: `repo.git.rev_list(...)`."""
+        refuse_no_git()
+        from memrepo.store.light import GitFailed
+
+        try:
+            from memrepo.store.door import Door
+        except ImportError as error:  # GitPython starts git as it is imported
+            raise GitFailed("version", str(error)) from error
+        return Door(Path(self.working_tree_dir))
+
+    @cached_property
     def refs(self) -> Refs:
         """Return its refs."""
         return Refs(self)
@@ -253,7 +266,8 @@ def isolate(*, keep_index: bool = False) -> None:
 def in_english(index: Path | None = None) -> dict[str, str]:
     """Return the environment of a git whose messages are read; an `index` of ours it may write."""
     ours = {"GIT_INDEX_FILE": str(index), "GIT_OPTIONAL_LOCKS": "1"} if index else {}
-    return {**os.environ, "LANGUAGE": "C", "LC_ALL": "C", **ours}
+    said = {"LANGUAGE": "C", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
+    return {**os.environ, **said, **ours}
 
 
 def index_of_commit() -> str:
@@ -307,11 +321,13 @@ def _plain(where: Path) -> Repo | None:
 def _any(where: Path) -> Repo:
     """Find a repository of any kind; raises NotARepository."""
     refuse_no_git()
-    import git
     from git.exc import InvalidGitRepositoryError, NoSuchPathError
 
+    from memrepo.store.door import Found
+
     try:
-        with git.Repo(where, search_parent_directories=True) as found:
+        at = where.absolute()  # GitPython expands what begins with `~`
+        with Found(at, search_parent_directories=True, expand_vars=False) as found:
             return known(found)
     except (InvalidGitRepositoryError, NoSuchPathError) as error:
         raise NotARepository(where, "found no git repository here or above") from error

@@ -16,7 +16,7 @@ import msgspec
 from memrepo.core.changes import Op, op_of
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
-from memrepo.store.light import ask, call, seconds
+from memrepo.store.light import seconds
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -25,23 +25,6 @@ _KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Print", "Settles"
 _VALUE = "\x1e"
 _COMMIT = regex(r"[0-9a-f]{40,64}")
 WIDTH = 5 + len(_KEYS)
-# What a person's settings would change about `git log`, and our trailers with it.
-PLAIN = (
-    "-c",
-    "log.showSignature=false",
-    "-c",
-    "log.showRoot=true",
-    "-c",
-    "trailer.separators=:",
-    "-c",
-    "core.commentChar=#",
-    "-c",
-    "grep.patternType=basic",
-    "-c",
-    "log.follow=false",
-    "-c",
-    "i18n.logOutputEncoding=UTF-8",
-)
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +85,7 @@ def _format() -> str:
 
 def entries(repo: Repo, *arguments: str) -> Iterator[Entry]:
     """Yield the commits that `git log` lists for trusted arguments, newest first."""
-    raw = ask(repo, *PLAIN, "log", "-z", f"--format={_format()}", *arguments)
+    raw = repo.light.ask("log", "-z", f"--format={_format()}", *arguments)  # status asks it
     flat = raw.split("\0")[:-1]
     for parts in zip(*[iter(flat)] * WIDTH, strict=True):
         yield _entry(parts)
@@ -133,8 +116,7 @@ def touching(
     simplified, no side of a merge left out), so that the list is a graph of its own; the paths of
     a merge are those that differ from its first parent. `options` are further ones of `git log`.
     """
-    words = (
-        "log",
+    raw: str = repo.git.log(
         "-z",
         f"--format={_format()}%x00",
         "--name-only",
@@ -147,8 +129,9 @@ def touching(
         head,
         "--",
         *patterns,
+        env={"GIT_LITERAL_PATHSPECS": "0"},
     )
-    flat = repo.light.ask(*PLAIN, *words).split("\0")  # the patterns are no plain paths
+    flat = raw.split("\0")
     found, at = [], 0
     while at + WIDTH < len(flat):
         entry = _entry(flat[at : at + WIDTH])
@@ -171,10 +154,7 @@ def runs(repo: Repo, head: str) -> Iterator[Entry]:
 def decided_from(repo: Repo, head: str) -> str:
     """Return the ledger's commit that the newest run decided from, whether it is here or not."""
     key = f"{PREFIX}Access"
-    found = ask(
-        repo,
-        *PLAIN,
-        "log",
+    found = repo.git.log(
         "-1",
         f"--grep=^{key}: ",
         f"--format=%(trailers:key={key},valueonly)",
@@ -202,7 +182,7 @@ def birth(repo: Repo, head: str, config: str) -> str:
     One that came with a merge alone is not found.
     """
     words = ("log", "--diff-filter=A", "--reverse", "--format=%H", head, "--", config)
-    return next(iter(ask(repo, *words).split()), "")
+    return next(iter(repo.light.ask(*words).split()), "")
 
 
 def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datetime]:
@@ -212,10 +192,7 @@ def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
     if not wanted:
         return found
     folder = _common_folder(wanted)
-    raw = ask(
-        repo,
-        *PLAIN,
-        "log",
+    raw = repo.git.log(
         "--first-parent",
         "-m",
         "--name-only",
@@ -263,10 +240,7 @@ _HEAD = regex("\n?\x1d([0-9a-f]{40,64})")
 def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:
     """Yield each commit of a span but merges, with the paths it changed, newest first."""
     lines = (f"{word}\n" for word in span)
-    raw = ask(
-        repo,
-        *PLAIN,
-        "log",
+    raw = repo.git.log(
         "--stdin",
         "-z",
         "--topo-order",
@@ -274,7 +248,7 @@ def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:
         "--name-only",
         "--no-renames",
         f"--format={_WRITTEN}",
-        lines=lines,
+        istream="".join(lines),
     )
     for commit, words in records(raw):
         when, email, op, actor, *paths = words
@@ -391,11 +365,7 @@ class Wrote(msgspec.Struct, frozen=True, kw_only=True):
 
 def writes(repo: Repo, base: str, head: str) -> Iterator[Wrote]:
     """Yield the commits that are in `head` and not in `base`; merges write nothing of their own."""
-    raw = call(
-        repo,
-        "-c",
-        "log.showSignature=false",
-        "log",
+    raw = repo.git.log(
         "--reverse",
         "--topo-order",
         "--no-merges",

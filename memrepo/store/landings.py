@@ -17,7 +17,6 @@ from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
 from memrepo.store import history
 from memrepo.store.history import Entry
-from memrepo.store.light import ask
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -77,7 +76,7 @@ def landings(repo: Repo, head: str, layout: Layout, paths: Iterable[str]) -> lis
         return found
     found += others
     wanted = {landing.entry.commit for landing in found}
-    order = ask(repo, "rev-list", "--topo-order", head).split()
+    order = repo.git.rev_list("--topo-order", head).split()
     place = {commit: n for n, commit in enumerate(order) if commit in wanted}
     return sorted(found, key=lambda landing: place.get(landing.entry.commit, len(order)))
 

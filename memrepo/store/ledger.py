@@ -37,7 +37,6 @@ from memrepo.core.access import (
     united,
 )
 from memrepo.store.damaged import remove
-from memrepo.store.light import ask, call
 from memrepo.store.lock import lock
 from memrepo.store.tree import read_blob
 
@@ -127,7 +126,7 @@ class Ledger:
         tip = self.tip()
         if commit == tip or not (tip and self.repo.light.objects.commit(commit)):
             return commit == tip
-        return commit in ask(self.repo, "merge-base", commit, tip, no=1).split()
+        return commit in self.repo.light.ask("merge-base", commit, tip, no=1).split()
 
     def blobs(self, commit: str) -> dict[str, str]:
         """Return blob id by segment name at a commit of the ledger."""
@@ -174,7 +173,7 @@ class Ledger:
         with lock(self.folder, "access", wait_s=WAIT_S):
             tip = self.tip()
             if not tip:
-                call(self.repo, "update-ref", REF, commit)
+                self.repo.light.ask("update-ref", REF, commit)
                 return commit
             mine, theirs = self.blobs(tip), self.blobs(commit)
             new = {name: blob for name, blob in theirs.items() if name not in mine}
@@ -255,7 +254,7 @@ class Ledger:
                 out.write(b"\n")
             out.write(b"done\n")
             out.seek(0)
-            call(self.repo, "fast-import", "--quiet", "--done", stdin=out.fileno())
+            self.repo.light.ask("fast-import", "--quiet", "--done", stdin=out.fileno())
         return self.tip()
 
     # -- reading -----------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""Every call to git: its program, its settings, what stands, and the one error where it fails.
+"""The fast path to git, for hooks, searches, status, single writes, and the one writer.
 
-GitPython is not asked: importing it takes longer than git's answers. An exit code that means "no"
-is named by the caller; anything else that is not success is a GitFailed.
+GitPython is not asked: importing it takes longer than git's answers, and a lock cannot be handed to
+its processes; all else goes through `door`. The settings and the error are those of both.
 """
 
 from __future__ import annotations
@@ -22,25 +22,35 @@ from memrepo.core.patterns import regex
 from memrepo.store.gitenv import NoGit, in_english, isolate, told, verb_of
 
 if TYPE_CHECKING:
-    from memrepo.store.gitenv import Repo
     from memrepo.store.objects import Objects
 
 _GIT = "git"
-# A person's settings that would start a program, sign, or believe a monitor that may be wrong.
-_SAFE = (
-    "-c",
+SETTINGS = (
+    # A person's settings, or a clone's, that would start a program or believe a wrong monitor.
     "core.hooksPath=/dev/null",
-    "-c",
     "core.fsmonitor=false",
-    "-c",
-    "color.ui=false",
-    "-c",
     "merge.verifySignatures=false",
-    "-c",
     "maintenance.auto=false",
-    "-c",
     "gc.auto=0",
+    # A remote helper is a program; what a remote's settings would add to a push is none of ours.
+    "protocol.ext.allow=never",
+    "protocol.fd.allow=never",
+    "push.pushOption=",
+    "push.gpgSign=false",
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=60",
+    "fetch.recurseSubmodules=false",
+    # What would change what git prints.
+    "color.ui=false",
+    "log.showSignature=false",
+    "log.showRoot=true",
+    "log.follow=false",
+    "trailer.separators=:",
+    "core.commentChar=#",
+    "grep.patternType=basic",
+    "i18n.logOutputEncoding=UTF-8",
 )
+"""What holds for every git that memrepo starts, here and behind the door."""
 _JOINING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG")
 FILES = ("100644", "100755")
 _YEAR_10000 = 253402300800
@@ -141,48 +151,44 @@ class Git:
         process.terminate()
         process.wait()
 
-    def ask(self, *words: str, fed: bytes = b"", no: int = 0) -> str:
-        """Return what git prints; raises GitFailed when it fails with another code than `no`."""
-        return self.raw(*words, fed=fed, no=no).decode("utf-8", "surrogateescape")
-
-    def raw(self, *words: str, fed: bytes = b"", no: int = 0) -> bytes:
-        """Return what git prints as it is; as `ask`."""
-        done = self.run(words, fed=fed)
-        if done.returncode not in (0, no):
-            raise _failed(words, done)
-        return done.stdout
-
-    def run(
+    def ask(
         self,
-        words: Iterable[str],
-        *,
+        *words: str,
         fed: bytes = b"",
+        lines: Iterable[str] = (),
         stdin: int | None = None,
         held: tuple[int, ...] = (),
-        into: int | None = None,
+        no: int = 0,
+        forgive: bool = False,
         env: Mapping[str, str] | None = None,
-    ) -> subprocess.CompletedProcess[bytes]:
-        """Run git to its end: it reads what it is `fed`, or the descriptor `stdin`.
+    ) -> str:
+        """Return what git prints, untouched; raises GitFailed. Paths are no patterns.
 
-        What it prints goes to the descriptor `into` where there is one.
+        It reads what it is `fed`, or `lines`, or the descriptor `stdin`. `held` are descriptors
+        that it keeps open: a lock among them stays held while git works, even when we die. The
+        exit code `no` is an answer; with `forgive` any is (to be ended by a signal is none).
         """
+        fed = fed or "".join(lines).encode("utf-8", "surrogateescape")
         given: dict[str, Any] = {"input": fed} if fed else {"stdin": stdin or subprocess.DEVNULL}
         with _called():
-            return subprocess.run(
+            done: subprocess.CompletedProcess[bytes] = subprocess.run(
                 self._command(words),
                 **given,
-                stdout=into or subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                capture_output=True,
                 check=False,
                 pass_fds=held,
                 env={**in_english(), **(env or {})},
             )
+        if done.returncode < 0 or (done.returncode not in (0, no) and not forgive):
+            said = done.stderr.decode("utf-8", "replace")
+            raise GitFailed(verb_of(words), said, done.returncode)
+        return done.stdout.decode("utf-8", "surrogateescape")
 
     def _command(self, words: Iterable[str]) -> list[str]:
         words = [*words]
         # What a person configured is not to be asked through what we set.
-        safe = () if words[:1] == ["config"] else _SAFE
-        return [_GIT, "-C", str(self.top), *safe, *words]
+        set_ = () if words[:1] == ["config"] else SETTINGS
+        return [_GIT, "-C", str(self.top), *(w for one in set_ for w in ("-c", one)), *words]
 
     def read(self, blob: str) -> bytes:
         """Return the bytes of a blob; raises Missing where the repository lacks it."""
@@ -199,71 +205,6 @@ class Git:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _failed(words: Iterable[str], done: subprocess.CompletedProcess[bytes]) -> GitFailed:
-    return GitFailed(verb_of(words), done.stderr.decode("utf-8", "replace"), done.returncode)
-
-
-def ask(repo: Repo, *words: str, lines: Iterable[str] = (), no: int = 0) -> str:
-    """Return what git prints at the top of the work tree, untouched; paths are no patterns.
-
-    `lines` go to its standard input. The exit code `no` is an answer, any other a GitFailed.
-    """
-    fed = "".join(lines).encode("utf-8", "surrogateescape")
-    return repo.light.ask("--literal-pathspecs", *words, fed=fed, no=no)
-
-
-def call(
-    repo: Repo,
-    *words: str,
-    stdin: int | None = None,
-    lines: Iterable[str] = (),
-    held: tuple[int, ...] = (),
-    into: int | None = None,
-    no: int = 0,
-    forgive: bool = False,
-    env: Mapping[str, str] | None = None,
-) -> str:
-    """Run git as `ask` does, for what writes: from the descriptor `stdin`, or to that of `into`.
-
-    `held` are descriptors that the process keeps open: a lock among them stays held while git
-    works, even when we die. `env` adds to the environment. With `forgive` no exit code is a failure
-    (to be ended by a signal is).
-    """
-    fed = "".join(lines).encode("utf-8", "surrogateescape")
-    words = ("--literal-pathspecs", *words)
-    done = repo.light.run(words, fed=fed, stdin=stdin, held=held, into=into, env=env)
-    if done.returncode < 0 or (done.returncode not in (0, no) and not forgive):
-        raise _failed(words, done)
-    return (done.stdout or b"").decode("utf-8", "surrogateescape")
-
-
-# A remote helper is a program; what a remote's settings would add to a push is none of ours.
-_FAR = (
-    "protocol.ext.allow=never",
-    "protocol.fd.allow=never",
-    "push.pushOption=",
-    "push.gpgSign=false",
-    "http.lowSpeedLimit=1",
-    "http.lowSpeedTime=60",
-    "fetch.recurseSubmodules=false",
-)
-
-
-def call_far(repo: Repo, *words: str) -> tuple[int, str, str]:
-    """Run git with another host; return its exit code, output and errors.
-
-    No hook runs and nothing waits for a person: no prompt for a password or a host key, and a
-    connection that is dead is given up.
-    """
-    env = {"GIT_TERMINAL_PROMPT": "0"}
-    own = os.environ.get("GIT_SSH_COMMAND") or os.environ.get("GIT_SSH")
-    if not own and not repo.config.get("core.sshCommand"):
-        env["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=30"
-    done = repo.light.run([*(w for s in _FAR for w in ("-c", s)), *words], env=env)
-    out, err = (said.decode("utf-8", "surrogateescape") for said in (done.stdout, done.stderr))
-    return done.returncode, out, err
 
 
 def top_of(where: Path) -> Path | None:
@@ -300,7 +241,8 @@ def _differences(raw: str) -> Iterator[tuple[str, str, str, str]]:
 
 def listed(git: Git, *patterns: str) -> Iterator[tuple[str, str, str]]:
     """Yield path, mode and blob of the files in the index that fit git's path patterns."""
-    raw = git.ask("ls-files", "-s", "-z", "--full-name", "--", *patterns) if patterns else ""
+    words = ("ls-files", "-s", "-z", "--full-name", "--", *patterns)
+    raw = git.ask(*words, env={"GIT_LITERAL_PATHSPECS": "0"}) if patterns else ""
     for entry in filter(None, raw.split("\0")):
         head, path = entry.split("\t", 1)
         mode, blob, _ = head.split(" ")
@@ -311,7 +253,7 @@ def at_head(git: Git, paths: Iterable[str] = ()) -> Iterator[tuple[str, str, str
     """Yield path, mode and blob of files at HEAD, of all where none are named; none unborn."""
     if not git.ask("rev-parse", "-q", "--verify", "HEAD", no=1):
         return
-    raw = git.ask("--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *paths)
+    raw = git.ask("ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *paths)
     for entry in filter(None, raw.split("\0")):
         head, path = entry.split("\t", 1)
         mode, _, blob = head.split(" ")

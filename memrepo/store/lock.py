@@ -18,7 +18,6 @@ from threading import get_ident
 from typing import IO, TYPE_CHECKING
 
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.store.light import ask
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -112,7 +111,7 @@ def _refuse_second_checkout(repo: Repo, branch: str) -> None:
     """Refuse a branch that another work tree has too: its index would undo what lands."""
     if not (Path(repo.common_dir) / "worktrees").exists():
         return
-    listed = ask(repo, "worktree", "list", "--porcelain", "-z").split("\0")
+    listed = repo.light.ask("worktree", "list", "--porcelain", "-z").split("\0")
     if listed.count(f"branch {branch}") > 1:
         raise CannotWork(
             f"{branch} is checked out in two work trees",

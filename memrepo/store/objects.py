@@ -191,8 +191,8 @@ class Objects:
 
         Of a folder without its object nothing more is known than that, under an empty path.
         """
-        said = self._git.run(("rev-list", "--objects", "--missing=print", "--no-walk", commit))
-        lines = said.stdout.decode("ascii", "replace").splitlines()
+        words = ("rev-list", "--objects", "--missing=print", "--no-walk", commit)
+        lines = self._git.ask(*words, forgive=True).split("\n")
         lost = {line[1:] for line in lines if line.startswith("?")}
         if not lost or self.is_partial():
             return {}

@@ -30,7 +30,6 @@ from memrepo.merge.purging import Edit
 from memrepo.store import quarantine
 from memrepo.store.clone import clone_id
 from memrepo.store.gitenv import user_config
-from memrepo.store.light import call
 from memrepo.store.quarantine import Plan
 from memrepo.store.scratch import scratch
 from memrepo.store.stream import Chain, Commit
@@ -176,7 +175,7 @@ def record(store: Repository, files: Mapping[str, msgspec.Struct], now: datetime
         commit = Commit(message=message, effect=Effect(files=new))
         when = store.not_before(now, tip)
         made = store.loose(Chain(base=tip, commits=[commit], when=when), "purges")
-        call(store.repo, "update-ref", RECORDS, made)
+        store.repo.git.update_ref(RECORDS, made)
     keep_values(store.repo)
 
 

@@ -20,7 +20,8 @@ import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.merge.purging import Edit
-from memrepo.store.light import FILES, Git, GitFailed, call
+from memrepo.store.door import Door
+from memrepo.store.light import FILES, GitFailed
 from memrepo.store.lock import CannotWork, GitAtWork, git_alive
 from memrepo.store.rewrite import History, Rewriter, Tip
 from memrepo.store.scratch import scratch
@@ -128,7 +129,7 @@ def refuse_unfit(repo: Repo) -> None:
 def tips_of(repo: Repo) -> list[Tip]:
     """Return everything that keeps an object: refs, a detached HEAD, reflogs and the index."""
     form = "--format=%(objectname) %(symref) %(refname)"
-    rows = (line.split(" ", 2) for line in call(repo, "for-each-ref", form).splitlines())
+    rows = (line.split(" ", 2) for line in repo.git.for_each_ref(form).splitlines())
     tips = [Tip(name, id_) for id_, symbolic, name in rows if not (symbolic or is_record(name))]
     if not repo.refs.branch and repo.refs.head:
         tips.append(Tip("HEAD", repo.refs.head))
@@ -149,7 +150,7 @@ def is_record(name: str) -> bool:
 
 def staged(repo: Repo) -> Iterator[tuple[str, str, str, str]]:
     """Yield mode, blob, stage and path of each entry of the index."""
-    for entry in filter(None, call(repo, "ls-files", "--stage", "-z", "--full-name").split("\0")):
+    for entry in filter(None, repo.git.ls_files("--stage", "-z", "--full-name").split("\0")):
         head, path = entry.split("\t", 1)
         mode, blob, stage = head.split(" ")
         yield mode, blob, stage, path
@@ -179,26 +180,25 @@ def build(repo: Repo, tips: list[Tip], history: History, edit: Edit) -> Plan:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
     form = "sha256" if len(tips[0].id) == 64 else "sha1"
-    repo.light.ask("init", "--quiet", "--bare", f"--object-format={form}", str(folder / NEW))
+    repo.git.init("--quiet", "--bare", f"--object-format={form}", str(folder / NEW))
     borrowed = folder / NEW / "objects" / "info" / "alternates"
     borrowed.write_text(f"{Path(repo.common_dir).resolve() / 'objects'}\n", encoding="utf-8")
-    with Git(folder / NEW) as git:
-        rewriter = Rewriter(repo, git, edit)
-        rewriter.write(history)
-        plan = _plan(repo, tips, rewriter)
-        for name in git.ask("for-each-ref", "--format=%(refname)").split():
-            git.ask("update-ref", "-d", name)
-        kept = [rewriter.new(tip.id) for tip in tips if not tip.name.startswith("refs/")]
-        lines = [f"create {ref.new_name} {ref.new_id}\n" for ref in plan.refs]
-        lines += [f"create {_KEPT}{n} {id_}\n" for n, id_ in enumerate(dict.fromkeys(kept))]
-        lines = [line for line in lines if not line.startswith("create HEAD ")]
-        git.ask("update-ref", "--stdin", fed="".join(lines).encode("utf-8", "surrogateescape"))
-        if plan.head.startswith("refs/"):
-            git.ask("symbolic-ref", "HEAD", plan.head)
-        git.ask("repack", "-a", "-d", "-q")
+    git = Door(folder / NEW)
+    rewriter = Rewriter(repo, git, edit)
+    rewriter.write(history)
+    plan = _plan(repo, tips, rewriter)
+    for name in git.for_each_ref("--format=%(refname)").split():
+        git.update_ref("-d", name)
+    kept = [rewriter.new(tip.id) for tip in tips if not tip.name.startswith("refs/")]
+    lines = [f"create {ref.new_name} {ref.new_id}\n" for ref in plan.refs]
+    lines += [f"create {_KEPT}{n} {id_}\n" for n, id_ in enumerate(dict.fromkeys(kept))]
+    lines = [line for line in lines if not line.startswith("create HEAD ")]
+    git.update_ref("--stdin", istream="".join(lines))
+    if plan.head.startswith("refs/"):
+        git.symbolic_ref("HEAD", plan.head)
+    git.repack("-a", "-d", "-q")
     borrowed.unlink()
-    with Git(folder / NEW) as git:
-        git.ask("rev-list", "--objects", "--all", "--quiet")  # every one of them is there
+    git.rev_list("--objects", "--all", "--quiet")  # every one of them is there
     return plan
 
 
@@ -299,7 +299,7 @@ def _add_objects(repo: Repo) -> None:
 def _move_refs(repo: Repo, plan: Plan) -> None:
     """Move every ref in one transaction; raises Moved where somebody moved one meanwhile."""
     form = "--format=%(objectname) %(refname)"
-    rows = (line.split(" ", 1) for line in call(repo, "for-each-ref", form).splitlines())
+    rows = (line.split(" ", 1) for line in repo.git.for_each_ref(form).splitlines())
     there = {name: id_ for id_, name in rows}
     lines = []
     for ref in plan.refs:
@@ -310,19 +310,19 @@ def _move_refs(repo: Repo, plan: Plan) -> None:
         if there.get(ref.new_name) != ref.new_id:
             old = ref.id if ref.name == ref.new_name else "0" * len(ref.id)
             lines.append(f"update {ref.new_name} {ref.new_id} {old}\n")
-    quiet = ("-c", "core.logAllRefUpdates=false")
     try:
         if lines:
-            call(repo, *quiet, "update-ref", "--stdin", lines=lines)
+            quiet = repo.git(c="core.logAllRefUpdates=false")
+            quiet.update_ref("--stdin", istream="".join(lines))
     except GitFailed as error:
         if not any(there.get(r.new_name) == r.new_id for r in plan.refs if r.id != r.new_id):
             (folder_of(repo) / READY).unlink()  # the old repository is whole, and stays
             abandon(repo)
         raise Moved(error.said) from error
     if plan.head.startswith("refs/"):
-        call(repo, "symbolic-ref", "HEAD", plan.head)
+        repo.git.symbolic_ref("HEAD", plan.head)
     else:
-        call(repo, "update-ref", "--no-deref", "HEAD", plan.head)
+        repo.git.update_ref("--no-deref", "HEAD", plan.head)
 
 
 def _stage(repo: Repo, plan: Plan) -> None:
@@ -335,7 +335,7 @@ def _stage(repo: Repo, plan: Plan) -> None:
     draft = folder_of(repo) / "index"
     draft.unlink(missing_ok=True)
     env = {"GIT_INDEX_FILE": str(draft)}
-    call(repo, "update-index", "-z", "--index-info", lines=lines, env=env)
+    repo.git.update_index("-z", "--index-info", istream="".join(lines), env=env)
     if draft.exists():
         draft.replace(index)
 
@@ -353,7 +353,7 @@ def _check_out(store: Repository, plan: Plan) -> None:
     for path in reversed(folders):
         if path.is_dir() and not any(path.iterdir()):
             _drop_renamed(store.root, path, plan.edit)
-    call(store.repo, "update-index", "-q", "--refresh", forgive=True)
+    store.repo.git.update_index("-q", "--refresh", with_exceptions=False)
 
 
 def work_files(root: Path) -> Iterator[tuple[Path, bool]]:
@@ -464,9 +464,9 @@ def drop_objects(repo: Repo) -> None:
     (objects / "info" / "commit-graph").unlink(missing_ok=True)
     shutil.rmtree(objects / "info" / "commit-graphs", ignore_errors=True)
     (objects / "pack" / "multi-pack-index").unlink(missing_ok=True)
-    call(repo, "pack-refs", "--all", "--prune")
-    call(repo, "repack", "-a", "-d", "-q")
-    call(repo, "prune", "--expire=now")
+    repo.git.pack_refs("--all", "--prune")
+    repo.git.repack("-a", "-d", "-q")
+    repo.git.prune("--expire=now")
     repo.light.close()  # what stands holds packs that are gone
     repo.__dict__.pop("light", None)
 

@@ -20,7 +20,6 @@ import msgspec
 from msgspec.structs import asdict
 
 from memrepo.core.problems import Problem
-from memrepo.store.light import ask, call
 from memrepo.store.lock import GitAtWork, git_alive
 from memrepo.store.worktree import Sides, WorkTree
 
@@ -130,14 +129,14 @@ def sweep(repo: Repo, folder: Path) -> None:
     needed = {one.ref for one in left}
     for ref in refs:
         if ref not in needed:
-            call(repo, "update-ref", "-d", ref)
+            repo.light.ask("update-ref", "-d", ref)
 
 
 def is_landed(repo: Repo, left: Journal, head: str) -> bool:
     """Tell whether the branch holds the write; a tip that is gone can only be left alone."""
     if head == left.tip or not repo.light.objects.commit(left.tip):
         return True
-    return bool(head) and left.tip in ask(repo, "merge-base", left.tip, head, no=1).split()
+    return bool(head) and left.tip in repo.light.ask("merge-base", left.tip, head, no=1).split()
 
 
 def mend_halves(tree: WorkTree, left: Journal, changed: Mapping[str, Sides]) -> None:

@@ -7,9 +7,11 @@ good, `access` the ledger of accesses.
 
 from __future__ import annotations
 
+import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,9 +19,10 @@ import msgspec
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.patterns import regex
 from memrepo.store.gitenv import told
-from memrepo.store.light import call, call_far
+from memrepo.store.light import GitFailed
 
 if TYPE_CHECKING:
+    from memrepo.store.door import Door
     from memrepo.store.gitenv import Repo
 
 OWN = "refs/memrepo/remote/"
@@ -105,24 +108,27 @@ class Hub(msgspec.Struct, frozen=True):
 
     def remember(self, commit: str) -> None:
         """Record what the hub's branch holds, also where `git status` looks for it."""
-        call(self.repo, "update-ref", self.own("seen"), commit)
+        self.repo.git.update_ref(self.own("seen"), commit)
         if self.tip(self.tracking):
-            call(self.repo, "update-ref", self.tracking, commit)
+            self.repo.git.update_ref(self.tracking, commit)
 
     def forget(self, *refs: str) -> None:
         """Delete refs of this clone; one that is not there is no error."""
         for ref in refs:
-            call(self.repo, "update-ref", "-d", ref)
+            self.repo.git.update_ref("-d", ref)
 
     def tips(self, *refs: str) -> dict[str, str]:
         """Return what the hub has at these refs; those it does not have are left out."""
-        lines = self._far("ls-remote", "--quiet", self.name, *refs).splitlines()
-        found = {ref: tip for tip, _, ref in (line.partition("\t") for line in lines)}
+        found = self._listed(self.name, *refs)
         return {ref: found[ref] for ref in refs if ref in found}
 
     def every_tip(self) -> dict[str, str]:
         """Return everything that the hub has, by its own names; a tag is its own object."""
-        lines = self._far("ls-remote", "--quiet", "--refs", self.name).splitlines()
+        return self._listed("--refs", self.name)
+
+    def _listed(self, *words: str) -> dict[str, str]:
+        with self._away() as git:
+            lines = str(git.ls_remote("--quiet", *words)).splitlines()
         return {ref: tip for tip, _, ref in (line.partition("\t") for line in lines)}
 
     def fetch(self, refs: Mapping[str, str]) -> dict[str, str]:
@@ -132,18 +138,18 @@ class Hub(msgspec.Struct, frozen=True):
         """
         there = self.tips(*refs)
         if there:
-            self._far(
-                "fetch",
-                "--quiet",
-                "--no-tags",
-                "--no-write-fetch-head",
-                "--no-auto-maintenance",
-                "--no-prune",
-                "--no-recurse-submodules",
-                "--refmap=",
-                self.name,
-                *(f"+{ref}:{refs[ref]}" for ref in there),
-            )
+            with self._away() as git:
+                git.fetch(
+                    "--quiet",
+                    "--no-tags",
+                    "--no-write-fetch-head",
+                    "--no-auto-maintenance",
+                    "--no-prune",
+                    "--no-recurse-submodules",
+                    "--refmap=",
+                    self.name,
+                    *(f"+{ref}:{refs[ref]}" for ref in there),
+                )
         self.forget(*(own for ref, own in refs.items() if ref not in there))
         return {ref: self.tip(refs[ref]) for ref in there}
 
@@ -152,18 +158,8 @@ class Hub(msgspec.Struct, frozen=True):
 
         Raises PushRefused or HubUnreachable.
         """
-        status, out, err = call_far(
-            self.repo,
-            "-c",
-            f"remote.{self.name}.mirror=false",
-            "push",
-            "--porcelain",
-            "--no-force",
-            "--no-verify",
-            "--no-follow-tags",
-            "--recurse-submodules=no",
-            self.name,
-            f"{commit}:{ref}",
+        status, out, err = self._push(
+            "--no-force", "--no-follow-tags", self.name, f"{commit}:{ref}"
         )
         if status == 0:
             return True
@@ -182,16 +178,7 @@ class Hub(msgspec.Struct, frozen=True):
         The one push that is no fast-forward: it names what it replaces, and nothing else goes. An
         empty `new` takes the ref away. Raises PushRefused.
         """
-        status, out, err = call_far(
-            self.repo,
-            "push",
-            "--porcelain",
-            "--no-verify",
-            "--recurse-submodules=no",
-            f"--force-with-lease={ref}:{old}",
-            self.name,
-            f"{new}:{ref}",
-        )
+        status, out, err = self._push(f"--force-with-lease={ref}:{old}", self.name, f"{new}:{ref}")
         if status == 0:
             return True
         said = next((line for line in out.splitlines() if line.startswith("!")), err)
@@ -199,11 +186,29 @@ class Hub(msgspec.Struct, frozen=True):
             return False
         raise PushRefused(self.name, ref, told(said))
 
-    def _far(self, *words: str) -> str:
-        status, out, err = call_far(self.repo, *words)
-        if status:
-            raise HubUnreachable(self.name, told(err))
-        return out
+    @contextmanager
+    def _away(self) -> Iterator[Door]:
+        """Yield a git that waits for nobody; raises HubUnreachable where it fails.
+
+        No password and no host key is asked for, and a connection that is dead is given up.
+        """
+        git, env = self.repo.git, {}
+        own = os.environ.get("GIT_SSH_COMMAND") or os.environ.get("GIT_SSH")
+        if not own and not self.repo.config.get("core.sshCommand"):
+            env["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=30"
+        try:
+            with git.custom_environment(GIT_TERMINAL_PROMPT="0", **env):
+                yield git
+        except GitFailed as error:
+            raise HubUnreachable(self.name, error.said) from error
+
+    def _push(self, *words: str) -> tuple[int, str, str]:
+        options = ("--porcelain", "--no-verify", "--recurse-submodules=no", *words)
+        with self._away() as git:
+            done: tuple[int, str, str] = git(c=f"remote.{self.name}.mirror=false").push(
+                *options, with_exceptions=False, with_extended_output=True
+            )
+            return done
 
 
 def hub_of(repo: Repo, word: str, branch: str) -> Hub:
@@ -211,7 +216,7 @@ def hub_of(repo: Repo, word: str, branch: str) -> Hub:
 
     Raises NoRemote or UnfitRemote: an address is no name, and none that starts a program is used.
     """
-    names = call(repo, "remote").split("\n")[:-1]
+    names = repo.git.remote().splitlines()
     short = branch.removeprefix("refs/heads/")
     upstream = repo.config.get(f"branch.{short}.remote")
     if not word and not names:
@@ -225,7 +230,7 @@ def hub_of(repo: Repo, word: str, branch: str) -> Hub:
             fix="`git remote rename` gives it one of letters, digits, dots and hyphens",
         )
     for kind in ("--all", "--push"):
-        for url in call(repo, "remote", "get-url", kind, name).splitlines():
+        for url in repo.git.remote("get-url", kind, name).splitlines():
             if _HELPER.match(url):
                 raise UnfitRemote(
                     f"{name}: its address starts a program ({url.partition('::')[0]}::)",

@@ -23,7 +23,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.store import recovery
 from memrepo.store.gitenv import NotARepository, find_layout, opened, refuse_other_root
-from memrepo.store.light import GitFailed, ask, call, seconds
+from memrepo.store.light import GitFailed, seconds
 from memrepo.store.lock import (
     BranchMoved,
     BranchSwitched,
@@ -139,16 +139,16 @@ class Repository:
         """Tell whether a commit is part of a head's history."""
         if commit == head:
             return True
-        return ask(self.repo, "rev-list", "--count", "-1", commit, f"^{head}").strip() == "0"
+        return self.repo.light.ask("rev-list", "--count", "-1", commit, f"^{head}").strip() == "0"
 
     def common_ancestors(self, commits: Sequence[str]) -> list[str]:
         """Return the best common ancestors of all commits; of two these are their merge bases."""
         form = () if len(commits) == 2 else ("--octopus",)
-        return ask(self.repo, "merge-base", "--all", *form, *commits, no=1).split()
+        return self.repo.light.ask("merge-base", "--all", *form, *commits, no=1).split()
 
     def parents(self, commit: str) -> list[str]:
         """Return the parents of a commit."""
-        return ask(self.repo, "rev-list", "-1", "--parents", commit, "--").split()[1:]
+        return self.repo.light.ask("rev-list", "-1", "--parents", commit, "--").split()[1:]
 
     def snapshot(self, commit: str) -> Snapshot:
         """Return the tree of a commit."""
@@ -262,7 +262,7 @@ class Repository:
                 stream.seek(0)
                 # Its deltas are against whatever came before; left whole, git finds better ones.
                 words = ("fast-import", "--quiet", "--done", "--depth=0")
-                call(self.repo, *words, stdin=stream.fileno(), held=self._held)
+                self.repo.light.ask(*words, stdin=stream.fileno(), held=self._held)
         finally:
             for report in set(Path(self.repo.git_dir).glob("fast_import_crash_*")) - before:
                 report.unlink(missing_ok=True)
@@ -296,7 +296,7 @@ class Repository:
             try:
                 return self.build(chain, name)
             finally:
-                call(self.repo, "update-ref", "-d", TX + name)
+                self.repo.light.ask("update-ref", "-d", TX + name)
 
     def advance(self, base: str, tip: str, name: str) -> None:
         """Fast-forward the branch from `base` to a commit that is there already.
@@ -357,14 +357,14 @@ class Repository:
             while self._landed and base != self.head() == self._landed[-1].tip:
                 note = self._landed.pop()
                 recovery.save_journal(self.journals, note)
-                call(self.repo, "update-ref", note.branch, note.base, note.tip)
+                self.repo.light.ask("update-ref", note.branch, note.base, note.tip)
                 self._drop(note)
 
     def _drop(self, note: Journal) -> None:
         """Close a write: what did not land is taken back, and nothing of it stays behind."""
         if note.tip and not recovery.is_landed(self.repo, note, self.head()):
             recovery.take_back(self.work, note, self.head())
-        call(self.repo, "update-ref", "-d", note.ref)
+        self.repo.light.ask("update-ref", "-d", note.ref)
         recovery.clear_journal(self.journals)
 
     def leave(self, chain: Chain, branch: str) -> str:
@@ -382,7 +382,7 @@ class Repository:
                         f"{branch} exists already and holds something else",
                         fix="rename or delete that branch, then run the command again",
                     )
-                call(self.repo, "update-ref", note.branch, tip)
+                self.repo.light.ask("update-ref", note.branch, tip)
             finally:
                 self._drop(note)
         return tip
@@ -395,7 +395,7 @@ class Repository:
         from memrepo.store.audit import write_graph
 
         with self.writing():
-            said = ask(self.repo, "count-objects", "-v").splitlines()
+            said = self.repo.light.ask("count-objects", "-v").splitlines()
             counts = dict(line.split(": ", 1) for line in said)
             if (loose := int(counts["count"])) >= LOOSE:
                 # The files of one run are alike, wherever they lie; so few of them take no time.
@@ -406,13 +406,13 @@ class Repository:
                 if loose + int(counts["in-pack"]) <= _SMALL and int(counts["size-pack"]) <= _SMALL:
                     # What was packed apart has its bases in its own pack: look for better ones.
                     words.append("-f")
-                call(self.repo, *words, held=self._held, forgive=True)
+                self.repo.light.ask(*words, held=self._held, forgive=True)
                 write_graph(self.repo)
             when = f"gc.auto={self.repo.config.get('gc.auto') or _GIT_LOOSE}"
             settings = ("gc.autoDetach=false", "maintenance.autoDetach=false", when)
             options = (word for setting in settings for word in ("-c", setting))
             due = ("maintenance", "run", "--auto", "--quiet")
-            call(self.repo, *options, *due, held=self._held, forgive=True)
+            self.repo.light.ask(*options, *due, held=self._held, forgive=True)
 
     def _forward(self, note: Journal, changed: Mapping[str, Sides]) -> None:
         """Fast-forward: files, then index, then the branch, while no other git may write any.
@@ -467,9 +467,9 @@ class Repository:
         none = "0" * len(note.tip)
         said = f"merge {note.tip}: Fast-forward"
         words = ("update-ref", "-m", said, note.branch, note.tip, note.base or none)
-        call(self.repo, *words, held=self._held)
+        self.repo.light.ask(*words, held=self._held)
         if self.branch_or_none != note.branch:  # who names another branch takes no lock
-            call(self.repo, "update-ref", note.branch, note.base or none, note.tip)
+            self.repo.light.ask("update-ref", note.branch, note.base or none, note.tip)
             raise BranchMoved(note.branch)
 
     def _refuse_filters(self, paths: Iterable[str]) -> None:

@@ -9,20 +9,20 @@ vouch for what is no longer there.
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator, Sequence
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+from git.exc import GitCommandError
 
 from memrepo.core.errors import MemrepoError
-from memrepo.store.light import Git
 from memrepo.store.objects import NOTHING, Entry, Found
 from memrepo.store.stream import quoted
 
 if TYPE_CHECKING:
-    import subprocess
-
     from memrepo.merge.purging import Edit
+    from memrepo.store.door import Door
     from memrepo.store.gitenv import Repo
 
 _REF = b"refs/rewritten"
@@ -117,9 +117,7 @@ def _commits(repo: Repo, tips: dict[str, str], seen: set[str]) -> Iterator[tuple
     for tip, name in tips.items():
         if tip in seen:
             continue
-        fed = f"{tip}\n".encode()
-        words = ("rev-list", "--topo-order", "--reverse", "--stdin")
-        for commit in repo.light.ask(*words, fed=fed).split():
+        for commit in repo.git.rev_list("--topo-order", "--reverse", tip, "--").split():
             if commit not in seen:
                 seen.add(commit)
                 yield name, commit
@@ -152,7 +150,7 @@ class Rewriter:
     `commits`, `blobs` and `tags` hold what is there now in place of each, by its old id.
     """
 
-    def __init__(self, repo: Repo, into: Git, edit: Edit) -> None:
+    def __init__(self, repo: Repo, into: Door, edit: Edit) -> None:
         self._objects, self._into, self.edit = repo.light.objects, into, edit
         self.commits: dict[str, str] = {}
         self.blobs: dict[str, str] = {}
@@ -161,13 +159,13 @@ class Rewriter:
         self._known: frozenset[str] = frozenset()
         self._marks = 0
         self._marked: dict[str, str] = {}
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Any = None
 
     def write(self, history: History) -> None:
         """Write everything that has to be written anew."""
         self._known = frozenset(history.paths)
         options = ("--quiet", "--done", "--force", "--date-format=raw-permissive")
-        self._process = self._into.start("fast-import", *options)
+        self._process = self._into.fast_import(*options, istream=subprocess.PIPE, as_process=True)
         try:
             self._say(b"feature done\nfeature get-mark\n")
             for said in history.said:
@@ -178,12 +176,12 @@ class Rewriter:
             for blob in history.paths:
                 self._blob(blob)
             self._say(b"done\n")
-            self._pipes()[0].close()
-            if self._process.wait():
-                raise MemrepoError(_BROKE)
+            self._process.stdin.close()
+            self._process.wait()
+        except (BrokenPipeError, GitCommandError):
+            raise MemrepoError(_BROKE) from None
         finally:
-            self._into.end(self._process)
-            self._process = None
+            self._process = None  # GitPython ends it where it has not ended
 
     def new(self, id_: str) -> str:
         """Return what stands now in place of a commit, tag or file."""
@@ -276,27 +274,15 @@ class Rewriter:
 
     # -- the child ---------------------------------------------------------------------------
 
-    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
-        process = self._process
-        if process is None or process.stdin is None or process.stdout is None:
-            raise MemrepoError(_BROKE)
-        return process.stdin, process.stdout
-
     def _say(self, *parts: bytes) -> None:
-        try:
-            self._pipes()[0].write(b"".join(parts))
-        except BrokenPipeError:
-            raise MemrepoError(_BROKE) from None
+        self._process.stdin.write(b"".join(parts))
 
     def _told(self) -> str:
         """Return the id of what was written last."""
-        into, out = self._pipes()
-        try:
-            into.write(b"get-mark :%d\n" % self._marks)
-            into.flush()
-        except BrokenPipeError:
-            raise MemrepoError(_BROKE) from None
-        if not (said := out.readline().decode().strip()):
+        self._say(b"get-mark :%d\n" % self._marks)
+        self._process.stdin.flush()
+        said: str = self._process.stdout.readline().decode().strip()
+        if not said:
             raise MemrepoError(_BROKE)
         self._marked[said] = f":{self._marks}"
         return said

@@ -13,8 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memrepo.store.light import call
-
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
 
@@ -117,13 +115,13 @@ def _may_have(repo: Repo, names: Iterable[str]) -> bool:
 
 def put(repo: Repo, key: str, value: str) -> None:
     """Set a per-clone setting."""
-    call(repo, "config", "--local", key, value)
+    repo.light.ask("config", "--local", key, value)
     repo.config.forget()
 
 
 def drop(repo: Repo, key: str) -> None:
     """Remove a per-clone setting; one that is not set is no error."""
-    call(repo, "config", "--local", "--unset-all", key, no=_NOT_SET)
+    repo.light.ask("config", "--local", "--unset-all", key, no=_NOT_SET)
     repo.config.forget()
 
 

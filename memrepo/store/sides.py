@@ -12,7 +12,6 @@ import msgspec
 from memrepo.core.state import Files, State
 from memrepo.merge.states import Facts, virtual_base
 from memrepo.store import history
-from memrepo.store.light import call
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
@@ -88,11 +87,11 @@ def _differing(store: Repository, bases: Sequence[str], tip: str) -> set[str]:
 def last_commit(repo: Repo, tip: str, bases: Sequence[str], *paths: str) -> str:
     """Return the newest commit of a side that wrote or removed one of the paths, or its tip."""
     names = [path for path in dict.fromkeys(paths) if path]
-    walk = ["log", "-1", "--topo-order", "--no-merges", "--no-show-signature", "--format=%H", tip]
-    found = call(repo, *walk, *(f"^{base}" for base in bases), "--", *names).strip()
+    span = (tip, *(f"^{base}" for base in bases))
+    found = repo.git.rev_list("-1", "--topo-order", "--no-merges", *span, "--", *names)
     return found or tip
 
 
 def count(repo: Repo, tip: str, *without: str) -> int:
     """Return how many commits a tip has that others do not."""
-    return int(call(repo, "rev-list", "--count", tip, *(f"^{one}" for one in without if one)))
+    return int(repo.git.rev_list("--count", tip, *(f"^{one}" for one in without if one)))

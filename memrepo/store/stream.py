@@ -17,7 +17,7 @@ import msgspec
 
 from memrepo.core.errors import MemrepoError
 from memrepo.core.state import Effect
-from memrepo.store.light import GitFailed, call
+from memrepo.store.light import GitFailed
 from memrepo.store.settings import person
 
 if TYPE_CHECKING:
@@ -158,23 +158,22 @@ def refuse_unsigned(repo: Repo) -> None:
     """
     if not wants_signature(repo):
         return
-    empty = call(repo, "mktree").strip()
+    empty = repo.light.ask("mktree").strip()
     stamp = "1000000000 +0000"
     who = {**_who("AUTHOR", COMMITTER, stamp), **_who("COMMITTER", COMMITTER, stamp)}
     try:
-        call(repo, "commit-tree", _switch(repo), "-m", "a trial", empty, env=who)
+        repo.light.ask("commit-tree", _switch(repo), "-m", "a trial", empty, env=who)
     except GitFailed as error:
         raise CannotSign(error.said) from error
 
 
 def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ...]) -> str:
     """Make the merge at `ref` once more with a signature; return the new tip. Raises CannotSign."""
-    tree, *parents = call(repo, "rev-parse", f"{tip}^{{tree}}", f"{tip}^1", f"{tip}^2").split()
+    tree, *parents = repo.light.ask("rev-parse", f"{tip}^{{tree}}", f"{tip}^1", f"{tip}^2").split()
     stamp = f"{int(chain.when.timestamp())} +0000"
     words = [word for parent in parents for word in ("-p", parent)]
     try:
-        made = call(
-            repo,
+        made = repo.light.ask(
             "commit-tree",
             _switch(repo),
             *words,
@@ -187,7 +186,7 @@ def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ..
         ).strip()
     except GitFailed as error:
         raise CannotSign(error.said) from error
-    call(repo, "update-ref", ref, made, tip)
+    repo.light.ask("update-ref", ref, made, tip)
     return made
 
 
@@ -214,15 +213,11 @@ def verdicts(repo: Repo, commits: Sequence[str]) -> dict[str, str]:
     """Return git's verdict (`%G?`) for each commit that carries a signature."""
     if not commits:
         return {}
-    raw = call(
-        repo,
-        "-c",
-        "log.showSignature=false",
-        "log",
+    raw: str = repo.git.log(
         "--no-walk=unsorted",
         "--stdin",
         "--format=%H %G?",
-        lines=[f"{commit}\n" for commit in commits],
+        istream="".join(f"{commit}\n" for commit in commits),
     )
     pairs = (line.split(" ") for line in raw.splitlines())
     return {commit: letter for commit, letter in pairs if letter != "N"}

@@ -27,7 +27,6 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.times import asked
 from memrepo.store.history import Entry, touching
-from memrepo.store.light import call
 from memrepo.store.repo import Repository
 from memrepo.store.tree import contents, file_at
 
@@ -80,14 +79,14 @@ def commit_at(store: Repository, head: str, word: str, zone: tzinfo) -> str:
         return commit
     # Git's own reader of dates guesses; the plumbing takes the second itself. None is negative.
     seconds = int(moment.timestamp())
-    walk = ("rev-list", "--first-parent")
+    git = store.repo.git
     found = ""
     if seconds >= 0:
-        found = call(store.repo, *walk, "-1", f"--min-age={seconds}", head, "--").strip()
+        found = git.rev_list("--first-parent", "-1", f"--min-age={seconds}", head, "--")
     if not found:
-        first = call(store.repo, *walk, "--max-parents=0", head, "--").split()
-        roots = first or call(store.repo, *walk, "--reverse", head, "--").split()[:1]
-        shallow = call(store.repo, "rev-parse", "--is-shallow-repository").strip() == "true"
+        first = git.rev_list("--first-parent", "--max-parents=0", head, "--").split()
+        roots = first or git.rev_list("--first-parent", "--reverse", head, "--").split()[:1]
+        shallow = git.rev_parse("--is-shallow-repository") == "true"
         raise BeforeHistory(word, store.commit_time(roots[-1]), zone, shallow=shallow)
     return found
 
@@ -102,9 +101,7 @@ class Lost(msgspec.Struct, frozen=True, kw_only=True):
 
 def removed_by(repo: Repo, commit: str, layout: Layout) -> list[Lost]:
     """Return the memory files that one commit removed, as they were before it."""
-    raw = call(
-        repo,
-        "diff-tree",
+    raw = repo.git.diff_tree(
         "-r",
         "-z",
         "--no-renames",
@@ -125,11 +122,7 @@ def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Los
     One walk over history that compares trees below one folder only, whatever removed the file.
     """
     area = layout.area("memories")
-    raw = call(
-        repo,
-        "-c",
-        "log.showSignature=false",
-        "log",
+    raw = repo.git.log(
         "--diff-filter=D",
         "--no-renames",
         "--name-only",
@@ -241,9 +234,7 @@ def _elsewhere(repo: Repo, versions: Sequence[Version], layout: Layout, id_: str
 
 def _moved(repo: Repo, entry: Entry, layout: Layout, id_: str, side: str) -> Iterator[str]:
     """Yield files that one commit deleted (or added) and that held this memory."""
-    raw = call(
-        repo,
-        "diff-tree",
+    raw = repo.git.diff_tree(
         "-r",
         "-z",
         "--no-renames",

@@ -15,7 +15,6 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.state import Effect
 from memrepo.store.foreign import collisions
-from memrepo.store.light import call
 from memrepo.store.remote import Hub, pause
 from memrepo.store.repo import Repository
 from memrepo.store.stream import Chain, Commit, Pick
@@ -83,7 +82,7 @@ def carry(
             pause(ours or tip, turn)
             continue
         if tip and tip != theirs:
-            call(store.repo, "update-ref", own, tip)
+            store.repo.git.update_ref(own, tip)
         if tip == ours or _moved(store, ref, tip, ours):
             return carried
     raise LedgerBusy(hub.name)
@@ -92,7 +91,7 @@ def carry(
 def _moved(store: Repository, ref: str, tip: str, ours: str) -> bool:
     """Set our ledger to the union, unless something was written to it meanwhile."""
     none = "0" * len(tip)
-    call(store.repo, "update-ref", ref, tip, ours or none, forgive=True)
+    store.repo.git.update_ref(ref, tip, ours or none, with_exceptions=False)
     return store.repo.refs.id(ref) == tip
 
 

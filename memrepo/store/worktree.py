@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memrepo.core.errors import MemrepoError
-from memrepo.store.light import GitFailed, ask, call
+from memrepo.store.light import GitFailed
 from memrepo.store.lock import index_lock
 from memrepo.store.scratch import scratch
 from memrepo.store.tree import is_text, read_blob
@@ -44,7 +44,6 @@ _STATUS = (
     # The untracked cache goes by this setting: what an option asks it leaves to a new listing.
     "-c",
     "status.showUntrackedFiles=all",
-    "--literal-pathspecs",
     "status",
     "--porcelain",
     "-z",
@@ -209,12 +208,15 @@ class WorkTree:
         Git refuses where a file differs from both, and leaves all of them as they are.
         """
         words = ("read-tree", "-m", "-u", base or self._empty, tip)
-        done = self.repo.light.run(words, held=held, env=self._env)
-        if done.returncode > 0:  # a file that was touched and not changed counts as changed
-            self.repo.light.run(("update-index", "-q", "--refresh"), held=held, env=self._env)
-            call(self.repo, *words, held=held, env=self._env)
-        elif done.returncode:
-            raise GitFailed("read-tree", "", done.returncode)
+        git = self.repo.light
+        try:
+            git.ask(*words, held=held, env=self._env)
+        except GitFailed as error:
+            if error.code < 0:
+                raise
+            # A file that was touched and not changed counted as changed.
+            git.ask("update-index", "-q", "--refresh", held=held, env=self._env, forgive=True)
+            git.ask(*words, held=held, env=self._env)
 
     def changed(self, base: str, tip: str) -> dict[str, Sides]:
         """Return what differs between two commits, by path; an empty one stands for no files."""
@@ -241,7 +243,7 @@ class WorkTree:
 
     def _differing(self, commit: str) -> Mapping[str, str]:
         words = ("diff-index", "--cached", "--no-renames", "--name-status", "-z")
-        parts = ask(self.repo, *words, commit or self._empty, "--").split("\0")
+        parts = self.repo.light.ask(*words, commit or self._empty, "--").split("\0")
         rows = list(zip(parts[1::2], parts[0::2], strict=False))
         return {**dict(rows), **{path: letter for path, letter in rows if letter == "U"}}
 
@@ -252,8 +254,7 @@ class WorkTree:
         untracked repository inside this one is a path that ends in a slash.
         """
         tops = sorted({path.split("/", 1)[0] for path in paths})
-        raw = call(
-            self.repo,
+        raw = self.repo.light.ask(
             "status",
             "--porcelain",
             "-z",
@@ -278,15 +279,13 @@ class WorkTree:
         missing = [path for path in paths if self._stat(path) is None]
         if not missing:
             return []
-        found = self.repo.light.ask(
-            "--literal-pathspecs", "ls-files", "--deleted", "-z", "--", *missing
-        )
+        found = self.repo.light.ask("ls-files", "--deleted", "-z", "--", *missing)
         return sorted(filter(None, found.split("\0")))
 
     def staged(self) -> dict[str, Staged]:
         """Return the index by path."""
         found = {}
-        for entry in call(self.repo, "ls-files", "-v", "--stage", "-z").split("\0")[:-1]:
+        for entry in self.repo.light.ask("ls-files", "-v", "--stage", "-z").split("\0")[:-1]:
             head, path = entry.split("\t", 1)
             tag, mode, blob, _ = head.split(" ")
             found[path] = Staged(mode=mode, blob=blob, hidden=tag.islower() or tag == "S")
@@ -385,13 +384,15 @@ class WorkTree:
             for path, blob in blobs.items()
         ]
         if lines:
-            call(self.repo, "update-index", "-z", "--index-info", lines=lines, env=self._env)
+            self.repo.light.ask("update-index", "-z", "--index-info", lines=lines, env=self._env)
 
     def restore(self, paths: Iterable[str]) -> None:
         """Write files as the index has them."""
         lines = [f"{path}\0" for path in paths]
         if lines:
-            call(self.repo, "checkout-index", "--force", "-q", "-u", "-z", "--stdin", lines=lines)
+            self.repo.light.ask(
+                "checkout-index", "--force", "-q", "-u", "-z", "--stdin", lines=lines
+            )
 
     def remove(self, path: str) -> None:
         """Delete a file, and the folders that empties."""
@@ -408,7 +409,7 @@ class WorkTree:
         # Some at a time: what git says of all paths of a first run is more than their names.
         for at in range(0, len(asked), _ASKED):
             lines = (f"{path}\0" for path in asked[at : at + _ASKED])
-            raw = call(self.repo, "check-attr", "-z", "--stdin", "filter", lines=lines)
+            raw = self.repo.light.ask("check-attr", "-z", "--stdin", "filter", lines=lines)
             parts = raw.split("\0")
             for path, value in zip(parts[0::3], parts[2::3], strict=False):
                 if value not in ("unspecified", "unset"):
@@ -452,7 +453,9 @@ class WorkTree:
         """Return the id that `git add` would give: line ends may be translated (core.autocrlf)."""
         if "\n" in path:
             return ""
-        said = call(self.repo, "hash-object", "--stdin-paths", lines=[f"{path}\n"], forgive=True)
+        said = self.repo.light.ask(
+            "hash-object", "--stdin-paths", lines=[f"{path}\n"], forgive=True
+        )
         return said.strip()
 
     def cut_short(self, path: str, blob: str) -> bool:
@@ -474,13 +477,13 @@ class WorkTree:
 
     @cached_property
     def _empty(self) -> str:
-        return ask(self.repo, "hash-object", "-t", "tree", os.devnull).strip()
+        return self.repo.light.ask("hash-object", "-t", "tree", os.devnull).strip()
 
     @cached_property
     def _object_format(self) -> str:
         if head := self.repo.refs.head:
             return "sha1" if len(head) == 40 else "sha256"
-        return ask(self.repo, "rev-parse", "--show-object-format").strip()
+        return self.repo.light.ask("rev-parse", "--show-object-format").strip()
 
 
 def _hash(name: str) -> Any:

@@ -80,7 +80,7 @@ def look(work: Work, word: str, only: Sequence[Group]) -> Found:
     span = (tip, f"^{base}") if base else (tip,)
     return Found(
         problems=tuple(sorted(dict.fromkeys(found), key=lambda p: (p.path, p.line, p.column))),
-        commits=int(git.ask("rev-list", "--count", *span)),
+        commits=int(store.repo.git.rev_list("--count", *span)),
         files=len(files) + len(scene.gone),
     )
 
@@ -144,7 +144,7 @@ def _by_hand(
     runs = landings(repo, tree.commit, tree.layout, tree.blobs)
     made = {e.commit for landing in runs for e in (landing.entry, *landing.chain)}
     hands = [hand.id for hand in hand_commits(repo.light, revisions) if hand.id not in made]
-    if len(hands) == int(repo.light.ask("rev-list", "--count", "--no-merges", revisions)):
+    if len(hands) == int(repo.git.rev_list("--count", "--no-merges", revisions)):
         yield from registry.problems(whole, ["derived"])
         return
     commits: dict[str, list[tuple[str, str, str]]] = {}

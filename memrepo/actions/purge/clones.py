@@ -17,7 +17,6 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.store import purges, quarantine
-from memrepo.store.light import ask, call
 from memrepo.store.purges import KeyMissing, Receipt
 from memrepo.store.remote import OWN, Hub, HubUnreachable, NoRemote, UnfitRemote, hub_of
 from memrepo.store.rewrite import read_history
@@ -169,9 +168,9 @@ def refuse_old(work: Work, hub: Hub, tip: str, kept: str) -> None:
     moved: Mapping[str, str] = purges.moved(repo)
     if not moved or not tip:
         return
-    new = ask(repo, "rev-list", tip, "--not", "HEAD").split()
+    new = repo.git.rev_list(tip, "--not", "HEAD").split()
     old = [commit for commit in new if commit in moved]
     if old:
         hub.forget(kept)
-        call(repo, "prune", "--expire=now")
+        repo.git.prune("--expire=now")
         raise OldHistory(hub, len(old))

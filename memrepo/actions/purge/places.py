@@ -13,7 +13,7 @@ from memrepo.actions.work import Work
 from memrepo.core.layout import Layout
 from memrepo.merge.purging import Edit
 from memrepo.store import quarantine, settings
-from memrepo.store.light import Git, ask
+from memrepo.store.light import Git
 from memrepo.store.objects import names
 from memrepo.store.purges import Count
 from memrepo.store.rewrite import History, Said
@@ -135,7 +135,7 @@ def _in_words(edit: Edit, said: Said) -> Iterator[Place]:
 
 def _of_refs(scope: _Scope) -> Iterator[Place]:
     repo, edit = scope.work.store.repo, scope.edit
-    for name in ask(repo, "for-each-ref", "--format=%(refname)").split():
+    for name in repo.git.for_each_ref("--format=%(refname)").split():
         yield Place(kind="ref name", where=edit.path(name), hits=len(edit.spans(name)))
     for name, text in quarantine.logs(repo):
         yield Place(kind="reflog", where=edit.path(name), hits=edit.holds(text.encode()))

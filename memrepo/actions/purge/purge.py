@@ -34,7 +34,7 @@ from memrepo.merge.purged_ids import File, with_ids, with_words
 from memrepo.merge.purging import WORD, Edit, is_page
 from memrepo.store import purges, quarantine
 from memrepo.store.clone import clone_id
-from memrepo.store.light import Git, call
+from memrepo.store.light import Git
 from memrepo.store.purges import Receipt
 from memrepo.store.quarantine import Plan
 from memrepo.store.remote import OWN
@@ -199,7 +199,7 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
 
 
 def _told(work: Work, receipt: Receipt, plan: Plan, found: Sequence[Place]) -> Result:
-    hub = bool(call(work.store.repo, "remote").strip())
+    hub = bool(work.store.repo.git.remote().strip())
     return Result(
         receipt=receipt.id,
         places=tuple(found),

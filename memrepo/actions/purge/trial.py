@@ -17,7 +17,7 @@ from memrepo.actions.verbs import VERBS
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.store import quarantine
-from memrepo.store.light import Git
+from memrepo.store.door import Door
 from memrepo.store.quarantine import Plan
 
 TRIED = ("doctor", "run", "revert", "sync")
@@ -92,24 +92,24 @@ def _sound(result: Any) -> tuple[str, ...]:
 def _copy(work: Work, where: Path, objects: Path, refs: Mapping[str, str], head: str) -> None:
     """Make a work tree of its own that borrows its objects, with an empty hub."""
     repo = work.store.repo
-    with Git(where.parent) as git:
-        form = f"--object-format={'sha256' if len(next(iter(refs.values()))) == 64 else 'sha1'}"
-        git.ask("init", "--quiet", form, str(where))
-        git.ask("init", "--quiet", form, "--bare", str(where / ".git" / "hub.git"))
+    form = f"--object-format={'sha256' if len(next(iter(refs.values()))) == 64 else 'sha1'}"
+    repo.git.init("--quiet", form, str(where))
+    repo.git.init("--quiet", form, "--bare", str(where / ".git" / "hub.git"))
     borrowed = where / ".git" / "objects" / "info" / "alternates"
     borrowed.write_text(f"{objects.resolve()}\n", encoding="utf-8")
     hub = where / ".git" / "hub.git" / "objects" / "info" / "alternates"
     hub.write_text(f"{objects.resolve()}\n", encoding="utf-8")
-    with Git(where) as git:
-        lines = (f"create {name} {id_}\n" for name, id_ in refs.items() if name != "HEAD")
-        git.ask("update-ref", "--stdin", fed="".join(lines).encode("utf-8", "surrogateescape"))
-        if head.startswith("refs/"):
-            git.ask("symbolic-ref", "HEAD", head)
-        else:
-            git.ask("update-ref", "--no-deref", "HEAD", head)
-        for name in _SETTINGS:
-            if value := repo.config.get(name):
-                git.ask("config", name, value)
-        git.ask("config", "remote.trial.url", str(where / ".git" / "hub.git"))
-        git.ask("config", "remote.trial.fetch", "+refs/heads/*:refs/remotes/trial/*")
-        git.ask("reset", "--hard", "--quiet")
+    git = Door(where)
+    lines = (f"create {name} {id_}\n" for name, id_ in refs.items() if name != "HEAD")
+    git.update_ref("--stdin", istream="".join(lines))
+    if head.startswith("refs/"):
+        git.symbolic_ref("HEAD", head)
+    else:
+        git.update_ref("--no-deref", "HEAD", head)
+    settings = {name: repo.config.get(name) for name in _SETTINGS}
+    settings["remote.trial.url"] = str(where / ".git" / "hub.git")
+    settings["remote.trial.fetch"] = "+refs/heads/*:refs/remotes/trial/*"
+    for name, value in settings.items():
+        if value:
+            git.config(name, value)
+    git.reset("--hard", "--quiet")

@@ -17,7 +17,6 @@ from memrepo.core.needles import Needle, keyed, mac, needles_of
 from memrepo.merge.purged_ids import with_words
 from memrepo.merge.purging import Edit
 from memrepo.store import purges, quarantine
-from memrepo.store.light import ask
 from memrepo.store.purges import KeyMissing, Receipt
 from memrepo.store.rewrite import History, read_history
 
@@ -84,7 +83,7 @@ def _key(receipt: Receipt) -> bytes:
 def _old_tips(work: Work, receipt: Receipt) -> list[str]:
     """Return the refs here that are still at what they were before."""
     key = purges.key_of(receipt.key)
-    rows = ask(work.store.repo, "for-each-ref", "--format=%(objectname) %(refname)").splitlines()
+    rows = work.store.repo.git.for_each_ref("--format=%(objectname) %(refname)").splitlines()
     kept = set(receipt.tips_after.values())
     before = set(receipt.tips_before)
     return [

@@ -14,7 +14,6 @@ from memrepo.actions.review.comparison import NothingToCompare, Span, review_of,
 from memrepo.actions.work import Work
 from memrepo.core.differences import Kind
 from memrepo.core.errors import UsageError
-from memrepo.store.light import ask
 from memrepo.views.html import GENERATOR
 from memrepo.views.review import ChangeRecord, Review, Standing
 from memrepo.views.review_page import review_page
@@ -142,5 +141,5 @@ def _patch(work: Work, span: Span) -> Patch:
             f"{span.tip[:10]} is the first commit: git has nothing to compare",
             f"`git show {span.tip[:10]}` shows it",
         )
-    words = ("diff", "--no-ext-diff", span.base, span.tip, "--")
-    return Patch(run=span.run, diff=ask(work.store.repo, *words).removesuffix("\n"))
+    diff = work.store.repo.git.diff("--no-ext-diff", span.base, span.tip, "--")
+    return Patch(run=span.run, diff=diff)

@@ -47,9 +47,9 @@ MAX_PER_HEADING = 2
 """So many lines of one file come from below one heading, while the parts are filled at first."""
 AGAIN = 0.6
 """What each line that is chosen already takes from the score of others below its heading."""
-POOR, LEAST = 1.5, 2.0
+POOR, LEAST = 1.7, 2.0
 """The scores from which a line is of its part, and from which it fills what room is left."""
-MORE, TOO_MUCH = 2, 0.4
+MORE, TOO_MUCH = 1.5, 0.4
 """So many times its room a part may have in all, and what each line beyond its room costs."""
 FRESH_SESSIONS = 3
 """A memory that was read since so many sessions is preferred among equals."""
@@ -74,8 +74,8 @@ _PASSED = ("log", "status")
 _LAST_WORDS = regex(r"(?:\([^()\n]*\)|[—–-]+ [^—–\n]{1,20})\W*\Z")
 _WORD = regex(r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}")
 _PAIR = regex(r"(?=([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}))")
-SAID = 0.6
-"""Share of the words of the shorter of two lines that makes them say the same."""
+SAID, NEARLY = 0.6, 0.8
+"""Share of the words of a line that another has, and of those of the other, which says the same."""
 LEARNED, LONG = 0.4, 500
 """The weight of the model's logit, and of how many characters on a text is long for the page."""
 _SURE = (2.0, 1.2, 0.4, -0.6)
@@ -124,11 +124,12 @@ def compose(
     found = [one for memory in claims if (one := _candidate(memory, names, house, accesses, now))]
     found.sort(key=lambda one: one.order)
     chosen: list[_Candidate] = []
-    for part in PARTS:
+    for part in ("agent", *PARTS):  # what else gives the agent's name is not the person's
         if part != "fact" or len(claims) >= FILLED_FROM:
             least = LEAST if part == "fact" else POOR
             mine = [one for one in found if one.line.part == part and one.score >= least]
-            _choose(chosen, mine, min(budget, len(chosen) + ROOM[part]), MAX_PER_HEADING)
+            room = ROOM[part] - sum(one.line.part == part for one in chosen)
+            _choose(chosen, mine, min(budget, len(chosen) + room), MAX_PER_HEADING)
     if len(claims) >= FILLED_FROM:
         good = [one for one in found if one.score >= LEAST]
         _choose(chosen, good, budget, budget)
@@ -172,10 +173,12 @@ def _read_words(memory: Memory) -> frozenset[str]:
 
 
 def _is_said(own: frozenset[str], texts: Iterable[frozenset[str]]) -> bool:
-    """Tell whether a line has all of some words, or most of these and of its own."""
+    """Tell whether a line has most of some words, or has hardly any beside them."""
     for other in texts:
-        shared, least = len(own & other), min(len(own), len(other))
-        if own and (shared == len(own) or (shared >= 3 and shared >= SAID * least)):
+        shared = len(own & other)
+        if own and (shared >= SAID * len(own) and (shared >= 3 or shared == len(own))):
+            return True
+        if shared >= 4 and shared >= NEARLY * len(other):
             return True
     return False
 
@@ -199,7 +202,8 @@ def is_about_person(memory: Memory) -> bool:
 def owner_of(memory: Memory) -> str:
     """Return the name of whom a memory's file is about, where that is a person's or the agent's."""
     owner, _, file = memory.text("context").partition(SEPARATOR)
-    return owner if file and _is_of(memory, (*PERSONS, *AGENTS)) else ""
+    is_file = any(f.rpartition("/")[2] == f"{owner}.md" for f in memory.files)
+    return owner if file and not is_file and _is_of(memory, (*PERSONS, *AGENTS)) else ""
 
 
 class _Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -250,12 +254,14 @@ def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collectio
     score = LEARNED * max(-4.0, min(4.0, logit))
     score -= 0.5 * len(_PASSING & set(signs)) + 0.8 * len(_POINTING & set(signs))
     score -= 0.6 * (len(memory.body) > LONG)
-    is_late = words().sentences["now"].search(unit.headings[-1])
+    told = _FIELD.match(memory.body.partition("\n")[0])
+    is_done = told and words().sentences["done"].search(told["value"])
+    is_late = is_done or words().sentences["now"].search(unit.headings[-1])
     score += 0.5 * bool(_STRESSED.search(memory.body)) - 0.5 * bool(is_late)
-    return score + 2.0 * _gives_name(memory) - 0.8 * bool(_ONLY_WHERE.search(memory.body))
+    return score + 2.0 * gives_name(memory) - 1.5 * bool(_ONLY_WHERE.search(memory.body))
 
 
-def _gives_name(memory: Memory) -> bool:
+def gives_name(memory: Memory) -> bool:
     """Tell whether a memory begins with a field that gives a name."""
     return field_of(memory.body.partition("\n")[0].lstrip("-*+ "))[0].lower() in words().names
 
@@ -263,15 +269,17 @@ def _gives_name(memory: Memory) -> bool:
 def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Part:
     if kind in _NEVER or section in _OVER or _EMPTY & signs or not _says_something(memory):
         return ""
-    is_fact = memory.type in ("identity", "relationship", "fact") or _gives_name(memory)
+    is_fact = memory.type in ("identity", "relationship", "fact") or gives_name(memory)
     if _is_of(memory, PERSONS) and (is_fact or memory.type == "constraint"):
         if section == "preference":
             return "preference"
         if is_fact:
             return "person"
     if _is_of(memory, AGENTS) and is_fact:
-        is_rule = "ban" in signs and memory.type == "fact" and not _gives_name(memory)
+        is_rule = "ban" in signs and memory.type == "fact" and not gives_name(memory)
         return "rule" if is_rule else "agent"
+    if kind == "memory" and gives_name(memory):
+        return "person"
     passing = section in _PASSED or signs & {"done", "now"}
     match memory.type:
         case "identity" | "relationship" if kind in ("memory", "profile") or not memory.sources:
@@ -315,13 +323,15 @@ def _candidate(
 ) -> _Candidate | None:
     seen = memory.made(_seen)
     home = house.holds(seen.place[0])
-    if home is None and is_about_person(memory):
-        home = 0.0  # what another agent's file says of the person
+    if home is None and is_about_person(memory) and gives_name(memory):
+        home = 0.0  # another agent's file names the person too
     if not seen.part or home is None or (seen.part == "promise" and _is_past(memory.body, now)):
         return None
     text = f"{memory.body} {memory.text('context')}".lower()
     is_ours = any(name in text for name in names)
-    if not is_ours and (seen.sure == UNSURE or (seen.part == "rule" and seen.sure == LOW)):
+    is_strange = seen.part == "person" and seen.sure == GOOD and names
+    is_unsure = seen.sure == UNSURE or (seen.part == "rule" and seen.sure == LOW)
+    if not is_ours and (is_unsure or is_strange):
         return None
     last = accesses.of(memory.id).last
     is_read = last is not None and accesses.sessions_since(last, now) < FRESH_SESSIONS
@@ -350,9 +360,10 @@ class _House(msgspec.Struct, frozen=True, kw_only=True):
 
     def holds(self, resource: str) -> float | None:
         """Return what a file's place adds to a score; None for a file of another agent."""
-        folder = resource.rpartition("/")[0]
+        folder, _, name = resource.rpartition("/")
         if not resource or folder in self.own:
-            return 1.0
+            kept = name in HOME_FILES or path_kind(name) in ("rules", "decisions")
+            return 1.0 if kept or not resource else 0.5
         parts = folder.split("/")
         above = {"/".join(parts[: n + 1]) for n in range(len(parts))}
         return None if above & self.others else 0.0
@@ -411,10 +422,18 @@ _ASIDE = regex(r"^\s*_[^_\n]+_\s*$")
 def _says_something(memory: Memory) -> bool:
     if memory.body.lstrip().startswith(("|", "```")) or "[redacted:" in memory.body:
         return False  # a table or an account is looked up, and not begun a day with
-    text = memory.body.partition("\n```")[0].strip("-*_ \n")
+    text = before_code(memory.body).strip("-*_ \n")
     is_aside = text.startswith("(") and text.endswith(")")
     is_given_at_all = not is_aside and any(map(is_given, text.split("\n")))
     return is_given_at_all and without_secrets(memory.body) == memory.body
+
+
+def before_code(text: str) -> str:
+    """Return a text as far as its first block of code."""
+    return _FENCE.split(text, maxsplit=1)[0]
+
+
+_FENCE = regex(r"\n[ \t]*(?:[-*+][ \t]+)?```")
 
 
 def is_given(line: str) -> bool:

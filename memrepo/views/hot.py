@@ -19,6 +19,8 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.first_page import (
     SEPARATOR,
+    before_code,
+    gives_name,
     is_about_person,
     is_given,
     order_of,
@@ -29,6 +31,7 @@ from memrepo.policies.hotcache import CRITICAL, hot_of, is_exempt, synced_at
 from memrepo.policies.rules import HotRules
 from memrepo.read.dates import find_clock, is_date_heading
 from memrepo.read.kinds import path_kind, section_kind
+from memrepo.read.thoughts import field_of
 from memrepo.read.words import words
 
 _ORDER = (
@@ -156,7 +159,7 @@ def _section(memory: Memory) -> str:
     """Return under which heading a memory is: that of its part of the page, or its layer."""
     part = part_of(memory)
     if part == "person" and not is_about_person(memory):
-        return memory.layer  # a person's, or the agent's
+        return memory.layer if memory.layer in _ORDER[:2] else "user"
     return _SECTIONS.get(part, memory.layer)
 
 
@@ -196,7 +199,7 @@ def condensed(memory: Memory) -> str:
     to be understood is in front. Arrows of tags are taken out: a memory must not be able to forge
     one. A placeholder stands for a secret, whatever its line allows: agents read this.
     """
-    said = without_secrets(memory.body).partition("\n```")[0]
+    said = without_secrets(before_code(memory.body))
     lines = [line for line in said.split("\n") if is_given(line)]
     text = _plain(lines[0]) if lines else without_secrets(memory.text("title")) or memory.slug
     for before, line in pairwise(lines):
@@ -211,6 +214,8 @@ def condensed(memory: Memory) -> str:
 def _between(before: str, line: str) -> str:
     """Return what joins two lines: a list's items are kept apart, what introduces it is not."""
     end = before.rstrip("*_ ")
+    if field_of(before)[0] and field_of(line)[0]:
+        return " · "
     if end.endswith((":", "：")) or not (_is_item(before) or _is_item(line)):
         return " "
     return " · " if _is_item(before) or end.endswith(_STOPS) else ": "
@@ -243,32 +248,31 @@ def _cut(text: str) -> str:
 def _about(memory: Memory, text: str) -> str:
     """Return what a text is about where it does not say so itself: a person, a thing, a project."""
     context = memory.text("context")
-    if not context or not memory.sources:
+    if not context or not memory.sources or gives_name(memory):
         return ""
     last = context.rpartition(SEPARATOR)[2].rstrip(":：* ")
     first = _FIRST.match(text)
-    if section_kind([last]) == "ban" and first and not words().sentences["ban"].search(first[0]):
+    is_ban = first and words().sentences["ban"].search(first[0]) and "\n" not in memory.body
+    if section_kind([last]) == "ban" and not is_ban:
         return last[:LABEL_LENGTH]  # without it the text would read as a wish
-    if owner := owner_of(memory):
-        return "" if _shares_word(owner, text) else owner
-    name = memory.first[0].rpartition("/")[2].removesuffix(".md")
+    owner, name = owner_of(memory), memory.first[0].rpartition("/")[2].removesuffix(".md")
     parts = context.split(SEPARATOR)
     headings = parts[parts.index(name) + 1 :] if name in parts else parts
     if part_of(memory) == "project" and path_kind(memory.first[0]) == "project":
         labels = headings[:1] or [name]
-    else:
-        labels = headings[:0:-1]  # the nearest first, without the file's title
+    else:  # the nearest first, without the file's title; a person's nearest only
+        labels = headings[:0:-1][: 1 if owner else None]
     for label in labels:
         if not (is_date_heading(label) or find_clock(label) or section_kind([label])):
             label = _ASIDE.sub("", label).strip("-–—:：*# ")
             shown = label != name and 2 < len(label) <= LABEL_LENGTH
             return label if shown and not _shares_word(label, text) else ""
-    return ""
+    return owner if not _shares_word(owner, text) else ""
 
 
 def _shares_word(label: str, text: str) -> bool:
     known = text.lower()
-    return any(word in known for word in _WORD.findall(label.lower()))
+    return label.lower() in known or any(word in known for word in _WORD.findall(label.lower()))
 
 
 LINE_LENGTH, LABEL_LENGTH = 230, 40
@@ -278,5 +282,5 @@ _MARKS = regex(r"^(?:[-*+>]\s+|\d+[.)]\s+|#{1,6}\s+)*(?:\[[ xX]\]\s+)?")
 _STOPS = (".", "!", "?", "。", "！", "？")
 _FIRST = regex(r"[^.!?。！？·;]*")
 _END = regex(r"(\w[\w)*\"”’]{2,}[.!?](?=\s)|[。！？；]|.(?= · ))")
-_ASIDE = regex(r"\s*[(（][^()（）]*[)）]\s*$")
+_ASIDE = regex(r"^\s*\d+[.)]\s*|\s*[(（][^()（）]*[)）]\s*$")
 _WORD = regex(r"[^\W_]{2,}")

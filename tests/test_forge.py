@@ -18,7 +18,7 @@ from driving import LATER, assert_sound, done, git, memories, memrepo, subjects,
 
 from memrepo.assets import asset
 from memrepo.core.problems import Problem
-from memrepo.views import findings
+from memrepo.faces.text import check
 
 ROOT = Path(__file__).resolve().parents[1]
 FORGE = asset("templates", "forge")
@@ -196,7 +196,7 @@ FOUND = (
 
 
 def test_annotations_are_one_line_each_and_escaped() -> None:
-    first, second = findings.log_marks(FOUND).split("\n")
+    first, second = check.log_marks(FOUND).split("\n")
     where = "file=a b/ü%2C%3A%25.md,line=3,col=7,title=frontmatter-value"
     assert first == f"::error {where}::found 'x'%0Ay"
     assert second.startswith("::warning file=b.md,title=body-line::")
@@ -204,11 +204,11 @@ def test_annotations_are_one_line_each_and_escaped() -> None:
 
 def test_control_characters_keep_no_form_from_being_read() -> None:
     odd = (Problem(path="x.md", rule="r", message="a\0b\x1b[31m\ud800\uffffc"),)
-    assert "\x1b" not in findings.log_marks(odd) + findings.markdown(odd, "1 file")
+    assert "\x1b" not in check.log_marks(odd) + check.markdown(odd, "1 file")
 
 
 def test_markdown_shows_what_a_file_says_as_code_only() -> None:
-    text = findings.markdown(FOUND, "2 files")
+    text = check.markdown(FOUND, "2 files")
     assert "**Rules are broken.** 2 files: 1 error, 1 warning." in text
     row = text.splitlines()[-1]
     assert row == "| `b.md` | warning: `body-line` | `'@ann' \\| <b> '' (fix: cut)` |"
@@ -216,7 +216,7 @@ def test_markdown_shows_what_a_file_says_as_code_only() -> None:
 
 def test_a_review_of_any_size_fits_into_a_comment(clone: Path) -> None:
     many = [msgspec.structs.replace(FOUND[1], path="p" * 300, message="m" * 500)] * 500
-    table = findings.markdown(many, "2 files")
+    table = check.markdown(many, "2 files")
     assert "450 more are in the log." in table
     body = "x `y` | z\n\n" * 30_000
     hubs.commit(clone, "much", **{GOOD: MEMORY + body})

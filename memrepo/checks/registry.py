@@ -7,18 +7,14 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from memrepo.checks import (
-    body_links,
     characters,
     corrections,
     derived,
     headers,
-    hot_budget,
     links,
-    manifests,
     memories,
     messages,
     secrets,
-    sizes,
     tags,
     transitions,
 )
@@ -33,17 +29,17 @@ _FAMILIES: tuple[tuple[tuple[Rule, ...], Finder], ...] = (
     (corrections.RULES, corrections.find),
     (tags.RULES, tags.find),
     (links.RULES, links.find),
-    (body_links.RULES, body_links.find),
+    (links.BODY_RULES, links.find_in_bodies),
     (secrets.RULES, secrets.find),
     (characters.RULES, characters.find),
     (transitions.RULES, transitions.find),
     (derived.RULES, derived.find),
-    (hot_budget.RULES, hot_budget.find),
-    (manifests.RULES, manifests.find),
-    (sizes.RULES, sizes.find),
+    (derived.BUDGET_RULES, derived.find_over_budget),
+    (corrections.MANIFEST_RULES, corrections.find_in_manifests),
+    (characters.SIZE_RULES, characters.find_too_large),
 )
 """Rules and what finds them; a new family of rules is one line here."""
-REFERENCES, BUDGET, LINKS = links.find, hot_budget.find, body_links.find
+REFERENCES, BUDGET, LINKS = links.find, derived.find_over_budget, links.find_in_bodies
 """What asks for other files than one: those of a whole tree are held against these at the end."""
 ALONE: tuple[Finder, ...] = tuple(
     find for _, find in _FAMILIES if find not in (REFERENCES, BUDGET, LINKS)

@@ -20,7 +20,6 @@ from memrepo.actions.work import Call
 from memrepo.core.jsontext import without_comments
 from memrepo.core.times import parse_time
 from memrepo.faces.hosts import hook as hooking
-from memrepo.faces.hosts import sessions
 from memrepo.store import crontab
 from memrepo.store.repo import open_repository
 
@@ -303,8 +302,8 @@ def test_what_is_offered_fits_its_budget(repo: Path, monkeypatch: pytest.MonkeyP
         done(repo, "add", f"Tea {n}: " + "very good " * 100)
     told = hook(repo, monkeypatch, "UserPromptSubmit", prompt="tea " * 9000)
     text = told["hookSpecificOutput"]["additionalContext"]
-    assert len(text) / 4 <= sessions.OFFER_TOKENS
-    assert text.count("mem-") <= sessions.OFFERS
+    assert len(text) / 4 <= hooking.OFFER_TOKENS
+    assert text.count("mem-") <= hooking.OFFERS
 
 
 def test_a_hook_gives_up_at_its_deadline_and_says_so(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memrepo.actions.past.blame import Point, Setter, authors
 from memrepo.core.memory import Memory
-from memrepo.policies.authorship import Point, Setter, authors
 
 
 def memory(body: str = "", path: str = "memories/knowledge/a.md", **fields: Any) -> Memory:

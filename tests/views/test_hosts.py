@@ -6,7 +6,7 @@ from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import State, read_state
-from memrepo.views.hosts import Limits, openclaw_files
+from memrepo.views.bundles import Limits, openclaw_files
 
 WIDE = Limits(lines=200, bytes=24 * 1024)
 

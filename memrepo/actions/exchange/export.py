@@ -33,8 +33,7 @@ from memrepo.policies.hotcache import nominated
 from memrepo.store import history, telemetry
 from memrepo.store.ledger import ledger_of
 from memrepo.views.artifacts import Exported, Terms, artifacts
-from memrepo.views.bundles import jsonl, okf
-from memrepo.views.hosts import Limits, layer_pages, openclaw_files
+from memrepo.views.bundles import Limits, jsonl, layer_pages, okf, openclaw_files
 from memrepo.views.hygiene import (
     HYGIENE,
     REFCOUNT,

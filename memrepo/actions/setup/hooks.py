@@ -145,10 +145,8 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
         said = check_message.do(work, check_message.Request(file=given[0]))
         return Ran(problems=said.problems, exit=said.exit)
     if name in _AFTER:
-        from memrepo.actions.sync.catch_up import catch_up
-
         try:
-            waits = catch_up(work, name, given)
+            waits = _catch_up(work, name, given)
         except MemrepoError as error:  # git is done: what is wrong here stops nothing
             return Ran(problems=(), failed=error.message)
         return Ran(problems=waits, notices=waits)
@@ -158,3 +156,18 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
         found = pushed(work, given)
         return Ran(problems=found, exit=Exit.NO if found else Exit.DONE)
     raise UsageError(f"memrepo hooks run: {name!r} is no hook of memrepo's")
+
+
+def _catch_up(work: Work, name: str, given: Sequence[str]) -> tuple[Problem, ...]:
+    """Bring an index that is there to HEAD; return what git left for memrepo to settle."""
+    if name == "post-checkout" and (given[2:3] == ["0"] or given[:1] == given[1:2]):
+        return ()  # files, or the same commit
+    from memrepo.actions.hand_merges import announced, unsettled
+    from memrepo.actions.recall.recall import index_of
+    from memrepo.store.index import Filter
+    from memrepo.store.records import NAME
+    from memrepo.store.tables import is_built
+
+    if is_built(work.store.folder / NAME):
+        index_of(work).count(["memory"], Filter())
+    return announced(unsettled(work)) if name == "post-merge" else ()

@@ -6,6 +6,7 @@ A part can be put in twice without a second copy, and taken out of a file that w
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,8 +15,29 @@ from typing import NamedTuple
 import msgspec
 
 from memrepo.assets import asset
-from memrepo.core.blocks import with_block, without_block
 from memrepo.core.jsontext import append, put, take_away, take_out
+from memrepo.core.patterns import regex
+
+_SAYS = "(memrepo keeps this block; `memrepo agent uninstall` removes it)"
+BEGIN = f"<!-- memrepo:begin {_SAYS} -->"
+END = "<!-- memrepo:end -->"
+_BLOCK = regex(r"(?:\r?\n)?<!-- memrepo:begin.*?<!-- memrepo:end -->\r?\n?", re.DOTALL)
+_TOML_BEGIN = f"# memrepo:begin {_SAYS}"
+_TOML_END = "# memrepo:end"
+_TOML_BLOCK = regex(r"(?:\r?\n)?^# memrepo:begin.*?^# memrepo:end$\r?\n?", re.DOTALL | re.MULTILINE)
+
+
+def with_block(text: str, body: str, *, toml: bool = False) -> str:
+    """Return a text with one block of ours at its end, in place of any that it had."""
+    rest = without_block(text, toml=toml)
+    joint = "" if not rest or rest.endswith("\n") else "\n"
+    begin, end = (_TOML_BEGIN, _TOML_END) if toml else (BEGIN, END)
+    return f"{rest}{joint}{chr(10) if rest else ''}{begin}\n{body.strip()}\n{end}\n"
+
+
+def without_block(text: str, *, toml: bool = False) -> str:
+    """Return a text without our block."""
+    return (_TOML_BLOCK if toml else _BLOCK).sub("", text)
 
 
 class Servers(NamedTuple):

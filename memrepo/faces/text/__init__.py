@@ -9,6 +9,9 @@ from keyword import iskeyword
 from memrepo.actions.result import Result
 from memrepo.actions.verbs import VERBS
 
+_SHARED = {"takeback": "review", "purge": "review", "exchange": "sync"}
+"""Groups of verbs whose wordings are in the module of another group."""
+
 
 def text_of(name: str, request: object, result: Result, *, colour: bool = False) -> str:
     """Return the text of what a verb answered."""
@@ -22,6 +25,6 @@ def wording(name: str) -> Callable[..., str]:
     """
     group = VERBS[name].module.split(".")[-2] if name in VERBS else "cli"
     word = name.replace("-", "_")
-    texts = import_module(f"memrepo.faces.text.{group}")
+    texts = import_module(f"memrepo.faces.text.{_SHARED.get(group, group)}")
     found: Callable[..., str] = getattr(texts, f"{word}_" if iskeyword(word) else word)
     return found

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from memrepo.actions.recall.quotes import evidence_lines
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, counted_as, cut
-from memrepo.faces.text.takeback import revert
 from memrepo.faces.text.write import written
 
 if TYPE_CHECKING:
@@ -20,6 +19,140 @@ if TYPE_CHECKING:
     from memrepo.actions.review.disputes import Dispute
     from memrepo.actions.takeback.revert import Result as Reverted
     from memrepo.actions.write.commit import Unchanged, Written
+
+
+from typing import TYPE_CHECKING
+
+from memrepo.actions.takeback.reject import LiftedAlready, Rejections
+
+if TYPE_CHECKING:
+    from memrepo.actions.takeback import revert as reverting
+    from memrepo.actions.takeback import undo as undoing
+    from memrepo.actions.takeback.reject import Rejection
+    from memrepo.actions.write.commit import Unchanged, Written
+
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memrepo.actions.purge import purge as purging
+
+
+def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> str:
+    """Say where the value stood, what was done, and what is left for others to do."""
+    del colour
+    if result.verified is not None:
+        lines = [_verified(result)]
+    elif not result.hits:
+        lines = ["the value stands nowhere here: nothing was changed"]
+    elif request.dry_run:
+        lines = _listed(result)
+    else:
+        total = sum(result.hits.values())
+        lines = [f"purged from {counted(total, 'place', 'places')}, receipt {result.receipt}"]
+        lines += [f"  {kind:<16} {hits}" for kind, hits in result.hits.items()]
+        lines.append(
+            f"{counted(result.commits, 'commit', 'commits')} written anew; tried before: "
+            f"{', '.join(result.tried)}"
+        )
+    lines += [
+        f"left to you: {kind}, {counted(hits, 'hit', 'hits')}" for kind, hits in result.left.items()
+    ]
+    lines += [f"waits for clone {c.clone}" for c in result.clones if not c.acknowledged]
+    if result.collect:
+        lines.append(
+            f"`memrepo sync` tells the hub and the clones; then, on the hub: {result.collect}"
+        )
+    return "\n".join(lines)
+
+
+def _verified(result: purging.Result) -> str:
+    if result.verified:
+        else_ = " else" if result.left else ""
+        return f"{result.receipt}: found nowhere{else_}"
+    where = [f"  {p.kind:<16} {visible(p.where)}  {p.hits}" for p in result.places]
+    return "\n".join([f"{result.receipt}: still found", *where])
+
+
+def _listed(result: purging.Result) -> list[str]:
+    lines = []
+    for kind in dict.fromkeys(place.kind for place in result.places):
+        found = [place for place in result.places if place.kind == kind]
+        lines.append(f"{kind}: {sum(place.hits for place in found)}")
+        for place in found:
+            via = f"  ({visible(place.via)})" if place.via else ""
+            lines.append(f"  {visible(place.where)}  {place.hits}{via}")
+    return [*lines, "dry run: nothing was changed"]
+
+
+restore = written
+
+
+def revert(request: object, result: reverting.Result, *, colour: bool) -> str:
+    """Say what was taken back, or what stands in the way."""
+    del request, colour
+    name = result.name
+    if result.conflicts:
+        return _clashing(result)
+    if not result.commits:
+        said = "would touch" if result.files else "changes nothing: later work stands in all of its"
+        return f"reverting {name} {said} {counted(result.files, 'file', 'files')}"
+    before = ("file as it was before", "files as they were before")
+    kept = "later work kept" if not result.overridden else "later work reverted too"
+    later = (f"file changed, {kept}", f"files changed, {kept}")
+    files = counted(result.files, *(before if result.latest else later))
+    lines = [f"reverted {name} in {result.commits[0][:10]}: {files}"]
+    if result.overridden:
+        lines.append(f"later work that it clashed with was on {', '.join(result.overridden)}")
+    if result.together:
+        lines.append(f"with it, since they were decided together: {', '.join(result.together)}")
+    lines += [f"taken back with it, since it depended on it: {s}" for s in result.also_subjects]
+    if result.anew:
+        lines.append("its input counts as new again; what it proposes anew will wait for review")
+    return "\n".join(lines)
+
+
+def _clashing(result: reverting.Result) -> str:
+    lines = [f"{result.name} clashes with later work; nothing was written"]
+    for clash in result.conflicts:
+        on = f"  on {clash.on}" if clash.on else ""
+        lines.append(f"  {clash.kind:<14} {clash.memory}  {clash.path}{on}")
+    lines.append("--ours keeps the later work there, --theirs takes it back too")
+    if any(clash.kind == "depended-on" for clash in result.conflicts):
+        lines.append("--with-dependents takes back the later steps that depend on it")
+    return "\n".join(lines)
+
+
+def undo(request: undoing.Request, result: undoing.Result, *, colour: bool) -> str:
+    """Say what was undone, or would be, or why it cannot simply be."""
+    short = result.undone.commit[:10]
+    what, body = f"{result.undone.subject} ({short})", revert(request, result, colour=colour)
+    if result.conflicts:
+        return f"{what}\n{body}\nchoose with `memrepo revert {short} --ours` or `--theirs`"
+    if not result.commits:
+        return f"would undo {what}\n{body}"
+    return f"undid {what}\n{body}\n`memrepo undo` again brings it back"
+
+
+def reject(request: object, result: Written | Unchanged | Rejections, *, colour: bool) -> str:
+    """Say what was rejected or lifted, or list the rejections, each with its reason."""
+    if isinstance(result, Rejections):
+        return "\n".join(map(_rejection, result.rejected)) or "nothing is rejected"
+    if isinstance(result, LiftedAlready):
+        return f"{', '.join(result.keys)} is lifted already: nothing to do"
+    return written(request, result, colour=colour)
+
+
+def _rejection(stone: Rejection) -> str:
+    slug = stone.path.rsplit("/", 1)[-1].removesuffix(".md")
+    lifted = " lifted" if stone.state == "lifted" else ""
+    scope = f" in {visible(stone.scope)}" if stone.scope else ""
+    return (
+        f"{stone.key}{lifted}  {stone.at:%Y-%m-%d}  {stone.by}"
+        f"  {slug or f'{stone.memory} (no longer in the tree)'}{scope}\n"
+        f"    {visible(stone.reason)}"
+    )
+
 
 _WIDTH = 80
 

@@ -2,25 +2,244 @@
 
 from __future__ import annotations
 
+import hmac
+import shlex
 import threading
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from memrepo.actions.request import checked
+from memrepo.actions.review import accept, discard, resolve
+from memrepo.actions.review.screens import Said, Words, session_of, words_of
+from memrepo.actions.takeback import reject, revert
+from memrepo.actions.verbs import perform
 from memrepo.actions.work import Call, Work
+from memrepo.actions.write import confirm, edit, forget, pin
 from memrepo.assets import asset
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.faces.web import deeds, pages
-from memrepo.faces.web.guard import Guard
-from memrepo.faces.web.render import rendered
+from memrepo.core.secrets import concealed, without_secrets
+from memrepo.faces.text import text_of
+from memrepo.faces.web import pages
+from memrepo.views.markup import shown
+from memrepo.views.wording import in_words
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self';"
+        " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",  # with none at all a form has no origin
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+SAFE = ("GET", "HEAD")
+
+
+class Guard:
+    """The outermost layer: refuses what is not ours, and sets the headers of all answers."""
+
+    def __init__(self, app: ASGIApp, *, port: int, token: str) -> None:
+        self.app = app
+        self.hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+        self.token = token
+        self.cookie = f"memrepo-{port}"  # a browser sends cookies to all ports of a host
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or hand on a request that may pass."""
+        if scope["type"] != "http":
+            return
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+            await send(message)
+
+        await self._answer(Request(scope, receive))(scope, receive, sending)
+
+    def _answer(self, request: Request) -> ASGIApp:
+        host, headers = request.headers.get("host", ""), request.headers
+        if host not in self.hosts:
+            return Response(status_code=403)
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return Response(status_code=403)
+        given = request.query_params.get("token")
+        if given is not None and request.method == "GET" and request.url.path == "/":
+            return self._welcome(given)
+        if not self._is(request.cookies.get(self.cookie, "")):
+            return Response(status_code=403)
+        if request.method not in SAFE and headers.get("origin") != f"http://{host}":
+            return Response(status_code=403)
+        return self.app
+
+    def _welcome(self, given: str) -> Response:
+        """Put the token of the link into a cookie, and out of the address."""
+        if not self._is(given):
+            return Response(status_code=403)
+        answer = RedirectResponse("/", status_code=303)
+        answer.set_cookie(self.cookie, self.token, httponly=True, samesite="strict", path="/")
+        return answer
+
+    def _is(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(), self.token.encode())
+
+
+def do(work: Work, form: FormData) -> list[str]:
+    """Do what a form asks for; return what came of it, a line or more for each verb."""
+    given = {name: str(value) for name, value in form.items()}
+    told = []
+    try:
+        for words in _words(work, given):
+            work.refresh()
+            answer = perform(work, words.verb, checked(words.request))
+            line = f"memrepo {words.verb} {shlex.join(words.line)}".rstrip()
+            told.append(f"{line}\n{text_of(words.verb, words.request, answer)}")
+    except MemrepoError as error:
+        told.append(f"not done: {error.message}" + (f"\n{error.fix}" if error.fix else ""))
+    return list(concealed(told or ["nothing was to be done"]))
+
+
+def _words(work: Work, given: Mapping[str, str]) -> tuple[Words, ...]:
+    deed = given.get("deed", "")
+    if deed == "decide":
+        return _decided(work, given)
+    if deed not in _DEEDS:
+        return ()
+    return (_DEEDS[deed](given),)
+
+
+def _decided(work: Work, given: Mapping[str, str]) -> tuple[Words, ...]:
+    """Return the verbs for what a form of the morning says of each decision."""
+    session = session_of(work, given.get("run", ""))
+    for screen in session.screens:
+        text = given.get(f"text-{screen.mark}", "").replace("\r\n", "\n").strip()
+        match given.get(f"does-{screen.mark}"):
+            case "accept" if text and text != screen.target.body:
+                session.said[screen.mark] = Said(does="edit", texts=(text,))
+            case "accept":
+                session.said[screen.mark] = Said(does="accept")
+            case "reject":
+                session.said[screen.mark] = Said(does="reject", reason=given.get("reason", ""))
+            case _:
+                session.said.pop(screen.mark, None)
+    return words_of(session)
+
+
+def _one(verb: str, request: msgspec.Struct, *line: str) -> Words:
+    return Words(verb, request, line)
+
+
+def _reason(given: Mapping[str, str]) -> tuple[str, ...]:
+    return ("--reason", given["reason"]) if given.get("reason") else ()
+
+
+def _accept(g: Mapping[str, str]) -> Words:
+    return _one("accept", accept.Request(run=g.get("run", "")), g.get("run", ""))
+
+
+def _discard(g: Mapping[str, str]) -> Words:
+    request = discard.Request(run=g.get("run", ""), reason=g.get("reason", ""))
+    return _one("discard", request, g.get("run", ""), *_reason(g))
+
+
+def _revert(g: Mapping[str, str]) -> Words:
+    request = revert.Request(target=g.get("target", ""), reason=g.get("reason", ""))
+    return _one("revert", request, g.get("target", ""), *_reason(g))
+
+
+def _edit(g: Mapping[str, str]) -> Words:
+    text = g.get("text", "").replace("\r\n", "\n")
+    request = edit.Request(id=g.get("id", ""), text=text, reason=g.get("reason", ""))
+    return _one("edit", request, g.get("id", ""), "--text", text, *_reason(g))
+
+
+def _pin(g: Mapping[str, str]) -> Words:
+    off = g.get("off") == "1"
+    more = ("--off",) if off else ()
+    return _one("pin", pin.Request(id=g.get("id", ""), off=off), g.get("id", ""), *more)
+
+
+def _forget(g: Mapping[str, str]) -> Words:
+    request = forget.Request(id=g.get("id", ""), reason=g.get("reason", ""))
+    return _one("forget", request, g.get("id", ""), *_reason(g))
+
+
+def _reject(g: Mapping[str, str]) -> Words:
+    request = reject.Request(id=g.get("id", ""), reason=g.get("reason", ""))
+    return _one("reject", request, g.get("id", ""), *_reason(g))
+
+
+def _confirm(g: Mapping[str, str]) -> Words:
+    return _one("confirm", confirm.Request(id=g.get("id", "")), g.get("id", ""))
+
+
+def _resolve(g: Mapping[str, str]) -> Words:
+    id_, keep = g.get("id", ""), g.get("keep", "")
+    if keep:
+        return _one("resolve", resolve.Request(id=id_, keep=keep), id_, "--keep", keep)
+    return _one("resolve", resolve.Request(id=id_, both=True), id_, "--both")
+
+
+_DEEDS: Mapping[str, Callable[[Mapping[str, str]], Words]] = {
+    "accept": _accept,
+    "discard": _discard,
+    "revert": _revert,
+    "edit": _edit,
+    "pin": _pin,
+    "forget": _forget,
+    "reject": _reject,
+    "confirm": _confirm,
+    "resolve": _resolve,
+}
+"""What pages offer beside the decisions of a run; nothing else can be asked for."""
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader([asset("templates", "web"), asset("templates", "views")]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=True,
+    )
+    environment.filters["shown"] = lambda text: shown(without_secrets(str(text)))
+    environment.filters["coded"] = _coded
+    environment.filters["plain"] = in_words
+    return environment
+
+
+def _coded(text: str) -> Markup:
+    """Return a text of ours for a page, its commands in backticks as code."""
+    parts = str(shown(without_secrets(text))).split("`")
+    pairs = (f"<code>{part}</code>" if n % 2 else part for n, part in enumerate(parts))
+    return Markup("".join(pairs))  # noqa: S704 - every part was escaped
+
+
+def rendered(template: str, **values: object) -> str:
+    """Return a page."""
+    return _environment().get_template(template).render(**values)
+
 
 STATUS = {Exit.USAGE: 404, Exit.DECIDE: 409, Exit.LOCKED: 409}
 
@@ -131,7 +350,7 @@ def _do(site: Site, request: Request, form: FormData) -> Response:
     if site.read_only:
         return Response(status_code=403)
     with site.busy, site.work(name) as work:
-        site.told[:] = deeds.do(work, form)
+        site.told[:] = do(work, form)
     back = str(form.get("back", "morning"))
     back = back if back.partition("/")[0].partition("?")[0] in SCREENS else "morning"
     return RedirectResponse(f"/r/{name}/{back}", status_code=303)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memrepo.checks.rules import Group, Rule, Scene
+from memrepo.checks.rules import Rule, Scene
 from memrepo.core.codec import RULES as CODEC_RULES
 from memrepo.core.lines import find_conflict
 from memrepo.core.problems import Problem
 
 _SIZE = ("file-too-large", "frontmatter-depth")
 _WARNINGS = ("frontmatter-near-key",)
-
-
-def _group(name: str) -> Group:
-    return "size" if name in _SIZE else "schema"
 
 
 UNREADABLE = Rule(
@@ -39,7 +35,7 @@ RULES = (
     *(
         Rule(
             name=name,
-            group=_group(name),
+            group="size" if name in _SIZE else "schema",
             doc=doc,
             severity="warning" if name in _WARNINGS else "error",
         )

@@ -78,7 +78,7 @@ def hot_page(state: State, rules: HotRules) -> bytes | None:
     whole, kept = kept, kept[: rules.budget]
     while True:
         page = _page(kept, [*whole[len(kept) :], *apart])
-        if not kept or _fits(page, rules):
+        if not kept or (len(page) <= rules.max_bytes and page.count(b"\n") <= rules.max_lines):
             return page
         kept.pop()
 
@@ -136,10 +136,6 @@ def _first_to_stay(memory: Memory) -> tuple[object, ...]:
     since = hot.since.timestamp() if hot and hot.since else 0.0
     is_critical = memory.flag("critical") or (hot is not None and hot.reason == CRITICAL)
     return (not is_critical, not is_exempt(memory), -since, *order_of(memory))
-
-
-def _fits(page: bytes, rules: HotRules) -> bool:
-    return len(page) <= rules.max_bytes and page.count(b"\n") <= rules.max_lines
 
 
 def _page(kept: Sequence[Memory], out: Sequence[Memory]) -> bytes:

@@ -14,8 +14,7 @@ from markupsafe import Markup
 from memrepo import __version__
 from memrepo.core.differences import Kind
 from memrepo.core.ids import normal_claim
-from memrepo.views.html import inlined, page_template
-from memrepo.views.markup import shown, side
+from memrepo.views.html import inlined, page_template, shown, side
 from memrepo.views.review import (
     SUMMARIES,
     TELLTALES,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from memrepo.core.differences import differences
 from memrepo.core.memory import Memory, Source
 from memrepo.core.state import Files, State
-from memrepo.views.markup import shown
+from memrepo.views.html import shown
 from memrepo.views.review import Change, Decision, Evidence, Review
 from memrepo.views.review_page import review_page
 

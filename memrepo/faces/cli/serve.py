@@ -46,7 +46,7 @@ def do(work: Work, request: Request) -> Result:
     if missing := next((name for name in _NEEDS if find_spec(name) is None), ""):
         raise NotInstalled(missing)
     folders = [work.call.where / name for name in request.repos] or [work.call.where]
-    from memrepo.faces.web.server import serve
+    from memrepo.faces.web.app import serve
 
     serve(work.call, folders, port=request.port, read_only=request.read_only)
     return Result()

@@ -29,7 +29,7 @@ from memrepo.core.memory import TYPES
 from memrepo.core.messages import counted, fold
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import extent
-from memrepo.views.markup import shown
+from memrepo.views.html import shown
 from memrepo.views.report import from_json, one_line
 from memrepo.views.review import SUMMARIES
 from memrepo.views.review_page import cards_of

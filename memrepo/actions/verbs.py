@@ -55,7 +55,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "config",
-            "what is configured and why; set a key, edit the file, explain a key",
+            "what is configured and why; set a key, explain a key",
             "memrepo.actions.setup.config",
         ),
         Verb(

@@ -8,7 +8,6 @@ What `doctor` asks of git itself.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -102,56 +101,6 @@ def first_parents(repo: Repo, base: str, tip: str) -> list[str]:
     span = (tip, f"^{base}") if base else (tip,)
     found: str = repo.git.rev_list("--first-parent", "--reverse", *span, "--")
     return found.split()
-
-
-# -- room on disk ----------------------------------------------------------------------------
-
-
-class Space(msgspec.Struct, frozen=True, kw_only=True):
-    """What the objects take on disk, in bytes, and how many there are, loose and in packs."""
-
-    loose: int
-    packed: int
-    packs: int
-    taken: int
-
-
-_INDEX_ENTRY = 32  # a pack's index holds this much for each object (gitformat-pack(5))
-
-
-def space(repo: Repo) -> Space:
-    """Count the objects of a repository and what they take."""
-    said = repo.git.count_objects("-v")
-    values = {
-        key: int(value)
-        for key, _, value in (s.partition(": ") for s in said.splitlines())
-        if value.isdigit()
-    }
-    return Space(
-        loose=values["count"],
-        packed=values["in-pack"],
-        packs=values["packs"],
-        taken=1024 * (values["size"] + values["size-pack"]),
-    )
-
-
-def size_packed(repo: Repo) -> int:
-    """Return what everything that refs and reflogs reach would take in one pack, in bytes.
-
-    The pack is made outside the repository, which may be one that cannot be written.
-    """
-    words = ("--stdout", "--all", "--reflog", "--indexed-objects", "-q")
-    with tempfile.TemporaryFile() as pack:
-        repo.git.pack_objects(*words, output_stream=pack)
-        size = pack.tell()
-        pack.seek(8)
-        return size + _INDEX_ENTRY * int.from_bytes(pack.read(4), "big")
-
-
-def repack(repo: Repo) -> None:
-    """Put everything into one pack and write the commit graph, with changed paths."""
-    repo.git.repack("-A", "-d", "-l", "-q", "--unpack-unreachable=2.weeks.ago")
-    write_graph(repo)
 
 
 def write_graph(repo: Repo) -> None:

@@ -1,7 +1,6 @@
-"""A review as one HTML page that needs nothing beside it: no script, no font, no network.
+"""Changes as the web page shows them.
 
-Memory text is data. It is escaped, what is hidden in it is spelled out, and the page's own policy
-lets a browser apply the one style sheet whose hash it names and load nothing else.
+Memory text is data: it is escaped, and what is hidden in it is spelled out.
 """
 
 from __future__ import annotations
@@ -11,17 +10,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from memrepo import __version__
-from memrepo.core.differences import Kind
 from memrepo.core.ids import normal_claim
-from memrepo.views.html import inlined, page_template, shown, side
+from memrepo.views.html import shown, side
 from memrepo.views.review import (
     SUMMARIES,
     TELLTALES,
     UNTOLD,
     Change,
     Evidence,
-    Review,
     headline,
     place_of,
     spelled,
@@ -31,68 +27,12 @@ from memrepo.views.wording import in_words, judged_in_words
 
 _HEAD = 110
 _SHORT = 64
-_MANY = 5
 _LONG = 20_000
-_LEAVES = ("superseded", "retired", "removed", "forgotten", "archived")
-_COMES = ("added", "restored", "confirmed", "promoted", "evidence")
-_WORDS = {
-    "waits": "waits for your decision",
-    "landed": "is in effect",
-    "commit": "one commit",
-    "range": "from one commit to another",
-}
-
-
-def review_page(review: Review) -> str:
-    """Return the page; equal reviews give equal pages."""
-    sheet, digest = inlined("review.css")
-    return page_template("review.html.j2").render(
-        version=__version__,
-        sheet=sheet,
-        sheet_hash=digest,
-        review=review,
-        state=_WORDS[review.state],
-        totals=_totals(review),
-        also=_also(review),
-        sections=[_section(review, kind) for kind in review.totals],
-    )
 
 
 def cards_of(changes: Iterable[Change]) -> list[dict[str, object]]:
     """Return what the template of one change (`_change.html.j2`) shows of each."""
     return [_card(change) for change in changes]
-
-
-def _totals(review: Review) -> list[dict[str, object]]:
-    return [
-        {"kind": kind, "name": SUMMARIES[kind][0], "count": count, "tone": _tone(kind)}
-        for kind, count in review.totals.items()
-    ]
-
-
-def _also(review: Review) -> str:
-    more = {k: n - review.totals.get(k, 0) for k, n in review.kinds.items()}
-    return ", ".join(f"{n} {SUMMARIES[k][0].lower()}" for k, n in more.items() if n)
-
-
-def _tone(kind: Kind) -> str:
-    return "goes" if kind in _LEAVES else "comes" if kind in _COMES else "turns"
-
-
-def _section(review: Review, kind: Kind) -> dict[str, object]:
-    mine = [c for c in review.changes if c.difference.kind == kind]
-    name, what = SUMMARIES[kind]
-    ids = dict.fromkeys(id_ for change in mine for id_ in change.ids)
-    return {
-        "kind": kind,
-        "name": name,
-        "what": what,
-        "count": len(mine),
-        "tone": _tone(kind),
-        "ids": " ".join(ids),
-        "long": len(mine) > _MANY,
-        "changes": [_card(change) for change in mine],
-    }
 
 
 def _card(change: Change) -> dict[str, object]:

@@ -136,7 +136,6 @@ def test_words_of_a_command_line_become_values(
         (("add", "run.judge", "x"), "holds no list"),
         (("remove", "sources.notes", "x"), "does not hold"),
         (("explain", "timezon"), "did you mean timezone?"),
-        (("edit",), "no terminal"),
     ],
 )
 def test_what_cannot_be_set_is_refused_and_nothing_changes(
@@ -174,35 +173,3 @@ def test_a_key_is_explained_with_what_it_may_be_and_what_is_in_effect(repo: Path
     assert 'default  "offline"' in answer
     assert "(memrepo.toml:" in answer
     assert max(map(len, answer.splitlines())) <= 80
-
-
-def test_the_editor_opens_on_the_file_and_a_mistake_is_not_lost(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from memrepo.actions.setup import config
-    from memrepo.actions.work import Call, Work
-    from memrepo.core.errors import UsageError
-    from memrepo.core.times import parse_time
-
-    seen: list[str] = []
-
-    def edited(old: str, new: str) -> config.Changed:
-        def edit(text: str) -> str:
-            seen.append(text)
-            return text.replace(old, new)
-
-        call = Call(where=repo, now=parse_time("2026-03-01T09:00:00Z"), edit=edit)
-        with Work(call) as work:
-            answer = config.do(work, config.Request(what="edit"))
-        assert isinstance(answer, config.Changed)
-        return answer
-
-    with pytest.raises(UsageError, match="expected one of"):
-        edited('judge = "offline"', 'judge = "onlin"')
-    assert 'judge = "offline"' in (repo / "memrepo.toml").read_text()
-    assert edited('"onlin"', '"replay"').state == "committed"
-    assert 'judge = "onlin"' in seen[1]
-    assert 'judge = "replay"' in (repo / "memrepo.toml").read_text()
-    assert edited("zzz", "").state == "unchanged"
-    assert seen[2] == (repo / "memrepo.toml").read_text()
-    assert not (repo / ".git/memrepo/memrepo.toml.edited").exists()

@@ -16,10 +16,9 @@ from benchmarks.memories import memories as many
 from memrepo.actions.run.landing import prepare
 from memrepo.core.changes import Create, Plan, Step
 from memrepo.core.messages import Context
-from memrepo.store import audit
 from memrepo.store.repo import open_repository
 
-CHECKS = ("history", "references", "tombstones", "signatures", "size")
+CHECKS = ("history", "references", "tombstones", "signatures")
 
 
 def checks(repo: Path) -> dict[str, dict[str, Any]]:
@@ -128,27 +127,6 @@ def test_the_commit_is_found_within_the_chain_of_a_run(small_repo: Path) -> None
     git(small_repo, "merge", "-q", "--no-ff", "--no-verify", "--no-edit", "chain")
     commit(small_repo, "after")
     assert checks(small_repo)["tombstones"]["message"].endswith(f"since commit {bad[:10]}")
-
-
-def test_what_one_pack_would_take_is_known_before_it_is_made(small_repo: Path) -> None:
-    with open_repository(small_repo) as store:
-        wanted = audit.size_packed(store.repo)
-        before = audit.space(store.repo)
-        assert before.taken > 3 * wanted
-        audit.repack(store.repo)
-        assert 0.7 < audit.space(store.repo).taken / wanted < 1.4
-
-
-def test_fix_packs_a_repository(long_repo: Path) -> None:
-    before = git(long_repo, "rev-parse", "HEAD")
-    found = {c["name"]: c for c in memrepo(long_repo, "doctor", "--fix").data["checks"]}
-    assert found["size"]["fixed"] is True
-    said = git(long_repo, "count-objects", "-v")
-    assert "packs: 1\n" in said
-    assert list((long_repo / ".git/objects/info").rglob("*.graph"))
-    assert git(long_repo, "rev-parse", "HEAD") == before
-    again = {c["name"]: c for c in memrepo(long_repo, "doctor", "--fix").data["checks"]}
-    assert again["size"]["fixed"] is False
 
 
 def test_the_number_of_processes_does_not_grow_with_history(

@@ -6,9 +6,10 @@ seen by others. How it is done, and what comes after: docs/purge.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -22,8 +23,8 @@ from memrepo.actions.purge.places import (
     hits_of,
     places,
 )
-from memrepo.actions.purge.trial import try_out
 from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.verbs import VERBS
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import visible
@@ -34,11 +35,179 @@ from memrepo.merge.purged_ids import File, with_ids, with_words
 from memrepo.merge.purging import WORD, Edit, is_page
 from memrepo.store import purges, quarantine
 from memrepo.store.clone import clone_id
+from memrepo.store.door import Door
 from memrepo.store.light import Git
-from memrepo.store.purges import Receipt
+from memrepo.store.purges import KeyMissing, Receipt
 from memrepo.store.quarantine import Plan
 from memrepo.store.remote import OWN
 from memrepo.store.rewrite import History, read_history
+
+TRIED = ("doctor", "run", "revert", "sync")
+_CHECKS = ("objects", "state", "memories", "manifests", "history", "runs", "format", "ledger")
+"""The checks of `doctor` that are about what history holds, and not about this machine."""
+_SETTINGS = ("user.name", "user.email", "memrepo.clone")
+
+
+class TrialFailed(MemrepoError):
+    """Something that worked on the old history does not work on the new one."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, what: str, before: object, after: object) -> None:
+        super().__init__(
+            f"{what} does not work on the history without the value: nothing was changed "
+            f"(before: {before}; after: {after})",
+            fix="please report this; docs/purge.md says what else can be done",
+        )
+
+
+def try_out(work: Work, plan: Plan) -> tuple[str, ...]:
+    """Return what was tried; raises TrialFailed where the new history is worse than the old."""
+    repo = work.store.repo
+    folder = quarantine.folder_of(repo)
+    old = {ref.name: ref.id for ref in plan.refs}
+    new = {ref.new_name: ref.new_id for ref in plan.refs}
+    objects = Path(repo.common_dir) / "objects"
+    before = _outcome(work, folder / "before", objects, old, repo.refs.branch or repo.refs.head)
+    after = _outcome(work, folder / "after", folder / quarantine.NEW / "objects", new, plan.head)
+    for what, found in before.items():
+        if after[what] != found and found != "failed":
+            raise TrialFailed(what, found, after[what])
+    return TRIED
+
+
+def _outcome(
+    work: Work, where: Path, objects: Path, refs: Mapping[str, str], head: str
+) -> dict[str, object]:
+    """Return what each thing came to on a copy, which is thrown away."""
+    try:
+        _copy(work, where, objects, refs, head)
+        call = replace(work.call, where=where, expect="", subject="", tick=str, say=str)
+
+        def did(name: str, **given: object) -> Any:
+            with Work(call) as trial:
+                verb = VERBS[name].load()
+                return verb.do(trial, verb.Request(**given))
+
+        return {
+            "doctor": _trial_told(lambda: _sound(did("doctor"))),
+            "run": _trial_told(lambda: did("run", judge="offline", take_over=True).exit),
+            "revert": _trial_told(lambda: did("revert").exit),
+            "sync": _trial_told(lambda: did("sync", remote="trial").exit),
+        }
+    finally:
+        shutil.rmtree(where, ignore_errors=True)
+
+
+def _trial_told(ask: Callable[[], object]) -> object:
+    try:
+        return ask()
+    except MemrepoError:
+        return "failed"
+
+
+def _sound(result: Any) -> tuple[str, ...]:
+    """Return the checks that find something wrong with what history holds."""
+    return tuple(check.name for check in result.checks if check.name in _CHECKS and not check.ok)
+
+
+def _copy(work: Work, where: Path, objects: Path, refs: Mapping[str, str], head: str) -> None:
+    """Make a work tree of its own that borrows its objects, with an empty hub."""
+    repo = work.store.repo
+    form = f"--object-format={'sha256' if len(next(iter(refs.values()))) == 64 else 'sha1'}"
+    repo.git.init("--quiet", form, str(where))
+    repo.git.init("--quiet", form, "--bare", str(where / ".git" / "hub.git"))
+    borrowed = where / ".git" / "objects" / "info" / "alternates"
+    borrowed.write_text(f"{objects.resolve()}\n", encoding="utf-8")
+    hub = where / ".git" / "hub.git" / "objects" / "info" / "alternates"
+    hub.write_text(f"{objects.resolve()}\n", encoding="utf-8")
+    git = Door(where)
+    lines = (f"create {name} {id_}\n" for name, id_ in refs.items() if name != "HEAD")
+    git.update_ref("--stdin", istream="".join(lines))
+    if head.startswith("refs/"):
+        git.symbolic_ref("HEAD", head)
+    else:
+        git.update_ref("--no-deref", "HEAD", head)
+    settings = {name: repo.config.get(name) for name in _SETTINGS}
+    settings["remote.trial.url"] = str(where / ".git" / "hub.git")
+    settings["remote.trial.fetch"] = "+refs/heads/*:refs/remotes/trial/*"
+    for name, value in settings.items():
+        if value:
+            git.config(name, value)
+    git.reset("--hard", "--quiet")
+
+
+class NoReceipt(UsageError):
+    """There is no purge on record of that name, or none at all."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__(
+            f"no receipt {word!r} is on record here" if word else "no purge is on record here",
+            fix="`memrepo sync` brings the records of other clones",
+        )
+
+
+def verify(work: Work, word: str) -> Result:
+    """Search for what receipts are about; one that standard input names by its value, by that."""
+    repo = work.store.repo
+    known = [r for r in purges.receipts(repo) if r.id.startswith(word)]
+    if not known:
+        raise NoReceipt(word)
+    history = read_history(repo, quarantine.tips_of(repo))
+    given = work.call.read().strip()
+    if given:
+        needles = needles_of([given])
+        known = [r for r in known if _is_about(r, needles)] or known[-1:]
+        edit = Edit(needles=needles, seed="")
+        edit = with_words(edit, files_of(work, history), work.tree.layout)
+    else:
+        needles = tuple(n for r in known for n in _again(work, history, r))
+        words = {w for r in known for w in recognised_words(work, history, r.words, _key(r))}
+        edit = Edit(needles=needles, seed="", words=frozenset(words))
+    found = places(work, edit, history) if needles or edit.words else []
+    hits = hits_of(found)
+    old = [tip for r in known for tip in _old_tips(work, r)]
+    fine = not hits and not old
+    left = {**outside(found), **({"old tip": len(old)} if old else {})}
+    return Result(
+        receipt=", ".join(r.id for r in known),
+        places=tuple(found),
+        hits=hits,
+        left=left,
+        verified=fine,
+        clones=clones(work, known[-1].id),
+        exit=Exit.DONE if fine else Exit.NO,
+    )
+
+
+def _is_about(receipt: Receipt, needles: tuple[Needle, ...]) -> bool:
+    key = purges.key_of(receipt.key)
+    return key is not None and any(keyed(n, key) in receipt.values for n in needles)
+
+
+def _again(work: Work, history: History, receipt: Receipt) -> list[Needle]:
+    return recognised(work, history, receipt.values, _key(receipt))
+
+
+def _key(receipt: Receipt) -> bytes:
+    key = purges.key_of(receipt.key)
+    if key is None:
+        raise KeyMissing(receipt.id, receipt.key)
+    return key
+
+
+def _old_tips(work: Work, receipt: Receipt) -> list[str]:
+    """Return the refs here that are still at what they were before."""
+    key = purges.key_of(receipt.key)
+    rows = work.store.repo.git.for_each_ref("--format=%(objectname) %(refname)").splitlines()
+    kept = set(receipt.tips_after.values())
+    before = set(receipt.tips_before)
+    return [
+        name
+        for id_, name in (row.split(" ", 1) for row in rows)
+        if key is not None and id_ not in kept and mac(key, "tip", id_) in before
+    ]
+
 
 VERIFY = "verify"
 COLLECT = "git reflog expire --expire=now --all && git repack -a -d -q && git prune --expire=now"
@@ -123,8 +292,6 @@ class StillThere(MemrepoError):
 def do(work: Work, request: Request) -> Result:
     """Purge a value, say what holds it, or verify what was purged."""
     if request.what == VERIFY:
-        from memrepo.actions.purge.verify import verify
-
         return verify(work, request.receipt)
     work.require_writable()
     needles = needles_of(_values(work, request.what))

@@ -8,15 +8,11 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from memrepo.actions import result
-from memrepo.actions.recall.destination import place_page
 from memrepo.actions.request import option
 from memrepo.actions.review.comparison import NothingToCompare, Span, review_of, span_of
 from memrepo.actions.work import Work
 from memrepo.core.differences import Kind
-from memrepo.core.errors import UsageError
-from memrepo.views.html import GENERATOR
 from memrepo.views.review import ChangeRecord, Review, Standing
-from memrepo.views.review_page import review_page
 
 
 class HotTokens(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,19 +40,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         option("a section of markdown, as a pull request shows it", "--markdown", group="form"),
     ] = False
-    html: Annotated[
-        str | None,
-        option(
-            "write a page to review it in, by itself; - prints it",
-            "--html",
-            metavar="FILE",
-            group="form",
-        ),
-    ] = None
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What changed, told in memories; of a page written, the totals and where it lies."""
+    """What changed, told in memories."""
 
     beside: ClassVar = ("review",)
 
@@ -75,13 +62,11 @@ class Result(result.Result, frozen=True, kw_only=True):
     hot_tokens: HotTokens | None
     changes: tuple[ChangeRecord, ...] | msgspec.UnsetType = msgspec.UNSET
     """Left out where only the totals were asked for."""
-    html: str | msgspec.UnsetType = msgspec.UNSET
-    """Where a page was written."""
     review: Review
     """What a text is made of."""
 
 
-def _result(review: Review, *, stat: bool, html: str = "") -> Result:
+def _result(review: Review, *, stat: bool) -> Result:
     return Result(
         run=review.run,
         state=review.state,
@@ -96,15 +81,8 @@ def _result(review: Review, *, stat: bool, html: str = "") -> Result:
         if review.hot
         else None,
         changes=msgspec.UNSET if stat else tuple(change.record() for change in review.changes),
-        html=html or msgspec.UNSET,
         review=review,
     )
-
-
-class Page(result.Result, frozen=True, kw_only=True):
-    """A page to review it in, printed."""
-
-    page: str
 
 
 class Patch(result.Result, frozen=True, kw_only=True):
@@ -114,25 +92,12 @@ class Patch(result.Result, frozen=True, kw_only=True):
     diff: str
 
 
-def do(work: Work, request: Request) -> Result | Page | Patch:
+def do(work: Work, request: Request) -> Result | Patch:
     """Compare the tree before with the tree after."""
-    if request.html == "-" and work.call.json:
-        raise UsageError(
-            "memrepo diff: --html - and --json both want standard output",
-            fix="name a file for the page",
-        )
     span = span_of(work, request.words)
     if request.git:
         return _patch(work, span)
-    review = review_of(work, span, quote=bool(request.html))
-    if not request.html:
-        return _result(review, stat=request.stat)
-    page = review_page(review)
-    if request.html == "-":
-        return Page(page=page.rstrip("\n"))
-    where = (work.call.where / request.html).absolute()
-    place_page(work, where, page.encode(), ours=GENERATOR)
-    return _result(review, stat=True, html=str(where))
+    return _result(review_of(work, span, quote=False), stat=request.stat)
 
 
 def _patch(work: Work, span: Span) -> Patch:

@@ -1,4 +1,4 @@
-"""`memrepo config`: what is in effect and where it comes from; set a key, edit the file, explain.
+"""`memrepo config`: what is in effect and where it comes from; set a key, explain one.
 
 What is set is one commit; where a person's own edits of the file are not committed yet, what is set
 joins them and is committed with them. A setting that no repository may carry goes into this clone.
@@ -33,23 +33,10 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.keys import Key
 from memrepo.store import settings
 
-What = Literal["show", "set", "add", "remove", "unset", "edit", "explain"]
+What = Literal["show", "set", "add", "remove", "unset", "explain"]
 TABLES = ("prices", "ttls", "aliases", "words")
 """Kinds of keys whose value is a table: their entries can be set one by one."""
 LISTS = ("texts", "crons")
-KEPT = "memrepo.toml.edited"
-"""What a person wrote that could not be used; it lies with the locks until it can."""
-
-
-class NoEditor(MemrepoError):
-    """There is no terminal to open an editor on."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self) -> None:
-        super().__init__(
-            "this is no terminal to open your editor on", fix="use `memrepo config set KEY VALUE`"
-        )
 
 
 class NoSuchKey(MemrepoError):
@@ -95,9 +82,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     what: Annotated[
         What,
         option(
-            "show every key; set one, add words to its list or remove them, unset it; open the"
-            " file in your editor; explain a key",
-            choices=("show", "set", "add", "remove", "unset", "edit", "explain"),
+            "show every key; set one, add words to its list or remove them, unset it;"
+            " explain a key",
+            choices=("show", "set", "add", "remove", "unset", "explain"),
         ),
     ] = "show"
     key: Annotated[str, option("the key, such as run.max_usd", metavar="KEY")] = ""
@@ -158,8 +145,6 @@ def do(work: Work, request: Request) -> Result | Explained | Changed:
     if request.what == "show":
         rows = tuple(_rows(work))
         return Result(keys=rows if not request.key else (_the_row(rows, request.key),))
-    if request.what == "edit":
-        return _edit(work, request)
     if not request.key:
         raise UsageError(f"memrepo config {request.what}: which key was not said")
     if request.what == "explain":
@@ -299,7 +284,7 @@ def _written(
     """Write the file, and commit it where it is as HEAD has it."""
     work.require_writable()
     path, store = work.tree.layout.config, work.store
-    name, (before, after) = request.key or path, values
+    name, (before, after) = request.key, values
     if request.dry_run:
         return _changed(name, before, after, work, "", "dry run")
     with store.writing():
@@ -343,25 +328,3 @@ def _in_clone(work: Work, request: Request) -> Changed:
         settings.put(repo, name, after) if after else settings.drop(repo, name)
     state: Literal["dry run", "in this clone"] = "dry run" if request.dry_run else "in this clone"
     return _changed(request.key, before, after, work, "", state)
-
-
-def _edit(work: Work, request: Request) -> Changed:
-    """Open the file in the person's editor; what cannot be used is kept for the next time."""
-    text, kept = _text(work), work.store.folder / KEPT
-    new = work.call.edit(kept.read_text(encoding="utf-8") if kept.is_file() else text)
-    if new is None:
-        raise NoEditor
-    path = work.tree.layout.config
-    if new == text:
-        kept.unlink(missing_ok=True)
-        return _changed(path, None, None, work, "", "unchanged")
-    try:
-        parse_config(new)
-    except MemrepoError as error:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(new, encoding="utf-8")
-        fix = f"{error.fix}; `memrepo config edit` goes on with what you wrote"
-        raise UsageError(error.message, fix=fix) from error
-    done = _written(work, request, new, "configuration", (None, None))
-    kept.unlink(missing_ok=True)
-    return done

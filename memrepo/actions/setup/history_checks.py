@@ -20,9 +20,6 @@ from memrepo.store import audit, history, stream
 
 SIGNATURES = 200
 """How many of the newest runs have their signatures verified: each starts a program."""
-GROWN, ROOM = 3.0, 8 << 20
-"""A repository is grown when it takes this many times what it would packed, and that much more."""
-_TOO_MANY = 500_000
 
 
 def _history(work: Work, fix: bool) -> Finding:
@@ -167,35 +164,6 @@ def _signatures(work: Work, fix: bool) -> Finding:
     return Finding(name="signatures", ok=not bad, message=message)
 
 
-def _size(work: Work, fix: bool) -> Finding:
-    repo = work.store.repo
-    before = audit.space(repo)
-    if before.loose + before.packed > _TOO_MANY:
-        return Finding(name="size", ok=True, message=f"{_mib(before.taken)}, too many to compare")
-    packed = max(audit.size_packed(repo), 1)
-    ratio = before.taken / packed
-    grown = ratio > GROWN and before.taken - packed > ROOM
-    said = f"{_mib(before.taken)} in objects, {ratio:.1f} times what one pack would take"
-    if before.taken - packed <= ROOM:
-        said = f"one pack would take less by at most {_mib(ROOM)}"
-    if fix and (grown or before.loose or before.packs > 1):
-        with work.store.writing():
-            audit.repack(repo)
-        after = audit.space(repo)
-        return Finding(
-            name="size",
-            ok=True,
-            fixed=True,
-            message=f"{_mib(after.taken)} in objects, packed; {_mib(before.taken)} before",
-        )
-    said += "; --fix packs it" if grown else ""
-    return Finding(name="size", ok=not grown, message=said)
-
-
-def _mib(size: int) -> str:
-    return f"{size / (1 << 20):.1f} MiB"
-
-
 CHECKS: tuple[Check, ...] = (
     _history,
     _runs,
@@ -203,5 +171,4 @@ CHECKS: tuple[Check, ...] = (
     _tombstones,
     _rejected,
     _signatures,
-    _size,
 )

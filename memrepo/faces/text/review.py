@@ -370,19 +370,15 @@ def _counts(counts: Mapping[str, int] | None) -> str:
 
 def diff(
     request: diffing.Request,
-    result: diffing.Result | diffing.Page | diffing.Patch,
+    result: diffing.Result | diffing.Patch,
     *,
     colour: bool,
 ) -> str:
     """Tell what changes in memories, in git's own words, or as a page."""
-    from memrepo.actions.review.diff import Page, Patch
+    from memrepo.actions.review.diff import Patch
 
-    if isinstance(result, Page):
-        return result.page
     if isinstance(result, Patch):
         return result.diff
-    if result.html:
-        return f"{review_text(result.review, stat=True)}\nwritten to {result.html}"
     if request.markdown:
         return review_markdown(result.review)
     return review_text(result.review, stat=request.stat, colour=colour)

@@ -187,7 +187,7 @@ def _changed(request: configuration.Request, done: configuration.Changed) -> str
         "dry run": "dry run: nothing was written",
         "unchanged": "nothing to change",
     }[done.state]
-    if request.what == "edit" or done.old == done.new:
+    if done.old == done.new:
         return f"{done.key}: {said}"
     return f"{done.key}: {_difference(done.old, done.new)}\n{done.path}: {said}"
 

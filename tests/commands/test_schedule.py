@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from driving import Done, done, git, memrepo
 
-from memrepo.actions.setup import jobs
+import memrepo as package
 from memrepo.core.errors import Exit
 from memrepo.faces.cli.parser import command_parser
 
@@ -136,7 +136,7 @@ def test_an_entry_really_runs_from_an_empty_environment(
     (row,) = entries(fake_crontab)
     command = row.removeprefix("* * * * * ").replace(r"\%", "%")
     assert re.sub(r"\\%", "", row).count("%") == 0
-    root = Path(jobs.__file__).resolve().parents[2]
+    root = Path(package.__file__).resolve().parent
     env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(root)}
     subprocess.run(["/bin/sh", "-c", command], check=False, env=env, cwd="/")
     log = (there / ".memrepo" / "log" / "cron.log").read_text()

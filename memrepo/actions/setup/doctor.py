@@ -530,7 +530,7 @@ WHOLE = frozenset(
     (
         *("objects", "memories", "manifests", "index", "rules", "secrets"),
         *("views", "hot", "ledger", "broken", "history", "runs", "references", "tombstones"),
-        *("rejected", "signatures", "size"),
+        *("rejected", "signatures"),
     )
 )
 """What reads every memory, every run or every object."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memrepo.actions.setup import status as standing
     from memrepo.actions.setup import trust as trusting
     from memrepo.actions.setup import upgrade as upgrading
-    from memrepo.actions.setup.jobs import Launcher
+    from memrepo.actions.setup.schedule import Launcher
     from memrepo.faces.cli.agent import Hooked
 
 _WIDTH = 80
@@ -145,7 +145,7 @@ def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bo
 
 
 def config(
-    request: configuration.Request,
+    request: object,
     result: configuration.Result | configuration.Explained | configuration.Changed,
     *,
     colour: bool,
@@ -153,11 +153,11 @@ def config(
     """List keys with value and origin, explain one, or say what was set."""
     from memrepo.actions.setup.config import Changed, Explained
 
-    del colour
+    del request, colour
     if isinstance(result, Explained):
         return _explained(result)
     if isinstance(result, Changed):
-        return _changed(request, result)
+        return _changed(result)
     return "\n".join(f"{row.key} = {_json(row.value)}  # {row.from_}" for row in result.keys)
 
 
@@ -179,7 +179,7 @@ def _explained(key: configuration.Explained) -> str:
     return "\n".join(lines)
 
 
-def _changed(request: configuration.Request, done: configuration.Changed) -> str:
+def _changed(done: configuration.Changed) -> str:
     said = {
         "committed": f"committed ({done.commit[:10]})",
         "with your edits": "not committed: the file has edits of yours, which this joined",

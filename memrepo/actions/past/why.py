@@ -283,13 +283,9 @@ def _corrections(work: Work, memory: Memory) -> Iterator[CorrectionFile]:
     """Yield the files under corrections/ that name the memory, whatever form they have."""
     area = work.tree.layout.area("corrections")
     for path in sorted(p for p in work.tree.blobs if p.startswith(area)):
-        text = work.tree.files[path].decode("utf-8", "replace")
-        if memory.id in text:
-            yield CorrectionFile(path=path, title=fold(_title(text), TEXT))
+        data = work.tree.files[path]
+        if memory.id.encode() in data:
+            from memrepo.read.markdown import parse_document
 
-
-def _title(text: str) -> str:
-    """Return the first words of a markdown file below its header."""
-    body = text.partition("\n---")[2].partition("\n")[2] if text.startswith("---") else text
-    lines = (line.strip("# \t") for line in body.split("\n"))
-    return next((line for line in lines if line), "")
+            words = (block.text for block in parse_document(path, data).blocks if block.text)
+            yield CorrectionFile(path=path, title=fold(next(words, ""), TEXT))

@@ -146,7 +146,7 @@ def test_the_words_that_weigh_memories_are_made_once_however_many_are_weighed(
 ) -> None:
     made: list[object] = []
     real = lexicon.lexicon
-    monkeypatch.setattr(lexicon, "lexicon", lambda more: made.append(more) or real(more))
+    monkeypatch.setattr(lexicon, "lexicon", lambda *given: made.append(given) or real(*given))
     shown = done(repo, "run", "--only", "consolidation", "--dry-run", now=FIRST)
     assert shown["counts"]["summaries"] > 0
     assert len(made) == 1

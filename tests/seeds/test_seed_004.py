@@ -1,0 +1,962 @@
+"""The enhancement plan of openclaw-engram, promise by promise."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import LATER, NEXT_DAY, NOW, begin, done, files, git, memories, memrepo, subjects
+from hoards import BORN, hoard, memory, stored
+from seed_rows import DOCS, assert_each_row_has_an_end, row
+
+from memrepo.config import FIXED, PLAN_NAMES
+from memrepo.policies.chunking import ChunkRules, chunks, sentences
+from memrepo.store.ledger import REF
+
+LOVES, HATES = "Mara really loves dark mode.", "Mara really hates dark mode."
+BEDS = "beans peas leeks kale chard beets carrots onions garlic squash melons herbs".split()
+LONG = " ".join(
+    f"The gardener of bed number {n} waters the {plant} on each dry evening and writes it down."
+    for n, plant in enumerate(BEDS)
+)
+JUDGE = """
+import json, sys
+sys.path.insert(0, {tests!r})
+from serving import claim, evidence, finding, good
+asked = sys.stdin.read()
+found = evidence(asked)
+if "pairs" in found:
+    print(finding(asked, reasoning="She changed her mind.", **{answer!r}))
+elif "clusters" in found:
+    links = [
+        dict(memory_id=prior["memory_id"], type="supports", strength=0.8)
+        for prior in found.get("prior_claims", found.get("priors", []))
+    ]
+    print(json.dumps(dict(claims=[claim(c, links=links) for c in found["clusters"]])))
+else:
+    print(good(asked))
+"""
+SURE = {"isContradiction": True, "confidence": 0.95, "whichIsNewer": "first"}
+
+
+def new(folder: Path, *options: str) -> Path:
+    done(folder, "init", "repo", *options)
+    return folder / "repo"
+
+
+def added(repo: Path, text: str, *options: str, now: str = NOW) -> str:
+    return str(done(repo, "add", text, *options, now=now)["id"])
+
+
+def configured(repo: Path, text: str) -> Path:
+    path = repo / "memrepo.toml"
+    path.write_text(f"{path.read_text('utf-8')}\n{text}\n", encoding="utf-8")
+    git(repo, "commit", "-qam", "configure", "--no-verify")
+    return repo
+
+
+def judged(repo: Path, **answer: Any) -> Path:
+    """Let a program judge that answers each question about a pair the same way."""
+    script = repo.parent / "judge.py"
+    tests = str(Path(__file__).resolve().parents[1])
+    script.write_text(JUDGE.format(tests=tests, answer=answer), encoding="utf-8")
+    git(repo, "config", "memrepo.judge.command", shlex.join([sys.executable, str(script)]))
+    return repo
+
+
+def compared(repo: Path, **answer: Any) -> dict[str, Any]:
+    """Add two statements that contradict each other, and let a model judge them in a run."""
+    judged(repo, **answer)
+    old, new_ = added(repo, HATES), added(repo, LOVES, now=LATER)
+    done(repo, "run", "--judge", "command", now=NEXT_DAY)
+    found = memories(repo)
+    return {"old": found[old], "new": found[new_]}
+
+
+def hits(repo: Path, *words: str, now: str = NOW) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = done(repo, "search", *words, "--no-touch", now=now)["hits"]
+    return found
+
+
+def importance(repo: Path, id_: str) -> dict[str, Any]:
+    found: dict[str, Any] = done(repo, "show", id_, "--no-touch")["importance"]
+    return found
+
+
+# -- 1. importance -------------------------------------------------------------------------------
+
+LEVELS = {
+    "critical": (
+        *("Remember this: the key hangs in the shed.", "My name is Vera Holm."),
+        *("The phone number of Vera is on the door.", "Vera prefers raised beds."),
+    ),
+    "high": (
+        *("We decided on larch for the fence.", "Make sure that the pump is dry."),
+        *("The report is due by Friday.", "The fair opens on 2026-05-04."),
+    ),
+    "normal": (
+        *("The barn has a roof of slate.", "The roof leaked again, which made everyone sad."),
+        "The mill stands at the river.",
+    ),
+    "low": ("Maybe the barn has a cellar.", "I think the mill is dry."),
+    "trivial": ("Got it", "Thank you!"),
+}
+BANDS = {
+    "critical": (0.9, 1.0),
+    "high": (0.7, 0.9),
+    "normal": (0.4, 0.7),
+    "low": (0.2, 0.4),
+    "trivial": (0.0, 0.2),
+}
+
+
+@pytest.fixture(scope="module")
+def weighed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository of the profile classic with texts of each level; read only."""
+    texts = [text for found in LEVELS.values() for text in found]
+    repo = new(tmp_path_factory.mktemp("weighed"), "--profile", "classic")
+    stored(repo, [memory(n, text) for n, text in enumerate(texts)])
+    return repo
+
+
+def _level(level: str, repo: Path) -> None:
+    found = {m.body: importance(repo, m.id) for m in memories(repo).values()}
+    low, high = BANDS[level]
+    for text in LEVELS[level]:
+        assert found[text]["level"] == level, (text, found[text])
+        assert low <= found[text]["score"] <= high
+
+
+for _level_, _what in {
+    "critical": "Explicit markers, personal facts and preferences are critical, from 0.9",
+    "high": "Decisions, instructions and deadlines are high, from 0.7 to 0.9",
+    "normal": "Facts and feelings are normal, from 0.4 to 0.7",
+    "low": "Uncertain statements are low, from 0.2 to 0.4",
+    "trivial": "Greetings and filler words are trivial, below 0.2",
+}.items():
+
+    def _row(weighed: Path, level: str = _level_) -> None:
+        _level(level, weighed)
+
+    setattr(sys.modules[__name__], f"test_a_row_{_level_}", row(_what, "classic")(_row))
+
+
+@row("Uncertainty lowers the level of what would be critical or high", "classic")
+def test_a_row_hedged(tmp_path: Path) -> None:
+    repo = new(tmp_path, "--profile", "classic")
+    assert importance(repo, added(repo, "Maybe we decided on larch."))["level"] == "normal"
+    assert importance(repo, added(repo, "Vera probably prefers larch."))["level"] == "high"
+
+
+@row(
+    "The level of a text follows from its strongest marker",
+    "documented",
+    "enrichment.md",
+    "Importance",
+    "A text starts at 0.50",
+    "importance.rule",
+)
+def test_a_row_sum_by_default(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    found = importance(repo, added(repo, "You must lock the gate."))
+    assert (found["score"], found["level"]) == (0.82, "high")
+
+
+@row("A score explains itself by reasons", "default")
+def test_a_row_reasons(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    found = importance(repo, added(repo, "We must ship, maybe at 10:30.", "--type", "decision"))
+    assert found["reasons"] == ["critical", "hedging", "category", "specifics"]
+    assert [p["words"] for p in found["points"]] == ["must", "maybe", "decision", "10"]
+
+
+@row("Salient keywords are extracted", "default")
+def test_a_row_keywords(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    found = importance(repo, added(repo, "The container runs in docker, and docker in the barn."))
+    assert found["keywords"][:2] == ["docker", "container"]
+
+
+@row("What is important ranks first", "default")
+def test_a_row_important_first(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    added(repo, "Perhaps the lantern of the barn is out.")
+    must = added(repo, "You must bring the lantern of the barn.")
+    first, second = hits(repo, "lantern", "barn")
+    assert first["id"] == must
+    assert first["parts"]["importance"] > second["parts"]["importance"]
+
+
+@row("No memory is refused or hidden for a low importance", "default")
+def test_a_row_all_stored(tmp_path: Path) -> None:
+    repo = new(tmp_path, "--profile", "classic")
+    id_ = added(repo, "Hey, maybe we are back from Japan")
+    assert [hit["id"] for hit in hits(repo, "Japan")] == [id_]
+
+
+@row(
+    "Importance is stored in the header of a memory",
+    "documented",
+    "enrichment.md",
+    "Importance",
+    "stands in no file",
+)
+def test_a_row_not_stored(weighed: Path) -> None:
+    assert all(not m.has("importance") for m in memories(weighed).values())
+
+
+# -- 2. chunks -----------------------------------------------------------------------------------
+
+
+@row("A long memory is cut at the ends of sentences, never within one", "default")
+def test_a_row_sentences(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    shown = done(repo, "show", added(repo, LONG), "--no-touch")
+    ends = {end for _, end in sentences(LONG)}
+    assert len(shown["chunks"]) > 1
+    assert {chunk["end"] for chunk in shown["chunks"]} <= ends
+
+
+@row("A chunk aims at two hundred tokens, and shares two sentences with the one before", "default")
+def test_a_row_size_of_chunks(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    cut = done(repo, "show", added(repo, LONG), "--no-touch")["chunks"]
+    assert all(200 <= chunk["tokens"] < 250 for chunk in cut[:-1])
+    for one, other in pairwise(cut):
+        assert len(sentences(LONG[other["start"] : one["end"]])) == 2
+
+
+@row("A text below one hundred and fifty tokens is not cut", "default")
+def test_a_row_short(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    text = "The barn is dry. " * 35 + "It is."  # 600 characters, 150 tokens
+    short = text[17:]
+    assert len(chunks(text, ChunkRules(target=50))) > 1
+    assert len(done(repo, "show", added(repo, short), "--no-touch")["chunks"]) == 1
+
+
+@row("A coherent thought stays in one chunk", "default")
+def test_a_row_thought(tmp_path: Path) -> None:
+    thought = "He prefers dark mode for coding but light mode for reading."
+    repo = new(tmp_path)
+    cut = done(repo, "show", added(repo, f"{LONG} {thought} {LONG}"), "--no-touch")["chunks"]
+    text = f"{LONG} {thought} {LONG}"
+    parts = [text[c["start"] : c["end"]] for c in cut]
+    assert any(thought in part for part in parts)
+    assert all("dark mode" not in part or thought in part for part in parts)
+
+
+@row("A search returns the chunk that answers with a link to its whole memory", "default")
+def test_a_row_hit_in_a_chunk(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    id_ = added(repo, LONG)
+    (hit,) = hits(repo, "herbs")
+    assert hit["id"] == id_
+    assert hit["truncated"]
+    assert "herbs" in hit["text"]
+    assert "beans" not in hit["text"]
+
+
+@row("Chunks are files of their own with parentId and chunkIndex", "classic")
+def test_a_row_chunk_files(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    id_ = added(repo, LONG)
+    done(repo, "config", "set", "chunking.materialise", "true")
+    done(repo, "run", now=LATER)
+    cut = sorted(
+        (m for m in memories(repo).values() if m.type == "chunk"), key=lambda m: m.fields["chunk"]
+    )
+    assert [m.fields["chunk"] for m in cut] == [0, 1]
+    assert {m.text("parent") for m in cut} == {id_}
+    assert cut[0].body.startswith("The gardener of bed number 0")
+    assert [hit["id"] for hit in hits(repo, "herbs", now=LATER)] == [id_]
+    assert memrepo(repo, "check", "--all").exit == 0
+    assert done(repo, "run", now=LATER)["status"] == "skipped"
+    done(repo, "edit", id_, "--text", "The beds are gone.", now=LATER)
+    done(repo, "run", now=NEXT_DAY)
+    assert set(memories(repo)) == {id_}
+
+
+@row(
+    "The id of a chunk is the id of its parent with -chunk- and its index",
+    "documented",
+    "enrichment.md",
+    "Chunks",
+    "`<parent>-chunk-<index>-<digits>.md`",
+)
+def test_a_row_chunk_ids(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    id_ = added(repo, LONG)
+    done(repo, "config", "set", "chunking.materialise", "true")
+    done(repo, "run", now=LATER)
+    names = [m.slug for m in memories(repo).values() if m.type == "chunk"]
+    assert sorted(name.rpartition("-")[0] for name in names) == [f"{id_}-chunk-0", f"{id_}-chunk-1"]
+
+
+# -- 3. recency and 4. access --------------------------------------------------------------------
+
+
+@row("A score is words by 1 - w and recency by w, with w = 0.2", "default")
+def test_a_row_recency(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    added(repo, "The lantern of the barn is lit.")
+    (fresh,) = hits(repo, "lantern")
+    assert fresh["parts"]["recency"] == pytest.approx(0.2)
+    (plain,) = done(repo, "search", "lantern", "--recency-weight", "0", "--no-touch")["hits"]
+    assert plain["parts"].get("recency", 0) == 0
+    assert fresh["parts"]["words"] == pytest.approx(0.8 * plain["parts"]["words"], abs=1e-3)
+
+
+@row("The recency of a memory falls exponentially with its age", "default")
+def test_a_row_half_life(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    added(repo, "The lantern of the barn is lit.")
+    for now, share in (("2026-03-08T09:00:00Z", 0.1), ("2026-03-15T09:00:00Z", 0.05)):
+        (hit,) = hits(repo, "lantern", now=now)
+        assert hit["parts"]["recency"] == pytest.approx(share)
+
+
+@row("A recent memory ranks above an old one that says as much", "default")
+def test_a_row_recent_first(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    old = added(repo, "The lantern of the barn is lit.", now="2026-01-01T09:00:00Z")
+    young = added(repo, "The lantern of the mill is lit.")
+    assert [hit["id"] for hit in hits(repo, "lantern")] == [young, old]
+
+
+@row("Each retrieval is counted, with its time, apart from when the memory was made", "default")
+def test_a_row_access(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    id_ = added(repo, "The lantern of the barn is lit.")
+    done(repo, "search", "lantern", now=LATER)
+    done(repo, "show", id_, now=NEXT_DAY)
+    derived = done(repo, "show", id_, "--no-touch", now=NEXT_DAY)["derived"]
+    assert (derived["retrievals"], derived["last"]) == (2, NEXT_DAY)
+    assert memories(repo)[id_].time("created") == memories(repo)[id_].fields["created"]
+
+
+@row("Reading writes no file: retrievals are buffered until a run or a hundred of them", "default")
+def test_a_row_batches(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    id_ = added(repo, "The lantern of the barn is lit.")
+    before, head = files(repo), git(repo, "rev-parse", "HEAD")
+    done(repo, "show", id_)
+    assert (files(repo), git(repo, "rev-parse", "HEAD")) == (before, head)
+    assert not git(repo, "for-each-ref", REF)
+    done(repo, "run", now=LATER)
+    assert git(repo, "for-each-ref", REF)
+
+
+@row("What is retrieved often ranks higher", "default")
+def test_a_row_boost(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    id_ = added(repo, "The lantern of the barn is lit.")
+    assert hits(repo, "lantern")[0]["parts"].get("access", 0) == 0
+    done(repo, "show", id_)
+    assert hits(repo, "lantern")[0]["parts"]["access"] == pytest.approx(0.02)
+
+
+@row(
+    "accessCount and lastAccessed are fields of the header",
+    "documented",
+    "lifecycle.md",
+    "The access ledger",
+    "`refs/memrepo/access`",
+)
+def test_a_row_access_fields(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    id_ = added(repo, "The lantern of the barn is lit.")
+    done(repo, "show", id_)
+    done(repo, "run", now=LATER)
+    assert {"accessCount", "lastAccessed"}.isdisjoint(memories(repo)[id_].fields)
+
+
+# -- 5. contradictions ---------------------------------------------------------------------------
+
+
+@row("A contradiction that a model is sure of is resolved, undated or not", "classic")
+def test_a_row_resolved(tmp_path: Path) -> None:
+    pair = compared(new(tmp_path, "--profile", "classic"), **SURE)
+    assert pair["old"].status == "superseded"
+    assert pair["old"].texts("superseded_by") == (pair["new"].id,)
+    assert pair["new"].texts("supersedes") == (pair["old"].id,)
+    assert pair["old"].time("superseded_at") is not None
+
+
+@row("An undated pair is resolved by the word of a model", "classic")
+def test_a_row_undated_key(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    done(repo, "config", "set", "contradictions.undated", "true")
+    assert compared(repo, **SURE)["old"].status == "superseded"
+
+
+@row(
+    "What a model confirms is resolved without evidence that is dated",
+    "documented",
+    "enrichment.md",
+    "Contradictions",
+    "`contradictions.undated = true`",
+)
+def test_a_row_undated_waits(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    pair = compared(repo, **SURE)
+    assert (pair["old"].status, pair["old"].standing) == ("active", "contested")
+    (case,) = done(repo, "corrections")["corrections"]
+    assert case["status"] == "open"
+
+
+@row("A contradiction of confidence 0.9 or less is flagged and not resolved", "classic")
+def test_a_row_flagged(tmp_path: Path) -> None:
+    repo = new(tmp_path, "--profile", "classic")
+    pair = compared(repo, **SURE | {"confidence": 0.9})
+    assert {m.status for m in pair.values()} == {"active"}
+    assert {m.standing for m in pair.values()} == {"contested"}
+
+
+@row("The case is logged under corrections with its reasoning", "classic")
+def test_a_row_corrections(tmp_path: Path) -> None:
+    repo = new(tmp_path, "--profile", "classic")
+    compared(repo, **SURE)
+    (case,) = (repo / "corrections").glob("*.md")
+    assert "She changed her mind." in case.read_text("utf-8")
+    assert not hits(repo, "changed", "mind", now=NEXT_DAY)
+
+
+@row("A superseded memory is excluded by default, found when asked for, and restored", "classic")
+def test_a_row_superseded(tmp_path: Path) -> None:
+    repo = new(tmp_path, "--profile", "classic")
+    pair = compared(repo, **SURE)
+    assert [h["id"] for h in hits(repo, "dark", "mode", now=NEXT_DAY)] == [pair["new"].id]
+    every = done(repo, "search", "dark", "mode", "--status", "superseded", now=NEXT_DAY)["hits"]
+    assert [h["id"] for h in every] == [pair["old"].id]
+    entries = done(repo, "history", pair["old"].id)["entries"]
+    assert any(entry["op"] == "supersede" for entry in entries)
+    (commit,) = git(repo, "log", "--grep=^supersede: ", "--format=%H").split()
+    done(repo, "revert", commit, now=NEXT_DAY)
+    assert memories(repo)[pair["old"].id].status == "active"
+
+
+@row("Two statements of which a model says that both hold are left alone", "classic")
+def test_a_row_both_hold(tmp_path: Path) -> None:
+    repo = new(tmp_path, "--profile", "classic")
+    pair = compared(repo, isContradiction=False, confidence=0.95)
+    assert {m.status for m in pair.values()} == {"active"}
+    assert {m.standing for m in pair.values()} == {"resolved"}
+
+
+# -- 6. links ------------------------------------------------------------------------------------
+
+
+@row("A link has one of five types and a strength from 0 to 1, in the header", "default")
+def test_a_row_links(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    one, other = added(repo, "The barn is dry."), added(repo, "The mill is wet.")
+    for type_ in ("follows", "references", "contradicts", "supports", "related"):
+        done(repo, "link", one, type_, other)
+    links = memories(repo)[one].fields["links"]
+    assert {link.type for link in links} == {
+        *("follows", "references", "contradicts", "supports", "related")
+    }
+    assert {(link.target, link.strength) for link in links} == {(other, 1.0)}
+    assert memrepo(repo, "link", one, "likes", other).exit == 2
+
+
+@row("Related memories are found by their links, both ways", "default")
+def test_a_row_related(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    one, other = added(repo, "The barn is dry."), added(repo, "The mill is wet.")
+    done(repo, "link", one, "supports", other)
+    (there,) = done(repo, "related", one)["related"]
+    (back,) = done(repo, "related", other)["related"]
+    assert (there["id"], there["way"], back["id"], back["way"]) == (other, "to", one, "from")
+
+
+@row("A model suggests links to what is known when it words a new memory", "default")
+def test_a_row_suggested(tmp_path: Path) -> None:
+    agent = tmp_path / "agent"
+    agent.mkdir()
+    first, second = "- The barn needs a new roof.\n", "- The barn roof leaks above the hay.\n"
+    (agent / "MEMORY.md").write_text(f"# Barn\n\n{first}", encoding="utf-8")
+    repo = begin(tmp_path, agent)
+    judged(repo)
+    (known,) = memories(repo)
+    (agent / "MEMORY.md").write_text(f"# Barn\n\n{first}{second}", encoding="utf-8")
+    done(repo, "run", "--judge", "command", now=LATER)
+    (made,) = (m for id_, m in memories(repo).items() if id_ != known)
+    (link,) = made.fields["links"]
+    assert (link.target, link.type, link.strength) == (known, "supports", 0.8)
+
+
+@row("Consolidation links memories that name the same, or are close in time", "default")
+def test_a_row_expanded(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    ids = {
+        added(repo, "The Kestrel host keeps the backups of Mara."),
+        added(repo, "The fan of the Kestrel host runs all day."),
+    }
+    done(repo, "run", now=LATER)
+    links = [(m.id, x.target) for m in memories(repo).values() for x in m.fields.get("links", ())]
+    assert [{*link} for link in links] == [ids]
+
+
+@row("The graph of memories can be drawn", "default")
+def test_a_row_graph(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    one, other = added(repo, "The barn is dry."), added(repo, "The mill is wet.")
+    done(repo, "link", one, "supports", other)
+    done(repo, "graph", "--html", str(tmp_path / "graph.html"))
+    assert "The barn is dry." in (tmp_path / "graph.html").read_text("utf-8")
+
+
+# -- 7. compression ------------------------------------------------------------------------------
+
+
+def small(repo: Path) -> Path:
+    """Bound compression so that sixty memories are many."""
+    return configured(repo, "[compression]\ntriggerAt = 40\nrecentToKeep = 5")
+
+
+@pytest.fixture(scope="module")
+def compressed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository of the profile classic that compressed some of sixty; read only."""
+    repo = small(new(tmp_path_factory.mktemp("compressed"), "--profile", "classic"))
+    stored(repo, hoard(60))
+    done(repo, "run")
+    return repo
+
+
+@row("Compression is on, from a thousand memories, and keeps the newest three hundred", "classic")
+def test_a_row_compression_numbers(tmp_path: Path) -> None:
+    repo = new(tmp_path, "--profile", "classic")
+    rows_ = {r["key"]: r["value"] for r in done(repo, "config", "show")["keys"]}
+    assert [rows_[f"compression.{k}"] for k in ("enabled", "trigger", "keep", "below")] == [
+        *(True, 1000, 300, 0.3)
+    ]
+    assert rows_["compression.protected_tags"] == ["commitment", "preference", "decision"]
+
+
+@row("Only memories of an importance below 0.3 are compressed", "classic")
+def test_a_row_compression_gate(compressed: Path) -> None:
+    old = [m for m in memories(compressed).values() if m.status == "archived"]
+    assert old
+    assert all(importance(compressed, m.id)["score"] < 0.3 for m in old)
+
+
+@row("Sources of a summary are archived and not deleted, and found when asked for", "classic")
+def test_a_row_archived(compressed: Path) -> None:
+    old = [m for m in memories(compressed).values() if m.status == "archived"]
+    assert all(m.time("archived_at") and m.text("compressed_into") for m in old)
+    word = old[0].body.split()[-1].strip(".")
+    args = ("search", *old[0].body.split()[:6], word, "--no-touch")
+    assert old[0].id not in {h["id"] for h in done(compressed, *args, "-k", "60")["hits"]}
+    assert old[0].id in {
+        h["id"] for h in done(compressed, *args, "--status", "archived", "-k", "60")["hits"]
+    }
+
+
+@row("A summary has text, key facts, entities and time range, and names its sources", "classic")
+def test_a_row_summary(compressed: Path) -> None:
+    found = memories(compressed)
+    summary = next(m for m in found.values() if m.type == "summary")
+    targets = {link.target for link in summary.fields["links"]}
+    assert targets == {m.id for m in found.values() if m.text("compressed_into") == summary.id}
+    assert "- " in summary.body
+    assert "2026-02-20" in summary.body
+
+
+@row("Tags, entities and flags protect a memory from compression", "classic")
+def test_a_row_protected(compressed: Path) -> None:
+    kept = [m for m in hoard(60) if set(m.fields) & {"tags", "entities", "pinned", "critical"}]
+    assert kept
+    assert {memories(compressed)[m.id].status for m in kept} == {"active"}
+
+
+@row("A compression that went too far is reverted", "classic")
+def test_a_row_compression_reverted(tmp_path: Path) -> None:
+    repo = small(new(tmp_path, "--profile", "classic"))
+    stored(repo, hoard(60))
+    done(repo, "run")
+    (commit, *_) = git(repo, "log", "--grep=^compress: ", "--format=%H").split()
+    old = {i for i, m in memories(repo).items() if m.status == "archived"}
+    done(repo, "revert", commit, now=LATER)
+    assert {i for i, m in memories(repo).items() if m.status == "archived"} < old
+
+
+@row(
+    "Old memories of low importance are compressed by default",
+    "documented",
+    "lifecycle.md",
+    "The classic profile",
+    "`compression.enabled`",
+    "`compression.below`",
+)
+def test_a_row_compression_off(tmp_path: Path) -> None:
+    repo = small(new(tmp_path))
+    stored(repo, hoard(60))
+    done(repo, "run")
+    assert {m.status for m in memories(repo).values()} == {"active"}
+
+
+@row(
+    "Summaries lie in a folder summaries",
+    "documented",
+    "tiers.md",
+    "Compression",
+    "in the layer of its sources",
+)
+def test_a_row_summaries_folder(compressed: Path) -> None:
+    summary = next(m for m in memories(compressed).values() if m.type == "summary")
+    assert summary.path.startswith("memories/knowledge/")
+
+
+# -- 8. threads ----------------------------------------------------------------------------------
+
+
+def talked(base: Path, log: str) -> Path:
+    logs = base / "agent" / "memory"
+    logs.mkdir(parents=True)
+    (logs / "2026-02-01.md").write_text(f"# 2026-02-01\n\n{log}", encoding="utf-8")
+    return begin(base, base / "agent")
+
+
+def turn(clock: str, text: str, key: str = "") -> str:
+    return f"## {clock} Turn\n\n" + (f"Session key: {key}\n" if key else "") + f"{text}\n\n"
+
+
+def threads(repo: Path) -> list[list[str]]:
+    """Return the texts of each thread, oldest first."""
+    found = memories(repo)
+    rows_ = done(repo, "threads")["threads"]
+    return [[found[id_].body.splitlines()[-1] for id_ in one["members"]] for one in rows_[::-1]]
+
+
+@row("A thread begins where the session key changes", "default")
+def test_a_row_key(tmp_path: Path) -> None:
+    log = turn("09:00", "Ann.", "a:1") + turn("09:05", "Ben.", "a:1") + turn("09:10", "Cid.", "b:2")
+    assert threads(talked(tmp_path, log)) == [["Ann.", "Ben."], ["Cid."]]
+
+
+@row("A thread begins after a gap of more than thirty minutes", "default")
+def test_a_row_gap(tmp_path: Path) -> None:
+    log = turn("09:00", "Ann.") + turn("09:30", "Ben.") + turn("10:01", "Cid.")
+    assert threads(talked(tmp_path, log)) == [["Ann.", "Ben."], ["Cid."]]
+
+
+@row("A turn without a key after a gap does not join the thread of the next session", "default")
+def test_a_row_unkeyed(tmp_path: Path) -> None:
+    log = turn("09:00", "Ann.", "a:1") + turn("10:00", "Ben.") + turn("10:10", "Cid.", "b:2")
+    assert threads(talked(tmp_path, log)) == [["Ann."], ["Ben."], ["Cid."]]
+
+
+@row("The title of a thread is made of its three best keywords", "default")
+def test_a_row_title(tmp_path: Path) -> None:
+    log = turn("09:00", "Lantern lantern barn barn ladder.") + turn("12:00", "The weather was dry.")
+    (_, first) = done(talked(tmp_path, log), "threads")["threads"]
+    assert first["title"] == "Lantern, Barn, Ladder"
+
+
+@row("The context of a conversation is all of its thread, in order", "default")
+def test_a_row_context(tmp_path: Path) -> None:
+    repo = talked(tmp_path, turn("09:00", "Ann.") + turn("09:05", "Ben."))
+    (thread,) = done(repo, "threads")["threads"]
+    read = done(repo, "thread", thread["members"][1])
+    assert [m["id"] for m in read["memories"]] == thread["members"]
+
+
+@row("A memory may belong to several threads, and a thread leads to others", "default")
+def test_a_row_linked_threads(tmp_path: Path) -> None:
+    log = turn("09:00", "Ann.", "a:1") + turn("12:00", "Ben.", "a:1")
+    repo = talked(tmp_path, log)
+    late, early = done(repo, "threads")["threads"]
+    assert late["linked"] == [early["id"]]
+    (note, *_) = early["members"]
+    path = repo / memories(repo)[note].path
+    path.write_text(
+        path.read_text("utf-8").replace("\ncreated:", "\nthreads: [roof]\ncreated:"), "utf-8"
+    )
+    git(repo, "commit", "-qam", "name a thread", "--no-verify")
+    assert set(done(repo, "show", note, "--no-touch")["threads"]) == {early["id"], "roof"}
+
+
+@row(
+    "A folder threads holds a file for each thread",
+    "documented",
+    "enrichment.md",
+    "Threads",
+    "no file names them",
+)
+def test_a_row_no_thread_files(tmp_path: Path) -> None:
+    repo = talked(tmp_path, turn("09:00", "Ann."))
+    assert not [*repo.glob("threads/*")]
+
+
+# -- 9. topics -----------------------------------------------------------------------------------
+
+
+@row("Topics are the words of the highest TF times IDF, with their score", "default")
+def test_a_row_topics(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    for n in range(6):
+        added(repo, f"The {BEDS[n]} grow well." if n else "Kestrel, kestrel, kestrel.")
+    found = done(repo, "topics")["topics"]
+    assert found[0]["term"] == "kestrel"
+    assert "grow" not in {t["term"] for t in found[:6]}
+    assert [t["score"] for t in found] == sorted((t["score"] for t in found), reverse=True)
+
+
+@row(
+    "Topics are stored in meta.json",
+    "documented",
+    "enrichment.md",
+    "Topics",
+    "`views/TOPICS.md`",
+)
+def test_a_row_topics_page(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    added(repo, "Kestrel overheats.")
+    done(repo, "run", now=LATER)
+    assert "kestrel" in (repo / "views" / "TOPICS.md").read_text("utf-8")
+
+
+@row("Topics are compared over time", "default")
+def test_a_row_trend(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    added(repo, "The greenhouse needs water.")
+    for text in ("Kestrel overheats.", "Kestrel reboots.", "Larder hums."):
+        added(repo, text, now="2026-04-10T09:00:00Z")
+    rising = done(repo, "topics", now="2026-04-11T09:00:00Z")["rising"]
+    assert "kestrel" in {t["term"] for t in rising}
+
+
+# -- configuration -------------------------------------------------------------------------------
+
+PLAN = """
+[importanceScoring]
+enabled = true
+[chunking]
+enabled = true
+targetTokens = 200
+minTokensToChunk = 150
+splitOn = "sentence"
+[retrieval]
+recencyWeight = 0.2
+boostAccessCount = true
+excludeStatuses = ["superseded", "archived"]
+[contradictionDetection]
+enabled = true
+similarityThreshold = 0.7
+minConfidence = 0.9
+useLlmVerification = true
+autoResolve = true
+createAuditTrail = true
+[accessTracking]
+enabled = true
+batchUpdates = true
+flushDuringConsolidation = true
+bufferMaxSize = 100
+[compression]
+enabled = true
+triggerAt = 1000
+recentToKeep = 300
+protectedTags = ["commitment", "preference", "decision"]
+protectEntityRefs = true
+importanceThreshold = 0.3
+archiveNotDelete = true
+[topicExtraction]
+enabled = true
+runDuringConsolidation = true
+topN = 50
+"""
+
+
+@row("The configuration of the plan is read as it is written there", "classic")
+def test_a_row_configuration(tmp_path: Path) -> None:
+    repo = configured(new(tmp_path), PLAN)
+    assert len(PLAN_NAMES) + len(FIXED) == 28
+    found = {r["key"]: r for r in done(repo, "config", "show")["keys"]}
+    assert all(found[name]["from"] != "default" for name in PLAN_NAMES.values())
+    assert found["compression.below"]["value"] == 0.3
+    assert found["contradictions.similarity"]["value"] == 0.7
+    page = (DOCS / "configuration.md").read_text("utf-8")
+    assert [name for name in (*PLAN_NAMES, *FIXED) if f"`{name}`" not in page] == []
+
+
+@row(
+    "Six keys of the plan can be turned off",
+    "documented",
+    "configuration.md",
+    "Names of the engram plan",
+    "have one value",
+)
+def test_a_row_fixed(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    for name, (value, why) in FIXED.items():
+        section, _, key = name.rpartition(".")
+        other = '"token"' if isinstance(value, str) else "false"
+        path = repo / "memrepo.toml"
+        before = path.read_text("utf-8")
+        path.write_text(f"{before}\n[{section}]\n{key} = {other}\n", encoding="utf-8")
+        answer = memrepo(repo, "status")
+        assert answer.exit == 2
+        assert why in answer.error["message"]
+        path.write_text(before, encoding="utf-8")
+
+
+def _scoring(repo: Path, value: str) -> object:
+    configured(repo, f"[importanceScoring]\nenabled = {value}")
+    return importance(repo, added(repo, "You must lock the gate."))["score"]
+
+
+def _chunks(key: str) -> Callable[[Path, str], object]:
+    def play(repo: Path, value: str) -> object:
+        configured(repo, f"[chunking]\n{key} = {value}")
+        return len(done(repo, "show", added(repo, LONG), "--no-touch")["chunks"])
+
+    return play
+
+
+def _recency(repo: Path, value: str) -> object:
+    configured(repo, f"[retrieval]\nrecencyWeight = {value}")
+    added(repo, "The lantern is lit.")
+    return hits(repo, "lantern")[0]["parts"].get("recency", 0)
+
+
+def _boost(repo: Path, value: str) -> object:
+    configured(repo, f"[retrieval]\nboostAccessCount = {value}")
+    done(repo, "show", added(repo, "The lantern is lit."))
+    return hits(repo, "lantern")[0]["parts"].get("access", 0)
+
+
+def _excluded(repo: Path, value: str) -> object:
+    configured(repo, f"[retrieval]\nexcludeStatuses = {value}")
+    id_ = added(repo, "The lantern is lit.")
+    done(repo, "archive", id_)
+    return [hit["id"] for hit in hits(repo, "lantern")] == [id_]
+
+
+def _contradiction(key: str) -> Callable[[Path, str], object]:
+    def play(repo: Path, value: str) -> object:
+        configured(repo, f"[contradictionDetection]\n{key} = {value}")
+        done(repo, "config", "set", "contradictions.undated", "true")
+        old = compared(repo, **SURE)["old"]
+        return old.status, old.standing
+
+    return play
+
+
+def _similarity(repo: Path, value: str) -> object:
+    configured(repo, f"[contradictionDetection]\nsimilarityThreshold = {value}")
+    judged(repo)
+    added(repo, "The lantern of the barn shines green.")
+    added(repo, "The lantern of the barn was lit by Ben on a cold evening.")
+    return done(repo, "run", "--judge", "command", now=NEXT_DAY)["tokens"]["total"] > 0
+
+
+def _tracking(repo: Path, value: str) -> object:
+    configured(repo, f"[accessTracking]\nenabled = {value}")
+    id_ = added(repo, "The lantern is lit.")
+    done(repo, "show", id_)
+    return done(repo, "show", id_, "--no-touch")["derived"]["retrievals"]
+
+
+def _buffer(repo: Path, value: str) -> object:
+    configured(repo, f"[accessTracking]\nbufferMaxSize = {value}")
+    done(repo, "show", added(repo, "The lantern is lit."))
+    return bool(git(repo, "for-each-ref", REF))
+
+
+def _compression(key: str) -> Callable[[Path, str], object]:
+    def play(repo: Path, value: str) -> object:
+        usual = {"enabled": "true", "triggerAt": "40", "recentToKeep": "5"} | {key: value}
+        said = "\n".join(f"{name} = {given}" for name, given in usual.items())
+        configured(repo, f"[compression]\n{said}")
+        stored(repo, hoard(60) + [_named(n) for n in range(100, 112)])
+        done(repo, "run")
+        return sum(m.status == "archived" for m in memories(repo).values())
+
+    return play
+
+
+def _named(number: int) -> Any:
+    born = BORN.replace(month=1)
+    return memory(
+        number, f"Maybe Holt lost key {number}.", entities=("Holt",), tags=("vow",), created=born
+    )
+
+
+def _topics(key: str) -> Callable[[Path, str], object]:
+    def play(repo: Path, value: str) -> object:
+        configured(repo, f"[topicExtraction]\n{key} = {value}")
+        added(repo, "Kestrel overheats beside the larder.")
+        done(repo, "run", now=LATER)
+        page = repo / "views" / "TOPICS.md"
+        return page.read_text("utf-8").count("\n| ") if page.exists() else 0
+
+    return play
+
+
+EFFECTS: dict[str, tuple[Callable[[Path, str], object], str, str]] = {
+    "importanceScoring.enabled": (_scoring, "true", "false"),
+    "chunking.enabled": (_chunks("enabled"), "true", "false"),
+    "chunking.targetTokens": (_chunks("targetTokens"), "200", "60"),
+    "chunking.minTokensToChunk": (_chunks("minTokensToChunk"), "150", "900"),
+    "retrieval.recencyWeight": (_recency, "0.2", "0.5"),
+    "retrieval.boostAccessCount": (_boost, "true", "false"),
+    "retrieval.excludeStatuses": (_excluded, '["superseded", "archived"]', '["superseded"]'),
+    "contradictionDetection.enabled": (_contradiction("enabled"), "true", "false"),
+    "contradictionDetection.similarityThreshold": (_similarity, "0", "0.95"),
+    "contradictionDetection.minConfidence": (_contradiction("minConfidence"), "0.9", "0.99"),
+    "contradictionDetection.useLlmVerification": (
+        *(_contradiction("useLlmVerification"), "true", "false"),
+    ),
+    "contradictionDetection.autoResolve": (_contradiction("autoResolve"), "true", "false"),
+    "accessTracking.enabled": (_tracking, "true", "false"),
+    "accessTracking.bufferMaxSize": (_buffer, "100", "1"),
+    "compression.enabled": (_compression("enabled"), "true", "false"),
+    "compression.triggerAt": (_compression("triggerAt"), "40", "100"),
+    "compression.recentToKeep": (_compression("recentToKeep"), "5", "70"),
+    "compression.protectedTags": (_compression("protectedTags"), '["vow"]', '["fact"]'),
+    "compression.protectEntityRefs": (_compression("protectEntityRefs"), "true", "false"),
+    "compression.importanceThreshold": (_compression("importanceThreshold"), "0.45", "0.1"),
+    "topicExtraction.enabled": (_topics("enabled"), "true", "false"),
+    "topicExtraction.topN": (_topics("topN"), "50", "1"),
+}
+for _name in PLAN_NAMES:
+
+    def _key_row(tmp_path: Path, name: str = _name) -> None:
+        play, usual, other = EFFECTS[name]
+        (tmp_path / "usual").mkdir()
+        (tmp_path / "other").mkdir()
+        assert play(new(tmp_path / "usual"), usual) != play(new(tmp_path / "other"), other)
+
+    setattr(
+        sys.modules[__name__],
+        f"test_a_row_key_{_name.replace('.', '_')}",
+        row(f"The key {_name} does what it says", "classic")(_key_row),
+    )
+
+
+@row("init with the profile classic turns on all of the above, and says so", "classic")
+def test_a_row_init(tmp_path: Path) -> None:
+    said = memrepo(tmp_path, "init", "repo", "--profile", "classic", as_json=False).out
+    assert "profile classic" in said
+    for key in ("importance.rule", "compression.enabled", "contradictions.undated"):
+        assert key in said
+    repo = tmp_path / "repo"
+    given = {r["key"]: r["value"] for r in done(repo, "config", "show")["keys"]}
+    assert (given["profile"], given["lifecycle.profile"]) == ("personal", "classic")
+    assert subjects(repo) == ["init: knowledge repository"]
+    done(tmp_path, "init", "plain")
+    again = done(tmp_path, "init", "plain", "--profile", "classic")
+    assert any("lifecycle.profile classic" in warning for warning in again["warnings"])
+
+
+def test_each_row_has_an_end() -> None:
+    assert_each_row_has_an_end(sys.modules[__name__], 75)
+    assert json.dumps(sorted(EFFECTS)) == json.dumps(sorted(PLAN_NAMES))

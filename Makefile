@@ -76,8 +76,6 @@ format: $(READY)
 
 docs: $(READY)
 	@$(PY) tests/docs_parts.py
-	@$(PY) -m benchmarks.plot
-	@$(PY) -m benchmarks.proving.picture
 	@$(PY) tests/transcripts.py --write
 
 site: $(READY)
@@ -88,7 +86,6 @@ site: $(READY)
 bench: $(READY)
 	@$(PY) -m benchmarks
 	@$(PY) -m benchmarks.scale $(if $(LARGE),--large)
-	@$(PY) -m benchmarks.proving $(PROVING)
 
 judge: $(READY)
 	@$(PY) -m benchmarks.judge

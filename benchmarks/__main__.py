@@ -17,12 +17,9 @@ from benchmarks import (
     ageing,
     consolidating,
     decoding,
-    growing,
     hooking,
     ledger,
     merging,
-    plot,
-    priors,
     recalling,
     reverting,
     running,
@@ -47,17 +44,16 @@ TINY = Sizes(
     hooked=(2, 4),
 )
 LARGE = 100_000
+RESULTS = Path(__file__).with_name("results.json")
 ALL: Mapping[str, Callable[[Path, Sizes], list[Ratio]]] = {
     "writing": writing.measure,
     "starting": starting.measure,
     "hooking": hooking.measure,
     "decoding": decoding.measure,
     "running": running.measure,
-    "priors": priors.measure,
     "ledger": ledger.measure,
     "merging": merging.measure,
     "reverting": reverting.measure,
-    "growing": growing.measure,
     "ageing": ageing.measure,
     "recalling": recalling.measure,
     "serving": serving.measure,
@@ -115,11 +111,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             ratios += ALL[name](Path(folder), sizes)
     print(table(ratios))
     whole = not options.quick and not options.names
-    if out := options.out or (plot.RESULTS if whole else None):
+    if out := options.out or (RESULTS if whole else None):
         record = {"versions": versions(), "ratios": [rounded(r) for r in ratios]}
         out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    if whole:
-        plot.main()
     return 0
 
 

@@ -19,7 +19,6 @@ from memrepo.actions.run.landing import prepare
 from memrepo.actions.sync.unite import unite
 from memrepo.core.changes import Create, Plan, Step, Update
 from memrepo.core.messages import Context
-from memrepo.store.light import call
 from memrepo.store.repo import Repository, open_repository
 from memrepo.store.stream import Chain, Commit
 
@@ -79,8 +78,8 @@ def _branches(store: Repository, count: int) -> None:
     )
     base = _land(store, first, 0)
     _land(store, _step("theirs", [Update(id=m.id, fields={"confidence": 0.5}) for m in made]), 1)
-    call(store.repo, "update-ref", THEIRS, "HEAD")
-    call(store.repo, "reset", "--hard", "--quiet", base)
+    store.repo.git.update_ref(THEIRS, "HEAD")
+    store.repo.git.reset(base, hard=True, quiet=True)
     _land(
         store,
         _step("ours", [Update(id=m.id, body=f"{m.body}\n\n{body}\n\nA last one.") for m in made]),

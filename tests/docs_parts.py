@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import metadata
 from pathlib import Path
 
-from benchmarks.proving import tables
 from memrepo.checks.registry import RULES
 from memrepo.checks.rules import GROUPS as RULE_GROUPS
 from memrepo.config import FIXED, KEYS, PLAN_NAMES
@@ -288,8 +287,6 @@ def part(name: str) -> str:
             return usage(rest)
         case "tools", _:
             return tool_table(TOOLSETS[rest])
-        case "proof", _:
-            return tables.part(rest).rstrip("\n")
     raise KeyError(name)
 
 

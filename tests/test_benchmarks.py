@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import platform
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 from driving import LONG
-from hypothesis import given
-from hypothesis import strategies as st
 
 from benchmarks import __main__ as runner
-from benchmarks import plot, recalling
+from benchmarks import recalling
 from benchmarks.measure import Ratio, medians_s
 
-SVG = "{http://www.w3.org/2000/svg}"
 SOME = () if LONG else ("hooking", "decoding", "ledger", "merging")
 """Which run where not all of them do."""
 KEYS = {"name", "ratio", "bound", "count", "turns", "met"}
@@ -31,13 +26,13 @@ def test_benchmarks_run_on_tiny_sizes(tmp_path: Path, capsys: pytest.CaptureFixt
     assert all(set(ratio) == KEYS and ratio["ratio"] > 0 for ratio in record["ratios"])
     shown = capsys.readouterr().out
     assert [r["name"] for r in record["ratios"] if r["name"] not in shown] == []
-    kept = json.loads(plot.RESULTS.read_text(encoding="utf-8"))
+    kept = json.loads(runner.RESULTS.read_text(encoding="utf-8"))
     names = [dict.fromkeys(r["name"] for r in one["ratios"]) for one in (kept, record)]
     assert [name for name in names[0] if LONG or name in names[1]] == list(names[1])
 
 
 def test_the_record_holds_ratios_and_versions_and_no_machine() -> None:
-    text = plot.RESULTS.read_text(encoding="utf-8")
+    text = runner.RESULTS.read_text(encoding="utf-8")
     record = json.loads(text)
     assert set(record["versions"]) == {"git", "memrepo", "python"}
     assert all(set(ratio) == KEYS for ratio in record["ratios"])
@@ -78,34 +73,3 @@ def test_a_scan_returns_the_texts_that_hold_most_words() -> None:
     found = recalling.scan(texts, ["lamp", "harbour"])
     assert found[:2] == ["the lamp of the harbour", "a lamp"]
     assert len(found) == 10
-
-
-def test_what_is_drawn_is_the_record() -> None:
-    record = json.loads(plot.RESULTS.read_text(encoding="utf-8"))
-    drawn = plot.curves(record["ratios"])
-    assert list(drawn) == list(plot.LINES)
-    assert plot.PLOT.read_text(encoding="utf-8") == plot.svg(drawn)
-
-
-@pytest.mark.parametrize(
-    "points", [[(1000, 2.0)], [(1000, 1.0), (10_000, 1.0)], [(1000, 0.02), (100_000, 400.0)]]
-)
-def test_a_drawing_holds_every_point_inside_its_frame(points: plot.Curve) -> None:
-    drawn = ET.fromstring(plot.svg({recalling.ASKED: points}))
-    dots = [
-        (float(dot.attrib["cx"]), float(dot.attrib["cy"])) for dot in drawn.iter(f"{SVG}circle")
-    ]
-    assert len(dots) == len(points)
-    assert all(plot.LEFT <= x <= plot.RIGHT and plot.TOP <= y <= plot.BOTTOM for x, y in dots)
-    assert dots == sorted(dots)
-
-
-@given(st.lists(st.floats(0, 400), max_size=6))
-def test_labels_keep_their_order_and_their_distance(wanted: list[float]) -> None:
-    found = plot.apart(wanted, 17)
-    assert all(have >= want for have, want in zip(found, wanted, strict=True))
-    row = sorted(found)
-    assert all(below - above >= 16.99 for above, below in itertools.pairwise(row))
-    assert sorted(range(len(wanted)), key=lambda i: (wanted[i], found[i])) == sorted(
-        range(len(wanted)), key=lambda i: found[i]
-    )

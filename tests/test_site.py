@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import importlib.util
-import json
 import os
 import re
 import subprocess
@@ -14,14 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import docs_parts
-import docs_picture
-import docs_recording
 import docs_site
 import pytest
 import transcripts
 import yaml
 from docs_parts import ROOT
-from driving import LONG, git
 
 from memrepo.faces.cli.parser import COMMANDS
 
@@ -105,33 +101,6 @@ def test_the_way_in_is_played_from_install_to_undo() -> None:
     assert re.findall(r"^## (.*)$", page, re.MULTILINE)[:3] == ["Install", "The night", "A memory"]
 
 
-def test_the_picture_of_the_readme_is_what_git_printed() -> None:
-    lines = docs_picture.graph()
-    assert next(line for line in lines if "*" in line).startswith("* revert: run ")
-    drawn = docs_picture.svg(lines)
-    assert docs_picture.PICTURE.read_text(encoding="utf-8") == drawn, "refresh it: make docs"
-    assert drawn.count("<circle") == sum("*" in line for line in lines)
-    assert "](docs/night.svg)" in (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def test_the_recording_of_a_bad_night_is_what_the_program_says() -> None:
-    kept = docs_recording.CAST.read_text(encoding="utf-8")
-    assert docs_recording.same(kept, docs_recording.cast(docs_recording.recorded())), "make docs"
-    assert docs_recording.PICTURE.read_text(encoding="utf-8") == docs_recording.svg(kept)
-    header, *events = map(json.loads, kept.splitlines())
-    assert header["version"] == 2
-    assert [at for at, _, _ in events] == sorted(at for at, _, _ in events)
-    lines = [line for _, line in docs_recording.moments(kept)]
-    shown = [
-        lines.index("  Mara switched her editor from vim to Helix."),
-        lines.index("  Mara uses vim as her editor."),
-    ]
-    assert shown == sorted(shown), "the night is taken back"
-    assert len(lines) <= header["height"]
-    for page, picture in (("README.md", "docs/undo.svg"), ("docs/README.md", "undo.svg")):
-        assert f"]({picture})" in (ROOT / page).read_text(encoding="utf-8")
-
-
 def test_the_glossary_is_in_order_and_each_word_stands_once() -> None:
     text = (DOCS / "glossary.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| \*\*([^*]+)\*\* \|", text, re.MULTILINE)
@@ -164,39 +133,3 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
 
 def _page(site: Path, name: str) -> str:
     return (site / name / "index.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.skipif(
-    not LONG or importlib.util.find_spec("mike") is None,
-    reason="make test-long, with the group `docs` (make site)",
-)
-def test_each_version_keeps_its_site_and_the_newest_is_the_latest(tmp_path: Path) -> None:
-    place = tmp_path / "clone"
-    place.mkdir()
-    for name in ("docs", "mkdocs.yml", "tests"):
-        (place / name).symlink_to(ROOT / name)
-    git(place, "init", "-q")
-    git(place, "commit", "-q", "--allow-empty", "-m", "a project")
-    for number in ("0.1", "0.2"):
-        ran = subprocess.run(
-            [
-                Path(sys.executable).with_name("mike"),
-                "deploy",
-                "-u",
-                "-b",
-                "pages",
-                number,
-                "latest",
-            ],
-            cwd=place,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "PATH": PATH},
-        )
-        assert ran.returncode == 0, ran.stderr
-    told = json.loads(git(place, "show", "pages:versions.json"))
-    assert [(one["version"], one["aliases"]) for one in told] == [("0.2", ["latest"]), ("0.1", [])]
-    kept = git(place, "ls-tree", "--name-only", "pages").split()
-    assert {"0.1", "0.2", "latest"} <= set(kept)
-    assert "The night" in git(place, "show", "pages:0.1/first-night/index.html")

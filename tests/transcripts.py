@@ -272,10 +272,7 @@ def main(argv: list[str]) -> int:
         print("usage: python tests/transcripts.py --write", file=sys.stderr)
         return 2
     write_anew(documents(), refreshed)
-    import docs_picture  # these two read transcripts themselves
-    import docs_recording
-
-    return docs_picture.main() or docs_recording.main()
+    return 0
 
 
 if __name__ == "__main__":

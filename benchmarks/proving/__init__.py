@@ -1,1 +1,0 @@
-"""What memrepo claims, measured: each part is a table that docs/benchmarks.md shows."""

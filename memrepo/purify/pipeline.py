@@ -497,7 +497,7 @@ def _suspicious(groups: Sequence[Cluster], claims: Sequence[CanonicalClaim]) -> 
                 path=sources[0].resource,
                 line=sources[0].lines[0],
                 column=1,
-                rule="route-suspicious",
+                rule="home-suspicious",
                 severity="warning",
                 message=f"its claim, a {claim.type}, went to {claim.home}, which hardly suits it",
                 fix=f"if it is wrong: `memrepo edit ID --set home={HOME_OF_TYPE[claim.type]}`",

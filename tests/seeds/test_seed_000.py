@@ -508,14 +508,14 @@ def test_a_row_suspicious(tmp_path: Path) -> None:
     """
     repo = house(tmp_path)
     ran = ask(repo, body)
-    (warning,) = (w for w in ran.data["warnings"] if w["rule"] == "route-suspicious")
+    (warning,) = (w for w in ran.data["warnings"] if w["rule"] == "home-suspicious")
     assert warning["path"] == "sources/MEMORY.md"
     assert "HISTORY.md" in warning["message"]
     telemetry = repo / ".memrepo" / "telemetry"
     assert events(telemetry)[-1]["details"]["warnings_count"] == len(ran.data["warnings"])
-    assert "route-suspicious" in (telemetry / "memrepo" / "last-run.md").read_text()
+    assert "home-suspicious" in (telemetry / "memrepo" / "last-run.md").read_text()
     manifest = json.loads(next((repo / "runs").rglob("*.json")).read_text())
-    assert any("route-suspicious" in str(one) for one in manifest["warnings"])
+    assert any("home-suspicious" in str(one) for one in manifest["warnings"])
 
 
 # -- what code decides by itself -----------------------------------------------------------------

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -17,6 +16,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.formats.pages import Page, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of, refused
+from memrepo.purify.imported_counts import moment_of
 from memrepo.purify.jsonl import read_object
 
 _TIERS = ("hot", "warm", "forgotten", "gist")
@@ -73,7 +73,9 @@ def _note(
         given.put(flag, entry.get(flag), flag)
     if "gist" in versions:
         given.fields["gist"] = _gist(versions["gist"])
-    created = _moment(entry.get("created"))
+    created = moment_of(entry.get("created"))
+    if created is not None:
+        given.fields["created"] = created
     record = Record(
         path=page.path,
         text=page.body,
@@ -103,10 +105,3 @@ def _gist(page: Page) -> Gist:
         tags=tuple(dict.fromkeys(word[:200] for word in words if word)),
         summary=" ".join(filter(None, rest))[:2000],
     )
-
-
-def _moment(value: object) -> datetime | None:
-    """Return a time in seconds since 1970, as the counter has it."""
-    if type(value) not in (int, float) or not 0 < value < 10**11:  # type: ignore[operator]
-        return None
-    return datetime.fromtimestamp(int(value), tz=UTC)  # type: ignore[call-overload]

@@ -335,7 +335,7 @@ class _Work(msgspec.Struct):
         fields |= {
             "id": id_,
             "type": type_,
-            "created": self.terms.now,
+            "created": record.fields.get("created", self.terms.now),
             "sources": (evidence, *more),
             "origin": "import",
             "generated": Stamp(

@@ -91,7 +91,8 @@ def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) 
     sessions = Counter(id_ for _, id_ in times)
     if len(sessions) >= rules.sessions:
         return f"{len(sessions)} sessions"
-    return "1 session" if sessions and max(sessions.values()) > 1 else ""
+    # Asked for twice in one session: a session is enough. The tag knows no other reason for use.
+    return "1 sessions" if sessions and max(sessions.values()) > 1 else ""
 
 
 def may_be_hot(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> bool:

@@ -35,7 +35,10 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_refcount(data: bytes, name: str, notes: Iterable[Memory], accesses: Accesses) -> Counts:
-    """Read refcount.json: how often notes were retrieved, and which are marked or promoted."""
+    """Read refcount.json: when notes were made, how often retrieved, which are marked or promoted.
+
+    Of two times at which a note was made the earlier one counts.
+    """
     record, bad = _record(data, name)
     known = _Known(notes, lambda m: m.slug)
     steps: list[Step] = []
@@ -44,9 +47,14 @@ def read_refcount(data: bytes, name: str, notes: Iterable[Memory], accesses: Acc
         note = known.find(key.rpartition("/")[2].removesuffix(".md"), key, name)
         if note is None or not isinstance(entry, dict):
             continue
-        flags = {f: True for f in ("user_marked", "promoted") if entry.get(f) and not note.flag(f)}
-        if flags:
-            steps.append(_step("edit", note, f"{name}: {', '.join(flags)}", flags))
+        news: dict[str, object] = {
+            f: True for f in ("user_marked", "promoted") if entry.get(f) and not note.flag(f)
+        }
+        created, known_since = moment_of(entry.get("created")), note.time("created")
+        if created is not None and known_since is not None and created < known_since:
+            news["created"] = created
+        if news:
+            steps.append(_step("edit", note, f"{name}: {', '.join(news)}", news))
         events += _missing(note, accesses.of(note.id), entry)
     return Counts(steps=tuple(steps), events=tuple(events), problems=(*bad, *known.problems))
 
@@ -194,6 +202,13 @@ def _missing(note: Memory, access: Access, entry: Mapping[str, Any]) -> Iterator
 
 def _is_count(entry: Mapping[str, Any]) -> bool:
     return isinstance(entry.get("total"), int) and entry["total"] < 10**6
+
+
+def moment_of(found: object) -> datetime | None:
+    """Return a time in seconds since 1970, as the counter has it; None for no such number."""
+    if type(found) not in (int, float) or not 0 < found < 10**11:  # type: ignore[operator]
+        return None
+    return datetime.fromtimestamp(int(found), tz=UTC)  # type: ignore[call-overload]
 
 
 def _day(found: object) -> datetime | None:

@@ -27,7 +27,7 @@ from memrepo.policies.first_page import (
     owner_of,
     part_of,
 )
-from memrepo.policies.hotcache import CRITICAL, hot_of, is_exempt, synced_at
+from memrepo.policies.hotcache import CRITICAL, REQUEST, SYNC, hot_of, is_exempt, synced_at
 from memrepo.policies.rules import HotRules
 from memrepo.read.dates import find_clock, is_date_heading
 from memrepo.read.kinds import path_kind, section_kind
@@ -59,6 +59,8 @@ _ESCAPED = regex(r"(\\*)\\([<`\[\]])")
 _BULLET = regex(r"- (.*) ↑[0-9-]*\([^()]*\)←(\S+?\.md)(?:\[pin\])?")
 _OURS = regex(r"|# Memory|## .*|→ Full version: .*|[0-9]+ more stand in:|- \S+/|<!-- .* -->")
 _LEFT_OUT = "## Left out"
+_REASON = regex(rf"[0-9]+ sessions|{REQUEST}|{CRITICAL}|{SYNC}")
+"""The four reasons that a tag has; what an import or an older version gave is shown as the last."""
 
 
 def hot_page(state: State, rules: HotRules) -> bytes | None:
@@ -180,9 +182,9 @@ def bullet(memory: Memory) -> str:
 
 def tag(memory: Memory, hot: Hot) -> str:
     """Return the tag of a bullet; a memory that changed since its promotion is synchronised."""
-    since, reason = hot.since, hot.reason
+    since, reason = hot.since, hot.reason if _REASON.fullmatch(hot.reason) else SYNC
     if (synced := synced_at(memory)) is not None:
-        since, reason = synced, "sync"
+        since, reason = synced, SYNC
     day = f"{since:%Y-%m-%d}" if since else ""
     pin = "[pin]" if memory.flag("pinned") else ""
     return f"↑{day}({reason})←{memory.path}{pin}"

@@ -93,7 +93,7 @@ def test_heat_has_three_names(count: int, name: str) -> None:
         (None, "abc", "3 sessions"),
         (None, "abca", "3 sessions"),
         (None, "abcd", "4 sessions"),
-        (None, "aa", "1 session"),
+        (None, "aa", "1 sessions"),
         (None, "a", ""),
         (None, "", ""),
         (Hot(since=T0 - D, until=T0 + 30 * S), "abc", ""),
@@ -114,7 +114,7 @@ def test_a_critical_one_comes_by_itself_and_what_is_to_come_does_not_count() -> 
     assert why_hot(of, Accesses(), T0, RULES) == "critical"
     later = fold(reads(memory(), (T0, "a"), (T0, "a"), (T0 + S, "b")))
     assert why_hot(memory(), later, T0 - S, RULES) == ""
-    assert why_hot(memory(), later, T0, RULES) == "1 session"
+    assert why_hot(memory(), later, T0, RULES) == "1 sessions"
 
 
 @pytest.mark.parametrize(

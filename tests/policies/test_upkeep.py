@@ -180,7 +180,7 @@ def test_what_has_left_cannot_leave_again() -> None:
 
 @pytest.mark.parametrize(
     ("sessions", "reason"),
-    [(("a",), ""), (("a", "b"), ""), (("a", "b", "c"), "3 sessions"), (("a", "a"), "1 session")],
+    [(("a",), ""), (("a", "b"), ""), (("a", "b", "c"), "3 sessions"), (("a", "a"), "1 sessions")],
 )
 def test_a_memory_comes_to_the_cache_by_its_sessions(
     sessions: tuple[str, ...], reason: str

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
@@ -22,18 +23,21 @@ from memrepo.actions.setup.prompts import agent_snippet
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import write_steps
 from memrepo.core.access import SESSION, Accesses, Event, seconds
-from memrepo.core.changes import Step
+from memrepo.core.changes import Step, Update
+from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
+from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST
 from memrepo.policies.doubt import disputed, is_retired
 from memrepo.policies.gists import sentences
-from memrepo.policies.hotcache import nominated, session_page
+from memrepo.policies.hotcache import SKILLS, Candidate, nominated, session_page
 from memrepo.policies.matching import tokens
 from memrepo.policies.tiers import effective, steps_of
 from memrepo.policies.upkeep import owed_tier_moves
+from memrepo.store import telemetry
 from memrepo.store.answers import broken_runs
 from memrepo.store.ledger import ledger_of
 from memrepo.views.context import PERSONAL_LAYERS, Packed, pack
@@ -93,6 +97,15 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: Annotated[
         int, option(f"bound of the context ({MAX_TOKENS})", "--max-tokens", metavar="N", ge=1)
     ] = MAX_TOKENS
+    skills: Annotated[
+        str,
+        option(
+            "with refresh: the folder of skills; a nominated how-to goes to docs/retrospect.md of"
+            " the skill that it names",
+            "--skills",
+            metavar="DIR",
+        ),
+    ] = ""
     scope: Annotated[
         str, option("see this scope and what holds in the whole repository alone", "--scope")
     ] = ""
@@ -134,6 +147,8 @@ class Refreshed(Started, frozen=True, kw_only=True):
     commit: str
     moves: tuple[str, ...]
     candidates: tuple[Promotion, ...]
+    retrospects: tuple[str, ...] = ()
+    """The files of skills that got a note."""
 
 
 def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
@@ -315,6 +330,8 @@ def _refresh(first: Work, request: Request) -> Refreshed:
     found = nominated(
         wrote.state.active, ledger_of(at.store).accesses(), first.call.now, at.config.rules.tiers
     )
+    moved = _retrospects(first, request, found) if request.skills else {}
+    found = tuple(one for one in found if one.note.id not in moved)
     begun = asdict(_start(at, request))
     return Refreshed(
         **{
@@ -323,6 +340,52 @@ def _refresh(first: Work, request: Request) -> Refreshed:
             "commit": wrote.commit,
             "moves": tuple(told),
             "candidates": promotions(found),
+            "retrospects": tuple(dict.fromkeys(map(str, moved.values()))),
             "notices": wrote.notices,
         }
     )
+
+
+def _retrospects(first: Work, request: Request, found: Sequence[Candidate]) -> dict[str, Path]:
+    """Move nominated how-tos to the skills that they name; return the file of each by its note.
+
+    A note that names no skill of the folder goes the way of every nominated note.
+    """
+    folder = (first.call.where / request.skills).resolve()
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: found no folder of skills", fix="--skills DIR names it")
+    names = sorted((path for path in folder.iterdir() if path.is_dir()), key=lambda p: p.name)
+    moved: dict[str, Path] = {}
+    for one in found:
+        words = tokens(f"{one.note.text('title')} {one.note.body}")
+        skill = max(
+            (path for path in names if tokens(path.name) <= words),
+            key=lambda path: len(tokens(path.name)),
+            default=None,
+        )
+        if one.destination == SKILLS and skill is not None:
+            moved[one.note.id] = skill / "docs" / "retrospect.md"
+    if request.dry_run or not moved:
+        return moved
+    notes = {one.note.id: one.note for one in found}
+    for id_, path in moved.items():
+        note, old = notes[id_], path.read_text(encoding="utf-8") if path.exists() else ""
+        if f"<!-- {id_} -->" not in old:
+            title = without_secrets(note.text("title")) or note.slug
+            text = f"## {title}\n<!-- {id_} -->\n\n{without_secrets(note.body)}\n"
+            telemetry.put(path, f"{old.rstrip()}\n\n{text}".lstrip(), within=folder)
+
+    def draft(at: Work, state: State) -> Sequence[Step]:
+        del at
+        return [
+            Step(
+                op="nominate",
+                what=state.memories[id_].label,
+                reason=f"moved to {path.relative_to(folder).as_posix()}",
+                changes=(Update(id=id_, fields={"promoted": True}),),
+            )
+            for id_, path in moved.items()
+        ]
+
+    write_steps(first, request, draft)
+    return moved

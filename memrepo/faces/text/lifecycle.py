@@ -138,6 +138,7 @@ def session(
     if isinstance(result, Refreshed):
         lines.append(counted(len(result.moves), "move", "moves") + " between tiers")
         lines += [f"  {move}" for move in result.moves]
+        lines += [f"a how-to was moved to {path}" for path in result.retrospects]
         lines += listed(result.candidates) if result.candidates else ["no note is nominated"]
     return "\n".join([*lines, _context(result, request.max_tokens)])
 

@@ -329,14 +329,14 @@ def chunk_files(state: State, setting: Setting) -> Offered:
 
 def _chunks_of(memory: Memory, layout: Layout, rules: ChunkRules) -> Iterator[Memory]:
     """Yield the chunks of a memory that has several, each as a memory of its own."""
-    found = chunks(memory.body, rules)
+    found, created = chunks(memory.body, rules), memory.time("created")
     for chunk in found if len(found) > 1 else ():
         id_ = f"mem-{digest(['chunk', memory.id, chunk.index, chunk.text])[:16]}"
         fields = {
             "id": id_,
             "type": "chunk",
             "scope": memory.fields.get("scope"),
-            "created": memory.time("created"),
+            "created": created,
             "parent": memory.id,
             "chunk": chunk.index,
         }
@@ -344,7 +344,7 @@ def _chunks_of(memory: Memory, layout: Layout, rules: ChunkRules) -> Iterator[Me
             id_=id_,
             type_="chunk",
             text=f"{memory.id}-chunk-{chunk.index}",
-            captured=format_time(memory.time("created")) if memory.time("created") else "",
+            captured=format_time(created) if created else "",
         )
         fields = {key: value for key, value in fields.items() if value is not None}
         yield Memory(path=path, fields=fields, body=chunk.text)

@@ -16,7 +16,6 @@ FACTS = {
     "was born in Tartu": "Where was {} born?",
     "is working on a boat of cedar": "Which wood is the boat of {} made of?",
 }
-PROFILES = ("classic", "evidence")
 LATER = "2027-03-01T10:00:00Z"
 
 

@@ -14,7 +14,6 @@ from memrepo.policies.chunking import ChunkRules, chunks, sentences, token_count
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 RULES = ChunkRules()
-TIGHT = ChunkRules(target=4, least=1, overlap=1)
 ROWS = [json.loads(line) for line in (FOLDER / "chunking.jsonl").read_text("utf-8").splitlines()]
 CUT = [row for row in ROWS if row["fn"] == "chunkContent"]
 

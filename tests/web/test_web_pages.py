@@ -15,7 +15,6 @@ from mornings import BASE, MORNING, NIGHT, PORT, TOKEN, copied
 from starlette.testclient import TestClient
 
 HOME = "/r/kb/"
-HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)">')
 
 
 def post(client: TestClient, **form: str) -> Any:

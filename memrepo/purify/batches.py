@@ -33,9 +33,13 @@ from memrepo.core.judge import (
     Usage,
     Verdict,
     VerificationRequest,
+    Wording,
     WordingCheck,
+    named,
 )
+from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE
 from memrepo.core.secrets import secret_fault
+from memrepo.policies.matching import tokens
 from memrepo.purify.answers import (
     Kept,
     check_key,
@@ -50,7 +54,7 @@ from memrepo.purify.answers import (
     verdict_key,
     verdict_record,
 )
-from memrepo.purify.grounding import Grounds, check_of, grounds_of, verbatim
+from memrepo.purify.grounding import Grounds, fields_of, grounds_of
 from memrepo.purify.passes import check_claims, check_verdicts, with_postures
 
 PAIRS = 50
@@ -59,6 +63,12 @@ CHECKS = 40
 """Wordings that one second question holds."""
 NEIGHBOUR_LINES = 3
 """A line so near to another one may name what that is about."""
+VERBATIM_LIMIT = 400
+"""Characters up to which several lines are quoted together; of more the first is."""
+_KNOWN_LINES = 4
+"""Neighbouring lines and prior claims that one item of the second question shows."""
+_SAID_SHARE = 0.6
+"""A line of which this share of words was stated before adds nothing."""
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
 _T = TypeVar("_T")
@@ -316,7 +326,7 @@ class _Wording:
         self, given: Sequence[CanonicalClaim], cluster_id: str, why: str
     ) -> CanonicalClaim | None:
         """Return the claim that a cluster's evidence makes in its own words, or None."""
-        claim = verbatim(given, self.clusters[cluster_id])
+        claim = _quoted(given, self.clusters[cluster_id])
         if claim is None:
             return None
         (request,) = self.again({cluster_id: ""})
@@ -340,6 +350,44 @@ class _Wording:
             refused={r.cluster_id: r.reason for r in found.rejected},
             instead=instead,
         )
+
+
+def _quoted(given: Sequence[CanonicalClaim], cluster: Cluster) -> CanonicalClaim | None:
+    """Return a claim in the evidence's own words, placed as the refused ones were; None without."""
+    text = _evidence_of(cluster)
+    if not text or not given:
+        return None
+    first = given[0]
+    kind = first.type if first.type in CLAIM_TYPES else cluster.type_hint
+    if kind not in CLAIM_TYPES:
+        return None
+    return replace(
+        first,
+        type=kind,
+        home=HOME_OF_TYPE[kind],
+        wording=Wording(text=text),
+        standing="unresolved" if first.standing == "unresolved" else "resolved",
+        contradictions=(),
+        supersedes=(),
+        entities=(),
+        tags=(),
+        quote="",
+        restates="",
+        fault="",
+    )
+
+
+def _evidence_of(cluster: Cluster) -> str:
+    """Return the evidence in its own words: all that its lines state, in their order."""
+    first, *others = sorted(cluster.candidates, key=_place)
+    texts, known = [first.text.strip()], tokens(first.text)
+    for one in others:
+        words = tokens(one.text)
+        if len(words & known) < _SAID_SHARE * len(words):
+            texts.append(one.text.strip())
+            known |= words
+    joined = "\n".join(texts)
+    return joined if len(joined) <= VERBATIM_LIMIT else texts[0]
 
 
 def _united(several: Iterator[Sequence[PriorClaim]]) -> tuple[PriorClaim, ...]:
@@ -403,6 +451,8 @@ def _unstated(asked: Asked[CanonicalClaim], how: _Wording) -> dict[str, str]:
     checks: dict[str, list[tuple[WordingCheck, CanonicalClaim]]] = {}
     for claim in asked.answers:
         id_ = claim.cluster_id
+        if claim.refused:
+            continue  # it is the evidence
         if (check := check_of(claim, how.grounds(id_), how.priors[id_])) is not None:
             checks.setdefault(id_, []).append((check, claim))
     items = tuple(check for own in checks.values() for check, _ in own)
@@ -426,6 +476,40 @@ def _unstated(asked: Asked[CanonicalClaim], how: _Wording) -> dict[str, str]:
     asked.left |= waiting
     _without_answers(asked, waiting)
     return {id_: why for id_, why in faults.items() if id_ not in waiting}
+
+
+def check_of(
+    claim: CanonicalClaim, grounds: Grounds, priors: Sequence[PriorClaim]
+) -> WordingCheck | None:
+    """Return the second question about a claim; None where nothing of it is in new words."""
+    if claim.drop or (not claim.restates and _is_copied(claim, grounds)):
+        return None
+    if prior := named(priors, claim.restates):
+        return WordingCheck(
+            evidence=(prior.text,),
+            context=tuple(filter(None, (prior.subject, prior.under))),
+            wording=tuple(("text", text) for text in grounds.evidence),
+        )
+    told = [(name, text) for name, text in fields_of(claim) if text and name != "tags"]
+    if claim.tags:
+        told.append(("tags", ", ".join(claim.tags)))
+    said = (word for _, text in told for word in text.split() if not word.islower())
+    drawn = tokens(" ".join(said)) - tokens(" ".join((*grounds.evidence, *grounds.context)))
+    known = [text for text in grounds.beyond if not drawn.isdisjoint(tokens(text))]
+    return WordingCheck(
+        evidence=grounds.evidence,
+        context=grounds.context,
+        known=tuple(known[:_KNOWN_LINES]),
+        stated_on=max(grounds.days, default=""),
+        wording=tuple(told),
+    )
+
+
+def _is_copied(claim: CanonicalClaim, grounds: Grounds) -> bool:
+    """Tell whether the text is the evidence, and every other field words of what was shown."""
+    shown = tokens(" ".join((*grounds.evidence, *grounds.context)))
+    others = [text for name, text in fields_of(claim) if name != "text"]
+    return claim.wording.text in grounds.evidence and tokens(" ".join(others)) <= shown
 
 
 def ask_checks(

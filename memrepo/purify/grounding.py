@@ -10,56 +10,54 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.core.ids import normalise, visible
 from memrepo.core.judge import (
-    Candidate,
     CanonicalClaim,
     Cluster,
     PriorClaim,
-    Wording,
-    WordingCheck,
     named,
 )
-from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE
 from memrepo.core.patterns import regex
 from memrepo.core.times import month_names
 from memrepo.policies.languages import bare, language_of
-from memrepo.policies.matching import tokens
 from memrepo.policies.timespans import timespans
 from memrepo.purify.clusters import spans_of
 
 TABLES = Path(__file__).resolve().parents[1] / "languages" / "grounding" / "figures.toml"
-_WORD = regex(r"[^\W_]+")
-_CHUNK = regex(r"[^\s()\[\]{}<>\"'`“”„«»‘’「」『』,;!?。、，；！？|…*—]+")
+_WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_WORD = regex(rf"[{_WIDE}]+|[^\W_{_WIDE}]+")
+_CHUNK = regex(
+    rf"[^\s()\[\]{{}}<>\"'`“”„«»‘’「」『』《》〈〉【】（）,;!?。、，；：！？|…*—～·{_WIDE}]+"
+)
 _EDGES = ".:-_&+=°–€$£¥₹"
 _QUOTED = regex(
     r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」]+)」"
 )
 _SENTENCE_END = frozenset(".!?:;\n。！？：•·→")
-_NUMBER = regex(r"(?<![^\W_])[€$£¥₹]?[ ]?\d+(?:[.,'’\u00a0\u202f]\d+)*")
-_AFTER = regex(r"[ \t\u00a0\u202f-]?(?:([^\W\d_]+|°[cC]|%|[€$£¥₹]))?")
-_GLYPHS = "一二三四五六七八九十百千两%€$£¥₹秒分天周年"
+_NUMBER = regex(rf"(?<![^\W_{_WIDE}])[€$£¥₹]?[ ]?\d+(?:[.,'’\u00a0\u202f]\d+)*")
+_AFTER = regex(r"[ \t\u00a0\u202f-]?(?:([^\W\d_]+|°[cCfF]|%|[€$£¥₹]))?")
+_HAN = regex(r"[〇零一二两三四五六七八九十百千万亿]+")
 _ISO = regex(r"(?<!\d)(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
 _DOTTED = regex(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})(?:\2(\d{4}|\d\d))?(?![\d/])")
-_EAST = regex(r"(?:(\d{4})年)?(\d{1,2})月(?:(\d{1,2})日)?")
+_SHORT = regex(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(?!\d)")
+_EAST = regex(r"(?:(\d{4})\s?年\s?)?(\d{1,2})\s?月(?:\s?(\d{1,2})\s?[日号])?")
 _CLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:[:.h](\d{2}))?(?::\d{2})?[ ]?([ap])\.?m\b", 2)
 _CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?!\d|:\d)")
-_OCLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:\.(\d\d))?[ ]?(?:uhr|h|uur|heures)\b", 2)
-_ORDINAL = regex(r"\d+(?:st|nd|rd|th|er|e|º|ª)", 2)
+_OCLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:\.(\d\d))?[ ]?(?:(?:uhr|h|uur|heures)\b|[点點時时])", 2)
+_ORDINAL = regex(rf"(?<![^\W_{_WIDE}])(\d+)(?:st|nd|rd|th|er|e|º|ª|\.|[日号])(?![^\W\d_])", 2)
 _STEP = regex(r"(?<![\w.])(\d{1,2})[.)](?=\s)")
 _RUN = regex(r"(?<![\d.,])\d{1,15}(?![\d]|[.,]\d)")
 _YEARS = range(1900, 2200)
-_NEAR_DAYS = 14
+_NEAR_DAYS, _MONTH_DAYS = 14, 31
 _SHOWN = 60
-_PRONOUNS = frozenset(("i", "ok"))
 _INFLECTING = frozenset(("russian", "polish", "czech", "finnish", "hungarian", "turkish"))
 _ALL_NOUNS = frozenset(("german",))
 Day = tuple[int, int, int]
@@ -114,16 +112,11 @@ def missing_span(quote: str, grounds: Grounds) -> str:
     spans = spans_of(quote)
     if not spans:
         return "quote is empty: copy the words of the evidence that the claim rests on"
-    evidence = [f" {_loose(text)} " for text in grounds.evidence]
-    context = [f" {_loose(text)} " for text in grounds.context]
-    outside = [s for s in spans if not _is_in(s, evidence)]
-    if len(outside) == len(spans) or any(not _is_in(s, context) for s in outside):
+    evidence, context = ("\n".join(map(_loose, t)) for t in (grounds.evidence, grounds.context))
+    outside = [span for span in spans if _loose(span) not in evidence]
+    if len(outside) == len(spans) or any(_loose(span) not in context for span in outside):
         return f"quote: not in the evidence word by word: {outside[0].strip()[:_SHOWN]}"
     return ""
-
-
-def _is_in(span: str, texts: Sequence[str]) -> bool:
-    return any(_loose(span) in text for text in texts)
 
 
 class _Known:
@@ -142,10 +135,14 @@ class _Known:
             unit for word in regex(r"[^\W\d_]+|[%€$£¥₹]").findall(whole) if (unit := unit_of(word))
         }
         self.clocks = set(_clocks(whole))
-        self.days = _days(whole)
-        self.stated = {d for day in grounds.days for d in _days(day[:10])}
+        self.days = _read_dates(whole)[0]
+        short = ((int(month), int(day)) for day, month in _SHORT.findall(whole))
+        self.days |= {(0, month, day) for month, day in short if 0 < month <= 12 and day < 32}
+        self.ordinals = {int(number) for number in _ORDINAL.findall(whole)}
+        self.stated = {d for day in grounds.days for d in _read_dates(day[:10])[0]}
+        self.days |= set(self._moved())
         self.years = {year for year, _, _ in (*self.days, *self.stated) if year}
-        self.weekdays = {n for word in self.words if (n := _weekdays().get(word))}
+        self.weekdays = {n for word in self.words if (n := _weekday(word))}
 
     def allows_day(self, day: Day) -> bool:
         """Tell whether a date is there, or follows from a relative one and the file's day."""
@@ -154,6 +151,14 @@ class _Known:
         if not any(_same_day(day, other, self.years) for other in self.stated):
             return self._is_relative(day)
         return day[2] == 0 or self._is_relative(day)
+
+    def _moved(self) -> Iterator[Day]:
+        """Yield the days that `yesterday` and the like name, for each day of the file."""
+        for word, days in _values_of("relative").items():
+            if word in self.words or (word >= "\u3040" and word in self.folded):
+                for year, month, day in self.stated:
+                    meant = date(year, month, day) + timedelta(days=days)
+                    yield meant.year, meant.month, meant.day
 
     def _is_relative(self, day: Day) -> bool:
         from memrepo.policies.futuredates import future_date
@@ -169,8 +174,10 @@ class _Known:
             future = future_date(self.whole, datetime(year, month, number, tzinfo=UTC), _NO_CAP)
             if future is not None and future.date() == meant:
                 return True
-            near = abs((meant - said).days) <= _NEAR_DAYS
-            if near and meant.isoweekday() in self.weekdays:
+            away = abs((meant - said).days)
+            if away <= _NEAR_DAYS and meant.isoweekday() in self.weekdays:
+                return True
+            if away <= _MONTH_DAYS and day[2] in self.ordinals:
                 return True
         return False
 
@@ -189,20 +196,14 @@ class _Known:
                     return True
             except ValueError:
                 continue
-        return any(word in self.words for word in ("tomorrow", "morgen", "demain", "yesterday"))
+        return False
 
     def holds(self, literal: str) -> bool:
         """Tell whether an identifier is there as it is written, but for capitals."""
         found = normalise(literal)
-        at = self.folded.find(found)
-        while at >= 0:
-            before, after = self.folded[at - 1 : at], self.folded[at + len(found) :][:1]
-            if not (before.isalnum() and found[0].isalnum()) and not (
-                after.isalnum() and found[-1].isalnum()
-            ):
-                return True
-            at = self.folded.find(found, at + 1)
-        return False
+        before = rf"(?<![^\W_{_WIDE}])" if found[0].isalnum() else ""
+        after = rf"(?![^\W_{_WIDE}])" if found[-1].isalnum() else ""
+        return bool(re.search(f"{before}{re.escape(found)}{after}", self.folded))
 
     def names(self, word: str, language: str) -> bool:
         """Tell whether a name is there, with another ending where the language has endings."""
@@ -240,43 +241,22 @@ def _foreign(text: str, known: _Known, *, title: bool) -> Iterator[tuple[str, st
     yield from _foreign_names(text, known, title=title)
 
 
-# -- claims --------------------------------------------------------------------------------------
-
-VERBATIM_LIMIT = 400
-"""Characters up to which several lines are quoted together; of more the first is."""
-_KNOWN_LINES = 4
-_SAID_SHARE = 0.6
-"""A line of which this share of words was stated before adds nothing."""
-
-
 def grounds_of(
     cluster: Cluster, priors: Sequence[PriorClaim] = (), neighbours: Sequence[str] = ()
 ) -> Grounds:
     """Return what a claim of a cluster may draw on."""
     members = cluster.candidates
-    context = (part for c in members for part in (*c.context, c.about, c.key, *_names(c)))
+    # A page may be named for what it is about.
+    files = (PurePosixPath(s.resource).stem for c in members for s in c.sources)
+    context = (part for c in members for part in (*c.context, c.about, c.key))
     shown = (f"{p.subject}: {p.text}" if p.subject else p.text for p in priors)
+    dated = (s for c in members for s in c.sources if s.captured_from not in ("", "commit"))
     return Grounds(
         evidence=tuple(c.text for c in members),
-        context=tuple(dict.fromkeys(filter(None, context))),
+        context=tuple(dict.fromkeys(filter(None, (*context, *files)))),
         beyond=(*neighbours, *shown),
-        days=tuple(
-            sorted(
-                {
-                    s.captured[:10]
-                    for c in members
-                    for s in c.sources
-                    if s.captured and s.captured_from not in ("", "commit")
-                }
-            )
-        ),
+        days=tuple(sorted({s.captured[:10] for s in dated if s.captured})),
     )
-
-
-def _names(candidate: Candidate) -> Iterator[str]:
-    """Yield the names of a candidate's files: a page may be named for what it is about."""
-    for source in candidate.sources:
-        yield source.resource.rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
 
 def claim_fault(claim: CanonicalClaim, grounds: Grounds, priors: Sequence[PriorClaim]) -> str:
@@ -289,7 +269,7 @@ def claim_fault(claim: CanonicalClaim, grounds: Grounds, priors: Sequence[PriorC
         return f"{found[0]} is what the memory does not have" if found else ""
     if fault := missing_span(claim.quote, grounds):
         return fault
-    found = [*foreign(_fields(claim), grounds), *_foreign_entities(claim, grounds)]
+    found = [*foreign(fields_of(claim), grounds), *_foreign_entities(claim, grounds)]
     if not found:
         return ""
     said = f" (your text was: {' '.join(claim.wording.text.split())[:300]})"
@@ -302,7 +282,8 @@ def grounds_of_prior(prior: PriorClaim, grounds: Grounds) -> Grounds:
     return Grounds(evidence=(prior.text,), context=around, days=grounds.days)
 
 
-def _fields(claim: CanonicalClaim) -> Iterator[tuple[str, str]]:
+def fields_of(claim: CanonicalClaim) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each field of a claim that states something."""
     wording = claim.wording
     yield from (("text", wording.text), ("title", wording.title), ("subject", wording.subject))
     yield from (("predicate", wording.predicate.replace("_", " ")), ("object", wording.object))
@@ -316,88 +297,6 @@ def _foreign_entities(claim: CanonicalClaim, grounds: Grounds) -> Iterator[Forei
         words = [w for w in _WORD.findall(name) if w[0].isupper()]
         if words and known.isdisjoint(bare(normalise(w)) for w in words):
             yield Foreign(field="entities", piece=name, kind="a name")
-
-
-def check_of(
-    claim: CanonicalClaim, grounds: Grounds, priors: Sequence[PriorClaim]
-) -> WordingCheck | None:
-    """Return the second question about a claim; None where nothing of it is in new words."""
-    if claim.drop or (not claim.restates and _is_copied(claim, grounds)):
-        return None
-    if prior := named(priors, claim.restates):
-        return WordingCheck(
-            evidence=(prior.text,),
-            context=tuple(filter(None, (prior.subject, prior.under))),
-            wording=tuple(("text", text) for text in grounds.evidence),
-        )
-    near = replace(grounds, beyond=())
-    drawn = [one.piece for one in foreign(_fields(claim), near)]
-    drawn += [w for w in _WORD.findall(claim.wording.subject) if not _Known(near).names(w, "")]
-    known = [
-        text
-        for text in grounds.beyond
-        if any(f" {_loose(piece)} " in f" {_loose(text)} " for piece in drawn)
-    ]
-    told = [(name, text) for name, text in _fields(claim) if text and name != "tags"]
-    if claim.tags:
-        told.append(("tags", ", ".join(claim.tags)))
-    return WordingCheck(
-        evidence=grounds.evidence,
-        context=grounds.context,
-        known=tuple(known[:_KNOWN_LINES]),
-        stated_on=max(grounds.days, default=""),
-        wording=tuple(told),
-    )
-
-
-def _is_copied(claim: CanonicalClaim, grounds: Grounds) -> bool:
-    """Tell whether the text is the evidence, and every other field words of what was shown."""
-    shown = f" {_loose(chr(10).join((*grounds.evidence, *grounds.context)))} "
-    others = [text for name, text in _fields(claim) if name != "text"]
-    copied = all(f" {_loose(text)} " in shown for text in others if text)
-    return copied and claim.wording.text in (*grounds.evidence, " ".join(grounds.evidence))
-
-
-def verbatim(given: Sequence[CanonicalClaim], cluster: Cluster) -> CanonicalClaim | None:
-    """Return a claim in the evidence's own words, placed as the refused ones were; None without."""
-    text = _joined(cluster)
-    if not text or not given:
-        return None
-    first = given[0]
-    kind = first.type if first.type in CLAIM_TYPES else cluster.type_hint
-    if kind not in CLAIM_TYPES:
-        return None
-    return replace(
-        first,
-        type=kind,
-        home=HOME_OF_TYPE[kind],
-        wording=Wording(text=text),
-        standing="unresolved" if first.standing == "unresolved" else "resolved",
-        contradictions=(),
-        supersedes=(),
-        entities=(),
-        tags=(),
-        quote="",
-        restates="",
-        fault="",
-    )
-
-
-def _joined(cluster: Cluster) -> str:
-    """Return the evidence in its own words: all that its lines state, in their order."""
-    first, *others = sorted(cluster.candidates, key=_place)
-    texts, known = [first.text.strip()], tokens(first.text)
-    for one in others:
-        words = tokens(one.text)
-        if len(words & known) < _SAID_SHARE * len(words):
-            texts.append(one.text.strip())
-            known |= words
-    joined = " ".join(texts)
-    return joined if len(joined) <= VERBATIM_LIMIT else texts[0]
-
-
-def _place(candidate: Candidate) -> tuple[str, int]:
-    return min(((s.resource, s.lines[0]) for s in candidate.sources), default=("", 0))
 
 
 # -- identifiers and names -----------------------------------------------------------------------
@@ -416,7 +315,7 @@ def _is_literal(chunk: str) -> bool:
     if _NUMBER.fullmatch(chunk) or _ORDINAL.fullmatch(chunk):
         return chunk.count(".") > 1 and any(len(part) != 3 for part in chunk.split(".")[1:])
     if chunk[0].isdigit() and (unit := chunk.lstrip("0123456789.,")).isalpha():
-        return not (unit_of(unit) or bare(unit.casefold()) in _scales() or len(unit) > 2)
+        return not (unit_of(unit) or bare(unit.casefold()) in _by_word("scales") or len(unit) > 2)
     if any(sign in chunk for sign in "_@\\=#") or "://" in chunk or chunk.startswith("--"):
         return True
     if "/" in chunk:
@@ -453,7 +352,7 @@ def _foreign_names(text: str, known: _Known, *, title: bool) -> Iterator[tuple[s
         return
     for match in _WORD.finditer(text):
         word = match[0]
-        number = _weekdays().get(bare(word.casefold()), 0) if len(word) > 4 else 0
+        number = _weekday(bare(word.casefold())) if len(word) > 4 else 0
         if number:
             if not known.allows_weekday(number):
                 yield "a day of the week", word
@@ -463,17 +362,10 @@ def _foreign_names(text: str, known: _Known, *, title: bool) -> Iterator[tuple[s
             continue
         if not word[1:].islower() or text[match.start() - 1 : match.start()] in ("'", "’"):
             continue
-        if word.casefold() in month_names() or word.casefold() in _PRONOUNS:
+        if word.casefold() in month_names() or word in ("I", "OK"):
             continue
         if not known.names(word, language):
             yield "a name", word
-
-
-# -- dates and times -----------------------------------------------------------------------------
-
-
-def _days(text: str) -> set[Day]:
-    return _read_dates(text)[0]
 
 
 def _read_dates(text: str) -> tuple[set[Day], str]:
@@ -538,6 +430,7 @@ def _clocks(text: str) -> Iterator[str]:
     for hour, minute in _OCLOCK.findall(text):
         if int(hour) < 25:
             yield f"{int(hour)}:{minute or '00'}"
+    yield from (clock for word in _plain_words(text) if (clock := _by_word("clocks").get(word)))
 
 
 def _whole_hour(clock: str, known: _Known) -> bool:
@@ -559,13 +452,18 @@ def _unnumbered(text: str) -> str:
     return _STEP.sub(" ", text) if counts else text
 
 
-# -- numbers with their units --------------------------------------------------------------------
-
-
 class _Figure(msgspec.Struct, frozen=True):
     values: frozenset[float]
     unit: str
     raw: str
+
+    @property
+    def amounts(self) -> set[tuple[float, str]]:
+        """Return how much it is in the smallest unit of its kind: 14 days are two weeks."""
+        if not self.unit:
+            return set()
+        size, kind = _table("sizes").get(self.unit, f"1 {self.unit}").split()
+        return {(value * float(size), kind) for value in self.values}
 
 
 def _figures(text: str) -> Iterator[_Figure]:
@@ -575,7 +473,7 @@ def _figures(text: str) -> Iterator[_Figure]:
         values = _values(raw.strip("€$£¥₹ "))
         after = _AFTER.match(text, match.end())
         word = (after[1] or "") if after else ""
-        scale = _scales().get(bare(word.casefold()), 0)
+        scale = _values_of("scales").get(bare(word.casefold()), 0)
         if scale and not (word == "m" and not sign):
             values = frozenset(value * scale for value in values)
             further = _AFTER.match(text, after.end()) if after else None
@@ -586,75 +484,73 @@ def _figures(text: str) -> Iterator[_Figure]:
 
 def _values(raw: str) -> frozenset[float]:
     """Return what a number may mean: 1.500 is one and a half, or fifteen hundred."""
-    signs = [ch for ch in raw if not ch.isdigit()]
-    if not signs:
-        return frozenset((float(raw[:15]),))
-    whole = regex(r"\D").sub("", raw)[:15]
+    signs = [sign for sign in raw if not sign.isdigit()]
+    whole = float("".join(filter(str.isdigit, raw))[:15])
+    if not signs or signs[-1] not in ".," or (len(set(signs)) == 1 and len(signs) > 1):
+        return frozenset((whole,))
     head, last = raw.rsplit(signs[-1], 1)
-    front = regex(r"\D").sub("", head)[:15] or "0"
-    split = float(f"{front}.{last[:15]}")
-    if len(set(signs)) == 1 and len(signs) > 1:
-        return frozenset((float(whole),))
-    if signs[-1] not in ".,":
-        return frozenset((float(whole),))
-    if len(signs) == 1 and len(last) == 3:
-        return frozenset((float(whole), split))
-    return frozenset((split,))
+    split = float(f"{''.join(filter(str.isdigit, head))[:15]}.{last[:15]}")
+    return frozenset((whole, split) if len(signs) == 1 and len(last) == 3 else (split,))
 
 
 def _worded(text: str) -> Iterator[_Figure]:
     """Yield the numbers that are written in words, and `a week` as one."""
-    words = [bare(m[0].casefold()) for m in regex(rf"[{_GLYPHS}]|[^\W\d_]+").finditer(text)]
+    words = _plain_words(text)
     for at, word in enumerate(words):
-        value = _numbers().get(word, 0)
-        unit = unit_of(words[at + 1]) if at + 1 < len(words) else ""
+        value = _values_of("numbers").get(word, 0)
+        after = [*words[at + 1 : at + 3], "", ""]
+        unit = unit_of(after[0])
         if value:
-            ones = _numbers().get("".join(words[at + 1 : at + 2]), 0) if value >= 20 else 0
+            ones = _values_of("numbers").get(after[0], 0) if value >= 20 else 0
             total = value + ones if ones < 10 else value
-            unit = unit or (unit_of("".join(words[at + 2 : at + 3])) if ones else "")
+            unit = unit or (unit_of(after[1]) if ones else "")
             yield _Figure(frozenset((value, total)), unit, word)
             if value < 1:
                 yield _Figure(frozenset((value * 100,)), "percent", word)
-        elif len(word) < 5 and unit and len(words[at + 1]) > 2:
+        elif amount := _by_word("amounts").get(word):
+            yield _Figure(frozenset((2.0,)), amount, word)
+        elif len(word) < 5 and unit and len(after[0]) > 2:
             yield _Figure(frozenset((1.0,)), unit, word)
+    for match in _HAN.finditer(text):
+        unit = unit_of(text[match.end() : match.end() + 4].lstrip())
+        yield _Figure(frozenset((_han_value(match[0]),)), unit, match[0])
+
+
+def _plain_words(text: str) -> list[str]:
+    return [bare(m[0].casefold()) for m in regex(rf"[%€$£¥₹]|[^\W\d_{_WIDE}]+").finditer(text)]
+
+
+def _han_value(number: str) -> float:
+    """Return the value of a Chinese numeral: of its digits in a row, or with tens and thousands."""
+    values = [unicodedata.numeric(sign) for sign in number]
+    if max(values) < 10:
+        return float("".join(f"{value:.0f}" for value in values))
+    total = part = digit = 0.0
+    for value in values:
+        if value < 10:
+            digit = value
+        elif value < 10_000:
+            part, digit = part + (digit or 1) * value, 0
+        else:
+            total, part, digit = (total + part + digit) * value, 0, 0
+    return total + part + digit
 
 
 def _foreign_figures(text: str, known: _Known) -> Iterator[tuple[str, str]]:
-    worded = (f for f in _worded(text) if min(f.values) > 2 or (f.unit and min(f.values) > 1))
-    for figure in (*_figures(text), *worded):
-        if (
-            min(figure.values) in _YEARS
-            and not figure.unit
-            and known.years & {int(v) for v in figure.values}
-        ):
+    amounts = {amount for figure in known.figures for amount in figure.amounts}
+    for figure in (*_figures(text), *_worded(text)):
+        least, is_number = min(figure.values), figure.raw[-1].isdigit() or figure.raw[0].isdigit()
+        if not is_number and not figure.unit and (least <= 2 or _HAN.fullmatch(figure.raw)):
             continue
-        same = [other for other in known.figures if other.values & figure.values]
-        if not figure.values & known.values and not same:
-            if not _converted(figure, known):
-                yield "a number", figure.raw
+        if (not is_number and least <= 1) or not amounts.isdisjoint(figure.amounts):
             continue
-        if not figure.unit or _converted(figure, known):
+        if least in _YEARS and not figure.unit and least in known.years:
             continue
-        units = {other.unit for other in same if other.unit}
-        if (units and figure.unit not in units) or figure.unit not in known.units:
+        same = [other.unit for other in known.figures if other.values & figure.values]
+        if not same and not figure.values & known.values:
+            yield "a number", figure.raw
+        elif figure.unit and figure.unit not in (same if any(same) else known.units):
             yield "a unit", figure.raw
-
-
-def _converted(figure: _Figure, known: _Known) -> bool:
-    """Tell whether the evidence has as much, in this unit or another: 14 days are two weeks."""
-    if not figure.unit:
-        return False
-    mine = {(value * size, kind) for value in figure.values for size, kind in [_size(figure.unit)]}
-    return any(
-        (value * size, kind) in mine
-        for other in known.figures
-        if other.unit
-        for size, kind in [_size(other.unit)]
-        for value in other.values
-    )
-
-
-# -- tables --------------------------------------------------------------------------------------
 
 
 @cache
@@ -669,19 +565,13 @@ def _by_word(section: str) -> Mapping[str, str]:
 
 
 @cache
-def _weekdays() -> Mapping[str, int]:
-    plain = {word: int(number) for word, number in _by_word("weekdays").items()}
-    return plain | {f"{word}s": number for word, number in plain.items()}
+def _values_of(section: str) -> Mapping[str, float]:
+    return {word: float(name) for word, name in _by_word(section).items()}
 
 
-@cache
-def _numbers() -> Mapping[str, float]:
-    return {word: float(number) for word, number in _by_word("numbers").items()}
-
-
-@cache
-def _scales() -> Mapping[str, int]:
-    return {word: int(number) for word, number in _by_word("scales").items()}
+def _weekday(word: str) -> int:
+    days = _values_of("weekdays")
+    return int(days.get(word) or days.get(word.removesuffix("s"), 0))
 
 
 @cache
@@ -697,13 +587,11 @@ def unit_of(word: str) -> str:
     """Return the unit that a word names, or an empty string."""
     exact, stems = _units()
     folded = bare(word.casefold())
-    return exact.get(folded) or next((n for stem, n in stems if folded.startswith(stem)), "")
-
-
-@cache
-def _size(unit: str) -> tuple[float, str]:
-    size, kind = _table("sizes").get(unit, f"1 {unit}").split()
-    return float(size), kind
+    found = exact.get(folded) or next((n for stem, n in stems if folded.startswith(stem)), "")
+    if not found and folded >= "\u3040":
+        wide = sorted((w for w in exact if w >= "\u3040" and folded.startswith(w)), key=len)
+        found = exact[wide[-1]] if wide else ""
+    return found
 
 
 def _loose(text: str) -> str:

@@ -13,7 +13,8 @@ import pytest
 from memrepo.core.judge import Candidate, CanonicalClaim, Cluster, Wording
 from memrepo.core.memory import Source
 from memrepo.core.schema import Scores
-from memrepo.purify.grounding import Grounds, check_of, claim_fault, foreign, grounds_of
+from memrepo.purify.batches import check_of
+from memrepo.purify.grounding import Grounds, claim_fault, foreign, grounds_of
 
 Row = tuple[str, str, str, tuple[str, ...]]
 

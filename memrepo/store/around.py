@@ -105,7 +105,7 @@ class Index:
 
     def naming(self, text: str) -> Collection[str]:
         """Return the memories of the index whose file holds a text."""
-        area = f":(top,literal){self.layout.area('memories')}"
+        area = self.layout.area("memories")
         found = self.git.ask("grep", "--cached", "-l", "-z", "-F", "-e", text, "--", area, no=1)
         return [path for path in found.split("\0") if path]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memrepo.core.layout import Layout
-from memrepo.store.gitenv import NoWorkTree, known, refuse_no_git
+from memrepo.store.gitenv import NoWorkTree, isolate, known, refuse_no_git
 from memrepo.store.repo import CannotWork, Repository
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
 
     from memrepo.store.door import Door, Found
 
+    isolate()
     place = where.absolute()  # GitPython expands what begins with `~`
     try:
         Found(place, expand_vars=False).close()

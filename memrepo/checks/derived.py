@@ -52,6 +52,45 @@ def find_over_budget(scene: Scene) -> Iterator[Problem]:
         )
 
 
+STALE = Rule(
+    name="hot-stale",
+    group="derived",
+    severity="warning",
+    doc="A bullet of the hot cache says what its memory says; a run syncs it after a hand edit.",
+)
+STALE_RULES = (STALE,)
+
+
+def find_stale_bullets(scene: Scene) -> Iterator[Problem]:
+    """Compare the bullets of hot memories with what these say by now."""
+    hot = [m for m in scene.memories if "hot" in m.fields]
+    if scene.layout is None or scene.merging or not hot:
+        return
+    for name in HOT_NAMES:
+        path = scene.layout.prefix + name
+        page = scene.files.get(path) or scene.around.file(path) or b""
+        if standing_of("hot", page) != "ours":
+            continue
+        bullets = page.decode("utf-8", "replace").split("\n")
+        for memory in hot:
+            ends = (f"←{memory.path}", f"←{memory.path}[pin]")
+            line = next((n for n, b in enumerate(bullets, start=1) if b.endswith(ends)), 0)
+            if line and not bullets[line - 1].startswith(f"- {_condensed(memory)} ↑"):
+                yield STALE.found(
+                    memory.path,
+                    f"says something else than its bullet, {name}:{line}",
+                    line=1,
+                    column=1,
+                    fix="`memrepo run` syncs the page; `memrepo edit` would have done so at once",
+                )
+
+
+def _condensed(memory: Memory) -> str:
+    from memrepo.views.hot import condensed
+
+    return condensed(memory)
+
+
 def _around(scene: Scene) -> Iterator[Memory]:
     """Yield the memories besides the checked ones that are or were on the hot cache."""
     for path in sorted({*scene.around.naming("hot:")} - {*scene.files, *scene.gone}):

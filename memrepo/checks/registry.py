@@ -35,6 +35,7 @@ _FAMILIES: tuple[tuple[tuple[Rule, ...], Finder], ...] = (
     (transitions.RULES, transitions.find),
     (derived.RULES, derived.find),
     (derived.BUDGET_RULES, derived.find_over_budget),
+    (derived.STALE_RULES, derived.find_stale_bullets),
     (corrections.MANIFEST_RULES, corrections.find_in_manifests),
     (characters.SIZE_RULES, characters.find_too_large),
 )

@@ -347,6 +347,7 @@ ELSEWHERE = {
     "tree-name-not-utf8": "tests/commands/test_check.py",
     "hot-edited": "tests/checks/test_derived.py",
     "page-edited": "tests/checks/test_derived.py",
+    "hot-stale": "tests/seeds/test_seed_002.py",
     "message-trailer": "tests/commands/test_hooks_installed.py",
     "message-secret": "tests/commands/test_hooks_installed.py",
 }

@@ -43,11 +43,11 @@ def touch(work: Work, ids: Iterable[str]) -> None:
     """
     found = tuple(ids)
     if found and work.config.get("access.enabled"):
-        count_restored(work, found)
+        count_retrieval(work, found)
 
 
-def count_restored(work: Work, ids: Iterable[str]) -> None:
-    """Count a restore as one retrieval, so that what came back does not rest again at once."""
+def count_retrieval(work: Work, ids: Iterable[str]) -> None:
+    """Count a restore, or a pin, as one retrieval: what came back does not rest again at once."""
     start, at = current(work), seconds(work.call.now)
     events = [Event(kind=RETRIEVAL, at=at, session=start.session, memory=id_) for id_ in ids]
     with suppress(OSError, Locked):

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.guard import Rejected, with_pages
 from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
-from memrepo.actions.recall.usage import count_restored
+from memrepo.actions.recall.usage import count_retrieval
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
@@ -94,7 +94,7 @@ def do(work: Work, request: Request) -> Written | Unchanged:
 
     done = write(work, request, draft, lay)
     if done.commit:
-        count_restored(work, [done.id])
+        count_retrieval(work, [done.id])
     return done
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from memrepo.actions import result
 from memrepo.actions.lifecycle import health
 from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
-from memrepo.actions.recall.usage import count_restored
+from memrepo.actions.recall.usage import count_retrieval
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Wrote, said, write_steps
@@ -69,9 +69,9 @@ def do(work: Work, request: Request) -> Result:
     asked = find_directives(text)
     rows: list[Row] = []
     wrote = write_steps(work, request, lambda _, state: _draft(state, asked, work, rows))
-    restored = [s.memory_ids[0] for s in wrote.steps if s.op == "restore"]
-    if wrote.commit and restored:
-        count_restored(work, restored)
+    used = [s.memory_ids[0] for s in wrote.steps if s.op in ("restore", "pin")]
+    if wrote.commit and used:
+        count_retrieval(work, used)
     wants_health = any(d.verb == "memory_health" for d in asked)
     return Result(
         exit=wrote.exit,

@@ -18,6 +18,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.messages import PREFIX
 from memrepo.store import recovery
 from memrepo.store.history import records
+from memrepo.store.light import GitFailed
 from memrepo.store.lock import git_alive
 from memrepo.store.repo import TX, Repository
 
@@ -116,13 +117,11 @@ def git_version(repo: Repo) -> tuple[int, int]:
 
 def object_problems(repo: Repo) -> list[str]:
     """Return what `git fsck` reports of objects that history reaches."""
-    code, out, err = repo.git.fsck(
-        "--strict",
-        "--no-dangling",
-        "--no-progress",
-        with_exceptions=False,
-        with_extended_output=True,
-    )
+    options = ("--strict", "--no-dangling", "--no-progress")
+    try:
+        code, out, err = repo.git.fsck(*options, with_exceptions=False, with_extended_output=True)
+    except GitFailed as error:  # a signal ended it: it found nothing wrong and nothing right
+        return [str(error)]
     lines = (f"{out}\n{err}" if code else out).split("\n")
     problems = [line for line in lines if line and not line.startswith("notice:")]
     return problems or [f"git fsck ended with {code}"] * (code != 0)

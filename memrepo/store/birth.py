@@ -24,9 +24,8 @@ def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
     from memrepo.store.door import Door, Found
 
     isolate()
-    place = where.absolute()  # GitPython expands what begins with `~`
     try:
-        Found(place, expand_vars=False).close()
+        Found(where).close()
         made = False
     except (InvalidGitRepositoryError, NoSuchPathError):
         # Also where a `git init` was cut short: to repeat it is safe.
@@ -36,7 +35,7 @@ def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
         branch = git.config("--default=main", "--get", "init.defaultBranch") or "main"
         git.init("--quiet", f"--initial-branch={branch}")
     try:
-        with Found(place, expand_vars=False) as found:
+        with Found(where) as found:
             repo = known(found)
     except NoWorkTree as error:
         raise CannotWork(f"{where}: {error}") from error

@@ -69,6 +69,10 @@ class Found(git.Repo):
 
     GitCommandWrapperType = Door  # type: ignore[assignment]
 
+    def __init__(self, path: Path, **options: bool) -> None:
+        # A relative path that begins with `~` would be expanded, and so would `$NAME` in any.
+        super().__init__(path.absolute(), expand_vars=False, **options)
+
 
 def _typed(text: str) -> BinaryIO:
     """Return a file that holds a text: GitPython connects git's standard input to files only."""

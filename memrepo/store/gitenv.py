@@ -326,8 +326,7 @@ def _any(where: Path) -> Repo:
     from memrepo.store.door import Found
 
     try:
-        at = where.absolute()  # GitPython expands what begins with `~`
-        with Found(at, search_parent_directories=True, expand_vars=False) as found:
+        with Found(where, search_parent_directories=True) as found:
             return known(found)
     except (InvalidGitRepositoryError, NoSuchPathError) as error:
         raise NotARepository(where, "found no git repository here or above") from error

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import git as gitpython
 import pytest
-from driving import NEXT_DAY, done, git
+from driving import NEXT_DAY, done, git, memrepo
 
 from memrepo.store.door import Door, Found
 from memrepo.store.gitenv import opened
@@ -29,7 +29,7 @@ def through_door(repo: Path) -> Ask:
 
 
 def through_gitpython(repo: Path) -> Ask:
-    door = Found(repo, expand_vars=False).git
+    door = Found(repo).git
     return lambda verb, *words: door._call_process(verb, *words)
 
 
@@ -128,6 +128,20 @@ def test_a_git_that_ends_while_gitpython_is_imported_is_an_error_without_traceba
     assert ran.returncode == 5
     assert "Traceback" not in ran.stderr
     assert "git version failed" in ran.stderr
+
+
+def test_doctor_finds_nothing_right_where_a_signal_ended_fsck(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = f"{git(repo, '--exec-path').strip()}/git"
+    (tmp_path / "git").write_text(
+        f'#!/bin/sh\ncase "$*" in *" fsck "*) kill -9 $$ ;; esac\nexec {real} "$@"\n'
+    )
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    checks = {check["name"]: check for check in memrepo(repo, "doctor").data["checks"]}
+    assert not checks["objects"]["ok"]
+    assert "signal 9" in str(checks["objects"])
 
 
 @pytest.mark.parametrize("name", ["$HOME", "~", "${PWD} x"])

@@ -28,7 +28,6 @@ from memrepo.core.secrets import find_secrets
 from memrepo.core.state import State, apply
 from memrepo.merge.tombstones import Tombstone, tombstones_in
 from memrepo.policies.rules import PageRules
-from memrepo.store.around import grounds
 from memrepo.views.pages import render_views
 
 if TYPE_CHECKING:
@@ -70,16 +69,14 @@ def refuse_new_secrets(store: Repository, base: str, commits: Iterable[Commit]) 
 
 
 def _refuse_new(store: Repository, base: str, path: str, data: bytes) -> None:
-    git = store.repo.light
-    allowed = grounds(git).wants(git).allowed_secrets
     before = store.snapshot(base).state() if base else None
-    for secret, value in secrets_of(data, allowed):
+    for secret, value in secrets_of(data):
         if before is None or not _was_there(before, path, value):
             raise SecretInText(
                 secret.kind,
                 f"{visible(path)}, line {secret.line},",
                 fix="leave it out of what is written; if it is none, end its line with"
-                " <!-- memrepo:allow-secret --> where it comes from, or `memrepo check --baseline`",
+                " <!-- memrepo:allow-secret --> where it comes from",
             )
 
 

@@ -56,7 +56,9 @@ def _lost(scene: Scene, memory: Memory, known: str) -> Iterator[Problem]:
     }
     if words:
         named = [name.rpartition(":")[2] for name in words.values()]
-        names = Names({m.path: m for m in (*scene.around.called(named), *scene.memories)}.values())
+        around = {m.path: m for m in scene.around.called(named)}
+        both = {**around, **{m.path: m for m in scene.memories}}
+        names = Names(both.values()) if around else scene.names
         for at, name in words.items():
             if not names.find(name):
                 yield _found(scene, memory, at, f"[[{visible(name)}]], which names no one memory")

@@ -40,36 +40,20 @@ _FAMILIES: tuple[tuple[tuple[Rule, ...], Finder], ...] = (
     (characters.SIZE_RULES, characters.find_too_large),
 )
 """Rules and what finds them; a new family of rules is one line here."""
-REFERENCES, BUDGET, LINKS = links.find, derived.find_over_budget, links.find_in_bodies
-"""What asks for other files than one: those of a whole tree are held against these at the end."""
-ALONE: tuple[Finder, ...] = tuple(
-    find for _, find in _FAMILIES if find not in (REFERENCES, BUDGET, LINKS)
-)
-"""What sees one file, with a little of what lies around it."""
 RULES: Mapping[str, Rule] = MappingProxyType(
     {rule.name: rule for rules in (*(r for r, _ in _FAMILIES), messages.RULES) for rule in rules}
 )
 """Every rule, those of commit messages included, which `check-message` asks for."""
 
 
-def problems(
-    scene: Scene, only: Collection[Group] = (), finders: Collection[Finder] = ()
-) -> tuple[Problem, ...]:
-    """Return every finding in a scene by path and line.
-
-    `only` limits it to groups of rules, `finders` to what some of the finders find.
-    """
-    return in_order(_found(scene, only, finders))
-
-
-def in_order(found: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Return findings by path and line, each once."""
-    ordered = sorted(found, key=lambda p: (p.path, p.line, p.column, p.rule))
+def problems(scene: Scene, only: Collection[Group] = ()) -> tuple[Problem, ...]:
+    """Return every finding in a scene by path and line, each once; `only` names groups of rules."""
+    ordered = sorted(_found(scene, only), key=lambda p: (p.path, p.line, p.column, p.rule))
     return tuple(dict.fromkeys(ordered))
 
 
-def _found(scene: Scene, only: Collection[Group], finders: Collection[Finder]) -> Iterator[Problem]:
+def _found(scene: Scene, only: Collection[Group]) -> Iterator[Problem]:
     for rules, find in _FAMILIES:
         wanted = {rule.name for rule in rules if not only or rule.group in only}
-        if wanted and (not finders or find in finders):
+        if wanted:
             yield from (p for p in find(scene) if p.rule in wanted)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 
@@ -17,6 +17,9 @@ from memrepo.core import codec
 from memrepo.core.layout import AREAS, Layout
 from memrepo.core.memory import Memory, references
 from memrepo.core.problems import Problem
+
+if TYPE_CHECKING:
+    from memrepo.policies.graph import Names
 
 Group = Literal["schema", "tags", "links", "secrets", "format", "derived", "size"]
 GROUPS: Mapping[Group, str] = MappingProxyType(
@@ -146,7 +149,6 @@ class Wants(msgspec.Struct, frozen=True, kw_only=True):
 
     tags: tuple[str, ...] = ()
     tag_pattern: str = ""
-    allowed_secrets: frozenset[str] = frozenset()
     hot_budget: int | None = None
     decay_classes: tuple[str, ...] = ()
 
@@ -179,6 +181,13 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def memories(self) -> tuple[Memory, ...]:
         """Return the memories that could be read, by path."""
         return tuple(memory for memory, _ in self.decoded.values() if memory is not None)
+
+    @cached_property
+    def names(self) -> Names:
+        """Return the memories by all that a text may call them."""
+        from memrepo.policies.graph import Names
+
+        return Names(self.memories)
 
     @cached_property
     def earlier(self) -> Mapping[str, Memory]:

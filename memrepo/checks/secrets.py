@@ -64,15 +64,15 @@ _SAID = {
 def find(scene: Scene) -> Iterator[Problem]:
     """Scan every file, and hold the memories against what was rejected."""
     for path, data in sorted(scene.files.items()):
-        yield from secret_problems(path, data, scene.wants.allowed_secrets)
+        yield from secret_problems(path, data)
     for memory in scene.memories:
         yield from _numbers(memory, scene.files[memory.path], scene.around.before(memory.path))
     yield from _rejected(scene)
 
 
-def secret_problems(path: str, data: bytes, allowed: frozenset[str]) -> Iterator[Problem]:
-    """Name each secret of a file that neither its line nor the baseline allows."""
-    for secret, _ in secrets_of(data, allowed):
+def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
+    """Name each secret of a file that its line does not allow."""
+    for secret, _ in secrets_of(data):
         yield SECRET.found(
             path,
             f"found a secret ({secret.kind})",
@@ -83,8 +83,8 @@ def secret_problems(path: str, data: bytes, allowed: frozenset[str]) -> Iterator
         )
 
 
-def secrets_of(data: bytes, allowed: frozenset[str] = frozenset()) -> Iterator[tuple[Secret, str]]:
-    """Yield each secret of a file that neither its line nor the baseline allows, and its value."""
+def secrets_of(data: bytes) -> Iterator[tuple[Secret, str]]:
+    """Yield each secret of a file that its line does not allow, and its value."""
     if len(data) > MAX_SCANNED or b"\0" in data[:8000] or is_clean(data):
         return
     text = data.decode("utf-8", "replace")
@@ -92,21 +92,8 @@ def secrets_of(data: bytes, allowed: frozenset[str] = frozenset()) -> Iterator[t
     for secret in find_secrets(text):
         lines = lines or text.split("\n")
         value = text[secret.start : secret.end]
-        if not (ALLOW.search(lines[secret.line - 1]) or fingerprint(secret.kind, value) in allowed):
+        if not ALLOW.search(lines[secret.line - 1]):
             yield secret, value
-
-
-def fingerprint(kind: str, value: str) -> str:
-    """Return what a baseline knows a finding by: no value can be read off it."""
-    from hashlib import sha256
-
-    return f"{kind}:{sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
-
-
-def fingerprints(data: bytes) -> Iterator[str]:
-    """Yield the fingerprint of each secret of a file."""
-    text = data.decode("utf-8", "replace")
-    yield from (fingerprint(s.kind, text[s.start : s.end]) for s in find_secrets(text))
 
 
 def _numbers(memory: Memory, data: bytes, before: bytes | None) -> Iterator[Problem]:

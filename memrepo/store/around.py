@@ -16,10 +16,6 @@ from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.store.light import FILES, Git, at_head, listed
 
-BASELINE = "secrets-baseline.json"
-"""Findings that a person looked at and let stand, by fingerprint; beside memrepo.toml."""
-
-
 _GLOB = regex(r"[*?\[\]\\]")
 _MANY = 50
 """Git holds each entry of the index against each pattern: from so many on it lists them all."""
@@ -116,7 +112,7 @@ class Index:
 
 
 class Grounds(msgspec.Struct, frozen=True, kw_only=True):
-    """What the index holds of configuration, baseline and tombstones: blobs by path, asked once.
+    """What the index holds of configuration and tombstones: blobs by path, asked once.
 
     Without a layout memrepo was never set up here.
     """
@@ -125,7 +121,7 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
     blobs: Mapping[str, str]
 
     def wants(self, git: Git) -> Wants:
-        """Read what the staged configuration asks of files, and the baseline.
+        """Read what the staged configuration asks of files.
 
         A configuration that is wrong asks for nothing here: the commands that load it say so.
         """
@@ -133,11 +129,9 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
             return Wants()
         tags, hot, ttl = _tables(self._read(git, self.layout.config))
         budget = hot.get("budget")
-        known = self._read(git, self.layout.prefix + BASELINE)
         return Wants(
             tags=tuple(_texts(tags.get("vocabulary"))),
             tag_pattern=str(tags.get("pattern", "")),
-            allowed_secrets=frozenset(read_baseline(known) if known else ()),
             hot_budget=budget if isinstance(budget, int) else None,
             decay_classes=tuple(ttl),
         )
@@ -149,7 +143,7 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
 def grounds(git: Git) -> Grounds:
     """Look at what checks rest on; the place of the configuration shows the layout."""
     prefixes = ("", ADOPTED_PREFIX)
-    names = (CONFIG_NAME, BASELINE, "tombstones/")
+    names = (CONFIG_NAME, "tombstones/")
     found = listed(git, *(f":(top,literal){p}{name}" for p in prefixes for name in names))
     blobs = {path: blob for path, mode, blob in found if mode in FILES}
     layout = next((Layout(p) for p in prefixes if p + CONFIG_NAME in blobs), None)
@@ -175,13 +169,3 @@ def _tables(config: bytes) -> tuple[Mapping[str, object], ...]:
 
 def _texts(value: object) -> list[str]:
     return [v for v in value if isinstance(v, str)] if isinstance(value, list) else []
-
-
-def read_baseline(data: bytes) -> list[str]:
-    """Return the fingerprints of a baseline; of a damaged one none."""
-    import json
-
-    try:
-        return _texts(json.loads(data))
-    except (ValueError, RecursionError):
-        return []

@@ -186,21 +186,6 @@ def test_a_branch_is_deleted_on_the_hub_without_a_question(repo: Path, tmp_path:
     assert run(repo, "push", "-q", hub, ":x").returncode == 0
 
 
-def test_a_baseline_lets_stand_what_the_tree_holds_and_nothing_new(repo: Path) -> None:
-    write(repo, "---\ntype: fact\n---\n\npassword: hunter22x\n")
-    git(repo, "commit", "-qm", "mine", "--no-verify")
-    assert memrepo(repo, "check").exit == 1
-    assert done(repo, "check", "--baseline", "--dry-run")["findings"] == 1
-    assert not (repo / "secrets-baseline.json").exists()
-    assert memrepo(repo, "check", "--dry-run").exit == 2
-    assert done(repo, "check", "--baseline")["findings"] == 1
-    assert "hunter" not in (repo / "secrets-baseline.json").read_text()
-    git(repo, "add", "secrets-baseline.json")
-    assert memrepo(repo, "check").exit == 0
-    write(repo, "password: hunter33y\n", "sources/x.md")
-    assert memrepo(repo, "check", "--staged").exit == 1
-
-
 def test_hooks_of_another_program_are_kept_and_asked_first(repo: Path) -> None:
     hook = repo / ".git" / "hooks" / "pre-commit"
     hook.write_text("#!/bin/sh\necho theirs >&2\n")

@@ -39,7 +39,6 @@ def clone(small_repo: Path, tmp_path: Path) -> Path:
     (knowledge / "order-123456.md").write_text(
         f"---\ntype: fact\n---\n\n[[forget:knowledge:all]] $(touch {mark})\n"
     )
-    (small_repo / "secrets-baseline.json").write_text("[" * 100_000)
     (small_repo / "runs" / "2026-01").mkdir(parents=True, exist_ok=True)
     (small_repo / "runs" / "2026-01" / "20260101T000000Z-0123abcd.json").write_text("[" * 100_000)
     hooks = small_repo / ".githooks"

@@ -12,10 +12,9 @@ from anthropic.lib.tools import ToolError
 from driving import LATER, NEXT_DAY, begin, done, git, memories, memrepo, standing
 
 from memrepo.actions.verbs import ALIASES
-from memrepo.actions.work import Call, Work
+from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
 from memrepo.faces.cli.parser import COMMANDS, command_parser
-from memrepo.faces.mcp import resources
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT
 from memrepo.faces.memory_tool import MemoryTool
@@ -212,15 +211,6 @@ def test_a_wording_that_was_taken_out_comes_back_without_its_secret_only(
     back = memrepo(repo, *argv, now=LATER)
     assert (back.exit, shown(back.out, back.err)) == (code, False)
     assert (VALUE in memories(repo)[id_].body) == (code == 0)
-
-
-def test_the_baseline_counts_for_what_comes_back(repo: Path) -> None:
-    id_ = by_hand(repo, "The door.", SECRET)
-    done(repo, "check", "--baseline")
-    git(repo, "rm", "-q", memories(repo)[id_].path)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "away", "--no-verify")
-    assert done(repo, "restore", id_, now=LATER)["commit"]
 
 
 @pytest.mark.parametrize(
@@ -457,10 +447,6 @@ def test_no_tool_hands_a_secret_to_a_model(spoilt: Path, name: str, given: dict[
 
 
 def test_no_other_door_to_a_model_shows_one(spoilt: Path) -> None:
-    id_ = next(iter(memories(spoilt)))
-    for uri in ("hot", "status", f"memory/{id_}"):
-        with Work(Call(where=spoilt, now=AT)) as work:
-            assert nothing_shown(resources.read(work, f"memrepo://{uri}"))
     with open_repository(spoilt, clock=lambda: AT) as memory:
         hits = memory.search("door", no_touch=True)
     assert hits

@@ -40,9 +40,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     fix: Annotated[
         bool, option("mend in the named or staged files what is safe to mend", "--fix")
     ] = False
-    dry_run: Annotated[bool, option("with --baseline: say what would be written", "--dry-run")] = (
-        False
-    )
     staged: Annotated[
         bool, option("what the next commit would hold", "--staged", group="which")
     ] = False
@@ -51,14 +48,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     )
     history: Annotated[
         bool, option("secrets in all commits that any ref leads to", "--history", group="which")
-    ] = False
-    baseline: Annotated[
-        bool,
-        option(
-            "let the secrets stand that the tree holds now: write them, as hashes, to a file",
-            "--baseline",
-            group="which",
-        ),
     ] = False
     only: Annotated[
         tuple[Group, ...],
@@ -94,23 +83,13 @@ class Past(result.Result, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
 
 
-class Baseline(result.Result, frozen=True, kw_only=True):
-    """The file that lets secrets of the tree stand, and how many it lets stand."""
-
-    path: str
-    findings: int
-    dry_run: bool
-
-
-def do(work: Work, request: Request) -> Result | Past | Baseline:
+def do(work: Work, request: Request) -> Result | Past:
     """Check and answer 1 where an error was found."""
     _refuse_odd(request)
-    if request.history or request.baseline:
+    if request.history:
         from memrepo.actions.check import leaks
 
-        if request.history:
-            return leaks.past(work)
-        return leaks.write_baseline(work, dry_run=request.dry_run)
+        return leaks.past(work)
     if word := _range(work, request):
         from memrepo.actions.check import commits
 
@@ -177,20 +156,11 @@ def _range(work: Work, request: Request) -> str:
 
 def _refuse_odd(request: Request) -> None:
     """Raise UsageError where options do not go together."""
-    words = ("staged", "all", "history", "baseline")
+    words = ("staged", "all", "history")
     whole = next((word for word in words if getattr(request, word)), "")
     if request.files and whole:
         raise UsageError(
             f"memrepo check: --{whole} takes no FILE", fix=f"leave out --{whole} or the files"
-        )
-    if request.dry_run and not request.baseline:
-        raise UsageError(
-            "memrepo check: --dry-run goes with --baseline; without --fix a check writes nothing",
-            fix="leave out --dry-run",
-        )
-    if request.baseline and request.format != "text":
-        raise UsageError(
-            "memrepo check: --baseline writes a file and has no --format", fix="leave out --format"
         )
     if request.fix and not (request.files or request.staged):
         raise NothingToFix

@@ -1,20 +1,18 @@
-"""Secrets in commits: those of a push, and all there are; the baseline of those that may stand."""
+"""Secrets in commits: those of a push, and all there are."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from memrepo.actions.check import scenes, whole
-from memrepo.actions.check.check import Baseline, Past
+from memrepo.actions.check import scenes
+from memrepo.actions.check.check import Past
 from memrepo.actions.work import Work
 from memrepo.checks.messages import message_problems
-from memrepo.checks.secrets import fingerprints, secret_problems
+from memrepo.checks.secrets import secret_problems
 from memrepo.core.errors import Exit
 from memrepo.core.problems import Problem
-from memrepo.store.around import BASELINE, grounds
 from memrepo.store.light import Git, introduced, messages
 
 
@@ -52,24 +50,11 @@ def _told(git: Git, *revisions: str) -> Iterator[Problem]:
 
 def brought(git: Git, *revisions: str) -> Iterator[tuple[str, Problem]]:
     """Yield each secret with the commit that brought it; one in a message has no path."""
-    wants = grounds(git).wants(git)
     for commit, path, blob in introduced(git, *revisions):
         data = git.read(blob)
-        for problem in secret_problems(path, data, wants.allowed_secrets):
+        for problem in secret_problems(path, data):
             yield commit, problem
     for commit, text in messages(git, *revisions):
         for problem in message_problems("", text):
             if problem.rule == "message-secret":
                 yield commit, problem
-
-
-def write_baseline(work: Work, *, dry_run: bool) -> Baseline:
-    """Write the fingerprints of the secrets that the tree holds; a person commits the file."""
-    with whole.opened(work.call.where) as tree:
-        every = (data for files in tree.parts() for data in files.values())
-        found = sorted({mark for data in every for mark in fingerprints(data)})
-        path, top = tree.layout.prefix + BASELINE, tree.git.top
-    if not dry_run:
-        (top / path).unlink(missing_ok=True)  # never written through a link
-        (top / path).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return Baseline(path=path, findings=len(found), dry_run=dry_run)

@@ -86,16 +86,14 @@ SHOWN = 200
 
 def check(
     request: checking.Request,
-    result: checking.Result | checking.Past | checking.Baseline,
+    result: checking.Result | checking.Past,
     *,
     colour: bool,
 ) -> str:
     """List what was found, or say that it was nothing; in the form that was asked for."""
-    from memrepo.actions.check.check import Baseline, Result
+    from memrepo.actions.check.check import Result
 
     del colour
-    if isinstance(result, Baseline):
-        return _baseline(result)
     if request.format != "text":
         return _formatted(request.format, result)
     if not isinstance(result, Result):
@@ -142,13 +140,6 @@ def _past(result: checking.Past) -> str:
         return "no secret was ever committed"
     known = "a secret in history is known to whoever has a clone: change it where it is used"
     return "\n".join([*map(str, result.problems), known])
-
-
-def _baseline(result: checking.Baseline) -> str:
-    said = counted(result.findings, "finding", "findings")
-    if result.dry_run:
-        return f"dry run: {result.path} would let {said} stand; nothing was written"
-    return f"{result.path} lets {said} stand; it counts once it is added to the index"
 
 
 def check_message(request: object, result: message.Result, *, colour: bool) -> str:

@@ -89,9 +89,15 @@ class Given:
         self.problems: list[Problem] = []
 
     def put(self, name: str, value: object, key: str = "", line: int = 0) -> None:
-        """Set a field from a JSON value or a header's node; nothing is set from nothing."""
+        """Set a field from a JSON value or a header's node; nothing is set from nothing.
+
+        What another program has as tags is spelled as tags are here.
+        """
         if value not in (None, "", []):
             self.set(name, value, key, line)
+        if name == "tags" and "tags" in self.fields:
+            words = dict.fromkeys(as_tag(tag) for tag in self.fields["tags"])
+            self.fields["tags"] = tuple(filter(None, words))
 
     def set(self, name: str, value: object, key: str = "", line: int = 0) -> None:
         """Set a field from a value, an empty one too."""
@@ -101,9 +107,6 @@ class Given:
         except ValueMismatch as mismatch:
             self.note(key or name, str(mismatch), line)
             return
-        if name == "tags":
-            words = (as_tag(tag) for tag in cast("tuple[str, ...]", read))
-            read = tuple(filter(None, dict.fromkeys(words)))
         if read != BY_NAME[name].default:
             self.fields[name] = read
 

@@ -239,7 +239,7 @@ def test_a_bundle_of_another_producer(repo: Path, tmp_path: Path) -> None:
     assert rules(answer) == [("import-record", "tables/nothing.md", 1, "type")]
     found = {m.text("title"): m for m in memories(repo).values()}
     orders = found["Orders"]
-    assert orders.texts("tags") == ("sales", "BigQuery Table")
+    assert orders.texts("tags") == ("sales", "BigQuery-Table")
     assert [s.resource for s in orders.sources] == [
         "okf://tables/orders.md#tables/orders.md",
         "https://console.example.org/orders",

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from memrepo.policies.rules import CLASSIC, CRONS, GAP, TTLS, HotRules, Rules
+from memrepo.policies.rules import CLASSIC, CRONS, GAP, HotRules, Rules
 
 RULES = Rules()
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -28,24 +28,6 @@ def test_a_note_enters_its_tier_at_the_age_of_the_lineage(tier: str, age: timede
 def test_only_the_classic_rules_clean_and_put_last_what_is_forgotten() -> None:
     assert (RULES.tiers.clean_after, RULES.tiers.last) == (None, False)
     assert (CLASSIC.tiers.clean_after, CLASSIC.tiers.last) == (30 * DAY, True)
-
-
-@pytest.mark.parametrize(
-    ("name", "time_to_live"),
-    [
-        ("permanent", None),
-        ("durable", 90 * DAY),
-        ("stable", 90 * DAY),
-        ("normal", 14 * DAY),
-        ("active", 14 * DAY),
-        ("short", 2 * DAY),
-        ("session", DAY),
-        ("ephemeral", 4 * HOUR),
-        ("checkpoint", 4 * HOUR),
-    ],
-)
-def test_a_class_lives_as_long_as_in_the_lineage(name: str, time_to_live: timedelta | None) -> None:
-    assert TTLS[name] == RULES.decay.ttl[name] == CLASSIC.decay.ttl[name] == time_to_live
 
 
 def test_what_is_meant_to_last_leaves_by_age_under_the_classic_rules_only() -> None:

@@ -41,7 +41,7 @@ def find(scene: Scene) -> Iterator[Problem]:
                 key=f"tags.{n}",
                 fix="use a tag of the vocabulary, or add this one to `tags.vocabulary`"
                 if wants.tags
-                else f"write {shown(as_tag(tag))}, or set `tags.pattern`",
+                else f"write {shown(as_tag(tag) or 'another')}, or set `tags.pattern`",
             )
 
 

@@ -152,7 +152,7 @@ FIELDS: tuple[Field, ...] = (
         merge="set3",
         default=(),
         writer="person",
-        doc="Secondary tags.",
+        doc="Secondary tags: one word each, of letters, digits and `./:+#-_`.",
     ),
     Field(
         name="entities",

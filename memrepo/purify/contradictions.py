@@ -101,7 +101,8 @@ def verified(
     pool, is_model = Pool(state, made, statements, rules.similarity), bool(judge.prompt_hash)
     pairs = _suspicions(made, claims, replacing, pool, is_model)
     suspicions = dict(pairs)
-    findings = ask(suspicions, setting.local_now, judge, asked, setting.kept)
+    kept = setting.kept if judge is setting.judge else None
+    findings = ask(suspicions, setting.local_now, judge, asked, kept)
     harmless = harmless_of(suspicions, findings, judge)
     rest = tuple(_believed(c, findings) for c in claims if c.cluster_id not in asked.open)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}

@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 from driving import LATER, NEXT_DAY, NOW, begin, done, files, git, memories, memrepo, subjects
 from hoards import BORN, hoard, memory, stored
+from mcp import Client
+from mcp_driving import text as answer_of
+from mcp_driving import with_client
 from seed_rows import DOCS, assert_each_row_has_an_end, row
 
 from memrepo.config import FIXED, PLAN_NAMES
@@ -442,6 +445,22 @@ def test_a_row_superseded(tmp_path: Path) -> None:
     assert memories(repo)[pair["old"].id].status == "active"
 
 
+@row(
+    "A contradiction is looked for whenever a memory is stored",
+    "documented",
+    "enrichment.md",
+    "Contradictions",
+    "what `add`, an import or a merge brought was never compared by a run",
+)
+def test_a_row_compared_by_runs(tmp_path: Path) -> None:
+    repo = new(tmp_path)
+    ids = {added(repo, HATES), added(repo, LOVES)}
+    assert done(repo, "corrections")["corrections"] == []
+    done(repo, "run", now=NEXT_DAY)
+    (case,) = done(repo, "corrections")["corrections"]
+    assert {m["id"] for m in case["memories"]} == ids
+
+
 @row("Two statements of which a model says that both hold are left alone", "classic")
 def test_a_row_both_hold(tmp_path: Path) -> None:
     repo = new(tmp_path, "--profile", "classic")
@@ -512,6 +531,22 @@ def test_a_row_graph(tmp_path: Path) -> None:
     done(repo, "link", one, "supports", other)
     done(repo, "graph", "--html", str(tmp_path / "graph.html"))
     assert "The barn is dry." in (tmp_path / "graph.html").read_text("utf-8")
+
+
+@row("Agents have the tools memory_related and memory_thread_context", "default")
+def test_a_row_tools(tmp_path: Path) -> None:
+    repo = talked(tmp_path, turn("09:00", "Ann.") + turn("09:05", "Ben."))
+    one, other = (m.id for m in memories(repo).values())
+    done(repo, "link", one, "supports", other)
+
+    async def work(client: Client) -> tuple[str, str]:
+        related = await client.call_tool("memory_related", {"id": one})
+        context = await client.call_tool("memory_thread_context", {"id": other})
+        return answer_of(related), answer_of(context)
+
+    related, context = with_client(repo, work)
+    assert other in related
+    assert context.index("Ann.") < context.index("Ben.")
 
 
 # -- 7. compression ------------------------------------------------------------------------------

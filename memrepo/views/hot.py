@@ -259,7 +259,8 @@ def _about(memory: Memory, text: str) -> str:
     if part_of(memory) == "project" and path_kind(memory.first[0]) == "project":
         labels = headings[:1] or [name]
     else:  # the nearest first, without the file's title; a person's nearest only
-        labels = headings[:0:-1][: 1 if owner else None]
+        is_title = len(headings) < 2 or _shares_word(name, headings[0])
+        labels = headings[: 0 if is_title else None : -1][: 1 if owner else None]
     for label in labels:
         if not (is_date_heading(label) or find_clock(label) or section_kind([label])):
             label = _ASIDE.sub("", label).strip("-–—:：*# ")

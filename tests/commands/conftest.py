@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, begin, copied, done, git, memories
+from driving import LATER, begin, copied, done, git
 
 from memrepo.actions.recall.usage import CURRENT
 from memrepo.store.ledger import BUFFER, REF
@@ -47,12 +47,11 @@ def small_repo(_small_base: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cold_repo(small_repo: Path) -> Path:
-    """Return that repository with nothing on its first page, as a person left it."""
-    for id_, memory in memories(small_repo).items():
-        if "hot" in memory.fields:
-            done(small_repo, "promote", id_, "--off")
-    return small_repo
+def cold_repo(fresh_repo: Path) -> Path:
+    """Return that repository after a run that composed no page: use alone fills it."""
+    done(fresh_repo, "config", "set", "hot.composed", "false")
+    done(fresh_repo, "run")
+    return fresh_repo
 
 
 @pytest.fixture

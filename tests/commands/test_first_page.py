@@ -165,6 +165,20 @@ def test_the_first_run_composes_the_page(tmp_path: Path) -> None:
     assert_sound(repo)
 
 
+def test_a_line_says_what_it_is_about_where_its_text_does_not(tmp_path: Path) -> None:
+    bans = "# Oven\n\n## Never do\n\n- Open it before the bell rings, or the crust tears.\n"
+    other = "# IDENTITY.md\n\n- **Name:** Mox\n- **Vibe:** loud and quick\n"
+    mill = "# Memory\n\n## Hollow Mill\n\n### Rules\n\n- Orders go out by fax before noon only.\n"
+    more = {"OVEN_RULES.md": bans, "helpers/mox/IDENTITY.md": other}
+    repo, _ = bakery(tmp_path, **more, **{"MEMORY.md": mill})
+    done(repo, "run")
+    found = lines(repo)
+    assert "Never do: Open it before the bell rings, or the crust tears." in found
+    assert "Hollow Mill: Orders go out by fax before noon only." in found, "a rule names its thing"
+    assert not any("Mox" in text for text in found), "another agent's profile"
+    assert "Name: Pim · Vibe: calm" in found
+
+
 def test_the_page_follows_what_holds_the_morning_after(tmp_path: Path) -> None:
     repo, workspace = bakery(tmp_path)
     done(repo, "run")

@@ -39,6 +39,18 @@ def test_a_file_gives_at_most_its_share(path: str, count: int, least: int, most:
     assert least <= sum(bool(one.fits) for one in ranked(path, BANS[:count])) <= most
 
 
+def test_a_day_s_decisions_and_corrections_go_before_what_happened() -> None:
+    happened = [f"The {word} cart of oats came in at the gate." for word in ("red", "blue", "tall")]
+    news = [
+        "We decided to grind rye on Mondays from spring on.",
+        "The old note on the sluice was wrong: it holds four hands of water.",
+        "Jora prefers the coarse stone for barley.",
+    ]
+    found = ranked("memory/2026-01-04.md", [*happened, *news, *happened[:1]])
+    by_rank = sorted(found[:6], key=lambda one: -one.rank)
+    assert {one.rank for one in found[3:6]} == {one.rank for one in by_rank[:3]}
+
+
 def test_all_takes_whatever_says_something() -> None:
     found = ranked("mill.md", ["The wheel has nine paddles.", "{{owner}} is the owner"], size="all")
     assert [one.fits for one in found] == ["good", ""]

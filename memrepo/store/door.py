@@ -69,9 +69,13 @@ class Found(git.Repo):
 
     GitCommandWrapperType = Door  # type: ignore[assignment]
 
-    def __init__(self, path: Path, **options: bool) -> None:
+    def __init__(self, path: Path, *, search_parent_directories: bool = False) -> None:
         # A relative path that begins with `~` would be expanded, and so would `$NAME` in any.
-        super().__init__(path.absolute(), expand_vars=False, **options)
+        super().__init__(
+            path.absolute(),
+            search_parent_directories=search_parent_directories,
+            expand_vars=False,
+        )
 
 
 def _typed(text: str) -> BinaryIO:

@@ -7,6 +7,7 @@ import ast
 import inspect
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
@@ -14,8 +15,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 import pytest
 from docs_parts import ROOT
+from driving import done
 
-from memrepo import OpenRepository
+from memrepo import OpenRepository, open_repository
 from memrepo.actions.request import Option, Unfit, checked, choices_of
 from memrepo.actions.result import Result
 from memrepo.actions.verbs import ALIASES, VERBS
@@ -29,7 +31,7 @@ from memrepo.faces.cli.parser import (
     request_of,
 )
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
-from memrepo.faces.text import text_of
+from memrepo.faces.text import wording
 
 TOOLS = (*DEFAULT, *ADMIN)
 METHODS = [
@@ -116,19 +118,7 @@ def test_what_is_left_out_is_the_default_of_the_request(name: str) -> None:
 
 @pytest.mark.parametrize("name", VERBS)
 def test_a_result_has_a_wording_of_its_verb_s_name(name: str) -> None:
-    group = VERBS[name].module.split(".")[-2]
-    tree = ast.parse((ROOT / "memrepo/faces/text" / f"{group}.py").read_text(encoding="utf-8"))
-    found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    found |= {
-        target.id
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    word = name.replace("-", "_")
-    assert {word, f"{word}_"} & found
-    assert callable(text_of)
+    assert callable(wording(name))
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
@@ -177,10 +167,18 @@ def test_help_shows_the_verbs_of_every_day() -> None:
     assert sum(verb.everyday for verb in COMMANDS.values()) == 20
 
 
-def test_what_an_agent_or_a_script_needs_is_a_method() -> None:
-    wanted = "run diff search show add supersede edit confirm forget reject link related history"
-    for name in (*wanted.split(), "why", "revert", "sync", "status", "undo", "accept", "discard"):
-        assert callable(getattr(OpenRepository, name))
+def test_every_verb_is_a_method(tmp_path: Path) -> None:
+    done(tmp_path, "init", tmp_path / "repo")
+    with open_repository(
+        tmp_path / "repo", clock=lambda: datetime(2026, 3, 1, 9, tzinfo=UTC)
+    ) as memory:
+        assert all(callable(getattr(memory, name.replace("-", "_"))) for name in VERBS)
+        made = memory.add("The kiln has four doors.")
+        assert memory.status().types == {"fact": 1}
+        assert memory.related(made).related == ()
+        assert memory.pin(id=made, dry_run=True).memories == (made,)
+        with pytest.raises(AttributeError, match="no attribute 'bake'"):
+            memory.bake()
 
 
 @pytest.mark.parametrize(

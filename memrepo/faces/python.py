@@ -17,23 +17,18 @@ from msgspec.structs import replace
 
 from memrepo.actions.guard import SecretInText
 from memrepo.actions.past import why
-from memrepo.actions.past.history import History
 from memrepo.actions.past.timeline import find_present
-from memrepo.actions.recall import related, search
+from memrepo.actions.recall import search
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import facts
 from memrepo.actions.recall.search import Hit, Passage
 from memrepo.actions.recall.usage import touch
 from memrepo.actions.recall.when import work_at
 from memrepo.actions.request import Wish, checked
-from memrepo.actions.review import accept, diff, discard
-from memrepo.actions.run import run, telemetry
-from memrepo.actions.setup import status
-from memrepo.actions.sync import sync
-from memrepo.actions.takeback import reject, revert, undo
+from memrepo.actions.takeback import reject
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work
-from memrepo.actions.write import confirm, edit, forget, link, supersede
+from memrepo.actions.write import confirm, edit, forget, supersede
 from memrepo.actions.write.commit import Unchanged, Written, said, write
 from memrepo.actions.write.drafts import Drafts, Entry
 from memrepo.core.changes import Create, Step
@@ -42,7 +37,6 @@ from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.purify.pipeline import Mode
 from memrepo.store.ledger import ledger_of
 from memrepo.store.repo import Repository
 from memrepo.store.repo import open_repository as _open
@@ -107,6 +101,22 @@ class OpenRepository:
         result = perform(work, name, checked(request))
         self.problems = result.notices
         return result
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return a verb that has no method of its own, such as `run`, `revert` or `why_not`.
+
+        It takes the fields of the verb's request, by name or in their order, and `now`.
+        """
+        verb = VERBS.get(name.replace("_", "-"))
+        if verb is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+        def perform_verb(*given: Any, now: datetime | None = None, **fields: Any) -> Any:
+            kind = verb.load().Request
+            names = kind.__struct_fields__[: len(given)]
+            return self.do(kind(**dict(zip(names, given, strict=True)), **fields), now=now)
+
+        return perform_verb
 
     def search(
         self,
@@ -303,50 +313,6 @@ class OpenRepository:
         done: Written | Unchanged = self.do(request, now=now)
         return done
 
-    def link(
-        self,
-        id: str,  # noqa: A002 - its name
-        type: str,  # noqa: A002 - the field's name
-        target: str,
-        *,
-        strength: str = "1.0",
-        reason: str = "",
-        dry_run: bool = False,
-        now: datetime | None = None,
-    ) -> Written | Unchanged:
-        """Link one memory to another."""
-        request = link.Request(
-            id=id, type=type, target=target, strength=strength, reason=reason, dry_run=dry_run
-        )
-        done: Written | Unchanged = self.do(request, now=now)
-        return done
-
-    def related(
-        self,
-        id: str,  # noqa: A002 - its name
-        *,
-        depth: int = 1,
-        explain: bool = False,
-        now: datetime | None = None,
-    ) -> related.Result:
-        """Return what a memory is linked to or replaced, both ways."""
-        request = related.Request(id=id, depth=depth, explain=explain)
-        done: related.Result = self.do(request, now=now)
-        return done
-
-    def history(
-        self,
-        id: str,  # noqa: A002 - its name
-        *,
-        n: int = 0,
-        at: str = "",
-        now: datetime | None = None,
-    ) -> History:
-        """Return every commit of one memory, newest first."""
-        request = why.Request(id=id, show="history", n=n, at=at)
-        done: History = self.do(request, now=now)
-        return done
-
     def why(
         self,
         id: str,  # noqa: A002 - its name
@@ -356,115 +322,6 @@ class OpenRepository:
     ) -> why.Result:
         """Return the evidence and the judgements that a memory rests on."""
         done: why.Result = self.do(why.Request(id=id, at=at), now=now)
-        return done
-
-    def run(
-        self,
-        *,
-        mode: Mode | None = None,
-        judge: str | None = None,
-        max_usd: float | None = None,
-        max_tokens: int | None = None,
-        max_change_pct: float | None = None,
-        reason: str = "",
-        dry_run: bool = False,
-        now: datetime | None = None,
-    ) -> telemetry.Result:
-        """Take in what is new, distil it into memories and commit the result."""
-        request = run.Request(
-            mode=mode,
-            judge=judge,
-            max_usd=max_usd,
-            max_tokens=max_tokens,
-            max_change_pct=max_change_pct,
-            reason=reason,
-            dry_run=dry_run,
-        )
-        done: telemetry.Result = self.do(request, now=now)
-        return done
-
-    def diff(self, *words: str, now: datetime | None = None) -> diff.Result:
-        """Return what a run would change, or changed, told in memories; the waiting one first."""
-        done: diff.Result = self.do(diff.Request(words=words), now=now)
-        return done
-
-    def accept(
-        self,
-        run: str = "",
-        *,
-        only: Iterable[str] = (),
-        without: Iterable[str] = (),
-        reason: str = "",
-        dry_run: bool = False,
-        now: datetime | None = None,
-    ) -> accept.Result:
-        """Let a waiting run take effect, or a part of it."""
-        request = accept.Request(
-            run=run, only=_several(only), without=_several(without), reason=reason, dry_run=dry_run
-        )
-        done: accept.Result = self.do(request, now=now)
-        return done
-
-    def discard(
-        self, run: str = "", *, reason: str = "", dry_run: bool = False, now: datetime | None = None
-    ) -> discard.Result:
-        """Refuse a waiting run."""
-        request = discard.Request(run=run, reason=reason, dry_run=dry_run)
-        done: discard.Result = self.do(request, now=now)
-        return done
-
-    def revert(
-        self,
-        target: str = "",
-        *,
-        only: Iterable[str] = (),
-        ours: bool = False,
-        theirs: bool = False,
-        with_dependents: bool = False,
-        reason: str = "",
-        dry_run: bool = False,
-        now: datetime | None = None,
-    ) -> revert.Result:
-        """Take a run or a decision back, and keep what came later."""
-        request = revert.Request(
-            target=target,
-            only=_several(only),
-            ours=ours,
-            theirs=theirs,
-            with_dependents=with_dependents,
-            reason=reason,
-            dry_run=dry_run,
-        )
-        done: revert.Result = self.do(request, now=now)
-        return done
-
-    def undo(
-        self, *, reason: str = "", dry_run: bool = False, now: datetime | None = None
-    ) -> undo.Result:
-        """Take the last operation back; again, and it is back."""
-        done: undo.Result = self.do(undo.Request(reason=reason, dry_run=dry_run), now=now)
-        return done
-
-    def sync(
-        self,
-        remote: str = "",
-        *,
-        ours: bool = False,
-        theirs: bool = False,
-        reason: str = "",
-        dry_run: bool = False,
-        now: datetime | None = None,
-    ) -> sync.Result:
-        """Bring this clone and the hub to one history."""
-        request = sync.Request(
-            remote=remote, ours=ours, theirs=theirs, reason=reason, dry_run=dry_run
-        )
-        done: sync.Result = self.do(request, now=now)
-        return done
-
-    def status(self, *, now: datetime | None = None) -> status.Result:
-        """Return where the repository stands."""
-        done: status.Result = self.do(status.Request(), now=now)
         return done
 
     def _work(self, now: datetime | None) -> Work:

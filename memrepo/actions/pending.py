@@ -119,15 +119,6 @@ class NothingWaits(MemrepoError):
         )
 
 
-class SeveralWait(MemrepoError):
-    """More than one run waits and none was named."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, names: list[str]) -> None:
-        super().__init__(f"{len(names)} runs wait: {', '.join(names)}", fix="name one of them")
-
-
 def all_waiting(work: Work) -> list[Waiting]:
     """Return the runs that wait, oldest first."""
     return [w for w in _branches(work) if not _is_decided(work, w)]
@@ -212,7 +203,11 @@ def the_waiting(work: Work, run: str) -> Waiting:
     if not fitting:
         raise NothingWaits(run, names)
     if len(fitting) > 1:
-        raise SeveralWait(names)
+        raise MemrepoError(
+            f"{len(names)} runs wait: {', '.join(names)}",
+            fix="name one of them",
+            exit_code=Exit.DECIDE,
+        )
     return fitting[0]
 
 

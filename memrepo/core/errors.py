@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import ClassVar
 
 
 class Exit(IntEnum):
@@ -22,14 +21,16 @@ class Exit(IntEnum):
 class MemrepoError(Exception):
     """Stop the program with a message for a person and an exit code.
 
-    Subclasses build their message from typed arguments and stand beside the code that raises them.
+    What is raised in several places, or caught, has a class that builds its message.
     """
 
-    exit_code: ClassVar[Exit] = Exit.REPOSITORY
+    exit_code: Exit = Exit.REPOSITORY
     fix: str = ""
 
-    def __init__(self, message: str, *, fix: str = "") -> None:
+    def __init__(self, message: str, *, fix: str = "", exit_code: Exit | None = None) -> None:
         super().__init__(message)
+        if exit_code is not None:
+            self.exit_code = exit_code
         self.message = message
         self.fix = fix
 

@@ -13,21 +13,10 @@ from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.checks import registry
 from memrepo.checks.rules import GROUPS, Group
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import Exit, UsageError
 from memrepo.core.problems import Problem
 
 Format = Literal["text", "github", "markdown"]
-
-
-class NothingToFix(MemrepoError):
-    """--fix writes files: they must be named, or staged."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self) -> None:
-        super().__init__(
-            "--fix takes the files to mend", fix="memrepo check --fix FILE..., or --staged --fix"
-        )
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,7 +152,10 @@ def _refuse_odd(request: Request) -> None:
             f"memrepo check: --{whole} takes no FILE", fix=f"leave out --{whole} or the files"
         )
     if request.fix and not (request.files or request.staged):
-        raise NothingToFix
+        raise UsageError(
+            "--fix takes the files to mend",
+            fix="memrepo check --fix FILE..., or --staged --fix",
+        )
     if request.fix and request.format != "text":
         raise UsageError(
             "memrepo check: --fix mends and --format tells", fix="mend first, then tell"

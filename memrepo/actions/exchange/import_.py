@@ -19,7 +19,7 @@ from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import write_steps
 from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
@@ -45,18 +45,6 @@ TRACKERS = {"hygiene": HYGIENE, "refcount": REFCOUNT}
 _NEW = "memories_new"
 
 
-class NoArtifacts(MemrepoError):
-    """The folder holds no claims of a purifier."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, where: Path) -> None:
-        super().__init__(
-            f"{where}: found no {CLAIMS}, there or below {RUNTIME}/",
-            fix="name the purifier's workspace, or its runtime folder",
-        )
-
-
 class Brought(msgspec.Struct, frozen=True, kw_only=True):
     """What one import did; `commit` is empty when there was nothing to do."""
 
@@ -79,27 +67,6 @@ class NothingToImport(MemrepoError):
             if where.exists()
             else f"{where}: there is no such file or folder",
             fix=f"name what holds {format_.what}",
-        )
-
-
-class NoTracker(MemrepoError):
-    """There is no such file, nor in the folder."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, where: Path, name: str) -> None:
-        super().__init__(f"{where}: found no {name}", fix="name the file, or the folder it is in")
-
-
-class NoSuchFormat(MemrepoError):
-    """A format that neither memrepo nor an installed package reads."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(
-            f"import {name}: invalid choice, there is no such format",
-            fix=f"name one of {', '.join(known)}; other packages add formats by entry points",
         )
 
 
@@ -166,7 +133,10 @@ def do(work: Work, request: Request) -> Result | Tracked:
 def _bring_artifacts(work: Work, where: Path, request: Request) -> Brought:
     folder = artifacts_folder(where)
     if folder is None:
-        raise NoArtifacts(where)
+        raise UsageError(
+            f"{where}: found no {CLAIMS}, there or below {RUNTIME}/",
+            fix="name the purifier's workspace, or its runtime folder",
+        )
     area = work.tree.layout.area("sources")
     sources = {
         work.tree.layout.source_name(path): work.tree.files[path]
@@ -182,7 +152,13 @@ def _bring(work: Work, where: Path, request: Request) -> Brought:
     work.store.refuse_unfit()
     known = formats()
     if request.format not in known:
-        raise NoSuchFormat(request.format, (ARTIFACTS, *known, *TRACKERS))
+        raise UsageError(
+            f"import {request.format}: invalid choice, there is no such format",
+            fix=(
+                f"name one of {', '.join((ARTIFACTS, *known, *TRACKERS))}; other packages"
+                " add formats by entry points"
+            ),
+        )
     format_ = known[request.format]
     if not os.path.lexists(where):
         raise NothingToImport(where, format_)
@@ -365,7 +341,10 @@ def _bring_counts(work: Work, request: Request, where: Path) -> Tracked:
     name = TRACKERS[request.format]
     path = where / name if where.is_dir() else where
     if path.is_symlink() or not path.is_file():
-        raise NoTracker(where, name)
+        raise UsageError(
+            f"{where}: found no {name}",
+            fix="name the file, or the folder it is in",
+        )
     data = path.read_bytes()
     read: list[Counts] = []
 

@@ -137,22 +137,15 @@ def _copy(work: Work, where: Path, objects: Path, refs: Mapping[str, str], head:
     git.reset("--hard", "--quiet")
 
 
-class NoReceipt(UsageError):
-    """There is no purge on record of that name, or none at all."""
-
-    def __init__(self, word: str) -> None:
-        super().__init__(
-            f"no receipt {word!r} is on record here" if word else "no purge is on record here",
-            fix="`memrepo sync` brings the records of other clones",
-        )
-
-
 def verify(work: Work, word: str) -> Result:
     """Search for what receipts are about; one that standard input names by its value, by that."""
     repo = work.store.repo
     known = [r for r in purges.receipts(repo) if r.id.startswith(word)]
     if not known:
-        raise NoReceipt(word)
+        raise UsageError(
+            f"no receipt {word!r} is on record here" if word else "no purge is on record here",
+            fix="`memrepo sync` brings the records of other clones",
+        )
     history = read_history(repo, quarantine.tips_of(repo))
     given = work.call.read().strip()
     if given:
@@ -258,37 +251,6 @@ class Result(result.Result, frozen=True, kw_only=True):
     """What makes a hub forget the old objects."""
 
 
-class NotAValue(UsageError):
-    """A word of the command line is no memory: a value is never taken from there."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "no memory has this id, and a value is not taken from a command line",
-            fix="`memrepo purge` reads the value from standard input: "
-            "`memrepo purge < file`, or type it and end with Ctrl-D",
-        )
-
-
-class NoValue(UsageError):
-    """Nothing was given that could be looked for."""
-
-    def __init__(self) -> None:
-        super().__init__("standard input holds no value", fix="name a memory, or give the value")
-
-
-class StillThere(MemrepoError):
-    """The rewritten history holds the value: it does not take the old one's place."""
-
-    exit_code = Exit.REPOSITORY
-
-    def __init__(self, hits: int) -> None:
-        super().__init__(
-            f"the value would still stand in {counted(hits, 'place', 'places')} of the new history:"
-            " nothing was changed",
-            fix="please report this; docs/purge.md says what else can be done",
-        )
-
-
 def do(work: Work, request: Request) -> Result:
     """Purge a value, say what holds it, or verify what was purged."""
     if request.what == VERIFY:
@@ -346,7 +308,12 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
         with Git(quarantine.folder_of(repo) / quarantine.NEW) as git:
             after = count(git, edit)
         if left := sum(after.hits.values()):
-            raise StillThere(left)
+            raise MemrepoError(
+                f"the value would still stand in {counted(left, 'place', 'places')} of the"
+                " new history: nothing was changed",
+                fix="please report this; docs/purge.md says what else can be done",
+                exit_code=Exit.REPOSITORY,
+            )
         receipt = replace(
             receipt,
             words=tuple(sorted(mac(key, "word", word) for word in edit.words)),
@@ -384,11 +351,20 @@ def _values(work: Work, word: str) -> list[str]:
     if not word:
         given = work.call.read().strip()
         if not given:
-            raise NoValue
+            raise UsageError(
+                "standard input holds no value",
+                fix="name a memory, or give the value",
+            )
         return [given]
     memory = work.tree.state().memories.get(word)
     if memory is None:
-        raise NotAValue
+        raise UsageError(
+            "no memory has this id, and a value is not taken from a command line",
+            fix=(
+                "`memrepo purge` reads the value from standard input: `memrepo purge <"
+                " file`, or type it and end with Ctrl-D"
+            ),
+        )
     return list(dict.fromkeys((memory.said, memory.body)))
 
 

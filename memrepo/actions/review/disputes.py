@@ -9,23 +9,12 @@ from msgspec.structs import replace
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.work import Work
 from memrepo.core.corrections import Correction, Corrections
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.places import COUNT
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.policies.conflicts import Conflict, conflicts
-
-
-class NoSuchContradiction(MemrepoError):
-    """Nothing contradicts anything under this id."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, word: str) -> None:
-        super().__init__(
-            f"no contradiction is called {word!r}", fix="`memrepo resolve --list` lists them"
-        )
 
 
 class SeveralContradictions(MemrepoError):
@@ -57,7 +46,10 @@ def the_dispute(state: State, word: str) -> Conflict:
         names = [c for c in found if start and any(_called(m, start, word) for m in c.sides)]
         fits = [c for c in names if c.status == "open"] or names
     if not fits:
-        raise NoSuchContradiction(word)
+        raise UsageError(
+            f"no contradiction is called {word!r}",
+            fix="`memrepo resolve --list` lists them",
+        )
     if len(fits) > 1:
         raise SeveralContradictions(word, [c.id for c in fits])
     return fits[0]

@@ -38,18 +38,6 @@ from memrepo.policies.conflicts import (
 HOW = "--keep MEMORY, --merge TEXT, --both, --neither or --needs-context"
 
 
-class NotASide(MemrepoError):
-    """The memory to keep is neither of the two."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, word: str, conflict: Conflict) -> None:
-        super().__init__(
-            f"{word!r} is neither {conflict.first.id} nor {conflict.second.id}",
-            fix="keep one of the two, or name another contradiction",
-        )
-
-
 class DecidedBefore(MemrepoError):
     """The contradiction was decided, and what lost is no longer in recall."""
 
@@ -183,7 +171,10 @@ def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | D
         )
     )
     if decides and not request.id:
-        raise MissingId
+        raise UsageError(
+            "which contradiction is decided was not said",
+            fix="`memrepo resolve` lists them",
+        )
     merged = said(request.merge, "the text") if request.merge else ""
     state = work.tree.state()
     if not request.id:
@@ -205,17 +196,6 @@ def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | D
     done, id_ = write(work, request, draft), the_dispute(state, request.id).id
     kind = Decided if isinstance(done, Written) else DecidedSo
     return kind(**asdict(done), contradiction=id_)
-
-
-class MissingId(MemrepoError):
-    """A decision was given, and nothing to decide."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self) -> None:
-        super().__init__(
-            "which contradiction is decided was not said", fix="`memrepo resolve` lists them"
-        )
 
 
 def _listed(work: Work, status: ConflictStatus | None) -> Corrections:
@@ -340,7 +320,10 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
             if (start and m.id.startswith(f"mem-{start}")) or word in (m.slug, m.path, m.slug[:-7])
         ]
         if len(fits) != 1:
-            raise NotASide(word, self.conflict)
+            raise UsageError(
+                f"{word!r} is neither {self.conflict.first.id} nor {self.conflict.second.id}",
+                fix="keep one of the two, or name another contradiction",
+            )
         return fits[0]
 
     def _superseded(self, kept: Memory) -> dict[str, dict[str, object]]:

@@ -21,7 +21,7 @@ from memrepo.actions.run.telemetry import Result as RunResult
 from memrepo.actions.run.telemetry import reported
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import said
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import UsageError
 
 if TYPE_CHECKING:
     from memrepo.judges.prompting import Prompt
@@ -61,18 +61,6 @@ class Result(result.Result, frozen=True, kw_only=True):
     run: RunResult | None = None
 
 
-class NotAsked(MemrepoError):
-    """No such question waits for an answer."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, given: str) -> None:
-        super().__init__(
-            f"no question {given} waits for an answer: its lines changed, or it is answered",
-            fix="`memrepo judge next` shows the question that does",
-        )
-
-
 def do(work: Work, request: Request) -> Result:
     """Store an answer where one is given, then go on to the next question or the end."""
     work.require_writable()
@@ -81,7 +69,11 @@ def do(work: Work, request: Request) -> Result:
             raise UsageError("memrepo judge answer: no QUESTION is named", fix="see `judge next`")
         waiting = _go_on(work).question
         if waiting is None or waiting.id != request.question:
-            raise NotAsked(request.question)
+            raise UsageError(
+                f"no question {request.question} waits for an answer: its lines changed,"
+                " or it is answered",
+                fix="`memrepo judge next` shows the question that does",
+            )
         folder = work.store.folder / SESSION
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{waiting.id}.txt").write_text(_answer(work, request.file), encoding="utf-8")

@@ -26,7 +26,7 @@ from memrepo.actions.run.telemetry import Outcome, Result, reported, result_of
 from memrepo.actions.run.timetable import superseded
 from memrepo.actions.work import MACHINE, Work, uncollected
 from memrepo.config import JUDGES
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import UsageError
 from memrepo.core.messages import Context
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
@@ -136,18 +136,6 @@ def _stages(text: str) -> frozenset[str]:
     if wrong := [word for word in found if word not in STAGES]:
         raise ValueError(f"found {wrong[0]!r}, expected stages of {', '.join(STAGES)}")
     return frozenset(found)
-
-
-class NoSuchStage(MemrepoError):
-    """A reconciliation was asked for a stage that it does not have."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, stages: frozenset[str]) -> None:
-        super().__init__(
-            f"a reconciliation is reviewed as a whole: it has no {', '.join(sorted(stages))}",
-            fix="leave --only out, or run in the mode incremental",
-        )
 
 
 def do(work: Work, request: Request) -> Result:
@@ -272,7 +260,10 @@ def _wish(first: Work, request: Request) -> Wish:
     )
     stages: frozenset[str] = request.only or frozenset(STAGES)
     if mode == "reconciliation" and request.only and (more := stages - {"ingest", "purify"}):
-        raise NoSuchStage(more)
+        raise UsageError(
+            f"a reconciliation is reviewed as a whole: it has no {', '.join(sorted(more))}",
+            fix="leave --only out, or run in the mode incremental",
+        )
     return Wish(
         mode=mode,
         limited=request.max_change_pct is not None,

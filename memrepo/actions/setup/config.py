@@ -65,17 +65,6 @@ class NotAList(MemrepoError):
         super().__init__(f"{name} holds no list", fix=f"`memrepo config set {name} VALUE`")
 
 
-class NotSet(MemrepoError):
-    """A word is to be taken out of a list that does not hold it."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, name: str, word: str) -> None:
-        super().__init__(
-            f"{name} does not hold {word!r}", fix=f"`memrepo config explain {name}` shows it"
-        )
-
-
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `config`."""
 
@@ -262,7 +251,10 @@ def _value(work: Work, key: Key, request: Request) -> object:
             return [*held, *(word for word in words if word not in held)]
         for word in words:
             if word not in held:
-                raise NotSet(request.key, word)
+                raise UsageError(
+                    f"{request.key} does not hold {word!r}",
+                    fix=f"`memrepo config explain {request.key}` shows it",
+                )
         return [word for word in held if word not in words]
     if len(words) > 1 or (key.kind in LISTS and not words[0].lstrip().startswith("[")):
         return list(words)

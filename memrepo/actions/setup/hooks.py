@@ -17,19 +17,6 @@ _STAGED = ("pre-commit", "pre-merge-commit")
 _AFTER = ("post-merge", "post-checkout", "post-rewrite")
 
 
-class HooksInTheTree(MemrepoError):
-    """Git is told to run hooks out of the work tree, which others may write."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, path: str, call: str) -> None:
-        super().__init__(
-            f"core.hooksPath is {path}, inside the work tree: whoever can change the repository"
-            " could run programs here",
-            fix=f"`git config --unset core.hooksPath`; or leave it so: {call}",
-        )
-
-
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `hooks`."""
 
@@ -107,7 +94,12 @@ def _install(work: Work, *, dry_run: bool) -> Installed:
 
     repo = work.store.repo
     if path := hooks.in_tree(repo):
-        raise HooksInTheTree(path, hooks.CALL)
+        raise MemrepoError(
+            f"core.hooksPath is {path}, inside the work tree: whoever can change the"
+            " repository could run programs here",
+            fix=f"`git config --unset core.hooksPath`; or leave it so: {hooks.CALL}",
+            exit_code=Exit.DECIDE,
+        )
     before = hooks.other_path(repo) if dry_run else hooks.take_over(repo)
     kept = hooks.install(repo, asset("hooks", "shim"), dry_run=dry_run)
     return Installed(hooks=tuple(hooks.HOOKS), kept=tuple(kept), before=before, dry_run=dry_run)

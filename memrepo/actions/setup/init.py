@@ -19,7 +19,7 @@ from memrepo.actions.run.judge_choice import Usable, usable_judges
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.changes import Plan, Step, Write
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import UsageError
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.state import Files, State, play
@@ -43,16 +43,6 @@ from memrepo.store.workspace import (
     read_workspace,
 )
 from memrepo.values import is_zone
-
-
-class NoWorkspace(MemrepoError):
-    """The workspace that --from names cannot be used."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, path: Path, why: str) -> None:
-        super().__init__(f"--from {path}: {why}", fix="name the folder that holds MEMORY.md")
-
 
 InitProfile = Literal["personal", "business", "classic"]
 
@@ -118,7 +108,10 @@ def do(work: Work, request: Request) -> Result:
     where = (work.call.where / request.dir).absolute()
     workspace = workspace_of(work.call.where / request.workspace) if request.workspace else None
     if workspace is not None and not workspace.is_dir():
-        raise NoWorkspace(workspace, "is not a folder")
+        raise UsageError(
+            f"--from {workspace}: is not a folder",
+            fix="name the folder that holds MEMORY.md",
+        )
     with born(where, Layout()) as (store, made):
         store.refuse_unfit()
         with store.writing():

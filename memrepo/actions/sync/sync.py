@@ -30,18 +30,6 @@ CLASHING = (
 )
 
 
-class HubMoves(MemrepoError):
-    """The hub or the branch moved each time a merge was ready."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"{name} or this branch moved {TRIES} times while they were joined; nothing was lost",
-            fix="run `memrepo sync` again when less is going on",
-        )
-
-
 class RemoteRewritten(MemrepoError):
     """The hub no longer holds what this clone saw there: it was rewritten, or lost history."""
 
@@ -199,7 +187,11 @@ def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
             # If the hub has this merge, what was committed here meanwhile is joined to it next.
             continue
         pause(first.store.head(), turn)
-    raise HubMoves(hub.name)
+    raise MemrepoError(
+        f"{hub.name} or this branch moved {TRIES} times while they were joined; nothing was lost",
+        fix="run `memrepo sync` again when less is going on",
+        exit_code=Exit.DECIDE,
+    )
 
 
 def _land(first: Work, hub: Hub, outcome: Outcome) -> None:

@@ -23,7 +23,7 @@ from memrepo.actions.request import DryRun, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core.changes import Change, Step, Update, Write
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import fold
 from memrepo.core.state import State
@@ -40,18 +40,6 @@ from memrepo.merge.tombstones import (
 )
 
 REASON_LENGTH = 500
-
-
-class NotRejected(MemrepoError):
-    """Nothing of this name is rejected."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, word: str) -> None:
-        super().__init__(
-            f"{word!r} is no rejection, nor a memory that is rejected",
-            fix="`memrepo reject --list` lists them",
-        )
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -165,18 +153,6 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
     return write(work, request, draft)
 
 
-class NoSuchStatement(MemrepoError):
-    """A memory does not make this statement, or it is too short to be known again."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, memory: Memory, text: str) -> None:
-        super().__init__(
-            f"{memory.id} makes no statement {text!r} that would be known elsewhere",
-            fix="copy a whole line or sentence of it, or reject the memory without --statement",
-        )
-
-
 def _statement(memory: Memory, text: str) -> Memory:
     """Return a memory that says only one statement of another one."""
     only_this = memory.with_fields(
@@ -185,7 +161,10 @@ def _statement(memory: Memory, text: str) -> Memory:
     bare = memory.with_fields({"predicate": None, "object": None})
     stone = replace(tombstone_of(only_this, reason="", by="", at=EARLIEST), memory="")
     if not Tombstones({"": stone}).stated_in(bare):
-        raise NoSuchStatement(memory, text)
+        raise UsageError(
+            f"{memory.id} makes no statement {text!r} that would be known elsewhere",
+            fix=("copy a whole line or sentence of it, or reject the memory without --statement"),
+        )
     return only_this
 
 
@@ -290,6 +269,9 @@ def meant(state: State, word: str) -> list[Tombstone]:
         or (memory is not None and Tombstones({"": s}).bar(memory) is not None)
     ]
     if not named:
-        raise NotRejected(word)
+        raise UsageError(
+            f"{word!r} is no rejection, nor a memory that is rejected",
+            fix="`memrepo reject --list` lists them",
+        )
     standing = [stone for stone in named if stone.state == "active"]
     return standing or named

@@ -22,7 +22,7 @@ from memrepo.actions.takeback.inverse import Taken, Undone, restored, undo
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Step
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.messages import PREFIX, message
 from memrepo.core.state import EMPTY
@@ -43,21 +43,6 @@ class NothingToRevert(MemrepoError):
         super().__init__(why, fix=fix)
 
 
-class Joins(MemrepoError):
-    """A sync joins two lines of work, neither of which is the one to take back."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, entry: history.Entry) -> None:
-        super().__init__(
-            f"{entry.commit[:10]} joined this clone with its hub: to take that back would take one"
-            " of the two back whole, and the hub has both",
-            fix="revert what it brought, a run or a decision at a time: "
-            f"`git log {entry.commit[:10]}^1..{entry.commit[:10]}^2` is this clone's, `^2..^1` the"
-            " hub's",
-        )
-
-
 class TakenBackAlready(MemrepoError):
     """The run is not in effect: somebody took it back, by memrepo or by git."""
 
@@ -67,19 +52,6 @@ class TakenBackAlready(MemrepoError):
         back = f"`memrepo accept {run}` brings it back where memrepo took it, else `git revert`"
         more = f"; `memrepo revert {older}` takes back the run before it" if older else ""
         super().__init__(f"{run} is taken back already", fix=back + more)
-
-
-class RevertedAlready(MemrepoError):
-    """What a decision did is reverted: reverting it once more would only hit later work."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, target: history.Entry, by: history.Entry) -> None:
-        super().__init__(
-            f"{target.commit[:10]} ({visible(target.subject)}) is reverted already, by"
-            f" {by.commit[:10]}",
-            fix=f"`memrepo revert {by.commit[:10]}` brings back what it did",
-        )
 
 
 class SeveralRuns(MemrepoError):
@@ -227,7 +199,13 @@ def revert(work: Work, wanted: Wanted) -> Result:
     """Take one operation back, in one commit; what clashes is told and nothing is written."""
     target = wanted.target
     if target.op == "sync":
-        raise Joins(target)
+        commit = target.commit[:10]
+        raise UsageError(
+            f"{commit} joined this clone with its hub: to take that back would take one of the two"
+            " back whole, and the hub has both",
+            fix="revert what it brought, a run or a decision at a time:"
+            f" `git log {commit}^1..{commit}^2` is this clone's, `^2..^1` the hub's",
+        )
     asked = wanted.only
     if asked:
         before, after = (
@@ -282,7 +260,11 @@ def _target(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
     if not found.run and (known := history.reverted_by(work.store.repo, head, entry.commit)):
         by, gone = known
         if gone.issuperset(only or entry.trailers.get("Memory", ())):
-            raise RevertedAlready(entry, by)
+            raise UsageError(
+                f"{entry.commit[:10]} ({visible(entry.subject)}) is reverted already,"
+                f" by {by.commit[:10]}",
+                fix=f"`memrepo revert {by.commit[:10]}` brings back what it did",
+            )
     return found, only
 
 

@@ -26,18 +26,6 @@ SETTABLE = tuple(f.name for f in FIELDS if f.writer == "person" and f.name != "t
 _LISTS = ("tags", "entities")
 
 
-class NoEditor(MemrepoError):
-    """Nothing was given, and there is no terminal to open an editor on."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self) -> None:
-        super().__init__(
-            "nothing to change was given, and this is no terminal to open your editor on",
-            fix="use --text TEXT, --text - or --set KEY=VALUE",
-        )
-
-
 class NotSettable(MemrepoError):
     """The key is unknown, or only memrepo writes it."""
 
@@ -149,5 +137,8 @@ def triple_after(memory: Memory, text: str) -> dict[str, object]:
 def _edited(work: Work, memory: Memory) -> str:
     found = work.call.edit(memory.body + "\n")
     if found is None:
-        raise NoEditor
+        raise UsageError(
+            "nothing to change was given, and this is no terminal to open your editor on",
+            fix="use --text TEXT, --text - or --set KEY=VALUE",
+        )
     return said(found, "the edited text")

@@ -12,19 +12,10 @@ from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.actions.write.drafts import checked
 from memrepo.core.changes import Step, Update
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import UsageError
 from memrepo.core.state import State
 
 TYPES = ("follows", "references", "contradicts", "supports", "related")
-
-
-class LinkToItself(MemrepoError):
-    """A memory cannot be linked to itself."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, id_: str) -> None:
-        super().__init__(f"both ends are {id_}", fix="name two memories")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +35,10 @@ def do(work: Work, request: Request) -> Written | Unchanged:
     def draft(state: State) -> Step | Unchanged:
         memory, target = find(state, request.id), find(state, request.target)
         if memory.id == target.id:
-            raise LinkToItself(memory.id)
+            raise UsageError(
+                f"both ends are {memory.id}",
+                fix="name two memories",
+            )
         (link,) = checked(
             "links", [{"target": target.id, "type": request.type, "strength": request.strength}]
         )

@@ -19,21 +19,12 @@ from memrepo.actions.request import option
 from memrepo.actions.work import Call, Work
 from memrepo.assets import asset
 from memrepo.config import parse_config
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import UsageError
 from memrepo.faces.cli.parser import run_line
 from memrepo.policies.cadence import WINDOW, guard
 
 PAUSE_S = 1.5
 LINES = 14
-
-
-class DemoExists(MemrepoError):
-    """The folder for the demo is not empty: nothing in it is touched."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(f"{path} is not empty", fix="name a folder that does not exist yet")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +70,10 @@ def _folder(call: Call, name: str) -> Iterator[Path]:
     if name:
         folder = call.where / name
         if folder.exists() and any(folder.iterdir()):
-            raise DemoExists(folder)
+            raise UsageError(
+                f"{folder} is not empty",
+                fix="name a folder that does not exist yet",
+            )
         folder.mkdir(parents=True, exist_ok=True)
         yield folder
     else:

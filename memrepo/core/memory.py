@@ -688,3 +688,9 @@ def having(memories: Sequence[Memory], keys: Iterable[str]) -> Sequence[Memory]:
     """Return the memories that have one of some fields."""
     wanted = frozenset(keys)
     return only(memories, [not wanted.isdisjoint(mine) for mine in each(memories, "keys")])
+
+
+def without_chunks(memories: Sequence[Memory]) -> Sequence[Memory]:
+    """Return the memories that are no chunks: the words of a chunk are those of its parent."""
+    types = each(memories, "type")
+    return only(memories, [t != "chunk" for t in types]) if "chunk" in types else memories

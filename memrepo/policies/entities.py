@@ -37,6 +37,7 @@ from memrepo.core.memory import (
     having,
     of_types,
     references,
+    without_chunks,
 )
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
@@ -220,6 +221,7 @@ def catalogue(
     short name that texts give to two different names is neither's.
     """
     memories = memories if isinstance(memories, Sequence) else [*memories]
+    memories = without_chunks(memories)
     confirmed_of = {m.id: m.texts("entities") for m in having(memories, ("entities",))}
     told = [
         *zip(

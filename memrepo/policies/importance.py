@@ -80,6 +80,8 @@ LEVEL_OF_CATEGORY: Mapping[str, str] = MappingProxyType(
 PERSONAL = frozenset("name email phone address birthday born location language".split())
 """Predicates of what tells of a person, by the rule `levels`."""
 TAGS = frozenset(("important", "critical", "preference", "decision", "rule", "principle"))
+LEVEL_OF_TAG = MappingProxyType(dict.fromkeys(("important", "critical", "preference"), "critical"))
+"""The least level of a tag by the rule `levels`; that of the others is high."""
 REASONS = 5
 KEYWORDS = 5
 _TRIVIAL = 0.1
@@ -184,8 +186,9 @@ def _level_of_reasons(points: Sequence[Point]) -> str:
     """Return the level of the strongest reason, one lower where the text is unsure."""
     codes = {point.code for point in points}
     levels = {LEVEL_OF_CATEGORY.get(p.words, "normal") for p in points if p.code == "category"}
-    if codes & {"critical", "about", "tags"}:
+    if codes & {"critical", "about"}:
         levels.add("critical")
+    levels.update(LEVEL_OF_TAG.get(normalise(p.words), "high") for p in points if p.code == "tags")
     if codes & {"high", "dated"}:
         levels.add("high")
     ranked = [*LEVELS]

@@ -24,7 +24,7 @@ from pathlib import Path
 import msgspec
 
 from memrepo.core.ids import digest, normalise
-from memrepo.core.memory import Cells, Memory, each_once
+from memrepo.core.memory import Cells, Memory, each_once, without_chunks
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.rules import SIGNALS, ImportanceRule
@@ -160,10 +160,11 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
     change: float
 
 
-def topics_of(memories: Iterable[Memory], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
+def topics_of(memories: Sequence[Memory], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
     """Return what memories are about, the highest score first."""
     said = partial(_said, lexicon=lexicon)
-    return _ranked(each_once(memories, f"topics {lexicon.more}", said), most)
+    texts = each_once(without_chunks(memories), f"topics {lexicon.more}", said)
+    return _ranked(texts, most)
 
 
 def _said(memory: Memory, lexicon: Lexicon) -> Cells:

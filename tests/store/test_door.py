@@ -180,3 +180,23 @@ def test_gitpython_is_still_wrong_about_what_the_decision_says(tmp_path: Path) -
         said = found.remote().push(f"{found.head.commit.hexsha}:refs/heads/main")
         assert list(said) == []  # it was pushed, and nothing is said of it
     assert git(tmp_path / "hub.git", "rev-parse", "main") == git(one, "rev-parse", "HEAD")
+
+
+def test_what_goes_through_the_door_works_with_sha256_in_a_second_work_tree(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--object-format=sha256", "repo")
+    git(tmp_path, "init", "-q", "--object-format=sha256", "--bare", "hub.git")
+    repo, side = tmp_path / "repo", tmp_path / "side"
+    done(tmp_path, "init", repo)
+    git(repo, "remote", "add", "origin", "../hub.git")
+    id_ = done(repo, "add", "The café terrace opens in May.")["id"]
+    git(repo, "worktree", "add", "-q", "-b", "side", str(side))
+    assert [len(entry["commit"]) for entry in done(side, "log")["entries"]][:1] == [64]
+    assert done(side, "why", id_)["id"] == id_
+    assert "café" in done(repo, "diff", "--git", "HEAD~..HEAD")["diff"]
+    done(repo, "sync")
+    assert git(tmp_path / "hub.git", "rev-parse", "main") == git(repo, "rev-parse", "HEAD")
+    done(repo, "revert", "HEAD", now=NEXT_DAY)
+    done(repo, "sync", now=NEXT_DAY)
+    assert done(repo, "log")["entries"]
+    checks = memrepo(repo, "doctor").data["checks"]
+    assert all(c["ok"] for c in checks if c["name"] in ("objects", "history", "git")), checks

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from heapq import nlargest
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -51,6 +52,8 @@ POOR, LEAST = 1.7, 2.0
 """The scores from which a line is of its part, and from which it fills what room is left."""
 MORE, TOO_MUCH = 1.5, 0.4
 """So many times its room a part may have in all, and what each line beyond its room costs."""
+LOOKED_AT = 20
+"""So many times as many candidates are compared as lines are asked for."""
 FRESH_SESSIONS = 3
 """A memory that was read since so many sessions is preferred among equals."""
 BEST, GOOD, LOW, UNSURE = range(4)
@@ -139,7 +142,9 @@ def compose(
 
 def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, most: int) -> None:
     """Add the best of some candidates, where each line costs others below its heading."""
-    left = [one for one in found if one not in chosen]
+    taken = {one.line.memory.id for one in chosen}
+    free = (one for one in found if one.line.memory.id not in taken)
+    left = nlargest(LOOKED_AT * budget, free, key=lambda one: one.score)
     places = Counter(one.place for one in chosen)
     parts = Counter(one.line.part for one in chosen)
     texts = [_words_of(one.line.memory) for one in chosen]

@@ -238,12 +238,10 @@ def _views(state: State) -> dict[str, bytes]:
 
 
 def _jsonl(work: Work, request: Request, state: State) -> Exported:
-    del work, request
     return Exported(files=jsonl(state), counts={"memories": len(state.memories)}, left_out={})
 
 
 def _okf(work: Work, request: Request, state: State) -> Exported:
-    del work, request
     files, forgotten = okf(state)
     return Exported(
         files=files,
@@ -254,7 +252,6 @@ def _okf(work: Work, request: Request, state: State) -> Exported:
 
 def _hygiene(work: Work, request: Request, state: State) -> Exported:
     """Return hygiene.json and its monthly logs, from files, ledger and history."""
-    del request
     files = hygiene_files(
         state.memories, ledger_of(work.store).accesses(), _logged(work), work.call.now
     )
@@ -281,7 +278,6 @@ def _logged(work: Work) -> Iterator[Logged]:
 
 def _refcount(work: Work, request: Request, state: State) -> Exported:
     """Return refcount.json and promote_report.md."""
-    del request
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
     notes = [m for m in state.active if m.is_note]
     found = nominated(notes, accesses, work.call.now, rules)
@@ -294,7 +290,6 @@ def _refcount(work: Work, request: Request, state: State) -> Exported:
 
 
 def _openclaw(work: Work, request: Request, state: State) -> Exported:
-    del request
     files = openclaw_files(state, _limits(work))
     active = sum(m.type != "chunk" for m in state.active)
     return Exported(

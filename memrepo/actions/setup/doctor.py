@@ -45,7 +45,6 @@ from memrepo.views.hot import hot_path
 
 
 def _format(work: Work, fix: bool) -> Finding:
-    del fix
     found = work.config.get("format")
     how = "upgrade memrepo" if found > FORMAT else "`memrepo upgrade` migrates it"
     message = f"format {found}" + (
@@ -55,7 +54,6 @@ def _format(work: Work, fix: bool) -> Finding:
 
 
 def _branch(work: Work, fix: bool) -> Finding:
-    del fix
     branch = work.store.branch_or_none.removeprefix("refs/heads/")
     said = branch or "HEAD is detached: nothing can be written (`git switch` to a branch)"
     return Finding(name="branch", ok=bool(branch), message=said)
@@ -78,20 +76,17 @@ def _program(work: Work, fix: bool) -> Finding:
 
 
 def _hookspath(work: Work, fix: bool) -> Finding:
-    del fix
     path = hooks.in_tree(work.store.repo)
     message = f"core.hooksPath is {path}, which whoever can push may write" if path else "outside"
     return Finding(name="hookspath", ok=not path, message=message)
 
 
 def _trust(work: Work, fix: bool) -> Finding:
-    del fix
     why = trust.untrusted(work.store.repo)
     return Finding(name="trust", ok=not why, message=why or "no program that you did not see")
 
 
 def _attributes(work: Work, fix: bool) -> Finding:
-    del fix
     adopted = is_adopted(work.store.repo, work.store.layout)
     known = settings.workspace(work.store.repo) == work.store.root or bool(work.store.layout.prefix)
     said = "git leaves the text of memories alone"
@@ -101,7 +96,6 @@ def _attributes(work: Work, fix: bool) -> Finding:
 
 
 def _rules(work: Work, fix: bool) -> Finding:
-    del fix
     found, _LOOKED[work] = _held(work)
     message = f"{len(registry.RULES)} rules hold"
     if found:
@@ -110,7 +104,6 @@ def _rules(work: Work, fix: bool) -> Finding:
 
 
 def _secrets(work: Work, fix: bool) -> Finding:
-    del fix
     looked = _LOOKED.pop(work, None)
     found = _held(work)[1] if looked is None else looked
     message = "none in the tree (`memrepo check --history` looks at the past)"
@@ -134,7 +127,6 @@ def _held(work: Work) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
 
 
 def _views(work: Work, fix: bool) -> Finding:
-    del fix
     area = work.tree.layout.area("views")
     stale: list[str] = []
     if any(path.startswith(area) for path in work.tree.blobs):
@@ -161,7 +153,6 @@ def _pages(work: Work, fix: bool) -> Finding:
 
 
 def _hot(work: Work, fix: bool) -> Finding:
-    del fix
     state = work.tree.state()
     hot = hot_budget(work, state)
     ok = hot.bullets <= hot.budget
@@ -188,7 +179,6 @@ def _ledger(work: Work, fix: bool) -> Finding:
 
 
 def _broken(work: Work, fix: bool) -> Finding:
-    del fix
     left = [b.run for b in broken_runs(work.store.folder)]
     message = f"{', '.join(left)} broke off (`memrepo run --resume`)" if left else "none broke off"
     return Finding(name="broken", ok=not left, message=message)
@@ -196,7 +186,6 @@ def _broken(work: Work, fix: bool) -> Finding:
 
 def _purged(work: Work, fix: bool) -> Finding:
     """Look for purges that this clone cannot know again, or has not repeated."""
-    del fix
     repo = work.store.repo
     if not repo.refs.id(RECORDS):
         return Finding(name="purged", ok=True, message="nothing was purged")
@@ -291,7 +280,6 @@ def _missing(work: Work) -> dict[str, str]:
 
 
 def _git(work: Work, fix: bool) -> Finding:
-    del fix
     version = git_version(work.store.repo)
     said = ".".join(map(str, version))
     wanted = ".".join(map(str, MIN_GIT))
@@ -303,7 +291,6 @@ def _git(work: Work, fix: bool) -> Finding:
 
 
 def _objects(work: Work, fix: bool) -> Finding:
-    del fix
     problems = object_problems(work.store.repo)
     if lost := _missing(work):
         (path, blob), *_ = lost.items()
@@ -365,7 +352,6 @@ def _taken_out(work: Work) -> list[str]:
 
 
 def _identity(work: Work, fix: bool) -> Finding:
-    del fix
     email = person(work.store.repo)[1]
     if not email:
         return Finding(name="identity", ok=False, message="git knows no user.email: set it")
@@ -378,7 +364,6 @@ def _identity(work: Work, fix: bool) -> Finding:
 
 
 def _workspace(work: Work, fix: bool) -> Finding:
-    del fix
     path = settings.workspace(work.store.repo)
     if path is None:
         return Finding(name="workspace", ok=True, message="none: sources/ itself is the input")
@@ -391,7 +376,6 @@ def _workspace(work: Work, fix: bool) -> Finding:
 
 
 def _memories(work: Work, fix: bool) -> Finding:
-    del fix
     state = work.tree.state()
     errors = [p for p in state.problems if p.severity == "error"]
     if errors:
@@ -404,7 +388,6 @@ def _memories(work: Work, fix: bool) -> Finding:
 
 
 def _manifests(work: Work, fix: bool) -> Finding:
-    del fix
     found, damaged = read_manifests(work.tree.files, work.tree.layout)
     if damaged:
         return Finding(name="manifests", ok=False, message=str(damaged[0]))
@@ -414,13 +397,11 @@ def _manifests(work: Work, fix: bool) -> Finding:
 
 
 def _index(work: Work, fix: bool) -> Finding:
-    del fix  # a damaged index is built again whenever it is opened
     index_of(work).count(["memory"], Filter())
     return Finding(name="index", ok=True, message="in step with HEAD")
 
 
 def _meaning(work: Work, fix: bool) -> Finding:
-    del work, fix
     if not embedder.is_installed():
         return Finding(name="meaning", ok=True, message="no model: search goes by words")
     try:
@@ -459,7 +440,6 @@ def _drivers(work: Work, fix: bool) -> Finding:
 
 
 def _waiting(work: Work, fix: bool) -> Finding:
-    del fix
     if broken := broken_branches(work):
         message = f"{broken[0].message}; {broken[0].fix}"
         return Finding(name="waiting", ok=False, message=message, problems=broken)
@@ -469,14 +449,12 @@ def _waiting(work: Work, fix: bool) -> Finding:
 
 
 def _judge(work: Work, fix: bool) -> Finding:
-    del fix
     name = refuse_unable(work)
     cost = _next_run(work)
     return Finding(name="judge", ok=True, message=f"{name}; {cost}" if cost else name)
 
 
 def _judges(work: Work, fix: bool) -> Finding:
-    del fix
     found = [f"{u.judge}: {'usable, ' if u.ready else ''}{u.message}" for u in usable_judges(work)]
     return Finding(name="judges", ok=True, message="; ".join(found))
 

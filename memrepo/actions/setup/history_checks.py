@@ -23,7 +23,6 @@ SIGNATURES = 200
 
 
 def _history(work: Work, fix: bool) -> Finding:
-    del fix
     facts = [
         CommitFacts(
             commit=a.commit,
@@ -54,7 +53,6 @@ def _history(work: Work, fix: bool) -> Finding:
 
 
 def _runs(work: Work, fix: bool) -> Finding:
-    del fix
     runs = work.landed()
     here = sum(run.in_effect for run in runs)
     said = [f"{counted(here, 'run', 'runs')} in effect"]
@@ -68,12 +66,10 @@ def _runs(work: Work, fix: bool) -> Finding:
 
 
 def _references(work: Work, fix: bool) -> Finding:
-    del fix
     return _since(work, "references", closure.closure, "every reference and supersession holds")
 
 
 def _tombstones(work: Work, fix: bool) -> Finding:
-    del fix
     return _since(work, "tombstones", tombstone_problems, "every tombstone can be read")
 
 
@@ -83,7 +79,6 @@ def tombstone_problems(state: State) -> tuple[Problem, ...]:
 
 
 def _rejected(work: Work, fix: bool) -> Finding:
-    del fix
     found = back_by_hand(work, validated(work))
     what = counted(len(found), "file says", "files say") + " what a person rejected"
     return Finding(
@@ -149,7 +144,6 @@ def _halved(work: Work, line: Sequence[str], is_bad: Callable[[State], bool]) ->
 
 
 def _signatures(work: Work, fix: bool) -> Finding:
-    del fix
     repo = work.store.repo
     newest = [e.commit for e in islice(history.runs(repo, work.tree.commit), SIGNATURES)]
     found = stream.verdicts(repo, newest)

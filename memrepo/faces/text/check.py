@@ -93,7 +93,6 @@ def check(
     """List what was found, or say that it was nothing; in the form that was asked for."""
     from memrepo.actions.check.check import Result
 
-    del colour
     if request.format != "text":
         return _formatted(request.format, result)
     if not isinstance(result, Result):
@@ -144,5 +143,4 @@ def _past(result: checking.Past) -> str:
 
 def check_message(request: object, result: message.Result, *, colour: bool) -> str:
     """List what is wrong with the message."""
-    del request, colour
     return "\n".join(map(str, result.problems))

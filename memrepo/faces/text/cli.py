@@ -12,13 +12,11 @@ if TYPE_CHECKING:
 
 def completion(request: object, result: completing.Result, *, colour: bool) -> str:
     """Return the script."""
-    del request, colour
     return result.script.rstrip("\n")
 
 
 def demo(request: object, result: touring.Result, *, colour: bool) -> str:
     """Say what is left of the tour."""
-    del request, colour
     kept = f"the repository is in {result.kept}" if result.kept else "nothing was left behind"
     return f"\nThat was the tour; {kept}."
 
@@ -31,7 +29,6 @@ def mcp(request: object, result: object, *, colour: bool) -> str:
 
 def review(request: object, result: reviewing.Result, *, colour: bool) -> str:
     """Say what is left to decide; what was done was told as it was done."""
-    del request, colour
     if not result.decisions:
         return "nothing in it is for a person to decide"
     return "" if result.waits or result.open or result.done else "all of it was gone through"

@@ -30,7 +30,6 @@ archive = promote = written
 
 def health(request: object, result: wellness.Result, *, colour: bool) -> str:
     """Show the figures in the layout agents know."""
-    del request, colour
     labels = "  ".join(f"{_SIGNS[name]} {name}: {result.priority[name]}" for name in LABELS)
     lines = [
         "=== Memory Health ===",
@@ -60,13 +59,11 @@ def health(request: object, result: wellness.Result, *, colour: bool) -> str:
 
 def nominate(request: nominating.Request, result: nominating.Result, *, colour: bool) -> str:
     """List the nominated notes, or print the report."""
-    del colour
     return "\n".join((report if request.report else listed)(result.candidates))
 
 
 def tiers(request: object, result: tiering.Result, *, colour: bool) -> str:
     """Draw how the notes are spread over the tiers, and list what moves next."""
-    del request, colour
     most = max(result.tiers.values(), default=0)
     wide = len(str(most))
     lines = [
@@ -99,7 +96,6 @@ def decay(
     request: decaying.Request, result: decaying.Stats | decaying.Changed, *, colour: bool
 ) -> str:
     """Count by class, or list what was changed."""
-    del colour
     from memrepo.actions.lifecycle.decay import Stats
 
     if isinstance(result, Stats):
@@ -124,7 +120,6 @@ def session(
     colour: bool,
 ) -> str:
     """Show the context, the instructions, or say what was kept."""
-    del colour
     from memrepo.actions.lifecycle.session import Ended, Refreshed, Snippet
 
     if isinstance(result, Snippet):

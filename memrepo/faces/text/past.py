@@ -28,7 +28,6 @@ VALUE, TEXT = 60, 100
 
 def log(request: logging.Request, result: logging.Result, *, colour: bool) -> str:
     """List the commits, a line each; decisions with their reasons."""
-    del colour
     lines = []
     for entry in result.entries:
         lines.append(_line(entry, result.zone))
@@ -135,7 +134,6 @@ def why(
     request: explaining.Request, result: explaining.Result | History | Blame, *, colour: bool
 ) -> str:
     """Tell what a memory rests on, or its commits, or who set what of it."""
-    del request, colour
     from memrepo.actions.past.blame import Blame
     from memrepo.actions.past.history import History
 

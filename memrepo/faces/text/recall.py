@@ -128,7 +128,6 @@ def _span(lines: tuple[int, int]) -> str:
 
 def recent(request: looking.Request, result: looking.Result, *, colour: bool) -> str:
     """List what became of which memory, newest first."""
-    del request, colour
     since = f"since commit {result.since[:10]}" if result.since else "since the first commit"
     lines = [f"{counted(len(result.changes), 'memory', 'memories')} new or changed {since}"]
     for one in result.changes:
@@ -147,7 +146,6 @@ def recent(request: looking.Request, result: looking.Result, *, colour: bool) ->
 
 def show(request: showing.Request, result: showing.Result, *, colour: bool) -> str:
     """Show a memory: its text, its fields, the lines it rests on, and where it stands in life."""
-    del colour
     from memrepo.actions.recall.quotes import evidence_lines
     from memrepo.actions.recall.recall import NoteFacts
 
@@ -280,7 +278,6 @@ def thread(
     request: reading.Request, result: reading.Result | reading.Threads, *, colour: bool
 ) -> str:
     """Print the members of a thread in the order in which they came, or list the threads."""
-    del request, colour
     from memrepo.actions.recall.thread import Threads
 
     if isinstance(result, Threads):
@@ -300,7 +297,6 @@ def thread(
 
 def topics(request: counting.Request, result: counting.Result, *, colour: bool) -> str:
     """List topics with score and count, and what rose or fell."""
-    del request, colour
     lines = [counted(len(result.topics), "topic", "topics")]
     lines += [f"  {t.score:7.3f}  {t.count:>4}  {visible(t.term)}" for t in result.topics]
     for name, found in (("rising", result.rising), ("falling", result.falling)):
@@ -320,7 +316,6 @@ def entities(
     """List all entities, or the memories that mention one."""
     from memrepo.actions.recall.entities import Mentioned
 
-    del request, colour
     if isinstance(result, Mentioned):
         lines = [_names(result)]
         lines += [f"  {m.id}  {cut(m.text, 80)}" for m in result.memories]
@@ -341,7 +336,6 @@ def graph(request: drawing.Request, result: drawing.Result, *, colour: bool) -> 
 
     from memrepo.views.graph_page import TYPES
 
-    del request, colour
     if result.page:
         return result.page.rstrip("\n")
     if result.around:
@@ -377,7 +371,6 @@ def _around(result: drawing.Result) -> Iterator[str]:
 
 def related(request: relating.Request, result: relating.Result, *, colour: bool) -> str:
     """List what a memory is linked to or replaced, by how many links lie between."""
-    del request, colour
     lines = [f"{result.id}  {result.label}"]
     depth = 1
     for row in result.related:
@@ -401,7 +394,6 @@ def why_not(request: explaining.Request, result: explaining.Result, *, colour: b
     """Name what was asked about, and say why, a line a reason."""
     from memrepo.actions.recall.why_not import Present, SetAside
 
-    del request, colour
     match result:
         case Present():
             head = f"{result.id}  {result.path}"

@@ -203,7 +203,6 @@ def _line(text: str, most: int = TEXT) -> str:
 
 def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> str:
     """Say where the value stood, what was done, and what is left for others to do."""
-    del colour
     if result.verified is not None:
         lines = [_verified(result)]
     elif not result.hits:
@@ -253,7 +252,6 @@ restore = written
 
 def revert(request: object, result: reverting.Result, *, colour: bool) -> str:
     """Say what was taken back, or what stands in the way."""
-    del request, colour
     name = result.name
     if result.conflicts:
         return _clashing(result)
@@ -350,14 +348,12 @@ def accept(
 
 def discard(request: discarding.Request, result: discarding.Result, *, colour: bool) -> str:
     """Say how many decisions were refused."""
-    del colour
     said = f"{counted(len(result.refused), 'decision', 'decisions')} will not be proposed again"
     return f"{'dry run: ' if request.dry_run else ''}discarded {result.run}: {said}"
 
 
 def runs(request: object, result: running.Result, *, colour: bool) -> str:
     """List what waits, then what is in effect."""
-    del request, colour
     lines = [f"{w.run}  waits: {w.why}" for w in result.waiting]
     lines += [f"{r.run}  {r.mode}, {r.judge}: {_counts(r.counts)}" for r in result.runs]
     return "\n".join(lines) or "no run yet"

@@ -55,7 +55,6 @@ FULL = (
 
 def ingest(request: ingesting.Request, result: ingesting.Result, *, colour: bool) -> str:
     """Say what was taken in."""
-    del colour
     said = summary(result.added, result.changed, result.removed)
     lines = [f"{result.source}: {said or 'nothing new'}"]
     if result.unmatched.count and not result.news:
@@ -69,13 +68,11 @@ def ingest(request: ingesting.Request, result: ingesting.Result, *, colour: bool
 
 def report(request: object, result: reports.Chat | reports.LastRun, *, colour: bool) -> str:
     """Return the report."""
-    del request, colour
     return result.text
 
 
 def run(request: object, result: Result, *, colour: bool) -> str:
     """Say what a run came to, as much of it as is asked for."""
-    del request, colour
     if result.report == "silent":
         return ""
     lines = [result.taken_over] if result.taken_over else []

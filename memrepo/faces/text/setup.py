@@ -43,7 +43,6 @@ def hooks(
     """Say what was installed, what runs, or what a hook has to say."""
     from memrepo.actions.setup.hooks import Installed, Ran
 
-    del colour
     if isinstance(result, Installed):
         return _installed(result)
     return _ran(request.name, result) if isinstance(result, Ran) else _states(result)
@@ -88,7 +87,6 @@ def _states(result: hooking.States) -> str:
 
 def init(request: object, result: init_.Result, *, colour: bool) -> str:
     """Say what the folder is now, what was taken in, and what comes next."""
-    del request, colour
     first = "is a memrepo repository already" if result.known else "is a memrepo repository now"
     lines = [f"{result.path} {first}{' (git init)' if result.made else ''}"]
     if result.import_.commit:
@@ -134,7 +132,6 @@ def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bo
     """Say what happens to each file and what is left to do, or what a hook is answered."""
     from memrepo.actions.setup.agent import Result
 
-    del colour
     if not isinstance(result, Result):
         return result.answer
     lines = [f"{file.does:<10} {file.path}" for file in result.files]
@@ -153,7 +150,6 @@ def config(
     """List keys with value and origin, explain one, or say what was set."""
     from memrepo.actions.setup.config import Changed, Explained
 
-    del request, colour
     if isinstance(result, Explained):
         return _explained(result)
     if isinstance(result, Changed):
@@ -207,7 +203,6 @@ def _difference(before: object, after: object) -> str:
 
 def doctor(request: object, result: checkup.Result, *, colour: bool) -> str:
     """List what each check found."""
-    del request, colour
     lines = [
         f"{'ok  ' if one.ok else 'FAIL'}  {one.name:<12} {one.message}" for one in result.checks
     ]
@@ -218,7 +213,6 @@ def doctor(request: object, result: checkup.Result, *, colour: bool) -> str:
 
 def trust(request: object, result: trusting.Result, *, colour: bool) -> str:
     """Show the lines that name programs, and whether they are trusted now."""
-    del request, colour
     said = {
         "nothing": "there is no .pre-commit-config.yaml: "
         "no hook runs a program of this repository's",
@@ -231,7 +225,6 @@ def trust(request: object, result: trusting.Result, *, colour: bool) -> str:
 
 def schedule(request: scheduling.Request, result: Result, *, colour: bool) -> str:
     """Show the entries, the instructions, or say what became of them."""
-    del colour
     from memrepo.actions.setup import schedule as scheduling
 
     match result:
@@ -276,7 +269,6 @@ def _next(ahead: Sequence[Next], zone: str) -> list[str]:
 
 def status(request: object, result: standing.Result, *, colour: bool) -> str:
     """Show where the repository stands, then what a person may have to do."""
-    del request, colour
     active = result.memories.get("active", 0)
     notes = sum(result.tiers.values())
     rest = ", ".join(f"{n} {name}" for name, n in result.memories.items() if name != "active")
@@ -365,7 +357,6 @@ def _left(result: standing.Result) -> Iterator[str]:
 
 def upgrade(request: object, result: upgrading.Result, *, colour: bool) -> str:
     """Say which format there is by now, and what else is asked for."""
-    del request, colour
     if result.old == result.new:
         lines = [f"format {result.new}: nothing to migrate"]
     else:
@@ -379,7 +370,6 @@ def upgrade(request: object, result: upgrading.Result, *, colour: bool) -> str:
 
 def sources(request: listing.Request, result: listing.Result, *, colour: bool) -> str:
     """List the files by kind, with what decided it, and what is read but promotes nothing."""
-    del request, colour
     lines = [f"{'kind':<12}{'thoughts':>9}{'memories':>9}  file"]
     for file in sorted(result.files, key=lambda f: (-f.share, f.kind, f.path)):
         row = f"{file.kind:<12}{file.thoughts:>9}{file.claims:>9}  {visible(file.path)}"

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 def export(request: object, result: exporting.Result, *, colour: bool) -> str:
     """Say how many files of what were written, and what was left out."""
-    del request, colour
     said = ", ".join(counted_as(n, word) for word, n in result.counts.items() if n) or "nothing"
     verb = "would be written" if result.dry_run else "written"
     files = counted(len(result.files), "file", "files")
@@ -36,7 +35,6 @@ def export(request: object, result: exporting.Result, *, colour: bool) -> str:
 
 def import_(request: object, result: importing.Result | Tracked, *, colour: bool) -> str:
     """Say what was taken in."""
-    del request, colour
     if isinstance(result, Tracked):
         return _tracked(result)
     said = ", ".join(
@@ -64,7 +62,6 @@ def merge_driver(request: object, result: object, *, colour: bool) -> str:
 
 def sync(request: syncing.Request, result: syncing.Result, *, colour: bool) -> str:
     """Say what came and went, or what a person must decide."""
-    del colour
     if result.conflicts:
         return _clashing(result)
     would = "would be " if request.dry_run else ""

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 def written(request: object, result: Written | Unchanged, *, colour: bool) -> str:
     """Say which commit was made and of which memories, or why none was."""
-    del request, colour
     if isinstance(result, Unchanged):
         return f"{result.id} {result.unchanged}: nothing to do"
     commit = f" ({result.commit[:10]})" if result.commit else " (dry run)"

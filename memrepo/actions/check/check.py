@@ -76,9 +76,9 @@ def do(work: Work, request: Request) -> Result | Past:
     """Check and answer 1 where an error was found."""
     _refuse_odd(request)
     if request.history:
-        from memrepo.actions.check import leaks
+        from memrepo.actions.check import commits
 
-        return leaks.past(work)
+        return commits.past(work)
     if word := _range(work, request):
         from memrepo.actions.check import commits
 

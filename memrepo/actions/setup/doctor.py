@@ -20,7 +20,7 @@ from memrepo.actions.run.judge_choice import Choice, kind_of, refuse_unable, usa
 from memrepo.actions.run.timetable import timetable
 from memrepo.actions.setup import history_checks
 from memrepo.actions.setup.budgets import hot_budget
-from memrepo.actions.setup.finding import Check, Finding
+from memrepo.actions.setup.history_checks import Check, Finding
 from memrepo.actions.setup.schedule import install, out_of_step
 from memrepo.actions.work import Work
 from memrepo.assets import asset

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import islice
+from typing import TypeAlias
+
+import msgspec
 
 from memrepo.actions.brought_back import back_by_hand
 from memrepo.actions.hand_merges import validated
 from memrepo.actions.run.hand_edits import emptied
-from memrepo.actions.setup.finding import Check, Finding
 from memrepo.actions.work import Work
 from memrepo.checks.integrity import CommitFacts, history_problems
 from memrepo.core.messages import counted
@@ -17,6 +19,21 @@ from memrepo.core.state import State
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.store import audit, history, stream
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What one check found; `fixed` says that --fix mended it, `problems` names every case."""
+
+    name: str
+    ok: bool
+    message: str
+    fixed: bool = False
+    problems: tuple[Problem, ...] = ()
+
+
+Check: TypeAlias = Callable[[Work, bool], Finding]
+"""A check of an open repository; the second argument asks it to mend what it can."""
+
 
 SIGNATURES = 200
 """How many of the newest runs have their signatures verified: each starts a program."""

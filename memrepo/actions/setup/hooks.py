@@ -143,7 +143,7 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
             return Ran(problems=(), failed=error.message)
         return Ran(problems=waits, notices=waits)
     if name == "pre-push":
-        from memrepo.actions.check.leaks import pushed
+        from memrepo.actions.check.commits import pushed
 
         found = pushed(work, given)
         return Ran(problems=found, exit=Exit.NO if found else Exit.DONE)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -28,10 +29,99 @@ from memrepo.actions.verbs import perform
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
+from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.secrets import concealed
-from memrepo.views.review_screen import screen_text
+from memrepo.views.review import SUMMARIES, UNTOLD, Change, Evidence, place_of, spelled
 from memrepo.views.wording import in_words, judged_in_words
+
+WIDTH = 78
+LINES = 6
+"""Lines of a text that are shown; `why` shows the rest."""
+_LABEL = 13
+_BOLD, _RED, _GREEN, _PLAIN = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[0m"
+
+
+def screen_text(
+    changes: Sequence[Change],
+    near: Sequence[Memory],
+    *,
+    place: str,
+    said: str = "",
+    colour: bool = False,
+) -> str:
+    """Return one screen; `place` says which of how many it is, `said` what was decided of it."""
+    first = changes[0]
+    heading, meaning = SUMMARIES[first.difference.kind]
+    head = f"{place}  {heading}: {meaning}"
+    lines = [f"{_BOLD}{head}{_PLAIN}" if colour else head]
+    for change in changes:
+        # A new memory beside the one that it replaces is shown there.
+        if change is first or not change.replaces:
+            lines += ["", *_change(change, colour)]
+    for n, memory in enumerate(near, start=1):
+        lines += _labelled(f"near {n}", memory.body, most=1)
+    if first.why:
+        lines += _labelled("because", in_words(first.why))
+    if said:
+        lines += _labelled("you said", said)
+    return "\n".join(lines)
+
+
+def _change(change: Change, colour: bool) -> Iterator[str]:
+    found, memory = change.difference, change.difference.memory
+    before = found.before.body if found.before else ""
+    yield f"{memory.id}  {memory.type}"
+    if change.successors:
+        yield from _wording("was", memory.body, _RED, colour)
+        for heir in change.successors:
+            yield from _wording("becomes", heir.body, _GREEN, colour)
+    elif found.before is None:
+        yield from _wording("new", memory.body, _GREEN, colour)
+    elif "reworded" in found.kinds:
+        yield from _wording("was", before, _RED, colour)
+        yield from _wording("becomes", memory.body, _GREEN, colour)
+    else:
+        leaves = found.kind in ("retired", "removed", "forgotten", "archived")
+        yield from _wording("goes" if leaves else "says", memory.body, _RED, colour and leaves)
+    for other in change.against:
+        yield from _labelled(f"but {other.id[:8]}", other.body)
+    if found.before is not None and found.after is not None and not change.successors:
+        for name in found.fields:
+            if name not in UNTOLD:
+                old, new = spelled(found, name)
+                yield from _labelled(name.replace("_", " "), f"{old or 'none'} -> {new or 'none'}")
+    for piece in change.evidence[:3]:
+        yield from _evidence(piece)
+    if len(change.evidence) > 3:
+        yield f"{'':{_LABEL}}and {counted(len(change.evidence) - 3, 'more source', 'more sources')}"
+
+
+def _evidence(piece: Evidence) -> Iterator[str]:
+    label = {"new": "rests on", "gone": "no longer on", "kept": "rests on"}[piece.mark]
+    dated = f" ({piece.source.captured})" if piece.source.captured else ""
+    yield from _labelled(label, place_of(piece.source) + dated)
+    for _, line in piece.text[:3]:
+        yield from (f"{'':{_LABEL}}| {row}" for row in _rows(line, WIDTH - _LABEL - 2)[:2])
+
+
+def _wording(label: str, text: str, paint: str, colour: bool) -> Iterator[str]:
+    rows = list(_labelled(label, text))
+    yield from (f"{paint}{row}{_PLAIN}" for row in rows) if colour else rows
+
+
+def _labelled(label: str, text: str, most: int = LINES) -> list[str]:
+    rows = _rows(text, WIDTH - _LABEL) or [""]
+    if len(rows) > most:
+        last = rows[most - 1]
+        rows = [*rows[: most - 1], last[: WIDTH - _LABEL - 2] + " …"]
+    return [f"{label if n == 0 else '':<{_LABEL}}{row}" for n, row in enumerate(rows)]
+
+
+def _rows(text: str, width: int) -> list[str]:
+    """Wrap a text; no word that fits is broken, and no control character is left in it."""
+    said = " ".join(visible(text).split())
+    return textwrap.wrap(said, width, break_on_hyphens=False)
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -287,7 +377,7 @@ class _Talk:
             return self._told()
         say("\nthis is what was said:")
         for one in words:
-            say(f"  {spelled(one)}")
+            say(f"  {as_command(one)}")
         answer = self._line("do it? [y]es, [n]o (kept for later): ")
         if (answer or "").lower() not in ("y", "yes"):
             return self._left()
@@ -300,7 +390,7 @@ class _Talk:
         """Do one verb as the command line does; what is refused is told, and the rest goes on."""
         from memrepo.faces.text import text_of
 
-        line = spelled(words)
+        line = as_command(words)
         try:
             self.work.refresh()
             answer = perform(self.work, words.verb, words.request)
@@ -338,6 +428,6 @@ def _open(session: Session) -> str:
     return f"{counted(len(session.open), 'decision is', 'decisions are')} open"
 
 
-def spelled(words: Words) -> str:
+def as_command(words: Words) -> str:
     """Spell a verb as a person types it."""
     return f"memrepo {words.verb} {visible(shlex.join(words.line))}"

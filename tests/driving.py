@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memrepo.config import parse_config
 from memrepo.core import codec
 from memrepo.core.memory import Memory
 from memrepo.faces import cli
@@ -23,6 +24,8 @@ LATER = "2026-03-01T11:00:00Z"
 NEXT_DAY = "2026-03-02T09:00:00Z"
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 """Whether `make test-long` runs: tests that are no properties read their sizes from it."""
+CLASSIC = parse_config('timezone = "UTC"\n[lifecycle]\nprofile = "classic"\n').rules
+"""The rules of the profile classic: what nobody retrieves leaves in the end."""
 MEMORY_ID = re.compile(r"mem-[0-9a-f]{16}")
 
 

@@ -156,15 +156,6 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     pace_pct: float = 5.0
 
 
-CLASSIC = Rules(
-    tiers=TierRules(clean_after=30 * _DAY, last=True),
-    decay=DecayRules(lasting=(), evidence=False),
-    hot=HotRules(composed=False),
-    archive=ArchiveRules(after=30 * _DAY, demoted_after=60 * _DAY),
-)
-"""The rules as the original programs have them: whatever nobody retrieves leaves in the end."""
-
-
 class Merits(msgspec.Struct, frozen=True, kw_only=True):
     """How much each merit of a memory weighs beside what answers the question."""
 

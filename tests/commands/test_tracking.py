@@ -60,52 +60,6 @@ def lived(tmp_path: Path) -> Path:
     return repo
 
 
-def test_hygiene_has_the_shape_of_its_tool(lived: Path, tmp_path: Path) -> None:
-    found = exported(lived, tmp_path / "out", "hygiene", after(days=6))
-    assert set(found) == {"L1accessLog", "accessLog", "promotionLog", "demotionLog", "archiveQueue"}
-    ((key, entry),) = found["L1accessLog"].items()
-    assert key.startswith("knowledge:the-shed-is-red-")
-    assert set(entry) == ENTRY
-    assert (entry["lastAccess"], entry["lastSessionId"], entry["pinned"]) == (
-        "2026-03-03",
-        "b",
-        True,
-    )
-    ((key, entry),) = found["accessLog"].items()
-    assert key.startswith("memory/knowledge.md:the-gate-is-oak-")
-    assert entry == {"accessCount": 1, "sessions": ["b"], "lastAccess": "2026-03-05"}
-    assert [(r["from"], r["to"], r["at"], r["reason"]) for r in found["promotionLog"]] == [
-        ("L2", "L1", "2026-03-01", "user request")
-    ] * 2
-    assert [(r["from"], r["to"], r["at"]) for r in found["demotionLog"]] == [
-        ("L1", "L2", "2026-03-04")
-    ]
-    ((archived),) = found["archiveQueue"]
-    assert archived["archivedAt"] == "2026-03-06"
-    assert "sold" in archived["reason"]
-
-
-def test_refcount_has_the_shape_of_its_tool_and_a_report_beside_it(
-    lived: Path, tmp_path: Path
-) -> None:
-    found = exported(lived, tmp_path / "out", "refcount", after(days=3))
-    ((key, entry),) = found.items()
-    assert key.startswith("warm/key-")
-    assert entry == {
-        "total": 4,
-        "7d": 4,
-        "user_marked": False,
-        "summarized": False,
-        "created": int(parse_time(NOW).timestamp()),
-        "timestamps": [
-            int(parse_time(after(days=d, hours=h)).timestamp()) for d in (1, 2) for h in (2, 3)
-        ],
-    }
-    report = (tmp_path / "out" / "promote_report.md").read_text()
-    assert report.startswith("# Promotion report\n\n1 note is nominated.")
-    assert "destination: hot cache" in report
-
-
 @pytest.mark.parametrize("kind", ["hygiene", "refcount"])
 def test_what_was_exported_comes_back_elsewhere_and_changes_nothing_at_home(
     lived: Path, tmp_path: Path, kind: str

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from driving import CLASSIC
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Decay, Memory, Source, Stamp
 from memrepo.core.state import read_state
 from memrepo.policies.decay import is_over, keeping, stands
-from memrepo.policies.rules import CLASSIC, LASTING, TTLS, Rules
+from memrepo.policies.rules import LASTING, TTLS, Rules
 from memrepo.policies.upkeep import upkeep
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)

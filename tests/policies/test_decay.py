@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from driving import CLASSIC
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, second
 from memrepo.core.memory import Decay, Memory, Source, Stamp
 from memrepo.policies.decay import FLOOR, class_of, is_over, keeping, prunable, segments
 from memrepo.policies.futuredates import future_date
-from memrepo.policies.rules import CLASSIC, REFRESHED, TTLS, DecayRules
+from memrepo.policies.rules import REFRESHED, TTLS, DecayRules
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 RULES = CLASSIC.decay

@@ -9,7 +9,7 @@ import pytest
 
 from memrepo.core.access import RETRIEVAL, Accesses, Event, fold, seconds
 from memrepo.core.memory import Memory
-from memrepo.policies.hotcache import HOT_CACHE, SKILLS, destination, nominated, reasons
+from memrepo.policies.hotcache import HOT_CACHE, SKILLS, destination, nominated
 from memrepo.policies.rules import TierRules
 
 NOW = datetime(2026, 3, 30, 9, tzinfo=UTC)
@@ -27,26 +27,6 @@ def reads(of: Memory, count: int, ago: int = 0) -> list[Event]:
         Event(kind=RETRIEVAL, at=seconds(NOW - ago * D), session="s", memory=of.id)
         for _ in range(count)
     ]
-
-
-@pytest.mark.parametrize(
-    ("count", "ago", "why"),
-    [
-        (3, 6, ["3 retrievals in 7 days"]),
-        (3, 7, []),
-        (2, 0, []),
-        (5, 13, ["5 retrievals in 14 days"]),
-        (5, 14, []),
-        (4, 13, []),
-        (5, 0, ["5 retrievals in 7 days", "5 retrievals in 14 days"]),
-        (8, 20, ["8 retrievals in all"]),
-        (7, 20, []),
-    ],
-)
-def test_thresholds_in_days_of_utc(count: int, ago: int, why: list[str]) -> None:
-    of = note(pinned=True)
-    access = fold(reads(of, count, ago)).of(of.id)
-    assert list(reasons(of, access, NOW, RULES)) == why
 
 
 def test_only_active_notes_that_were_not_promoted_the_most_retrieved_first() -> None:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from driving import CLASSIC
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,6 @@ from memrepo.core.access import RETRIEVAL, Access, Event, fold, seconds
 from memrepo.core.changes import Update
 from memrepo.core.memory import Memory
 from memrepo.policies.gists import LENGTH, gist_of, sentences
-from memrepo.policies.rules import CLASSIC
 from memrepo.policies.tiers import effective, moves, steps_of, why_clean
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from driving import CLASSIC
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +19,7 @@ from memrepo.core.state import State, read_state
 from memrepo.merge.closure import closure
 from memrepo.policies.archive import Leaving, for_review
 from memrepo.policies.hotcache import hot_of, nominated
-from memrepo.policies.rules import CLASSIC, ArchiveRules, HotRules, Rules
+from memrepo.policies.rules import ArchiveRules, HotRules, Rules
 from memrepo.policies.upkeep import upkeep
 from memrepo.views.hot import bullet, hot_changes, hot_page, standing_of
 

@@ -66,16 +66,6 @@ def test_a_score_that_is_no_number_from_0_to_1_is_rejected(value):
 
 
 @pytest.mark.parametrize(
-    ("drift", "accepted"),
-    [(0.0, True), (0.01, True), (-0.01, True), (0.0101, False), (-0.02, False), (math.nan, False)],
-)
-def test_strength_may_drift_by_a_hundredth_inclusive(drift, accepted):
-    result = check_verdicts(request("a"), [verdict("a", strength=SCORES.strength + drift)])
-    assert bool(result.verdicts) is accepted
-    assert bool(result.rejected) is not accepted
-
-
-@pytest.mark.parametrize(
     ("bad", "reason"),
     [
         (verdict("a", "keep"), "verdict is none of"),

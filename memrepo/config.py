@@ -61,6 +61,7 @@ OUTSIDE = (
     "judge.recordings",
     "telemetry.dir",
     "telemetry.preset",
+    "agents.author",
     "downstream.command",
     "notify.command",
 )

@@ -150,6 +150,12 @@ def subjects(repo: Path, *argv: str) -> list[str]:
     return git(repo, "log", "--format=%s", *argv).splitlines()
 
 
+def operations(repo: Path, *argv: str) -> list[str]:
+    """Return what memrepo calls each commit, newest first; of a commit by hand nothing."""
+    form = "--format=%(trailers:key=Memrepo-Op,valueonly,separator=%x20)"
+    return [op.strip() for op in git(repo, "log", form, *argv).splitlines()]
+
+
 def tree(repo: Path, revision: str = "HEAD") -> str:
     """Return the tree id of a revision."""
     return git(repo, "rev-parse", f"{revision}^{{tree}}").strip()

@@ -72,7 +72,7 @@ def test_many_entries_are_one_commit_by_a_program(repo: Path, memory: OpenReposi
     ids = memory.add_all([Entry(text=f"Line {n} closes at noon.") for n in range(30)])
     assert len(set(ids)) == 30
     assert set(ids) == set(memories(repo))
-    assert subjects(repo)[0] == "create: 30 memories by hand"
+    assert subjects(repo)[0] == "Add 30 memories"
     assert len(subjects(repo)) == before + 1
     assert "Memrepo-Actor: process:python\n" in git(repo, "log", "-1", "--format=%B")
     assert_sound(repo)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from docs_parts import ROOT
-from driving import assert_sound, done, git, memories, subjects
+from driving import assert_sound, done, git, memories, operations, subjects
 from hostile_files import SECRETS
 from real_clients import bare_environment, installed
 from scripted_model import Model, Use, model
@@ -125,12 +125,9 @@ def test_a_session_from_its_first_context_to_its_note(
         assert told.startswith("refused:")
     assert not several[0]
     assert not replaced[0]
-    assert subjects(repo)[:4] == [
-        "create: what a session was about",
-        "supersede: it moved",
-        "create: she told me",
-        "create: she told me",
-    ]
+    assert operations(repo)[:4] == ["create", "supersede", "create", "create"]
+    assert subjects(repo)[0].startswith("Add note: ")
+    assert subjects(repo)[1].startswith("Supersede: Ana drinks tea at five. (was: ")
     actors = git(repo, "log", "-4", "--format=%(trailers:key=Memrepo-Actor,valueonly)").split()
     assert set(actors) == {"process:claude-code"}
     note = next(m for m in memories(repo).values() if m.is_note)

@@ -113,7 +113,7 @@ def test_an_older_format_is_read_and_written_after_one_commit(repo: Path, newer:
     assert planned["files"] == ["memrepo.toml", "views/LTMEMORY.md"]
     assert subjects(repo) == before
     assert done(repo, "upgrade", now=LATER)["commit"]
-    assert subjects(repo) == [f"edit: format {old} to {newer}", *before]
+    assert subjects(repo) == [f"Upgrade files from format {old} to format {newer}", *before]
     assert f"format = {newer}\n" in (repo / "memrepo.toml").read_text()
     assert (repo / "views" / "LTMEMORY.md").read_text() == "# In the next form\n"
     assert done(repo, "upgrade", now=LATER)["commit"] == ""

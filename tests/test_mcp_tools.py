@@ -126,9 +126,9 @@ def test_what_is_stored_is_found_opened_replaced_and_forgotten(repo: Path) -> No
     good(repo, "memory_forget", id=new["id"], reason="a test")
     assert good(repo, "memory_status").data["memories"] == {"forgotten": 1, "superseded": 1}
     assert subjects(repo)[:3] == [
-        "forget: a test",
-        "supersede: she changed her mind",
-        "create: she said so",
+        "Forget preference: Ana drinks coffee.",
+        "Supersede: Ana drinks coffee. (was: drinks tea.)",
+        "Add preference: Ana drinks tea.",
     ]
     assert_sound(repo)
 
@@ -171,7 +171,7 @@ def test_several_are_stored_in_one_call_and_one_that_is_refused_keeps_none_out(r
     ]
     assert reply.data["id"] == reply.data["stored"][0]["id"] == reply.data["stored"][2]["id"]
     assert reply.data["commit"] == git(repo, "rev-parse", "HEAD").strip()
-    assert subjects(repo)[:2] == ["create: r", "create: r"]
+    assert subjects(repo)[:2] == ["Add fact: Bo is in Cebu.", "Add preference: Ana drinks tea."]
     assert sorted(m.type for m in memories(repo).values()) == ["fact", "preference"]
     assert told == [f"{n} of 5" for n in range(1, 6)]
     assert all(f"{n}. " in reply.text for n in range(1, 6))

@@ -14,7 +14,7 @@ from anthropic import Anthropic
 from anthropic.lib.tools import ToolError
 from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 from docs_parts import ROOT
-from driving import LONG, assert_sound, done, git, memories, subjects
+from driving import LONG, assert_sound, done, git, memories, operations, subjects
 from envelopes import INJECTION
 from hostile_files import SECRETS
 from hypothesis import given
@@ -115,7 +115,7 @@ def test_claude_keeps_its_memory_in_the_repository(
     assert told[2].endswith("     1\tAna drinks coffee.\n     2\tShe lives in Cebu.\n     3\t")
     assert told[4].endswith("     2\tAna drinks coffee.\n     3\tShe lives in Cebu.\n     4\t")
     assert [r.get("is_error", False) for r in results] == [*[False] * 6, True, False]
-    assert [s.partition(":")[0] for s in subjects(repo)[:5]] == [
+    assert operations(repo)[:5] == [
         "forget",
         "edit",
         "reword",

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from docs_parts import ROOT
-from driving import assert_sound, done, git, memories, subjects
+from driving import assert_sound, done, git, memories, operations
 from real_clients import bare_environment, installed
 from scripted_model import Model, Use, model
 
@@ -202,7 +202,7 @@ def test_openclaw_searches_stores_and_reads_a_refusal(
     assert "no memory is called" in refused
     assert "create mem-" in stored
     assert "supersede mem-" in replaced
-    assert subjects(repo)[:2] == ["supersede: it moved", "create: he told me"]
+    assert operations(repo)[:2] == ["supersede", "create"]
     actors = git(repo, "log", "-2", "--format=%(trailers:key=Memrepo-Actor,valueonly)").split()
     assert actors == ["process:openclaw"] * 2
     kept = list((repo / ".git" / "memrepo" / "captured").glob("*.json"))

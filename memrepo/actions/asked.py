@@ -20,7 +20,7 @@ from memrepo.actions.pending import (
     put_away,
     refuse_no_room,
 )
-from memrepo.actions.run.chain import WHAT_LENGTH, run_stamp
+from memrepo.actions.run.chain import run_stamp
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Asked
@@ -28,7 +28,7 @@ from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Step, Upd
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
 from memrepo.core.memory import Memory
-from memrepo.core.messages import Context, counted, fold
+from memrepo.core.messages import Context, counted, subject_of
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
@@ -125,8 +125,7 @@ def leave_all(at: Work, steps: Sequence[Step], *, dry_run: bool) -> tuple[Proble
         one = mine[0]
         if mine[1:]:
             changes = tuple(change for step in mine for change in step.changes)
-            what = f"{one.what} and {len(mine) - 1} more"
-            one = replace(one, what=fold(what, WHAT_LENGTH), changes=changes)
+            one = replace(one, what="", changes=changes)
         taken = waits_for_person(at, state, apply(state, one.changes))
         if taken:
             asked = leave(at, state, one, taken, dry_run=dry_run)
@@ -199,7 +198,7 @@ def _left(
     )
     merge = Step(
         op="run",
-        what=fold(f"{run}: {step.op} {taken[0].slug}", WHAT_LENGTH),
+        what=f"Ask a person: {subject_of(step, state, apply(state, step.changes))}",
         reason=f"{at.actor} asks to {step.op} {taken[0].id}, which is a person's: {step.reason}",
     )
     landing = prepare(
@@ -209,6 +208,7 @@ def _left(
         Context(actor=at.actor, run=run),
         at.call.now,
         merge=merge,
+        author=at.author,
     )
     ids = {memory.id for memory in taken}
     for older in mine:

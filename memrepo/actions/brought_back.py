@@ -113,8 +113,8 @@ def put_back(work: Work, since: str) -> tuple[Problem, ...]:
     writes = tuple(Write(path=path, data=data) for path, data in lost.items())
     step = Step(
         op="reject",
-        what=f"{counted(len(lost), 'tombstone', 'tombstones')} put back",
-        reason="a commit by hand took away or changed what only `reject --undo` lifts",
+        what=f"Put back {counted(len(lost), 'rejection', 'rejections')}",
+        reason="a commit by hand removed or changed them; only `memrepo reject --undo` lifts one",
         changes=(*writes, *sweep(apply(before, writes))),
     )
     plan = Plan(base=at.tree.commit, steps=(step,))

@@ -28,7 +28,7 @@ from memrepo.store import history
 from memrepo.store.gitenv import NotARepository
 from memrepo.store.lock import CannotWork
 from memrepo.store.repo import BranchMoved, FilesInTheWay
-from memrepo.store.stream import Chain, Commit
+from memrepo.store.stream import SYNC, Chain, Commit
 
 SETTLES = "Settles"
 _NAME = "validated"
@@ -194,14 +194,14 @@ def _land(at: Work, plan: Settling) -> str:
     names = ", ".join(commit[:10] for commit in merges[:3])
     step = Step(
         op="sync",
-        what=f"settled {names}, merged by git",
+        what=f"Repair merge {names}, made by git",
         memories=ids,
-        reason=f"git merged without memrepo: {', '.join(told)}",
+        reason=f"git merged without memrepo; {', '.join(told)}",
     )
     context = Context(actor=MACHINE, settles=tuple(merges))
     when = at.store.not_before(at.call.now, at.tree.commit)
     commit = Commit(message=message(step, context), effect=plan.effect)
-    chain = Chain(base=at.tree.commit, commits=[commit], when=when)
+    chain = Chain(base=at.tree.commit, commits=[commit], author=SYNC, when=when)
     return at.store.land(chain, f"settle-{at.tree.commit[:10]}")
 
 

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from memrepo import __version__
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.ids import slugify
+from memrepo.core.patterns import regex
 from memrepo.core.secrets import switch_off, watch
 from memrepo.core.times import whole_seconds
 
@@ -59,14 +61,27 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     """Returns the seconds since the face's process began; 0 where it does not know."""
     expect: str = ""
     """The commit, or its first digits, that a write may build on; empty: whichever HEAD is at."""
-    subject: str = ""
-    """What a commit's subject says instead of a step's own words."""
     scope: str = ""
     """The scope that the caller is bound to: it sees that and what holds in the whole repository,
     and writes into that alone. Set at the start of a face, by no argument of a call."""
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "now", whole_seconds(self.now))
+
+
+AGENT_AUTHOR = "{name} (memrepo) <{id}@memrepo.invalid>"
+"""The git author of what an agent stores, unless `agents.author` names another."""
+_IDENTITY = regex(r"[^<>\n\0]+ <[^<>\s\0]+>")
+
+
+class NoIdentity(UsageError):
+    """`agents.author` is set to a text that is no git identity."""
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"agents.author: found {given!r}, expected Name <email>",
+            fix=f'try: git config memrepo.agents.author "{AGENT_AUTHOR}"',
+        )
 
 
 class NewerFormat(MemrepoError):
@@ -182,6 +197,23 @@ class Work:
         email = person(self.store.repo)[1]
         return f"human:{email}" if email in self.config.human_authors else "process:unknown"
 
+    @property
+    def author(self) -> str:
+        """Return the git author of what is decided here: the agent that acts, else the person."""
+        from memrepo.store import settings, stream
+
+        kind, _, name = self.call.actor.partition(":")
+        if kind in ("", "human"):
+            return settings.author(self.store.repo) or stream.COMMITTER
+        words = name.replace("-", " ").replace("_", " ").split()
+        title = " ".join(word[:1].upper() + word[1:] for word in words) or "Agent"
+        setting = outside(self).get("agents.author")
+        given = str(setting.value) if setting is not None else AGENT_AUTHOR
+        made = given.replace("{name}", title).replace("{id}", slugify(name) or "agent")
+        if not _IDENTITY.fullmatch(made):
+            raise NoIdentity(given)
+        return made
+
     def landed(self) -> list[Landing]:
         """Return where the runs landed that this commit holds, newest first."""
         from memrepo.store.landings import landings
@@ -221,7 +253,7 @@ class Work:
         """Return what the commits of one call share."""
         from memrepo.core.messages import Context
 
-        return Context(actor=self.actor, **{"subject": self.call.subject, **more})
+        return Context(actor=self.actor, **more)
 
 
 def _configuration(store: Repository, tree: Snapshot) -> Config:

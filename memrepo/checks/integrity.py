@@ -17,7 +17,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
 RULES: Mapping[str, str] = {
-    "history-trailers": "A commit of memrepo's has one known operation, as in its subject, and an"
+    "history-trailers": "A commit of memrepo's has one known operation and an"
     " actor; it names memories, runs and commits by their ids.",
     "history-target": "What a commit takes back or settles is in the history before it.",
     "run-without-manifest": "The chain of a run adds the manifest of that run.",
@@ -84,14 +84,6 @@ def _trailers(facts: CommitFacts) -> Iterator[Problem]:
             rule="history-trailers",
             message=f"found the operations {list(ops)}, expected one",
             key="Op",
-        )
-    elif not facts.subject.startswith(f"{ops[0]}: "):
-        yield _problem(
-            facts,
-            rule="history-trailers",
-            message=f"found {ops[0]!r}, which its subject is not",
-            key="Op",
-            reworded=True,
         )
     if not facts.trailers.get("Actor"):
         yield _problem(
@@ -161,14 +153,12 @@ _BY_GIT = ("run-tree", "run-chain", "history-target", "manifest-without-run")
 """Rules that amending, rebasing or squashing a commit of memrepo's breaks."""
 
 
-def _problem(
-    facts: CommitFacts, *, rule: str, message: str, key: str = "", reworded: bool = False
-) -> Problem:
+def _problem(facts: CommitFacts, *, rule: str, message: str, key: str = "") -> Problem:
     return Problem(
         path=facts.commit,
         rule=rule,
         key=key,
         message=message,
-        severity="warning" if reworded or rule in _BY_GIT else "error",
+        severity="warning" if rule in _BY_GIT else "error",
         fix=f"look at it (`git show {facts.commit[:10]}`) and take it back if it is wrong",
     )

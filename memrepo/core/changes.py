@@ -99,12 +99,12 @@ Change: TypeAlias = Create | Update | Remove | Write | Delete
 class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One commit: changes of one kind that stand or fall together, and why.
 
-    `what` completes the subject `<op>: <what>`; it holds no memory text beyond a slug.
+    `what` is the commit's subject where its memories do not tell it (`core.messages`).
     `memories` names the memories concerned where the changes do not (files only).
     """
 
     op: Op
-    what: str
+    what: str = ""
     reason: str = ""
     changes: tuple[Change, ...] = ()
     memories: tuple[str, ...] = ()

@@ -1,11 +1,13 @@
-"""Commit messages: a bounded subject, a body that says why, and trailers a program can trust.
+"""Commit messages: a subject in words, a body that says why, and trailers a program can trust.
 
-Newlines in values are folded: a newline in a reason could forge a trailer.
+Words of memories are data: they are put on one line, without invisible characters and secrets, so
+that none of them can pass for a trailer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,11 +17,23 @@ from memrepo.core.patterns import regex
 
 if TYPE_CHECKING:
     from memrepo.core.changes import Step
+    from memrepo.core.memory import Memory
+    from memrepo.core.state import State
 
 SUBJECT_LENGTH = 72
 REASON_LENGTH = 500
+MAX_FILES = 20
+"""So many files of origin are listed in a message."""
+MAX_PER_FILE = 10
+"""So many memories are listed below a file of origin."""
+MAX_STEPS = 40
+"""So many commits of a run are listed in the message of its merge."""
 PREFIX = "Memrepo-"
 _BLANKS = regex(r"\s+")
+_TRAILER = regex(r"[\w-]+\s*[:=#]")
+"""How a line begins that could pass for a trailer."""
+_MARKUP = regex(r"^(?:[#>*+-]+\s+)+|\*\*")
+"""Marks of markdown before and within the first words of a text."""
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +41,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 
     `settles` are merges that git made and that are set right.
     `prints` are fingerprints of a step that is written again and whose changes are not at hand.
-    `subject` stands in the subject instead of the step's own words.
+    `lines` are listed in the body.
     """
 
     actor: str
@@ -36,7 +50,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     extra: Mapping[str, str] | None = None
     prints: tuple[str, ...] = ()
     settles: tuple[str, ...] = ()
-    subject: str = ""
+    lines: tuple[str, ...] = ()
 
 
 def fold(text: str, limit: int) -> str:
@@ -79,23 +93,172 @@ _ONE = {
 }
 
 
-def message(step: Step, context: Context) -> str:
-    """Spell the commit message of a step."""
+_WORDS: Mapping[str, tuple[str, str]] = {
+    "create": ("Add {type}", "Add {many}{origin}"),
+    "import": ("Import {type}", "Import {many}{origin}"),
+    "reword": ("Reword {type}", "Reword {many}"),
+    "edit": ("Edit {type}", "Edit {many}"),
+    "retire": ("Retire {type}", "Retire {many} whose source is gone"),
+    "confirm": ("Update sources of {type}", "Update sources of {many}"),
+    "tier": ("Move {type} to {tier}", "Move {many} to {tier}"),
+    "decay": ("Change decay of {type}", "Change decay of {many}"),
+    "prune": ("Remove {type}", "Remove {many}"),
+    "nominate": ("Judge nominated {type}", "Judge {many} that were nominated"),
+    "promote": ("Show on first page", "Show {many} on the first page"),
+    "demote": ("Take off first page", "Take {many} off the first page"),
+    "pin": ("Pin {type}", "Pin {many}"),
+    "archive": ("Archive {type}", "Archive {many}"),
+    "restore": ("Restore {type}", "Restore {many}"),
+    "link": ("Link {type}", "Link {many}"),
+    "reject": ("Reject {type}", "Reject {many}"),
+    "unreject": ("Lift rejection of {type}", "Lift rejection of {many}"),
+    "forget": ("Forget {type}", "Forget {many}"),
+}
+"""How the subject of a commit begins: of one memory, whose words follow, and of several."""
+_BY_HAND = {"reword": ("Correct {type}", "Correct {many}"), "confirm": ("Confirm {type}",) * 2}
+"""The same where no run decided."""
+_PAIRS = {
+    "flag": "Mark contradiction: {} / {}",
+    "resolve": "Settle contradiction: {} / {}",
+    "link": "Link: {} -> {}",
+}
+"""The subject of a commit about two memories."""
+
+
+def message(
+    step: Step,
+    context: Context,
+    before: State | None = None,
+    after: State | None = None,
+) -> str:
+    """Return the commit message of a step; the states tell the words of its memories."""
     from memrepo.core.changes import BULK_OPS, prints_of
 
-    subject = fold(f"{step.op}: {context.subject or step.what}", SUBJECT_LENGTH)
+    found = _memories(step, before, after)
     trailers = [("Run", context.run)] if context.run else []
     trailers.append(("Op", step.op))
     trailers += [("Memory", id_) for id_ in step.memory_ids]
     trailers.append(("Actor", context.actor))
-    if step.reason:
-        trailers.append(("Reason", step.reason))
+    if reason := fold(step.reason, REASON_LENGTH):
+        trailers.append(("Reason", reason))
     trailers += [("Reverts", commit) for commit in context.reverts]
     trailers += [("Settles", commit) for commit in context.settles]
     if step.op in BULK_OPS and step.op != "create":
         trailers += [("Print", p) for c in step.changes for p in sorted(prints_of(step.op, c))]
     trailers += [("Print", p) for p in context.prints]
     trailers += sorted((context.extra or {}).items())
-    lines = [f"{PREFIX}{key}: {fold(value, REASON_LENGTH)}" for key, value in trailers]
-    body = [fold(step.reason, REASON_LENGTH), ""] if step.reason else []
-    return "\n".join([subject, "", *body, *lines]) + "\n"
+    listed = [*_listed(found, after or before), *(f"- {fold(one, 200)}" for one in context.lines)]
+    parts = [
+        subject_of(step, before, after, by_run=bool(context.run)),
+        f"- {reason}" if _TRAILER.match(reason) else reason,
+        "\n".join(listed),
+        "\n".join(f"{PREFIX}{key}: {fold(value, REASON_LENGTH)}" for key, value in trailers),
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def subject_of(
+    step: Step, before: State | None = None, after: State | None = None, *, by_run: bool = False
+) -> str:
+    """Return the subject of a step's commit: its own, or one of the words of its memories."""
+    found = _memories(step, before, after)
+    if step.what or not found:
+        return fold(step.what, SUBJECT_LENGTH) or step.op
+    if step.op == "supersede" and len(found) > 1:
+        return _superseding(found)
+    if step.op == "compress":
+        count = counted(len(found) - 1, "memory", "memories")
+        return _with_words(f"Summarise {count}: ", found[0])
+    if step.op in _PAIRS and len(found) == 2 and step.memories:
+        half = (SUBJECT_LENGTH - len(_PAIRS[step.op]) + 4) // 2
+        return _PAIRS[step.op].format(*(words_of(memory, half) for memory in found))
+    one, many = (not by_run and _BY_HAND.get(step.op)) or _WORDS.get(
+        step.op, (step.op.capitalize(),) * 2
+    )
+    first, tiers = found[0], dict.fromkeys(memory.text("tier") or "hot" for memory in found)
+    if step.op == "pin" and not first.flag("pinned"):
+        one = many = f"Un{one.lower()}"
+    if len(found) == 1:
+        return _with_words(f"{one.format(type=first.type, tier=next(iter(tiers)))}: ", first)
+    nouns = ("note", "notes") if all(m.is_note for m in found) else ("memory", "memories")
+    said = many.format(
+        type=counted(len(found), *nouns),
+        many=counted(len(found), *nouns),
+        tier=next(iter(tiers)) if len(tiers) == 1 else "another tier",
+        origin=_origin([*_by_file(found, after or before)]),
+    )
+    return fold(said, SUBJECT_LENGTH)
+
+
+def words_of(memory: Memory, limit: int) -> str:
+    """Return the first words of a memory on one line; a secret in it is left out."""
+    from memrepo.core.secrets import redact
+
+    titled = memory.sources and (memory.is_note or "\n" in memory.body)
+    title = memory.text("title") if titled else ""
+    text = _MARKUP.sub("", memory.body[:1000].lstrip()) or memory.body
+    said = f"{title}: {text}" if title and not text.startswith(title) else text
+    return cut(redact(said)[0] + ("…" if len(memory.body) > 1000 else ""), limit)
+
+
+def _memories(step: Step, before: State | None, after: State | None) -> list[Memory]:
+    """Return the memories of a step as they are after it, or were before it."""
+    from memrepo.core.changes import Create, Update
+
+    found: dict[str, Memory] = {}
+    for side in filter(None, (before, after)):
+        found |= {id_: m for id_ in step.memory_ids if (m := side.memories.get(id_)) is not None}
+    for change in step.changes:  # the states are those of the whole chain
+        if isinstance(change, Create):
+            found[change.memory.id] = change.memory
+        elif isinstance(change, Update) and (old := found.get(change.id)) is not None:
+            found[change.id] = old.with_fields(change.fields, change.body)
+    return [found[id_] for id_ in step.memory_ids if id_ in found]
+
+
+def _with_words(start: str, memory: Memory) -> str:
+    return start + words_of(memory, SUBJECT_LENGTH - len(start))
+
+
+def _superseding(found: Sequence[Memory]) -> str:
+    """Return a subject with the new text and the words of the old one that differ from it."""
+    ids = {memory.id for memory in found}
+    new = next((m for m in found if ids & {*m.texts("supersedes")}), found[0])
+    first, *more = [m for m in found if m is not new]
+    rest = f" and {len(more)} more" if more else ""
+    now, was = (words_of(memory, 200).split(" ") for memory in (new, first))
+    same = next((n for n, pair in enumerate(zip(now, was, strict=False)) if len({*pair}) > 1), 0)
+    room = SUBJECT_LENGTH - len("Supersede:  (was: )") - len(rest)
+    old = cut(" ".join(was[max(0, same - 1) :]), max(18, room - len(" ".join(now))))
+    return f"Supersede: {cut(' '.join(now), room - len(old))} (was: {old}{rest})"
+
+
+def _by_file(found: Sequence[Memory], state: State | None) -> dict[str, list[Memory]]:
+    """Return memories by the file that they come from, the file with most of them first."""
+    files: dict[str, list[Memory]] = defaultdict(list)
+    for memory in found:
+        name = memory.first[0]
+        files[state.layout.source_name(name) if state and name else name].append(memory)
+    return dict(sorted(files.items(), key=lambda item: (item[0] == "", -len(item[1]), item[0])))
+
+
+def _origin(files: Sequence[str]) -> str:
+    first, *more = [name for name in files if name] or [""]
+    others = f" and {counted(len(more), 'other file', 'other files')}" if more else ""
+    return f" from {fold(first, 28)}{others}" if first else ""
+
+
+def _listed(found: Sequence[Memory], state: State | None) -> list[str]:
+    """Return a line per memory below the file it comes from; of a single memory none."""
+    files = [*_by_file(found, state).items()] if len(found) > 1 else []
+    lines = []
+    for name, members in files[:MAX_FILES]:
+        lines += [f"From {fold(name, 200)}:"] if name else []
+        lines += [
+            f"- {m.type}: {words_of(m, 60)} ({fold(m.path, 200)})" for m in members[:MAX_PER_FILE]
+        ]
+        lines += [f"- and {len(members) - MAX_PER_FILE} more"] * (len(members) > MAX_PER_FILE)
+    if rest := files[MAX_FILES:]:
+        count = sum(len(members) for _, members in rest)
+        lines.append(f"- and {count} more from {counted(len(rest), 'file', 'files')}")
+    return lines

@@ -289,14 +289,7 @@ def _missing(path: str) -> FileRefused:
 
 
 def _step(op: Op, command: str, path: str, changes: Sequence[Change]) -> Step:
-    made = [c.memory.slug for c in changes if isinstance(c, Create)]
-    ids = [c.id for c in changes if isinstance(c, Update)]
-    return Step(
-        op=op,
-        what=" ".join((made or ids)[:1]) + " by the memory tool",
-        reason=f"{command} {path}",
-        changes=tuple(changes),
-    )
+    return Step(op=op, reason=f"{command} {path}, by the memory tool", changes=tuple(changes))
 
 
 def _listing(path: str, name: str, files: dict[str, Memory]) -> str:

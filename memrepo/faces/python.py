@@ -34,7 +34,6 @@ from memrepo.actions.write.drafts import Drafts, Entry
 from memrepo.core.changes import Create, Step
 from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.memory import Memory, Source
-from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.store.ledger import ledger_of
@@ -232,10 +231,8 @@ class OpenRepository:
             made = drafts.made
             if not made:
                 return Unchanged()
-            what = made[0].slug if len(made) == 1 else counted(len(made), "memory", "memories")
             return Step(
                 op="create",
-                what=f"{what} by hand",
                 reason="added by a program",
                 changes=tuple(Create(memory=memory) for memory in made),
             )

@@ -18,7 +18,7 @@ from typing import Protocol
 import msgspec
 
 from memrepo.core.layout import Kind, stamped, standing_of
-from memrepo.core.needles import Needle, cut_short, find, fold, replaced
+from memrepo.core.needles import LEAST, Needle, cut_short, find, fold, replaced
 from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import Span
 from memrepo.core.secrets import MARK
@@ -35,6 +35,8 @@ _TOKENS = regex(r"^tokens:.*\n(?:[ -].*\n)*", re.MULTILINE)
 _WORD = regex(r"(?<![0-9a-z])[0-9a-f]{4}(?![0-9a-z])")
 _TOMBSTONE = regex(r"^key: (ts-[0-9a-f]{16})$", re.MULTILINE)
 _FOLDER = regex(r"[0-9a-f]{2}")
+_WAS = regex(r"\(was: ([^\n]*?)(?:…?(?: and \d+ more)?)\)(?=\n|$)")
+"""The old words in the subject of a supersession (`core.messages`)."""
 
 _KINDS: tuple[Kind, ...] = ("hot", "view")
 WORD = regex(r"[^\W_]+")
@@ -149,7 +151,13 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         """Return a commit's or a tag's message without the value; short ids of commits too."""
         text = self.text(_text(data), objects)
         text = _SHORT.sub(lambda m: objects.new_short(m[0]), text)
+        text = _WAS.sub(lambda m: f"(was: {MARK})" if self._is_part(m[1]) else m[0], text)
         return text.encode("utf-8", "surrogateescape")
+
+    def _is_part(self, words: str) -> bool:
+        """Tell whether words stand within the value: a subject has only the end of a text."""
+        letters = fold(words)
+        return len(letters) >= LEAST and any(letters in needle.letters for needle in self.needles)
 
     def who(self, line: bytes) -> bytes:
         """Return an author, tagger or committer without the value."""

@@ -39,7 +39,6 @@ from memrepo.core.memory import (
     only,
     references,
 )
-from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.core.times import format_duration, format_time
 from memrepo.policies.decay import class_of
@@ -172,7 +171,6 @@ def archive(memory: Memory, now: datetime, why: str) -> Step:
     """Return the step that archives a memory."""
     return Step(
         op="archive",
-        what=memory.label,
         reason=why,
         changes=(Update(id=memory.id, fields={"status": "archived", "archived_at": now}),),
     )
@@ -183,7 +181,7 @@ def unarchive(memory: Memory, why: str) -> Step:
     epoch = int(memory.fields.get("status_epoch", 0)) + 1
     fields = {"status": None, "status_epoch": epoch, "archived_at": None}
     change = Update(id=memory.id, fields=fields)
-    return Step(op="restore", what=memory.label, reason=why, changes=(change,))
+    return Step(op="restore", reason=why, changes=(change,))
 
 
 def told(memory: Memory, access: Access, due: datetime, rules: ArchiveRules) -> str:
@@ -360,10 +358,8 @@ def compressed(
         "archived_at": now,
         "compressed_into": summary.id,
     }
-    what = f"{counted(len(group.memories), 'memory', 'memories')} into {summary.label}"
     return Step(
         op="compress",
-        what=what,
         reason=why,
         changes=(Create(memory=summary), *(Update(id=m.id, fields=rests) for m in group.memories)),
     )

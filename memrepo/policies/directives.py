@@ -101,7 +101,7 @@ def _pinned(memory: Memory) -> tuple[Step, ...]:
     if memory.flag("pinned"):
         return ()
     change = Update(id=memory.id, fields={"pinned": True})
-    return (Step(op="pin", what=memory.label, reason=REQUEST, changes=(change,)),)
+    return (Step(op="pin", reason=REQUEST, changes=(change,)),)
 
 
 def _promoted(memory: Memory, now: datetime) -> tuple[Step, ...]:

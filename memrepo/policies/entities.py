@@ -427,7 +427,6 @@ def link_step(
         return None
     return Step(
         op="link",
-        what=f"{counted(len(new), 'memory', 'memories')} to others that name the same",
         reason=f"{counted(count, 'pair mentions', 'pairs mention')} names that few others do, "
         "or stand close in time as well",
         changes=tuple(_update(claims[id_], links) for id_, links in sorted(new.items())),

@@ -283,14 +283,10 @@ def _difference(
     left = [m for m in gone if hot_of(m) is not None]
     if left:
         changes = tuple(Update(id=m.id, fields={"hot": Hot(until=now)}) for m in left)
-        what = counted(len(left), "memory", "memories")
-        yield Step(
-            op="demote", what=what, reason="the first page no longer has it", changes=changes
-        )
+        yield Step(op="demote", reason="the first page no longer has it", changes=changes)
     if added:
-        what = counted(len(added), "memory", "memories")
-        why = "the first page, composed of what holds"
-        yield Step(op="promote", what=what, reason=why, changes=tuple(added))
+        why = "the first page was composed again from active memories"
+        yield Step(op="promote", reason=why, changes=tuple(added))
 
 
 def _fitted(
@@ -319,7 +315,6 @@ def promote(memory: Memory, now: datetime, reason: str) -> Step:
     """Return the step by which a memory comes to the cache."""
     return Step(
         op="promote",
-        what=memory.label,
         reason=reason,
         changes=(Update(id=memory.id, fields={"hot": Hot(since=now, reason=reason)}),),
     )
@@ -329,7 +324,6 @@ def demote(memory: Memory, now: datetime, reason: str) -> Step:
     """Return the step by which a memory leaves the cache; the memory itself stays as it is."""
     return Step(
         op="demote",
-        what=memory.label,
         reason=f"{reason} ({format_time(now)})",
         changes=(Update(id=memory.id, fields={"hot": Hot(until=now)}),),
     )

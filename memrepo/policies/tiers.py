@@ -174,12 +174,11 @@ def steps_of(
     found = []
     for (_, ageing), those in sorted(turns.items(), key=lambda t: t[0]):
         note, move = those[0]
-        what, why = move.said_of(note), move.why
+        why = move.why
         if len(those) > 1:
-            what = f"{len(those)} notes {'by age' if ageing else 'that were retrieved'}"
             why = _why_age(rules) if ageing else "a retrieval rotates a note back"
         changes = tuple(_change(note, move, now) for note, move in those)
-        found.append(Step(op="tier", what=what, reason=why, changes=changes))
+        found.append(Step(op="tier", reason=why, changes=changes))
     return tuple(found)
 
 

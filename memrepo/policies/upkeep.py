@@ -177,11 +177,11 @@ def _leaving(
                 gone.add(memory.id)
                 yield turn, step
             continue
-        step = Step(op="prune", what=memory.label, reason=why, memories=(memory.id,))
+        step = Step(op="prune", reason=why, memories=(memory.id,))
         if not allowed(step) or memory.id in gone:
             continue
         if changes := leaving.leave(memory.id):
-            step = Step(op="prune", what=memory.label, reason=why, changes=changes)
+            step = Step(op="prune", reason=why, changes=changes)
             gone.update(step.memory_ids)
             yield turn, step
     for memory, due in archivable(state.active, accesses, now, rules.archive):

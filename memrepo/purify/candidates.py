@@ -29,7 +29,6 @@ from memrepo.core.changes import Step, Update
 from memrepo.core.ids import digest, normal_claim, normalise, text_hash
 from memrepo.core.judge import Candidate, Cluster, PriorClaim, Verdict
 from memrepo.core.memory import CLAIM_TYPES, Memory, Source, of_types
-from memrepo.core.messages import counted
 from memrepo.core.places import COUNT
 from memrepo.core.state import State
 from memrepo.core.times import format_time
@@ -143,7 +142,6 @@ def repeated(state: State, nominees: Iterable[Nominee], touched: Collection[str]
     if changes:
         yield Step(
             op="confirm",
-            what=f"{counted(len(changes), 'memory', 'memories')} stated by a nominated note",
             reason="the note was retrieved often: it is evidence",
             changes=tuple(changes.values()),
         )
@@ -181,7 +179,6 @@ def _stamp(
     end = f"became {', '.join(became)}" if became else end
     return Step(
         op="nominate",
-        what=nominee.note.label,
         reason=f"{nominee.nomination.record}: {end}",
         changes=(
             Update(

@@ -188,7 +188,6 @@ def _ended(memory: Memory) -> Step:
     """Return the step after which a memory is contested no more: what stood against it is gone."""
     return Step(
         op="resolve",
-        what=memory.label,
         reason="what contradicted it is active no more",
         changes=(Update(id=memory.id, fields={"standing": None}),),
     )
@@ -217,7 +216,6 @@ def _closed(state: State, case: Correction, sides: Sequence[Memory], now: dateti
     path = state.corrections.place(state.layout, decided)
     return Step(
         op="resolve",
-        what=f"{first.label} against {second.label}",
         reason=_EDITED,
         changes=(*updates, Write(path=path, data=corrections.written(path, decided))),
         memories=(first.id, second.id),

@@ -429,7 +429,7 @@ def _left_behind(known: Known, doubt: _Doubt) -> Step | None:
         return None
     if not old.sources or known.stands(old) or not known.stands(new):
         return None
-    why = f"{doubt.why}; no line says the older one any more"
+    why = f"{doubt.why}; the older statement is in no source any more"
     return _supersede(known, doubt.new, doubt.old, why, doubt.sure)
 
 
@@ -442,7 +442,7 @@ def _replacing(
         doubts.append(_Doubt(new=new, old=disputed, why=why))
     replaced = known.replaced.get(claim.cluster_id, "")
     if replaced and known.current(replaced).status == "active":
-        yield _supersede(known, new, replaced, "the line that said it was edited")
+        yield _supersede(known, new, replaced, "the line that stated it was edited")
     sure = claim.scores.supersession_confidence
     for old in claim.supersedes:
         if old == replaced or is_resolved(known, new, old):
@@ -450,8 +450,15 @@ def _replacing(
         if why := _not_sure(known, new, old, sure):
             doubts.append(_Doubt(new=new, old=old, why=why, sure=sure))
         else:
-            why = f"a newer statement of the same matter ({claim.rationale}; {sure:.2f} sure)"
-            yield _supersede(known, new, old, why, sure)
+            yield _supersede(known, new, old, _dated(known, new, old), sure)
+
+
+def _dated(known: Known, new: str, old: str) -> str:
+    """Return why a statement replaces another of the same matter: the days of both."""
+    later, earlier = (known.current(id_).captured[:10] for id_ in (new, old))
+    if later > earlier > "":
+        return f"stated on {later}, newer than {earlier}"
+    return "a newer statement of the same matter"
 
 
 def _stated_again(known: Known, id_: str) -> Iterator[_Doubt]:
@@ -525,8 +532,8 @@ def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _D
         from memrepo.purify.remainders import remainder_of
 
         rest = remainder_of(known, known.current(older), found.still)
-        why = f"{why}; what holds on stands by itself"
-    return _supersede(known, newer, older, f"{why} ({sure:.2f} sure)", sure, rest)
+        why = f"{why}; the part that still holds is a memory of its own"
+    return _supersede(known, newer, older, why, sure, rest)
 
 
 def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
@@ -615,7 +622,6 @@ def _supersede(
             gains["standing"] = None
     return Step(
         op="supersede",
-        what=f"{before.label} by {after.label}",
         reason=reason,
         changes=(
             known.edit(
@@ -652,7 +658,6 @@ def _flag(known: Known, doubt: _Doubt) -> Step | None:
     case = case_of(known, new, old, kept="", reason=doubt.why, sure=doubt.sure)
     return Step(
         op="flag",
-        what=f"{known.current(new).label} against {known.current(old).label}",
         reason=doubt.why,
         changes=(*changes, *case),
         memories=(new, old),

@@ -31,7 +31,6 @@ from memrepo.core.changes import (
     prints_of,
 )
 from memrepo.core.memory import Memory
-from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.statements import contains
@@ -424,10 +423,7 @@ def _some(step: Step, changes: Sequence[Change]) -> list[Step]:
         return []
     if len(changes) == len(step.changes):
         return [step]
-    _, noun, how = (*step.what.split(" ", 2), "", "")[:3]
-    one, many = ("memory", "memories") if noun.startswith("memor") else ("note", "notes")
-    what = f"{counted(len(changes), one, many)} {how}".strip()
-    return [replace(step, what=what, changes=tuple(changes))]
+    return [replace(step, changes=tuple(changes))]
 
 
 def _ids(change: Change) -> tuple[str, ...]:

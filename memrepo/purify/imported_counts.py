@@ -220,4 +220,4 @@ def _day(found: object) -> datetime | None:
 
 def _step(op: Op, memory: Memory, reason: str, fields: Mapping[str, object]) -> Step:
     change = Update(id=memory.id, fields=fields)
-    return Step(op=op, what=memory.label, reason=reason, changes=(change,))
+    return Step(op=op, reason=reason, changes=(change,))

@@ -25,7 +25,6 @@ from msgspec.structs import replace
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import normal_claim
 from memrepo.core.memory import Source
-from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.statements import leave_out
@@ -508,9 +507,8 @@ def relocate(state: State, moves: Mapping[str, str]) -> tuple[Step, ...]:
     )
     if not changes:
         return ()
-    what = f"{counted(len(changes), 'memory', 'memories')} follow their sources"
     reason = f"moved or renamed: {', '.join(sorted(former)[:NAMED])}"
-    return (Step(op="confirm", what=what, reason=reason, changes=changes),)
+    return (Step(op="confirm", reason=reason, changes=changes),)
 
 
 def _units(reader: Reader, text: SourceText, blob: str, *, days: bool) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,6 @@ from memrepo.core.changes import Change, Create, Delete, Op, Step, Write
 from memrepo.core.ids import text_hash
 from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Shown, Usage, Verdict
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, by_id, of_types
-from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.merge.tombstones import describe_bar
@@ -387,39 +386,25 @@ def _withhold(intake: Intake, read: _Read, left_open: frozenset[tuple[str, str]]
 def _steps(made: Assembled, noted: Captured) -> tuple[Step, ...]:
     """Order the chain: bulk creates, bulk evidence, then single decisions (rulings, 11)."""
     steps = []
-    bulk: tuple[tuple[Op, Sequence[Change], str, str, str], ...] = (
-        (
-            "create",
-            tuple(Create(memory=m) for m in made.creates),
-            "memory",
-            "memories",
-            "from sources",
-        ),
+    bulk: tuple[tuple[Op, Sequence[Change], str], ...] = (
+        ("create", tuple(Create(memory=m) for m in made.creates), KEPT),
         (
             "create",
             tuple(Create(memory=m) for m in noted.creates),
-            "note",
-            "notes",
-            "from daily logs",
+            "written in a daily log",
         ),
-        ("reword", noted.rewords, "note", "notes", "that grew"),
-        ("reword", made.rewords, "memory", "memories", "edited in their source"),
-        ("confirm", made.updates, "memory", "memories", "met again in sources"),
+        ("reword", noted.rewords, "its section of the daily log was continued"),
+        ("reword", made.rewords, "its line was edited in the source"),
+        ("confirm", made.updates, "the sources state it in another place too"),
     )
-    for op, changes, one, many, how in bulk:
+    for op, changes, reason in bulk:
         if changes:
-            what = f"{counted(len(changes), one, many)} {how}"
-            steps.append(Step(op=op, what=what, reason=_WHY[how], changes=tuple(changes)))
+            steps.append(Step(op=op, reason=reason, changes=tuple(changes)))
     return (*steps, *made.singles)
 
 
-_WHY = {
-    "from sources": "both passes of the purifier accepted them",
-    "from daily logs": "daily logs are captured as notes, one a dated section",
-    "edited in their source": "the line they rest on was edited where it stood",
-    "that grew": "the section of the daily log they come from was written on",
-    "met again in sources": "the same text stands in another place: evidence is added",
-}
+KEPT = "stated in the source, and kept by both passes of the judge"
+"""Why a run adds memories."""
 
 
 def _left_open(

@@ -26,7 +26,6 @@ from msgspec.structs import replace
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory, Retired, Source
-from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.places import COUNT, hashes_of, listed
 from memrepo.core.problems import Problem
@@ -148,9 +147,8 @@ def relisted(
     )
     if not changes:
         return ()
-    what = f"{counted(len(changes), 'memory', 'memories')} still said elsewhere"
-    reason = "the places that were listed no longer hold the text: those that do are listed"
-    return (Step(op="confirm", what=what, reason=reason, changes=changes),)
+    reason = "the listed places no longer have the text; other places that have it are listed"
+    return (Step(op="confirm", reason=reason, changes=changes),)
 
 
 def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
@@ -212,12 +210,12 @@ def _stands(state: State, source: Source, standing: Callable[[str], frozenset[st
 
 
 def _step(path: str, members: list[Memory], reader: Reader, run: str, now: datetime) -> Step:
-    reason = "text_removed" if reader.standing(path) else "source_removed"
+    still_there = bool(reader.standing(path))
+    reason = "text_removed" if still_there else "source_removed"
     resting = {"status": "archived", "archived_at": now}
     return Step(
         op="retire",
-        what=f"{counted(len(members), 'memory', 'memories')} without evidence",
-        reason=f"{reason}: {path} no longer holds what they rested on",
+        reason=f"{'line removed from' if still_there else 'file removed:'} {path}",
         changes=tuple(
             Update(
                 id=memory.id,

@@ -21,7 +21,7 @@ from memrepo.store.light import seconds
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
 
-_KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Print", "Settles")
+_KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Print", "Settles", "Discards")
 _VALUE = "\x1e"
 _COMMIT = regex(r"[0-9a-f]{40,64}")
 WIDTH = 5 + len(_KEYS)

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
 
 _MANIFEST = regex(r"(?:.*/)?(\d{8}T\d{6}Z-[0-9a-f]{8})\.json")
-RECORD = "manifest and candidates"
-"""What the subject of a run's last step says, which decides nothing."""
-REFUSED = "refused"
-"""What the subject of a commit says that leaves a run's manifest and nothing else of it."""
+RECORD = "Record what the run read and decided"
+"""The subject of a run's last step, which changes no memory."""
+DISCARDS = "Discards"
+"""The trailer of a commit that leaves a run's manifest and nothing else of it."""
+_DISCARDED = ": refused"
+"""How the subject of such a commit ended before it had the trailer."""
 
 
 class Landing(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,11 +42,8 @@ class Landing(msgspec.Struct, frozen=True, kw_only=True):
     run: str = ""
     chain: tuple[Entry, ...] = ()
     in_effect: bool = True
-
-    @property
-    def changed(self) -> bool:
-        """Tell whether git made another commit of the one that memrepo had made."""
-        return bool(self.chain) or bool(self.run and not self.entry.subject.startswith("run: "))
+    changed: bool = False
+    """Whether git made another commit of the one that memrepo had made."""
 
     def steps(self, repo: Repo) -> tuple[Entry, ...]:
         """Return the commits by which it took effect, oldest first."""
@@ -114,7 +113,9 @@ def _others(repo: Repo, head: str, runs: Mapping[str, str]) -> list[Landing]:
 
 def _landed(repo: Repo, head: str, entry: Entry, run: str) -> Landing | None:
     """Return the operation that brought a manifest; None where something else than a run did."""
-    if entry.trailer("Op") not in ("", "run") or entry.subject.endswith(f"{run}: {REFUSED}"):
+    if entry.trailer("Op") not in ("", "run") or entry.trailer(DISCARDS):
+        return None
+    if entry.subject.endswith(f"{run}{_DISCARDED}"):
         return None
     entry = next(history.entries(repo, "-1", entry.commit))  # with its own parents
     if not entry.parents:
@@ -127,9 +128,10 @@ def _landed(repo: Repo, head: str, entry: Entry, run: str) -> Landing | None:
         before = older.parents[0]
     merge = _merged(repo, head, entry.commit, before)
     if merge is not None:
-        return Landing(entry=_as_run(merge, run), before=before, run=run)
+        return Landing(entry=_as_run(merge, run), before=before, run=run, changed=True)
     chain[0] = _as_run(entry, run)
-    return Landing(entry=chain[0], before=before, run=run, chain=tuple(reversed(chain)))
+    steps = tuple(reversed(chain))
+    return Landing(entry=chain[0], before=before, run=run, chain=steps, changed=True)
 
 
 def _merged(repo: Repo, head: str, tip: str, before: str) -> Entry | None:

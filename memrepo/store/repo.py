@@ -252,13 +252,13 @@ class Repository:
         """Stream a chain into a transaction ref and return its tip; the branch is untouched."""
         import tempfile
 
-        from memrepo.store.stream import write_stream
+        from memrepo.store.stream import committer, write_stream
 
         ref = TX + name
         before = set(Path(self.repo.git_dir).glob("fast_import_crash_*"))
         try:
             with tempfile.TemporaryFile() as stream:
-                write_stream(stream, chain, ref)
+                write_stream(stream, chain, ref, committer(self.repo))
                 stream.seek(0)
                 # Its deltas are against whatever came before; left whole, git finds better ones.
                 words = ("fast-import", "--quiet", "--done", "--depth=0")

@@ -17,13 +17,18 @@ import msgspec
 
 from memrepo.core.errors import MemrepoError
 from memrepo.core.state import Effect
+from memrepo.store import settings
 from memrepo.store.light import GitFailed
-from memrepo.store.settings import person
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
 
 COMMITTER = "memrepo <memrepo@localhost>"
+"""Who commits where git knows no name of the machine's."""
+RUN = "memrepo run <run@memrepo.invalid>"
+"""The author of what a run decided by itself."""
+SYNC = "memrepo sync <sync@memrepo.invalid>"
+"""The author of what joins two histories."""
 
 
 class Pick(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +60,7 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
     first: str = ""
     commits: Sequence[Commit]
     merge: str = ""
-    author: str = COMMITTER
+    author: str = RUN
     when: datetime
 
 
@@ -71,9 +76,10 @@ def _data(out: BinaryIO, data: bytes) -> None:
     out.write(b"\n")
 
 
-def write_stream(out: BinaryIO, chain: Chain, ref: str) -> None:
+def write_stream(out: BinaryIO, chain: Chain, ref: str, committer: str = COMMITTER) -> None:
     """Write the whole stream that builds the chain, and its merge, at `ref`."""
     stamp = f"{int(chain.when.timestamp())} +0000"
+    who = f"author {chain.author} {stamp}\ncommitter {committer} {stamp}\n"
     out.write(b"feature done\n")
     marks = 0
     net: dict[str, str] = {}
@@ -90,12 +96,12 @@ def write_stream(out: BinaryIO, chain: Chain, ref: str) -> None:
             marked[path] = f"100644 :{marks}"
         net.update(marked)
         marks += 1
-        _commit(out, ref, marks, commit.message, parents, marked, (chain.author, stamp))
+        _commit(out, ref, marks, commit.message, parents, marked, who)
         parents = (f":{marks}",)
     if chain.merge:
         marks += 1
         parents = (chain.base, *parents)
-        _commit(out, ref, marks, chain.merge, parents, net, (chain.author, stamp))
+        _commit(out, ref, marks, chain.merge, parents, net, who)
     out.write(b"done\n")
 
 
@@ -110,11 +116,9 @@ def _commit(
     message: str,
     parents: tuple[str, ...],
     files: Mapping[str, str],
-    author: tuple[str, str],
+    who: str,
 ) -> None:
-    name, stamp = author
-    out.write(f"commit {ref}\nmark :{mark}\n".encode())
-    out.write(f"author {name} {stamp}\ncommitter {COMMITTER} {stamp}\n".encode())
+    out.write(f"commit {ref}\nmark :{mark}\n{who}".encode())
     _data(out, message.encode("utf-8", "backslashreplace"))
     words = ("from", *["merge"] * (len(parents) - 1))
     for word, parent in zip(words, parents, strict=True):
@@ -146,6 +150,11 @@ class CannotSign(MemrepoError):
         )
 
 
+def committer(repo: Repo) -> str:
+    """Return who commits: the machine, by the identity that git is configured with."""
+    return settings.author(repo) or COMMITTER
+
+
 def wants_signature(repo: Repo) -> bool:
     """Tell whether commits are to be signed here."""
     return repo.config.is_on("commit.gpgSign")
@@ -160,9 +169,9 @@ def refuse_unsigned(repo: Repo) -> None:
         return
     empty = repo.light.ask("mktree").strip()
     stamp = "1000000000 +0000"
-    who = {**_who("AUTHOR", COMMITTER, stamp), **_who("COMMITTER", COMMITTER, stamp)}
+    who = {**_who("AUTHOR", RUN, stamp), **_who("COMMITTER", committer(repo), stamp)}
     try:
-        repo.light.ask("commit-tree", _switch(repo), "-m", "a trial", empty, env=who)
+        repo.light.ask("commit-tree", "-S", "-m", "a trial", empty, env=who)
     except GitFailed as error:
         raise CannotSign(error.said) from error
 
@@ -175,29 +184,22 @@ def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ..
     try:
         made = repo.light.ask(
             "commit-tree",
-            _switch(repo),
+            "-S",
             *words,
             "-F",
             "-",
             tree,
             lines=[chain.merge],
             held=held,
-            env={**_who("AUTHOR", chain.author, stamp), **_who("COMMITTER", COMMITTER, stamp)},
+            env={
+                **_who("AUTHOR", chain.author, stamp),
+                **_who("COMMITTER", committer(repo), stamp),
+            },
         ).strip()
     except GitFailed as error:
         raise CannotSign(error.said) from error
     repo.light.ask("update-ref", ref, made, tip)
     return made
-
-
-def _switch(repo: Repo) -> str:
-    """Return `-S` with the person's own key: without one git would look for the committer's."""
-    name, email = person(repo)
-    key = repo.config.get("user.signingKey")
-    form = repo.config.get("gpg.format") or "openpgp"
-    if not key and form == "openpgp":
-        key = f"{name} <{email}>" if name else email
-    return f"-S{key}"
 
 
 def _who(role: str, name: str, stamp: str) -> dict[str, str]:

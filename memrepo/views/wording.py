@@ -9,8 +9,8 @@ from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 
 _WHOLE = {
-    "both passes of the purifier accepted them": "the sources say so, and twice it was found"
-    " worth keeping",
+    "both passes of the purifier accepted them": "stated in the source, and kept by both passes of"
+    " the judge",
     "no_candidates_above_threshold": "nothing like it was known",
 }
 _GONE = regex(

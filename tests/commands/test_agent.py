@@ -227,13 +227,11 @@ def test_a_session_begins_with_what_is_hot_and_ends_as_a_note(
     assert len(memories(repo)) == 1
     assert hook(repo, monkeypatch, "SessionEnd", reason="exit", now=LATER) == {}
     (note,) = (m for m in memories(repo).values() if m.is_note)
-    assert note.body.startswith(
-        "Asked:\n\n- Which editor does Ana use?\n- And the key is [redacted"
-    )
+    assert note.body.startswith("- Which editor does Ana use?\n- And the key is [redacted")
     assert note.body.endswith("It ended with: Helix it is.")
     assert note.fields["generated"].by == "process:claude-code"
     assert note.text("title") == "Session of 2026-03-01T09:00Z"
-    assert subjects(repo)[0] == "create: what a session was about"
+    assert subjects(repo)[0] == "Add note: Which editor does Ana use? - And the key is…"
     hook(repo, monkeypatch, "SessionEnd", now=LATER)
     assert len(memories(repo)) == 2
     assert done(repo, "show", id_, "--no-touch")["derived"]["retrievals"] == 0

@@ -91,7 +91,7 @@ def test_a_key_is_set_in_a_commit_of_its_own_and_the_comments_stay(repo: Path) -
     before = (repo / "memrepo.toml").read_text()
     answer = done(repo, "config", "set", "run.max_usd", "0.75", "--reason", "a small budget")
     assert (answer["old"], answer["new"], answer["state"]) == (None, 0.75, "committed")
-    assert subjects(repo)[0] == "edit: run.max_usd set"
+    assert subjects(repo)[0] == "Set run.max_usd"
     assert "a small budget" in git(repo, "log", "-1", "--format=%B")
     after = (repo / "memrepo.toml").read_text()
     assert after.replace("max_usd = 0.75\n", "", 1) == before

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import NEXT_DAY, assert_sound, done, git, memrepo, standing, subjects
+from driving import NEXT_DAY, assert_sound, done, git, memrepo, operations, standing
 
 from memrepo.core.judge import Why
 from memrepo.purify.contradictions import Pool
@@ -21,7 +21,7 @@ def two(repo: Path) -> set[str]:
 
 
 def flags(repo: Path) -> int:
-    return sum(subject.startswith("flag: ") for subject in subjects(repo))
+    return operations(repo).count("flag")
 
 
 def test_what_was_added_by_hand_is_compared_by_the_next_run_and_never_again(
@@ -47,7 +47,7 @@ def test_what_was_added_by_hand_is_compared_by_the_next_run_and_never_again(
 def test_what_was_taken_back_is_not_flagged_again(small_repo: Path) -> None:
     two(small_repo)
     done(small_repo, "run", now=NEXT_DAY)
-    (flag,) = git(small_repo, "log", "--grep=^flag: ", "--format=%H").split()
+    (flag,) = git(small_repo, "log", "--grep=^Memrepo-Op: flag", "--format=%H").split()
     done(small_repo, "revert", flag, now=NEXT_DAY)
     done(small_repo, "run", now=THIRD_DAY)
     assert flags(small_repo) == 1

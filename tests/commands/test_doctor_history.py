@@ -34,9 +34,9 @@ def commit(repo: Path, message: str, *paths: str) -> str:
 @pytest.fixture
 def long_repo(small_repo: Path) -> Path:
     """Return a repository in which everything that memrepo does so far was done once."""
+    first = next(iter(memories(small_repo)))
     workspaces.growing(small_repo.parent / "workspace", 1)
     done(small_repo, "run", now=LATER)
-    first = next(iter(memories(small_repo)))
     done(small_repo, "pin", first, now=LATER)
     done(small_repo, "revert", now=LATER)
     done(small_repo, "revert", "HEAD", now=LATER)

@@ -66,7 +66,7 @@ def test_taking_over_is_a_commit_of_its_own_that_a_revert_of_the_run_leaves(
     done(desk, "run", "--take-over", "--dry-run")
     assert memrepo(desk, "run").exit == 3
     run = done(desk, "run", "--take-over", now=LATER)["run"]
-    assert f"edit: run.owner is {clone_id(desk)}" in subjects(desk)
+    assert f"Set run.owner to {clone_id(desk)}" in subjects(desk)
     done(desk, "revert", run, now=LATER)
     assert f'owner = "{clone_id(desk)}"' in (desk / "memrepo.toml").read_text()
     done(desk, "sync", now=THIRD)

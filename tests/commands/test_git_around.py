@@ -145,7 +145,7 @@ def test_what_a_run_with_other_commits_decided_is_not_proposed_again(
         "reset",
         "-q",
         "--hard",
-        "HEAD^1" if "run:" in done(repo, "log")["entries"][0]["subject"] else "HEAD",
+        "HEAD^1" if done(repo, "log")["entries"][0]["op"] == "run" else "HEAD",
     )
     done(repo, "accept", run, now=NIGHT)
     assert owned(repo) == full

@@ -36,7 +36,7 @@ def test_the_next_run_stamps_an_edit_with_who_committed_it(
 ) -> None:
     id_ = edit(small_repo, author)
     done(small_repo, "run", now=LATER)
-    assert "edit: 1 memory edited by hand" in subjects(small_repo)
+    assert "Record who edited 1 memory by hand" in subjects(small_repo)
     memory = memories(small_repo)[id_]
     assert (memory.fields["generated"].by, memory.body) == (by, "The kettle is blue.")
     assert memory.texts("aliases")
@@ -50,7 +50,7 @@ def test_an_edit_that_was_overtaken_is_not_claimed(small_repo: Path) -> None:
     id_ = edit(small_repo, "person@example.org")
     done(small_repo, "edit", id_, "--text", "The kettle is red.", now=LATER)
     done(small_repo, "run", now=LATER)
-    assert "edit: 1 memory edited by hand" not in subjects(small_repo)
+    assert "Record who edited 1 memory by hand" not in subjects(small_repo)
 
 
 def test_what_a_commit_leaves_of_a_memory_alone_is_no_statement(small_repo: Path) -> None:

@@ -91,10 +91,10 @@ def test_the_import_is_a_commit_of_its_own_before_the_snapshot(
     repo = tmp_path / "repo"
     count = answer["imported"]
     assert subjects(repo)[1:] == [
-        f"import: {count} claims of memory-purifier",
-        "init: knowledge repository",
+        f"Import {count} claims of memory-purifier",
+        "Create knowledge repository",
     ]
-    assert subjects(repo)[0].startswith("ingest: ")
+    assert subjects(repo)[0].startswith("Copy sources: ")
     assert all(m.text("origin") == "import" for m in memories(repo).values())
     assert memrepo(repo, "check", "--all").exit == 0
     assert_sound(repo)
@@ -223,7 +223,7 @@ def test_import_into_a_repository_that_is_there(
     answer = done(small_repo, "import", "artifacts", published, now=LATER)
     assert answer["imported"] == len(claims(published / "runtime"))
     assert len(memories(small_repo)) == before + answer["imported"]
-    assert subjects(small_repo)[0].startswith("import: ")
+    assert subjects(small_repo)[0].startswith("Import ")
     assert_sound(small_repo)
     still = standing(small_repo)
     again = done(small_repo, "import", "artifacts", published / "runtime", now=LATER)

@@ -10,7 +10,17 @@ from zoneinfo import ZoneInfoNotFoundError
 
 import pytest
 import workspaces
-from driving import assert_sound, done, files, git, memories, memrepo, standing, subjects
+from driving import (
+    assert_sound,
+    done,
+    files,
+    git,
+    memories,
+    memrepo,
+    operations,
+    standing,
+    subjects,
+)
 
 from memrepo.actions.setup.init import machine_zone
 
@@ -51,7 +61,7 @@ def test_a_new_repository_has_the_templates_and_a_hook(tmp_path: Path) -> None:
     ]
     assert (repo / ".git/hooks/pre-commit").stat().st_mode & 0o111
     assert 'timezone = "Europe/Berlin"' in (repo / "memrepo.toml").read_text()
-    assert subjects(repo) == ["init: knowledge repository"]
+    assert subjects(repo) == ["Create knowledge repository"]
     assert_sound(repo)
 
 
@@ -67,8 +77,8 @@ def test_a_repository_of_other_files_keeps_them_and_their_history(tmp_path: Path
     done(tmp_path, "init", "code", "--from", workspace)
     assert done(code, "run")["status"] == "ok"
     assert git(code, "status", "--porcelain").splitlines() == [" M main.py", "?? new.py"]
-    ops = [s.partition(":")[0] for s in subjects(code, "--first-parent")]
-    assert ops == ["run", "ingest", "init", "first"]
+    ops = operations(code, "--first-parent")
+    assert ops == ["run", "ingest", "init", ""]
     assert git(code, "branch", "--show-current").strip() == "trunk"
 
 

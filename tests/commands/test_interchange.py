@@ -52,7 +52,7 @@ def test_an_import_is_one_commit_and_the_next_changes_nothing(
     count = answer["imported"]
     assert answer["counts"] == wanted["counts"]
     assert count == len(memories(repo)) > 1
-    assert subjects(repo)[0] == f"import: {count} memories from {format_}"
+    assert subjects(repo)[0] == f"Import {count} memories from {format_}"
     assert "moving house" in git(repo, "log", "-1", "--format=%b")
     assert_sound(repo)
     assert memrepo(repo, "check", "--all").exit == 0

@@ -15,6 +15,7 @@ from driving import (
     git,
     memories,
     memrepo,
+    operations,
     standing,
     subjects,
 )
@@ -31,7 +32,7 @@ def after(**span: int) -> str:
 
 def moves(repo: Path, count: int = 40) -> list[str]:
     ops = ("tier", "prune", "archive", "promote", "demote")
-    return [s for s in subjects(repo, f"-{count}") if s.startswith(ops)]
+    return [op for op in operations(repo, f"-{count}") if op in ops]
 
 
 def notes(repo: Path) -> list[Memory]:
@@ -86,7 +87,10 @@ def test_moves_of_one_cause_share_a_commit_that_says_why(small_repo: Path) -> No
     done(small_repo, "show", read.id, now=after(hours=1))
     ran = done(small_repo, "run", now=after(days=8))
     assert ran["counts"]["tier_moves"] == 2 * count
-    assert moves(small_repo, 8) == [f"tier: {count} notes by age"] * 2
+    assert subjects(small_repo, "-8", "--grep=Memrepo-Op: tier") == [
+        f"Move {count} notes to gist",
+        f"Move {count} notes to warm",
+    ]
     body = git(small_repo, "log", "--format=%B", "-8")
     why = (
         "warm after 3h, gist after 7d, forgotten after 14d, since it was created or retrieved last"
@@ -156,7 +160,7 @@ def test_a_prune_that_a_person_took_back_is_not_done_again(small_repo: Path) -> 
         "log",
         "--format=%H",
         f"--grep=^Memrepo-Memory: {id_}",
-        "--grep=^prune:",
+        "--grep=^Memrepo-Op: prune",
         "--all-match",
     ).split()
     done(small_repo, "revert", commit, now=after(days=3))

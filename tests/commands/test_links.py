@@ -52,7 +52,7 @@ def test_a_run_links_what_names_the_same_in_one_commit_and_the_next_run_nothing(
 
 def test_links_that_were_taken_back_are_not_made_again(tmp_path: Path) -> None:
     repo = two_linked(tmp_path)
-    commit = git(repo, "log", "--format=%H", "--grep=^link:").strip()
+    commit = git(repo, "log", "--format=%H", "--grep=^Memrepo-Op: link").strip()
     done(repo, "revert", commit)
     assert linked(repo) == []
     (tmp_path / "agent" / "MEMORY.md").write_text(

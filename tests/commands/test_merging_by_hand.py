@@ -6,7 +6,17 @@ import shutil
 from pathlib import Path
 
 import pytest
-from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
+from driving import (
+    LATER,
+    assert_sound,
+    done,
+    git,
+    memories,
+    memrepo,
+    operations,
+    standing,
+    subjects,
+)
 
 from memrepo.actions.sync import unite
 from memrepo.merge import closure
@@ -66,7 +76,7 @@ def test_git_pull_joins_a_memory_field_by_field_with_the_driver(repo: Path) -> N
     assert (memory.body, memory.fields["pinned"]) == ("Coffee is served at eight", True)
     assert done(other, "status")["unsettled"] == []
     done(other, "add", "next", now=LATER)
-    assert not [s for s in subjects(other) if s.startswith("sync")]
+    assert not [op for op in operations(other) if op == "sync"]
     assert_sound(other)
 
 
@@ -104,7 +114,7 @@ def test_a_line_merge_in_a_clone_without_the_driver_is_contained(repo: Path) -> 
     memory = memories(other)[id_]
     assert (memory.body, memory.fields["pinned"]) == ("Coffee is served at eight", True)
     settling = subjects(other)[1]
-    assert settling.startswith("sync: settled")
+    assert settling.startswith("Repair merge ")
     assert done(other, "status")["unsettled"] == []
     assert_sound(other)
 
@@ -121,7 +131,7 @@ def test_a_merge_is_settled_once_whichever_clone_looks_next(repo: Path) -> None:
     git(repo, "pull", "-q", "--ff-only", str(other), "main")
     done(repo, "add", "and another", now=LATER)
     assert "pinned" not in memories(repo)[named(repo, "coffee")].fields
-    assert len([s for s in subjects(repo) if s.startswith("sync")]) == 1
+    assert len([op for op in operations(repo) if op == "sync"]) == 1
 
 
 def test_what_came_after_the_merge_stays(repo: Path) -> None:
@@ -217,7 +227,7 @@ def test_merges_of_other_peoples_files_are_none_of_our_business(repo: Path) -> N
     edit(repo, "coffee", "nine", "eight")
     git(repo, "merge", "-q", "--no-edit", "side")
     done(repo, "add", "next", now=LATER)
-    assert not [s for s in subjects(repo) if s.startswith("sync")]
+    assert not [op for op in operations(repo) if op == "sync"]
 
 
 def test_a_merge_of_three_branches_is_named_and_left(repo: Path) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from driving import NOW, assert_sound, done, git, memories, memrepo, standing, subjects
+from driving import NOW, assert_sound, done, git, memories, memrepo, operations, standing
 
 from memrepo.core.memory import Memory
 from memrepo.core.times import format_time, parse_time
@@ -69,7 +69,7 @@ def test_a_nomination_happens_once_however_often_the_note_is_read_after(repo: Pa
         done(repo, "show", id_, now=after(days=day))
         done(repo, "run", now=after(days=day))
     assert done(repo, "nominate", now=after(days=6))["candidates"] == []
-    assert sum(s.startswith("nominate:") for s in subjects(repo)) == 1
+    assert operations(repo).count("nominate") == 1
     assert len(promoted(repo)) == 1
 
 

@@ -13,7 +13,7 @@ TIMES = [f"2026-03-01T1{hour}:{minute}0:00Z" for hour in range(2, 9) for minute 
 VIM, HELIX = "- **Editor of the team:** vim", "- **Editor of the team:** helix"
 BETA = "- The server beta answers the telephone of the parish."
 ALPHA = "- The server alpha keeps the archive of the choir."
-SUBJECT = re.compile(r"run: \S+: (.*)")
+SUBJECT = re.compile(r"Run \S+: (.*)")
 
 
 def write(path: Path, *lines: str) -> Path:
@@ -89,7 +89,7 @@ def test_of_a_contradiction_both_sides_are_left_out_and_offered_again(
     assert set(answer["offered"]) == {ids["vim"], ids["helix"]}
     assert not in_recall(repo).keys() & {"vim", "helix"}
     assert subjects(repo, "-1")[0].endswith(": 1 new")
-    assert "create: 1 memory from sources" in subjects(repo, "-5")
+    assert "Add fact: The server beta answers the telephone of the parish." in subjects(repo, "-5")
     for now in TIMES[2:4]:
         night = memrepo(repo, "run", now=now)
         assert (night.exit, night.data["status"]) == (3, "held")
@@ -150,4 +150,4 @@ def test_each_subject_counts_what_its_commit_holds(both_new: tuple[Path, dict[st
     done(repo, "accept", "--only", ids["parish"], now=TIMES[1])
     (said,) = SUBJECT.fullmatch(subjects(repo, "-1")[0]).groups()  # type: ignore[union-attr]
     assert said == "1 new"
-    assert "; 2 pages drawn anew" in git(repo, "log", "-1", "--format=%b", "HEAD^2")
+    assert "; 2 pages regenerated" in git(repo, "log", "-1", "--format=%b", "HEAD^2")

@@ -61,7 +61,7 @@ def test_rejecting_is_one_commit_of_a_tombstone_a_memory_and_its_view(repo: Path
     )
     assert "alpha" not in (repo / f"tombstones/{key}.md").read_text()
     assert "alpha" not in (repo / "views" / "LTMEMORY.md").read_text()
-    assert subjects(repo)[0] == f"reject: {id_} as {key}"
+    assert subjects(repo)[0] == f"Reject fact: {memories(repo)[id_].body}"
     assert_sound(repo)
 
 

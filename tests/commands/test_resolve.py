@@ -6,7 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import NEXT_DAY, assert_sound, begin, done, git, memories, memrepo, standing, subjects
+from driving import (
+    NEXT_DAY,
+    assert_sound,
+    begin,
+    done,
+    git,
+    memories,
+    memrepo,
+    operations,
+    standing,
+)
 
 from memrepo.core import corrections
 from memrepo.core.layout import Layout
@@ -64,7 +74,7 @@ def test_a_flag_and_its_correction_are_one_commit(repo: Path) -> None:
     assert {s.memory: s.text for s in case.sides} == {
         i: m.body for i, m in memories(repo).items() if i in (loves, hates)
     }
-    (flag,) = git(repo, "log", "--grep=^flag: ", "--format=%H").split()
+    (flag,) = git(repo, "log", "--grep=^Memrepo-Op: flag", "--format=%H").split()
     shown = git(repo, "show", "--name-only", "--format=", flag).split()
     assert len([p for p in shown if p.startswith("memories/")]) == 2
     assert [p for p in shown if p.startswith("corrections/")] == [
@@ -184,7 +194,7 @@ def test_what_lost_and_is_stated_again_can_be_brought_back(tmp_path: Path) -> No
     done(repo, "run", now=NEXT_DAY)
     case = the_case(repo)
     assert (case.verdict, case.status) == ("superseded", "resolved")
-    assert any(s.startswith("supersede: ") for s in subjects(repo))
+    assert "supersede" in operations(repo)
     (tmp_path / "workspace" / "USER.md").write_text("# Mara\n\n- **Timezone:** Europe/Lisbon\n")
     done(repo, "run", now=MUCH_LATER)
     (row,) = ask(repo)["open"]

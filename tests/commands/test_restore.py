@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects, tree
+from driving import LATER, assert_sound, done, git, memories, memrepo, operations, standing, tree
 
 THIRD, FOURTH = "2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z"
 ALPHA = "- The server alpha keeps the archive of the choir."
@@ -54,7 +54,7 @@ def test_a_forgotten_memory_comes_back_with_a_higher_epoch(repo: Path) -> None:
     after = memories(repo)[id_]
     assert (after.status, after.fields["status_epoch"], after.body) == ("active", 1, before.body)
     assert after.fields["verified"][-1].by == "human:person@example.org"
-    assert subjects(repo)[0].startswith("restore: ")
+    assert operations(repo)[0] == "restore"
     assert "alpha" in (repo / "views" / "LTMEMORY.md").read_text()
     assert done(repo, "restore", id_, now=FOURTH)["unchanged"]
     assert_sound(repo)

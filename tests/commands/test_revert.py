@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects, tree
+from driving import LATER, assert_sound, done, git, memories, memrepo, operations, standing, tree
 
 
 def branches(repo: Path) -> list[str]:
@@ -76,7 +76,7 @@ def test_whatever_kind_of_decision_was_taken_back_waits_and_is_not_lost(
         answer = memrepo(small_repo, "run", now=now)
         assert (answer.exit, answer.data["status"]) == (3, "held")
         (branch,) = branches(small_repo)
-        assert f"{op}: " in "".join(subjects(small_repo, f"HEAD..{branch}"))
+        assert op in operations(small_repo, f"HEAD..{branch}")
         assert git(small_repo, "diff", "HEAD", before, "--", "memories") == ""
 
 

@@ -47,7 +47,7 @@ def test_a_removed_line_retires_its_memory_with_the_reason(servers: Path) -> Non
     assert retired.run == data["run"]
     assert retired.reason == "text_removed: sources/MEMORY.md"
     assert gone.status == "archived"
-    assert "no longer holds what they rested on" in git(servers, "log", "--format=%B", "-9")
+    assert "\n\nline removed from sources/MEMORY.md\n" in git(servers, "log", "--format=%B", "-9")
     assert "number 0" not in (servers / "views" / "LTMEMORY.md").read_text()
     assert run(servers, now=MUCH_LATER)[1]["status"] == "skipped"
 
@@ -497,6 +497,6 @@ def test_after_a_revert_each_change_that_is_held_back_is_one_line_with_its_reaso
     assert lines
     assert all(line.startswith('  waits: create "') for line in lines)
     assert all(
-        line.endswith("(the sources say so, and twice it was found worth keeping)")
+        line.endswith("(stated in the source, and kept by both passes of the judge)")
         for line in lines
     )

@@ -22,8 +22,8 @@ from driving import (
     git,
     memories,
     memrepo,
+    operations,
     standing,
-    subjects,
     tree,
 )
 from large_files import COUNT
@@ -75,7 +75,7 @@ def test_a_second_run_changes_nothing_at_the_same_time_and_later(ugly_repo: Path
 
 
 def test_history_reads_as_one_line_an_operation_and_git_finds_it_sound(ugly_repo: Path) -> None:
-    ops = [subject.partition(":")[0] for subject in subjects(ugly_repo, "--first-parent")]
+    ops = operations(ugly_repo, "--first-parent")
     assert ops == ["run", "ingest", "init"]
     assert_sound(ugly_repo)
 
@@ -382,7 +382,7 @@ def test_growing_day_by_day_is_one_line_a_run_and_sound_each_day(small_repo: Pat
         grow(small_repo, day)
         assert_sound(small_repo)
     assert done(small_repo, "run", now="2026-03-01T11:50:00Z")["status"] == "skipped"
-    ops = [subject.partition(":")[0] for subject in subjects(small_repo, "--first-parent")]
+    ops = operations(small_repo, "--first-parent")
     assert ops == [*["run", "ingest"] * 6, "init"]
 
 

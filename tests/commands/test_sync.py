@@ -678,7 +678,7 @@ def test_subjects_hold_no_text_of_a_memory(machines: tuple[Path, Path]) -> None:
     done(desk, "sync")
     done(laptop, "add", "The cat is called Miso.")
     done(laptop, "sync", "--reason", "before\nMemrepo-Op: run")
-    assert subjects(laptop, "-1") == ["sync: 1 commit from here, 1 from the hub"]
+    assert subjects(laptop, "-1") == ["Merge 1 commit of this clone and 1 of the hub"]
     assert git(laptop, "log", "-1", "--format=%(trailers:key=Memrepo-Op,valueonly)").split() == [
         "sync"
     ]
@@ -833,7 +833,7 @@ def apart(laptop: Path, desk: Path) -> tuple[str, str]:
     added = done(laptop, "add", "The cat is called Miso.")["id"]
     done(laptop, "sync")
     done(desk, "sync", now=LATER)
-    assert subjects(desk)[0].startswith("sync: ")
+    assert subjects(desk)[0].startswith("Merge ")
     return run, added
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from driving import NOW, assert_sound, classic, done, git, memories, standing, subjects
+from driving import NOW, assert_sound, classic, done, git, memories, operations, standing
 
 from memrepo.core.access import RETRIEVAL, Event, seconds
 from memrepo.core.times import format_time, parse_time
@@ -126,7 +126,7 @@ def test_a_restoring_that_was_taken_back_is_not_done_again(repo: Path) -> None:
     learns(repo, id_, after(days=14), after(days=18))
     done(repo, "run", now=after(days=18))
     assert id_ not in memories(repo)
-    assert sum(s.startswith("restore:") for s in subjects(repo)) == 1
+    assert operations(repo).count("restore") == 1
 
 
 # -- notes, archive, hot cache -------------------------------------------------------------------

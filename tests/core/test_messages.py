@@ -30,7 +30,7 @@ def test_a_message_is_subject_reason_and_trailers() -> None:
         actor="memrepo/1", run="R", reverts=("c1", "c2"), extra={"Zed": "z", "Held": "h"}
     )
     assert message(step, context) == (
-        "supersede: a-slug\n\nthe newer one says so\n\n"
+        "a-slug\n\nthe newer one says so\n\n"
         "Memrepo-Run: R\nMemrepo-Op: supersede\n"
         f"Memrepo-Memory: {OTHER}\nMemrepo-Memory: {ID}\n"
         "Memrepo-Actor: memrepo/1\nMemrepo-Reason: the newer one says so\n"
@@ -41,8 +41,7 @@ def test_a_message_is_subject_reason_and_trailers() -> None:
 def test_without_reason_and_run_only_the_needed_lines_stand() -> None:
     step = Step(op="forget", what="a-slug", changes=(Remove(id=ID),))
     assert message(step, CONTEXT) == (
-        f"forget: a-slug\n\nMemrepo-Op: forget\nMemrepo-Memory: {ID}\n"
-        "Memrepo-Actor: human:a@b.org\n"
+        f"a-slug\n\nMemrepo-Op: forget\nMemrepo-Memory: {ID}\nMemrepo-Actor: human:a@b.org\n"
     )
 
 
@@ -77,15 +76,16 @@ def test_the_shape_of_a_message_is_always_the_same(what: str, reason: str, actor
     said.encode("utf-8")
     subject, empty, *rest = said.split("\n")
     assert said.splitlines() == said.split("\n")[:-1]
-    assert subject.startswith("edit:")
+    assert subject
     assert len(subject) <= SUBJECT_LENGTH
     assert empty == ""
-    trailers = rest[rest.index("") + 1 :] if reason else rest
+    stated = fold(reason, REASON_LENGTH)
+    trailers = rest[rest.index("") + 1 :] if stated else rest
     assert [line.partition(": ")[0] for line in trailers if line] == [
         "Memrepo-Op",
         "Memrepo-Memory",
         "Memrepo-Actor",
-        *(["Memrepo-Reason"] if reason else []),
+        *(["Memrepo-Reason"] if stated else []),
     ]
     assert all(len(line) <= REASON_LENGTH + len("Memrepo-Reason: ") for line in trailers)
 

@@ -36,7 +36,6 @@ def test_one_of_a_bulk_step_waits_and_the_others_go_on() -> None:
     parted = part((create(A, B, C),), fingerprints("create", [B]))
     (kept,), (held,) = parted.kept, parted.held
     assert kept.memory_ids == (A, C)
-    assert kept.what == "2 memories from sources"
     assert held.memory_ids == (B,)
     assert parted.held_ids == {B}
 

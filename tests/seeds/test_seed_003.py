@@ -345,7 +345,7 @@ def test_a_row_log(own: Path) -> None:
     done(own, "decay", "prune", now=at(LIVES["ephemeral"] + SECOND))
     said = git(own, "log", "-5", "--format=%B")
     assert f"class ephemeral, expired {at(LIVES['ephemeral'])}, last confirmed {NOW}" in said
-    assert any(subject.startswith("prune: ") for subject in subjects(own, "-5"))
+    assert any(subject.startswith("Remove ") for subject in subjects(own, "-5"))
 
 
 @row("Past three quarters of its time the confidence of a fact is halved", "classic")

@@ -440,7 +440,7 @@ def test_a_row_superseded(tmp_path: Path) -> None:
     assert [h["id"] for h in every] == [pair["old"].id]
     entries = done(repo, "history", pair["old"].id)["entries"]
     assert any(entry["op"] == "supersede" for entry in entries)
-    (commit,) = git(repo, "log", "--grep=^supersede: ", "--format=%H").split()
+    (commit,) = git(repo, "log", "--grep=^Memrepo-Op: supersede", "--format=%H").split()
     done(repo, "revert", commit, now=NEXT_DAY)
     assert memories(repo)[pair["old"].id].status == "active"
 
@@ -617,7 +617,7 @@ def test_a_row_compression_reverted(tmp_path: Path) -> None:
     repo = small(new(tmp_path, "--profile", "classic"))
     stored(repo, hoard(60))
     done(repo, "run")
-    (commit, *_) = git(repo, "log", "--grep=^compress: ", "--format=%H").split()
+    (commit, *_) = git(repo, "log", "--grep=^Memrepo-Op: compress", "--format=%H").split()
     old = {i for i, m in memories(repo).items() if m.status == "archived"}
     done(repo, "revert", commit, now=LATER)
     assert {i for i, m in memories(repo).items() if m.status == "archived"} < old
@@ -986,7 +986,7 @@ def test_a_row_init(tmp_path: Path) -> None:
     repo = tmp_path / "repo"
     given = {r["key"]: r["value"] for r in done(repo, "config", "show")["keys"]}
     assert (given["profile"], given["lifecycle.profile"]) == ("personal", "classic")
-    assert subjects(repo) == ["init: knowledge repository"]
+    assert subjects(repo) == ["Create knowledge repository"]
     done(tmp_path, "init", "plain")
     again = done(tmp_path, "init", "plain", "--profile", "classic")
     assert any("lifecycle.profile classic" in warning for warning in again["warnings"])

@@ -52,7 +52,7 @@ def test_what_a_step_says_is_what_is_read(bare: Path) -> None:
     context = Context(actor="human:a@b", run="20260301T090000Z-00000000", reverts=("f" * 40,))
     commit(bare, message(step, context))
     (entry,) = read(bare)
-    assert (entry.subject, entry.op, entry.run) == ("supersede: a-slug", "supersede", context.run)
+    assert (entry.subject, entry.op, entry.run) == ("a-slug", "supersede", context.run)
     assert entry.trailers["Memory"] == (A, B)
     assert entry.trailers["Reverts"] == ("f" * 40,)
     assert entry.trailer("Reason") == "newer évidence 北京"

@@ -78,7 +78,9 @@ def test_the_merge_of_a_run_is_signed_and_verified(signing: Path) -> None:
     verdict, tree, second = git(signing, "log", "-1", "--format=%G?%n%T%n%P").split("\n")[:3]
     assert verdict in "GU"
     assert git(signing, "rev-parse", f"{second.split()[1]}^{{tree}}").strip() == tree
-    assert git(signing, "log", "-1", "--format=%an %cn %s").startswith("memrepo memrepo run: ")
+    names = git(signing, "log", "-1", "--format=%an|%cn|%s").split("|")
+    assert names[:2] == ["memrepo run", "Test Person"]
+    assert names[2].startswith("Run ")
     assert_sound(signing)
     assert check(signing, "signatures")["ok"] is True
 
@@ -86,7 +88,7 @@ def test_the_merge_of_a_run_is_signed_and_verified(signing: Path) -> None:
 def test_a_signature_that_does_not_fit_is_named(signing: Path) -> None:
     done(signing, "run", now=LATER)
     raw = git(signing, "cat-file", "commit", "HEAD")
-    forged = raw.replace("memrepo <memrepo@localhost>", "somebody <memrepo@localhost>", 1)
+    forged = raw.replace("memrepo run <run@", "somebody <run@", 1)
     made = subprocess.run(
         ["git", "-C", str(signing), "hash-object", "-t", "commit", "-w", "--stdin"],
         input=forged.encode(),

@@ -128,7 +128,7 @@ def test_a_run_is_decided_with_the_keyboard_alone(page: Page) -> None:
     assert git(page.repo, "rev-parse", "HEAD") == head
     page.one(".do button").click()
     assert "memrepo reject" in page.one(".flash").text
-    assert subjects(page.repo)[0].startswith("run: ")
+    assert subjects(page.repo)[0].startswith("Run ")
     texts = {m.body for m in memories(page.repo).values()}
     assert any("Vera" in text for text in texts)
     assert not any("64 GB" in text for text in texts)
@@ -150,7 +150,7 @@ def test_every_screen_is_reached_by_links_and_a_memory_is_edited(page: Page) -> 
     area.send_keys("The mail server is hermes, in Lyon.")
     page.one("details[open] button.go").click()
     page.heads("The mail server is hermes, in Lyon.")
-    assert subjects(page.repo)[0].startswith("reword: ")
+    assert subjects(page.repo)[0].startswith("Correct ")
 
 
 def test_what_takes_away_asks_first(page: Page) -> None:
@@ -164,7 +164,7 @@ def test_what_takes_away_asks_first(page: Page) -> None:
     forget.click()
     page.browser.switch_to.alert.accept()
     assert "memrepo forget" in page.one(".flash").text
-    assert subjects(page.repo)[0].startswith("forget: ")
+    assert subjects(page.repo)[0].startswith("Forget ")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import assert_sound, begin, done, git, memories, memrepo, subjects
+from driving import assert_sound, begin, done, git, memories, memrepo, operations, subjects
 from mornings import BASE, MORNING, NIGHT, PORT, TOKEN, copied
 from starlette.testclient import TestClient
 
@@ -147,7 +147,7 @@ def test_the_timeline_tells_runs_and_edits_by_day_each_with_its_diff(
     seen = text(page)
     assert "Sunday, 01 March 2026" in seen
     assert seen.index("Monday, 02 March 2026") < seen.index("Sunday, 01 March 2026")
-    assert "create: the-kiln-is-fired-on-mondays" in seen
+    assert "Add fact: The kiln is fired on Mondays." in seen
     for link in re.findall(r'href="(change/[^"]+)"', page):
         assert client.get(f"{HOME}{link}").status_code == 200
     assert "Nothing happened" in client.get(f"{HOME}timeline?since=2027-01-01").text
@@ -290,7 +290,7 @@ def test_a_run_is_taken_or_refused_as_a_whole(
     run = done(repo, "runs")["waiting"][0]["run"]
     answer = post(client, deed=deed, run=run, back="morning")
     assert played(answer.text) == [["memrepo", deed, run]]
-    assert subjects(repo)[0].startswith(f"{op}: ")
+    assert operations(repo)[0] == op
     assert done(repo, "runs")["waiting"] == []
     assert ("Hamburg" in str(ids(repo))) == (deed == "accept")
 
@@ -298,11 +298,11 @@ def test_a_run_is_taken_or_refused_as_a_whole(
 @pytest.mark.parametrize(
     ("form", "subject", "field"),
     [
-        ({"deed": "edit", "text": "The mail server is hermes, in Lyon."}, "reword: ", "body"),
-        ({"deed": "pin"}, "pin: ", "pinned"),
-        ({"deed": "forget"}, "forget: ", "status"),
-        ({"deed": "reject", "reason": "not ours"}, "reject: ", "status"),
-        ({"deed": "confirm"}, "confirm: ", "verified"),
+        ({"deed": "edit", "text": "The mail server is hermes, in Lyon."}, "Correct ", "body"),
+        ({"deed": "pin"}, "Pin ", "pinned"),
+        ({"deed": "forget"}, "Forget ", "status"),
+        ({"deed": "reject", "reason": "not ours"}, "Reject ", "status"),
+        ({"deed": "confirm"}, "Confirm ", "verified"),
     ],
 )
 def test_what_is_done_to_a_memory_is_one_commit(
@@ -338,7 +338,7 @@ def test_a_run_is_taken_back_from_the_timeline(client: TestClient, repo: Path) -
     run = done(repo, "runs")["runs"][0]["run"]
     answer = post(client, deed="revert", target=run, back="timeline")
     assert answer.url.path == f"{HOME}timeline"
-    assert subjects(repo)[0].startswith("revert: ")
+    assert subjects(repo)[0].startswith("Revert: Run ")
     assert one not in memories(repo)
 
 
@@ -351,7 +351,7 @@ def test_a_contradiction_is_decided_on_the_page(client: TestClient, repo: Path) 
     case = re.findall(r"con-[0-9a-f]{16}", page)[0]
     post(client, deed="resolve", id=case, keep=second, back="morning")
     assert memories(repo)[first].status == "superseded"
-    assert subjects(repo)[0].startswith("resolve: ")
+    assert subjects(repo)[0].startswith("Settle contradiction: ")
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,6 @@ from memrepo.purify.imported_memories import READ, Imported, Offer, import_artif
 from memrepo.purify.lineage import CLAIMS
 from memrepo.purify.manifest import Manifest, read_manifests
 from memrepo.store.ledger import ledger_of
-from memrepo.store.settings import author
 from memrepo.store.workspace import read_folder
 from memrepo.views.artifacts_runs import IMPORT, read_runs
 from memrepo.views.hygiene import HYGIENE, REFCOUNT
@@ -181,7 +180,7 @@ def _bring(work: Work, where: Path, request: Request) -> Brought:
     reworded = f", {changed} reworded" if changed else ""
     trip = Trip(
         judge=format_.name,
-        what=f"{counted(news, 'memory', 'memories')} from {format_.name}{reworded}",
+        what=f"Import {counted(news, 'memory', 'memories')} from {format_.name}{reworded}",
         reason=request.reason or f"kept as {format_.name} before",
         dry_run=request.dry_run,
     )
@@ -228,7 +227,7 @@ def bring_in(
     found = import_artifacts(work.tree.state(), offer)
     trip = Trip(
         judge=PURIFIER,
-        what=f"{counted(found.counts.get(_NEW, 0), 'claim', 'claims')} of {PURIFIER}",
+        what=f"Import {counted(found.counts.get(_NEW, 0), 'claim', 'claims')} of {PURIFIER}",
         dry_run=dry_run,
         reason=reason or "what the purifier had published before",
     )
@@ -272,7 +271,7 @@ def _land(work: Work, found: Imported, trip: Trip) -> Brought:
         plan,
         work.context(run=run_id),
         work.call.now,
-        author=author(work.store.repo),
+        author=work.author,
     )
     commit = work.store.land(landing.chain, "import")
     return replace(done, commit=commit, run=run_id)
@@ -362,7 +361,7 @@ def _bring_counts(work: Work, request: Request, where: Path) -> Tracked:
         exit=wrote.exit,
         commit=wrote.commit,
         retrievals=len(found.events),
-        steps=tuple(f"{step.op}: {step.what}" for step in wrote.steps),
+        steps=tuple(step.what for step in wrote.steps),
         dry_run=request.dry_run,
         problems=tuple(found.problems),
         notices=(*found.problems, *wrote.notices),

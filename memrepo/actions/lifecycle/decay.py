@@ -130,8 +130,7 @@ def _backfill(state: State) -> Sequence[Step]:
     return [
         Step(
             op="decay",
-            what=f"{m.label} {class_of(m)} to {name}",
-            reason=f"the rules in force say {name}",
+            reason=f"by the present rules its decay class is {name}, was {class_of(m)}",
             changes=(Update(id=m.id, fields={"decay": Decay(cls=name)}),),
         )
         for m, name in changed
@@ -148,7 +147,7 @@ def _prune(at: Work, state: State, *, soft: bool) -> Sequence[Step]:
         if kept.ended:
             steps.append(archive(memory, at.call.now, kept.told()))
         elif changes := leaving.leave(memory.id):
-            steps.append(Step(op="prune", what=memory.label, reason=kept.told(), changes=changes))
+            steps.append(Step(op="prune", reason=kept.told(), changes=changes))
     return steps
 
 

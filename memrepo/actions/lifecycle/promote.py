@@ -66,7 +66,6 @@ def do(work: Work, request: Request) -> Written | Unchanged:
         marked = {**fields, "critical": True} if request.critical else fields
         return Step(
             op="promote",
-            what=memory.label,
             reason=reason,
             changes=(Update(id=memory.id, fields=marked),),
         )

@@ -376,11 +376,10 @@ def _retrospects(first: Work, request: Request, found: Sequence[Candidate]) -> d
             telemetry.put(path, f"{old.rstrip()}\n\n{text}".lstrip(), within=folder)
 
     def draft(at: Work, state: State) -> Sequence[Step]:
-        del at
+        del at, state
         return [
             Step(
                 op="nominate",
-                what=state.memories[id_].label,
                 reason=f"moved to {path.relative_to(folder).as_posix()}",
                 changes=(Update(id=id_, fields={"promoted": True}),),
             )

@@ -82,7 +82,7 @@ def _outcome(
     """Return what each thing came to on a copy, which is thrown away."""
     try:
         _copy(work, where, objects, refs, head)
-        call = replace(work.call, where=where, expect="", subject="", tick=str, say=str)
+        call = replace(work.call, where=where, expect="", tick=str, say=str)
 
         def did(name: str, **given: object) -> Any:
             with Work(call) as trial:

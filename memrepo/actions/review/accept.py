@@ -30,7 +30,7 @@ from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.chain import count_parts, headline, record
 from memrepo.actions.run.derived import derived_files
-from memrepo.actions.run.landing import chain
+from memrepo.actions.run.landing import chain, listed_steps
 from memrepo.actions.run.lifecycle import composed
 from memrepo.actions.run.proposal import taken_back
 from memrepo.actions.run.telemetry import Downstream, handed
@@ -39,7 +39,7 @@ from memrepo.actions.takeback.revert import Wanted, revert
 from memrepo.actions.work import MACHINE, Work
 from memrepo.core.changes import BULK_OPS, Plan, Step
 from memrepo.core.errors import Exit
-from memrepo.core.messages import Context, counted_as, message
+from memrepo.core.messages import Context, message
 from memrepo.core.state import State, play
 from memrepo.merge.states import Facts, MergeResult, merge_states
 from memrepo.merge.takeback import together
@@ -322,10 +322,11 @@ def _step(
         replay.left |= _prints(entry, lost)
     if result.conflicts or (ids and not taken) or not result.effect.files:
         return
+    said = _message(waits, entry, taken, replay.state, result.state)
     replay.state = result.state
     replay.edited |= result.effect.files.keys()
     replay.taken.append(Part(entry=entry, memories=tuple(taken)))
-    replay.commits.append(Commit(message=_message(waits, entry, taken), effect=result.effect))
+    replay.commits.append(Commit(message=said, effect=result.effect))
 
 
 def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> frozenset[str]:
@@ -374,10 +375,12 @@ def _merged(
     )
 
 
-def _message(waits: Waiting, entry: history.Entry, taken: Sequence[str]) -> str:
+def _message(
+    waits: Waiting, entry: history.Entry, taken: Sequence[str], before: State, after: State
+) -> str:
     step = Step(
         op=entry.op,
-        what=_what(entry, len(taken)),
+        what=entry.subject if _by_hand(entry) or not taken else "",
         reason=entry.trailer("Reason"),
         memories=tuple(taken),
     )
@@ -386,7 +389,7 @@ def _message(waits: Waiting, entry: history.Entry, taken: Sequence[str]) -> str:
         run=waits.run,
         prints=tuple(p for p in entry.prints if p.split(":")[1] in taken),
     )
-    return message(step, context)
+    return message(step, context, before, after)
 
 
 def _prints(entry: history.Entry, ids: Sequence[str]) -> frozenset[str]:
@@ -396,14 +399,6 @@ def _prints(entry: history.Entry, ids: Sequence[str]) -> frozenset[str]:
 
 def _differing(work: Work, entry: history.Entry, commit: str) -> frozenset[str]:
     return frozenset(work.store.work.changed(entry.parents[0], commit))
-
-
-def _what(entry: history.Entry, count: int) -> str:
-    what = entry.subject.partition(": ")[2] or entry.subject
-    first, _, rest = what.partition(" ")
-    if entry.op not in BULK_OPS or not first.isdigit() or int(first) == count:
-        return what
-    return counted_as(count, rest)
 
 
 def _without(base: State, theirs: State, ids: Sequence[str]) -> State:
@@ -429,7 +424,7 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
     last = record(files, derived_files(work, state), "accepted after review")
     (effect,), _ = play(state, Plan(base=work.tree.commit, steps=(last,)))
     added = [
-        Commit(message=message(step, machine), effect=effect)
+        Commit(message=message(step, machine, replay.state, state), effect=effect)
         for step, effect in zip((*page, last), (*effects, effect), strict=True)
     ]
     merge = Step(
@@ -437,21 +432,24 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
         what=_headline(waits, replay, work.store.snapshot(waits.tip).state()),
         reason=reason or "accepted after review",
     )
+    commits = [*replay.commits, *added]
+    lines = listed_steps([commit.message.partition("\n")[0] for commit in commits])
     return chain(
         work.store,
         work.tree.state(),
         state,
-        [*replay.commits, *added],
+        commits,
         base=work.tree.commit,
         now=work.call.now,
-        merge=message(merge, Context(actor=work.actor, run=waits.run)),
+        merge=message(merge, Context(actor=work.actor, run=waits.run, lines=lines)),
+        author=work.author,
     )
 
 
 def _headline(waits: Waiting, replay: _Replay, tip: State) -> str:
     """Return what the merge says: as the run said it where all of it is in effect, else counted."""
     if not (replay.offered or replay.left or replay.conflicts):
-        return waits.entry.subject.partition(": ")[2]
+        return waits.entry.subject
     return headline(waits.run, count_parts(tip, replay.taken))
 
 

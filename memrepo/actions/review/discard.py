@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.pending import (
@@ -21,8 +20,7 @@ from memrepo.actions.work import Work
 from memrepo.core.changes import Plan, Step
 from memrepo.purify.holds import fingerprints
 from memrepo.store import history
-from memrepo.store.landings import REFUSED
-from memrepo.store.settings import author
+from memrepo.store.landings import DISCARDS
 
 DISCARDED = "refs/memrepo/discarded/"
 
@@ -67,18 +65,18 @@ def _fingerprints(work: Work, waits: Waiting) -> list[str]:
 def _commit(work: Work, waits: Waiting, refused: list[str], reason: str) -> str:
     step = Step(
         op="run",
-        what=f"{waits.run}: {REFUSED}",
-        reason=reason or "discarded by hand",
+        what=f"Discard run {waits.run}",
+        reason=reason or "`memrepo discard`: its changes are not proposed again",
         changes=left_behind(work, waits, refused),
     )
     plan = Plan(base=work.tree.commit, steps=(step,))
-    context = replace(work.context(), run=waits.run)
+    context = work.context(run=waits.run, extra={DISCARDS: waits.run})
     landing = prepare(
         work.store,
         work.tree.state(),
         plan,
         context,
         work.call.now,
-        author=author(work.store.repo),
+        author=work.author,
     )
     return work.store.land(landing.chain, f"discard-{waits.run}")

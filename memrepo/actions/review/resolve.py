@@ -292,7 +292,6 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
         changes.append(self._case(verdict, id_))
         return Step(
             op="resolve",
-            what=f"{conflict.first.label} against {conflict.second.label}",
             reason=_SAID[verdict],
             changes=tuple(changes),
             memories=tuple(m.id for m in conflict.sides),

@@ -20,7 +20,7 @@ from memrepo.core import corrections
 from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.judge import Judge, Usage
-from memrepo.core.messages import counted, counted_as
+from memrepo.core.messages import SUBJECT_LENGTH, counted, counted_as
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.purify.holds import Parted, on_record
@@ -59,8 +59,8 @@ SAID = (
     ("pruned", "pruned"),
     ("archived", "archived"),
     ("summaries", "summaries"),
-    ("hot_new", "made hot"),
-    ("hot_gone", "no longer hot"),
+    ("hot_new", "to first page"),
+    ("hot_gone", "off first page"),
     ("restored", "restored"),
     ("linked", "linked"),
 )
@@ -140,24 +140,20 @@ def in_words(counts: Mapping[str, int]) -> list[str]:
 def headline(run: str, counts: Mapping[str, int]) -> str:
     """Return what the subject of a run's merge says: its id, and the weightiest counts."""
     said = in_words(counts)
-    while len(f"{run}: {', '.join(said)}") > WHAT_LENGTH:
+    while len(start := f"Run {run}: ") + len(", ".join(said)) > SUBJECT_LENGTH:
         said.pop()  # the manifest and the answer hold every count
-    return f"{run}: {', '.join(said) or 'no new memory'}"
+    return f"{start}{', '.join(said) or 'no change'}"
 
 
 def record(files: Sequence[Change], pages: Sequence[Change], reason: str) -> Step:
     """Return the last step of a run: its manifest, and the pages that follow from the others."""
     if pages:
-        reason = f"{reason}; {counted(len(pages), 'page', 'pages')} drawn anew"
+        reason = f"{reason}; {counted(len(pages), 'page', 'pages')} regenerated"
     return Step(op="run", what=RECORD, reason=reason, changes=(*pages, *files))
 
 
 def _updated(steps: Sequence[Step], op: str) -> list[str]:
     return [c.id for s in steps if s.op == op for c in s.changes if isinstance(c, Update)]
-
-
-WHAT_LENGTH = 66
-"""What a subject has room for after `run: `."""
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -242,8 +238,8 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
         manifest = replace(
             self._manifest(run, purified, consumed, made), held=held, decided=decided
         )
-        taken = counted(len(consumed), "source", "sources")
-        said = f"{taken} taken in, judged by {self.judge.name}"
+        taken = counted(len(consumed), "source file", "source files")
+        said = f"{taken} read, judged by {self.judge.name}"
         path = self.work.tree.layout.manifest(run)
         made.append(record((*files, Write(path=path, data=manifest.to_bytes())), pages, said))
         return Proposal(

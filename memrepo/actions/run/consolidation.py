@@ -320,8 +320,8 @@ def chunk_files(state: State, setting: Setting) -> Offered:
         return Offered()
     step = Step(
         op="view",
-        what=f"{counted(len(wanted), 'chunk', 'chunks')} of long memories",
-        reason="chunks are files (`chunking.materialise`)",
+        what=f"Write {counted(len(wanted), 'chunk', 'chunks')} of long memories",
+        reason="`chunking.materialise` is on: chunks are files",
         changes=(*(Remove(id=id_) for id_ in old), *(Create(memory=m) for m in new)),
     )
     return Offered(steps=(step,))

@@ -28,7 +28,6 @@ from memrepo.purify.manifest import LOGIC_VERSION, SCHEMA_VERSION
 from memrepo.purify.pipeline import Mode
 from memrepo.store.answers import Broken, KeptAnswers, broken_run, broken_runs
 from memrepo.store.clone import clone_name, is_called
-from memrepo.store.settings import author
 
 OWNER = "run.owner"
 _LINE = regex(r"""^(\s*["']?(?:run\.)?owner["']?\s*=\s*)("[^"]*"|'[^']*')""")
@@ -80,8 +79,8 @@ def take_over(work: Work) -> str:
     text = (work.tree.files[path] if data is None else data).decode("utf-8")
     step = Step(
         op="edit",
-        what=f"{OWNER} is {here}",
-        reason="asked for with --take-over",
+        what=f"Set {OWNER} to {here}",
+        reason="`memrepo run --take-over`",
         changes=(Write(path=path, data=with_owner(path, text, here).encode("utf-8")),),
     )
     plan = Plan(base=work.tree.commit, steps=(step,))
@@ -91,7 +90,7 @@ def take_over(work: Work) -> str:
         plan,
         work.context(),
         work.call.now,
-        author=author(work.store.repo),
+        author=work.author,
     )
     commit = work.store.land(landing.chain, "take-over")
     return f"runs are {here}'s from now on ({commit[:10]})"

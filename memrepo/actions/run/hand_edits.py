@@ -55,7 +55,7 @@ def _claim_edits(first: Work) -> str:
     refuse_unsigned(at.store.repo)  # the run ends in a merge: what comes before it is not left
     step = Step(
         op="edit",
-        what=counted(len(updates), "memory", "memories") + " edited by hand",
+        what=f"Record who edited {counted(len(updates), 'memory', 'memories')} by hand",
         reason=CLAIMED,
         changes=tuple(updates),
     )

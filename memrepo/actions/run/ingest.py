@@ -19,7 +19,7 @@ from memrepo.actions.work import Work
 from memrepo.core.changes import Delete, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest, visible
-from memrepo.core.messages import counted
+from memrepo.core.messages import MAX_STEPS, counted
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import clean_digests, scan_rules
 from memrepo.core.times import local_day
@@ -435,9 +435,12 @@ def _loss(work: Work, lost: Sequence[str], mirrored: str) -> Problem:
 
 
 def _commit(work: Work, done: Ingested, fresh: Mapping[str, bytes], reason: str) -> Ingested:
+    rows = (("added", done.added), ("changed", done.changed), ("removed", done.removed))
+    files = [(word, name) for word, names in rows for name in names]
+    one = files[0][1] if len(files) == 1 else ""
     step = Step(
         op="ingest",
-        what=f"sources, {done.summary}",
+        what=f"Copy sources: {one or done.summary}",
         reason=reason,
         changes=(
             *(Write(path=path, data=data) for path, data in sorted(fresh.items())),
@@ -445,7 +448,10 @@ def _commit(work: Work, done: Ingested, fresh: Mapping[str, bytes], reason: str)
         ),
     )
     plan = Plan(base=work.tree.commit, steps=(step,))
-    landing = prepare(work.store, work.tree.state(), plan, work.context(), work.call.now)
+    lines = [f"{word} {name}" for word, name in files[:MAX_STEPS]]
+    rest = len(files) - len(lines)
+    context = work.context(lines=(*lines, *([f"and {rest} more"] if rest else [])))
+    landing = prepare(work.store, work.tree.state(), plan, context, work.call.now)
     commit = work.store.land(landing.chain, "ingest")
     return replace(done, commit=commit)
 

@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from memrepo.actions.guard import refuse_new_secrets, refuse_rejected, refuse_secret
 from memrepo.core.changes import Plan, Step
-from memrepo.core.messages import Context, message
+from memrepo.core.messages import MAX_STEPS, Context, message
 from memrepo.core.state import State, play
 from memrepo.store.repo import BranchMoved, Repository
-from memrepo.store.stream import COMMITTER, Chain, Commit
+from memrepo.store.stream import RUN, Chain, Commit
 
 TRIES = 3
 """How often a plan is computed on the new HEAD when a person's commit came in between."""
@@ -60,7 +60,7 @@ def prepare(
     merge: Step | None = None,
     cost: str = "",
     access: str = "",
-    author: str = "",
+    author: str = RUN,
 ) -> Landing:
     """Validate every new content in process and build the chain; `merge` joins it if given.
 
@@ -69,10 +69,14 @@ def prepare(
     """
     effects, after = play(state, plan)
     commits = [
-        Commit(message=message(step, context), effect=effect)
+        Commit(message=message(step, context, state, after), effect=effect)
         for step, effect in zip(plan.steps, effects, strict=True)
     ]
-    said = message(merge, _with(context, Cost=cost, Access=access)) if merge else ""
+    said = ""
+    if merge:
+        lines = [commit.message.partition("\n")[0] for commit in commits]
+        joined = replace(context, lines=listed_steps(lines))
+        said = message(merge, _with(joined, Cost=cost, Access=access))
     made = chain(store, state, after, commits, base=plan.base, now=now, merge=said, author=author)
     return Landing(chain=made, state=after)
 
@@ -86,7 +90,7 @@ def chain(
     base: str,
     now: datetime,
     merge: str = "",
-    author: str = "",
+    author: str = RUN,
 ) -> Chain:
     """Return the chain of commits that leads from one state to another.
 
@@ -100,9 +104,18 @@ def chain(
         base=base,
         commits=commits,
         merge=merge,
-        author=author or COMMITTER,
+        author=author,
         when=store.not_before(now, base),
     )
+
+
+def listed_steps(subjects: Sequence[str]) -> tuple[str, ...]:
+    """Return the subjects of a run's commits for the message of its merge, the last left out.
+
+    The last is its record, which says nothing that the merge does not.
+    """
+    rest = len(subjects) - 1 - MAX_STEPS
+    return (*subjects[:-1][:MAX_STEPS], *([f"and {rest} more"] if rest > 0 else []))
 
 
 def _with(context: Context, **more: str) -> Context:

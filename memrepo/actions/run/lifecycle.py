@@ -274,7 +274,7 @@ def _until(access: Access, when: datetime) -> Access:
 def _why(access: Access, what: str, when: datetime) -> str:
     last = _until(access, when).last
     at = format_time(last) if last else ""
-    return f"retrieved at {at}, which its {what} at {format_time(when)} did not know of"
+    return f"retrieved at {at}; its {what} at {format_time(when)} was decided without that"
 
 
 def _unarchived(work: Work, memory: Memory, access: Access, now: datetime) -> Step | None:
@@ -312,7 +312,6 @@ def _hot_again(
         return None
     return Step(
         op="promote",
-        what=memory.label,
         reason=_why(accesses.of(memory.id), "demotion", until),
         changes=(Update(id=memory.id, fields={"hot": hot}),),
     )
@@ -328,8 +327,8 @@ def _restored(work: Work, state: State, id_: str, access: Access, now: datetime)
         if _is_due(memory, then, entry.when, rules) or _is_due(memory, access, now, rules):
             return None
         back = _back(work, state, lost.commit)
-        what, why = f"{memory.label} from history", _why(access, "prune", entry.when)
-        return Step(op="restore", what=what, reason=why, changes=back, memories=(id_,))
+        why = _why(access, "prune", entry.when)
+        return Step(op="restore", reason=why, changes=back, memories=(id_,))
     return None
 
 

@@ -491,7 +491,8 @@ def _prints(work: Work, entry: Entry, gone: Collection[str] | None) -> frozenset
 
 def _unsaid(work: Work, entry: Entry, gone: Collection[str] | None) -> frozenset[str]:
     """Return the fingerprints of a whole run in one commit, whose words git lost."""
-    if entry.subject == f"run: {landings.RECORD}":
+    changed = work.store.work.changed(entry.parents[0], entry.commit)
+    if not work.tree.layout.memory_files(changed):
         return frozenset()
     before, after = (work.store.snapshot(c).state() for c in (entry.parents[0], entry.commit))
     by_id = prints_between(before, after).items()

@@ -190,7 +190,7 @@ def result_of(outcome: Outcome, report: Report, notices: tuple[Problem, ...]) ->
         warnings=outcome.problems,
         quarantined=outcome.proposed.quarantined,
         landed=outcome.landed is not None,
-        said=proposal.merge.what.partition(": ")[2] if proposal else "nothing",
+        said=(", ".join(proposal.told) or "no change") if proposal else "nothing",
         unsaid=waits and not (proposal and proposal.told),
         spent=Receipt(usage=outcome.used).trailer,
         report=report,

@@ -236,7 +236,7 @@ def _set(work: Work, request: Request) -> Changed:
     before, after = _plain(work.config.get(key.name)), _plain(parsed.get(key.name))
     if new == text:
         return _changed(request.key, before, after, work, "", "unchanged")
-    what = f"{request.key} {'unset' if request.what == 'unset' else 'set'}"
+    what = f"{'Unset' if request.what == 'unset' else 'Set'} {request.key}"
     return _written(work, request, new, what, (before, after))
 
 
@@ -286,13 +286,12 @@ def _written(
         step = Step(
             op="edit",
             what=what,
-            reason=request.reason or "set by hand",
+            reason=request.reason or f"`memrepo config {request.what}`",
             changes=(Write(path=path, data=new.encode()),),
         )
         plan = Plan(base=work.tree.commit, steps=(step,))
         state, now = work.tree.state(), work.call.now
-        by = settings.author(store.repo)
-        landing = prepare(store, state, plan, work.context(), now, author=by)
+        landing = prepare(store, state, plan, work.context(), now, author=work.author)
         commit = store.land(landing.chain, f"config-{work.tree.commit[:10]}")
     return _changed(name, before, after, work, commit, "committed")
 

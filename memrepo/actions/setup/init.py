@@ -260,8 +260,8 @@ def _first_commit(store: Repository, work: Work, request: Request, *, bare: bool
     """Commit the templates; when adopting only the configuration, and no foreign file."""
     step = Step(
         op="init",
-        what="knowledge repository",
-        reason="made by `memrepo init`",
+        what="Create knowledge repository",
+        reason="`memrepo init`: settings, hooks and templates",
         changes=tuple(
             Write(path=path, data=data)
             for path, data in sorted(_templates(store, request, bare=bare).items())

@@ -21,7 +21,6 @@ from memrepo.actions.work import NewerFormat, Work
 from memrepo.config import FORMAT
 from memrepo.core.changes import Change, Plan, Step, Write
 from memrepo.core.state import State, apply
-from memrepo.store.settings import author
 
 Migration: TypeAlias = Callable[[State], Sequence[Change]]
 MIGRATIONS: Mapping[int, Migration] = MappingProxyType({})
@@ -66,16 +65,14 @@ def do(work: Work, request: Request) -> Result:
         return told
     step = Step(
         op="edit",
-        what=f"format {found} to {FORMAT}",
-        reason=request.reason or "this memrepo writes the newer format",
+        what=f"Upgrade files from format {found} to format {FORMAT}",
+        reason=request.reason or f"this version of memrepo writes format {FORMAT}",
         changes=tuple(changes),
     )
     plan = Plan(base=work.tree.commit, steps=(step,))
     with work.store.writing():
         work.store.refuse_unfit()
-    landing = prepare(
-        work.store, state, plan, work.context(), work.call.now, author=author(work.store.repo)
-    )
+    landing = prepare(work.store, state, plan, work.context(), work.call.now, author=work.author)
     return msgspec.structs.replace(told, commit=work.store.land(landing.chain, "upgrade"))
 
 

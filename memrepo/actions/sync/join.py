@@ -29,7 +29,7 @@ from memrepo.merge.versions import Conflict, Kept
 from memrepo.store.foreign import Foreign, Side, collisions, merge_foreign
 from memrepo.store.lock import CannotWork
 from memrepo.store.sides import common, count, last_commit, side_facts
-from memrepo.store.stream import COMMITTER, Chain, Commit
+from memrepo.store.stream import SYNC, Chain, Commit
 from memrepo.store.tree import Snapshot
 from memrepo.views.hot import hot_changes
 from memrepo.views.pages import render_views
@@ -287,7 +287,7 @@ def _chain(
     here, there = count(store.repo, head, hub), count(store.repo, hub, head)
     step = Step(
         op="sync",
-        what=f"{counted(here, 'commit', 'commits')} from here, {there} from the hub",
+        what=f"Merge {counted(here, 'commit', 'commits')} of this clone and {there} of the hub",
         reason=reason,
         memories=tuple(ids),
     )
@@ -296,7 +296,7 @@ def _chain(
     return Chain(
         base=head,
         first=hub,
-        author=COMMITTER,
+        author=SYNC,
         when=when,
         commits=[Commit(message=text, effect=effect, picks=foreign.picks)],
     )

@@ -238,7 +238,7 @@ def _joined(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
 
 def _carried(first: Work, hub: Hub, *, dry_run: bool) -> tuple[Carried, Problem | None]:
     """Carry the access ledger; what goes wrong with it does not take the memories' sync back."""
-    step = Step(op="sync", what="access ledgers", reason="their union holds every segment of both")
+    step = Step(op="sync", what="Merge access ledgers", reason="both clones counted retrievals")
     text = message(step, first.context())
     there = first.config.ledger_ref
     try:

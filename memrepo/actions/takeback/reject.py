@@ -145,7 +145,6 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
         file = path_of(state.layout, stone.key), tombstone_bytes(stone)
         return Step(
             op="reject",
-            what=f"{memory.id} as {stone.key}",
             memories=(memory.id,),
             changes=with_pages(state, written(*file, updates), pages),
         )
@@ -243,7 +242,6 @@ def _lifted(work: Work, request: Request) -> Written | Unchanged:
         ]
         return Step(
             op="unreject",
-            what=", ".join(s.key for s in lifted),
             reason="lifted by hand",
             changes=with_pages(state, changes, pages),
         )

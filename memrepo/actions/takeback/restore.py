@@ -83,11 +83,9 @@ def do(work: Work, request: Request) -> Written | Unchanged:
             raise Rejected(memory, stone)
         stamp = Stamp(by=actor, at=work.call.now)
         changes = _changes(state, memory, stamp, request)
-        what = f"{memory.label} from history" if gone else f"{memory.label}, was "
         return Step(
             op="restore",
-            what=what + ("" if gone else memory.status),
-            reason="restored by hand",
+            reason="restored by hand" + (" from history" if gone else f", was {memory.status}"),
             memories=(memory.id,),
             changes=with_pages(state, _closed(state, changes), pages),
         )

@@ -29,7 +29,6 @@ from memrepo.core.state import EMPTY
 from memrepo.merge.takeback import ClashKind, Side, together
 from memrepo.store import history, landings
 from memrepo.store.landings import Landing, commit_landing, newest
-from memrepo.store.settings import author
 from memrepo.store.stream import Commit
 from memrepo.store.tree import file_at
 
@@ -412,8 +411,8 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
     )
     step = Step(
         op="revert",
-        what=f"{target.op} {wanted.name}",
-        reason=wanted.reason or "asked for on the command line",
+        what=f"Revert: {target.subject}",
+        reason=wanted.reason or "`memrepo revert`",
         memories=tuple(memories),
     )
     chain_ = [entry.commit for entry in reversed(wanted.landing.chain)] or [target.commit]
@@ -429,7 +428,7 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
         [Commit(message=said, effect=undone.effect)],
         base=work.tree.commit,
         now=work.call.now,
-        author=author(work.store.repo),
+        author=work.author,
     )
     return work.store.land(made, f"revert-{target.commit[:10]}")
 

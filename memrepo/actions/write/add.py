@@ -98,7 +98,6 @@ def _draft(
     near += akin(memory, state.active)
     return Step(
         op="create",
-        what=f"{memory.slug} by hand",
         reason="added by hand",
         changes=(Create(memory=memory),),
     )

@@ -22,11 +22,11 @@ from memrepo.core.changes import Create, Delete, Plan, Remove, Step, Update, Wri
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import manual_id
 from memrepo.core.memory import Memory, Stamp
+from memrepo.core.messages import subject_of
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import local_day
 from memrepo.policies.hotcache import hot_of
-from memrepo.store.settings import author
 from memrepo.views.hot import hot_changes
 
 
@@ -48,7 +48,7 @@ class Written(result.Result, frozen=True, kw_only=True):
     """Empty where nothing was written (`--dry-run`)."""
     op: str
     what: str
-    """The commit's subject, behind its operation."""
+    """The commit's subject."""
     memories: tuple[str, ...]
     """The memories of the step that are in the tree after it, `paths` in the same order."""
     paths: tuple[str, ...]
@@ -111,14 +111,12 @@ def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Written | Un
         return asked
     step = _with_hot_page(at, state, step)
     plan = Plan(base=at.tree.commit, steps=(step,))
-    landing = prepare(
-        at.store, state, plan, at.context(), first.call.now, author=author(at.store.repo)
-    )
+    landing = prepare(at.store, state, plan, at.context(), first.call.now, author=at.author)
     close = close_calls(state, landing.state, at.actor)
     if request.dry_run:
-        return replace(_written(step, landing.state, ""), notices=close)
+        return replace(_written(step, state, landing.state, ""), notices=close)
     commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
-    done = _written(step, landing.state, commit)
+    done = _written(step, state, landing.state, commit)
     return replace(done, notices=(*close, *at.store.notices))
 
 
@@ -162,7 +160,7 @@ def _refuse_secrets(step: Step, reason: str) -> None:
                     refuse_secret(text, key)
 
 
-def _written(step: Step, after: State, commit: str) -> Written:
+def _written(step: Step, before: State, after: State, commit: str) -> Written:
     found = [after.memories[i] for i in step.memory_ids if i in after.memories]
     first = found[0] if found else None
     return Written(
@@ -170,7 +168,7 @@ def _written(step: Step, after: State, commit: str) -> Written:
         path=first.path if first else "",
         commit=commit,
         op=step.op,
-        what=step.what,
+        what=subject_of(step, before, after),
         memories=tuple(m.id for m in found),
         paths=tuple(m.path for m in found),
     )
@@ -231,12 +229,13 @@ def _write_all(
     after = apply(state, (change for step in steps for change in step.changes))
     pages = hot_changes(after, hot_rules(at))
     follow = Step(
-        op="view", what="hot cache", reason="it follows the memories", changes=tuple(pages)
+        op="view",
+        what="Regenerate first page",
+        reason="memories on it changed",
+        changes=tuple(pages),
     )
     plan = Plan(base=at.tree.commit, steps=(*steps, *((follow,) if pages else ())))
-    landing = prepare(
-        at.store, state, plan, at.context(), first.call.now, author=author(at.store.repo)
-    )
+    landing = prepare(at.store, state, plan, at.context(), first.call.now, author=at.author)
     wrote = Wrote(steps=steps, commit="", state=landing.state, waits=waits)
     if request.dry_run:
         return _left(first, wrote, request)
@@ -248,14 +247,13 @@ def _parted(
     at: Work, state: State, steps: Sequence[Step]
 ) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """Part the steps that may be taken from those that take away what is a person's."""
-    if not at.call.actor:
-        return tuple(steps), ()
     from memrepo.actions.asked import waits_for_person
 
     taken: list[Step] = []
     waits: list[Step] = []
     for step in steps:
         after = apply(state, step.changes)
+        step = replace(step, what=subject_of(step, state, after))
         if waits_for_person(at, state, after):
             waits.append(step)
         else:

@@ -34,7 +34,6 @@ def do(work: Work, request: Request) -> Written | Unchanged:
             return unchanged(memory, "is confirmed already")
         return Step(
             op="confirm",
-            what=memory.slug,
             reason="confirmed by hand",
             changes=(Update(id=memory.id, fields={"verified": (*verified, stamp)}),),
         )

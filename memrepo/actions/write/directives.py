@@ -19,7 +19,7 @@ from memrepo.actions.write.commit import Wrote, said, write_steps
 from memrepo.core.changes import Step
 from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
-from memrepo.core.messages import counted
+from memrepo.core.messages import counted, subject_of
 from memrepo.core.state import State, apply
 from memrepo.policies.directives import Directive, find_directives, steps_of
 
@@ -98,7 +98,7 @@ def _draft(state: State, asked: Sequence[Directive], work: Work, rows: list[Row]
             Row(
                 directive=f"{directive.verb}:{directive.target}".rstrip(":"),
                 memories=tuple(id_ for s in steps or () for id_ in s.memory_ids),
-                said=_said(directive, steps),
+                said=_said(directive, steps, state),
             )
         )
         state = apply(state, (change for step in steps or () for change in step.changes))
@@ -115,14 +115,15 @@ def _told(row: Row, wrote: Wrote) -> Row:
     return replace(row, said=f"{count}waits for the person whose memory it is")
 
 
-def _said(directive: Directive, steps: Sequence[Step] | None) -> str:
+def _said(directive: Directive, steps: Sequence[Step] | None, state: State) -> str:
     if steps is None:
         return "names no memory"
     if directive.verb == "memory_health":
         return "is shown below"
     if directive.verb == "forget keyword":
         return f"took {counted(len(steps), 'memory', 'memories')} off the hot cache"
-    return ", ".join(f"{s.op}: {s.what}" for s in steps) or "is so already"
+    after = apply(state, (change for step in steps for change in step.changes))
+    return "; ".join(subject_of(step, state, after) for step in steps) or "is so already"
 
 
 def _named(state: State, key: str) -> Memory | None:

@@ -74,7 +74,6 @@ def do(work: Work, request: Request) -> Written | Unchanged:
         changes["generated"] = Stamp(by=actor, at=work.call.now)
         return Step(
             op="reword" if reworded else "edit",
-            what=memory.slug,
             reason="edited by hand",
             changes=(Update(id=memory.id, fields=changes, body=text if reworded else None),),
         )

@@ -31,7 +31,6 @@ def do(work: Work, request: Request) -> Written | Unchanged:
             return unchanged(memory, "is forgotten already")
         return Step(
             op="forget",
-            what=memory.slug,
             reason="forgotten by hand",
             changes=(Update(id=memory.id, fields={"status": "forgotten"}),),
         )

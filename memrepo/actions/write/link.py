@@ -48,7 +48,6 @@ def do(work: Work, request: Request) -> Written | Unchanged:
         rest = tuple(x for x in old if (x.target, x.type) != (link.target, link.type))
         return Step(
             op="link",
-            what=f"{memory.label} {link.type} {target.label}",
             reason="linked by hand",
             changes=(Update(id=memory.id, fields={"links": (*rest, link)}),),
             memories=(memory.id, target.id),

@@ -33,7 +33,6 @@ def do(work: Work, request: Request) -> Written | Unchanged:
             return unchanged(memory, "is pinned already" if pinned else "is not pinned")
         return Step(
             op="pin",
-            what=memory.slug if pinned else f"{memory.slug} no longer",
             reason="pinned by hand" if pinned else "unpinned by hand",
             changes=(Update(id=memory.id, fields={"pinned": True if pinned else None}),),
         )

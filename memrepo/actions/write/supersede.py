@@ -64,7 +64,6 @@ def do(work: Work, request: Request) -> Written | Unchanged:
         new = successor(state, old, text, now, actor, replaces=ids, zone=zone)
         return Step(
             op="supersede",
-            what=f"{', '.join(one.label for one in every)} by {new.label}",
             reason="replaced by hand",
             changes=(Create(memory=new), *(_gone(one, new, work.call.now) for one in every)),
         )

@@ -134,14 +134,12 @@ def _take_in(work: Work, place: Path) -> None:
         asked = "\n".join(f"- {prompt}" for prompt in said["prompts"])
         ended = f"\n\nIt ended with: {said['reply']}" if said.get("reply") else ""
         request = add.Request(
-            text=f"Asked:\n\n{asked}{ended}",
+            text=f"{asked}{ended}",
             type="note",
             title=f"Session of {said['began'][:16]}Z",
-            reason="what a session was about",
+            reason="what was asked in a session of the agent",
         )
-        call = replace(work.call, subject=request.reason)
-        with Work(call) as writing:
-            perform(writing, "add", request)
+        perform(work, "add", request)
     place.unlink(missing_ok=True)
 
 

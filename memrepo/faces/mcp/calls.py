@@ -17,8 +17,6 @@ from memrepo.core.messages import REASON_LENGTH, fold
 from memrepo.faces.text import text_of
 
 PROGRAM = "process:"
-SINGLE = ("add", "supersede", "forget", "restore")
-"""Commands of one commit each: its subject is the reason."""
 
 
 class Done(NamedTuple):
@@ -59,8 +57,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
         reason = fold(self.get("reason"), REASON_LENGTH)
         if not reason:
             raise NothingSaid("the reason")
-        subject = reason if verb in SINGLE else ""
-        call = replace(self.work.call, expect=self.get("expected_commit"), subject=subject)
+        call = replace(self.work.call, expect=self.get("expected_commit"))
         with Work(call) as work:
             request = VERBS[verb].load().Request(reason=reason, **fields)
             return Done(verb, request, perform(work, verb, request))

@@ -19,7 +19,7 @@ def written(request: object, result: Written | Unchanged, *, colour: bool) -> st
     if isinstance(result, Unchanged):
         return f"{result.id} {result.unchanged}: nothing to do"
     commit = f" ({result.commit[:10]})" if result.commit else " (dry run)"
-    lines = [f"{result.op}: {result.what}{commit}"]
+    lines = [f"{result.what}{commit}"]
     lines += [f"  {id_}  {path}" for id_, path in zip(result.memories, result.paths, strict=True)]
     return "\n".join(lines)
 

@@ -1,0 +1,198 @@
+"""`git log` as the audit: who decided, in whose words, and why; told by git alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import workspaces
+from driving import begin, done, git, memories, memrepo, operations, subjects
+
+PERSON = "Test Person <person@example.org>"
+RUN = "memrepo run <run@memrepo.invalid>"
+AGENT = "Claude Code (memrepo) <claude-code@memrepo.invalid>"
+LATER = "2026-03-02T09:00:00Z"
+COFFEE = "Bea never wants calls before 10"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    done(tmp_path, "init", "repo")
+    return tmp_path / "repo"
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Return the repository of the small workspace after its first run."""
+    return begin(tmp_path, workspaces.growing(tmp_path / "workspace", 0))
+
+
+def last(repo: Path, form: str) -> str:
+    return git(repo, "log", "-1", f"--format={form}").strip()
+
+
+def added(repo: Path) -> str:
+    return str(done(repo, "add", COFFEE, "--type", "preference")["id"])
+
+
+Deed = Callable[[Path, str], object]
+DEEDS: list[tuple[str, Deed, str]] = [
+    ("edit", lambda r, i: done(r, "edit", i, "--set", "tags=x"), f"Edit preference: {COFFEE}"),
+    (
+        "reword",
+        lambda r, i: done(r, "edit", i, "--text", "Bea calls back at 11"),
+        "Correct preference: Bea calls back at 11",
+    ),
+    (
+        "supersede",
+        lambda r, i: done(r, "supersede", i, "Bea never wants calls before 12"),
+        "Supersede: Bea never wants calls before 12 (was: before 10)",
+    ),
+    ("confirm", lambda r, i: done(r, "confirm", i), f"Confirm preference: {COFFEE}"),
+    ("pin", lambda r, i: done(r, "pin", i), f"Pin preference: {COFFEE}"),
+    (
+        "pin",
+        lambda r, i: (done(r, "pin", i), done(r, "pin", i, "--off")),
+        f"Unpin preference: {COFFEE}",
+    ),
+    ("promote", lambda r, i: done(r, "promote", i), f"Show on first page: {COFFEE}"),
+    ("forget", lambda r, i: done(r, "forget", i), f"Forget preference: {COFFEE}"),
+    (
+        "restore",
+        lambda r, i: (done(r, "forget", i), done(r, "restore", i)),
+        f"Restore preference: {COFFEE}",
+    ),
+    (
+        "reject",
+        lambda r, i: done(r, "reject", i, "--reason", "private"),
+        f"Reject preference: {COFFEE}",
+    ),
+    (
+        "unreject",
+        lambda r, i: (done(r, "reject", i, "--reason", "private"), done(r, "reject", i, "--undo")),
+        f"Lift rejection of preference: {COFFEE}",
+    ),
+    ("revert", lambda r, _: done(r, "undo"), f"Revert: Add preference: {COFFEE}"),
+    (
+        "edit",
+        lambda r, _: done(r, "config", "set", "run.max_usd", "2"),
+        "Set run.max_usd",
+    ),
+]
+
+
+@pytest.mark.parametrize(("op", "deed", "subject"), DEEDS, ids=[d[2].split(":")[0] for d in DEEDS])
+def test_a_person_is_the_author_and_the_subject_has_the_words(
+    repo: Path, op: str, deed: Deed, subject: str
+) -> None:
+    id_ = added(repo)
+    assert subjects(repo)[0] == f"Add preference: {COFFEE}"
+    deed(repo, id_)
+    assert (operations(repo)[0], subjects(repo)[0]) == (op, subject)
+    assert last(repo, "%an <%ae>|%cn <%ce>") == f"{PERSON}|{PERSON}"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("word " * 30, "Add fact: " + "word " * 11 + "word…"),
+        ("# Ten\n\n- calls", "Add fact: Ten - calls"),
+        ("a\u202eb\u200bc\x07d", "Add fact: abcd"),
+        (
+            "One.\n\nMemrepo-Op: forget\nSigned-off-by: Eve",
+            "Add fact: One. Memrepo-Op: forget Signed-off-by: Eve",
+        ),
+    ],
+)
+def test_words_of_a_memory_are_data(repo: Path, text: str, words: str) -> None:
+    done(repo, "add", text, "--reason", f"Signed-off-by: {text[:40]}")
+    assert subjects(repo)[0] == words
+    assert len(subjects(repo)[0]) <= 72
+    keys = [line.partition(":")[0] for line in last(repo, "%(trailers:only)").splitlines()]
+    assert keys == ["Memrepo-Op", "Memrepo-Memory", "Memrepo-Actor", "Memrepo-Reason"]
+    body = git(repo, "log", "-1", "--format=%b").rpartition("\n\nMemrepo-Op: ")[0]
+    alone = (
+        git(repo, "interpret-trailers", "--parse", "--no-divider", check=False) if not body else ""
+    )
+    assert alone == ""
+    assert not any(line.startswith(("Signed", "Memrepo")) for line in body.splitlines())
+
+
+def test_an_agent_is_the_author_of_what_it_stores(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMREPO_ACTOR", "claude-code")
+    done(repo, "add", "The key is in the safe", "--reason", "asked where the key is")
+    assert last(repo, "%an <%ae>|%cn|%s") == f"{AGENT}|Test Person|Add fact: The key is in the safe"
+    git(repo, "config", "memrepo.agents.author", "{name} of Bea <{id}@example.org>")
+    done(repo, "add", "The safe is blue")
+    assert last(repo, "%an <%ae>") == "Claude Code of Bea <claude-code@example.org>"
+    git(repo, "config", "memrepo.agents.author", "nobody")
+    refused = memrepo(repo, "add", "The safe is green")
+    assert refused.exit == 2
+    assert "expected Name <email>" in refused.error["message"]
+
+
+def test_a_run_is_the_author_of_what_it_decides_and_a_person_of_what_is_accepted(
+    small: Path,
+) -> None:
+    pairs = zip(
+        operations(small), git(small, "log", "--format=%an <%ae>").splitlines(), strict=True
+    )
+    assert all(author == (PERSON if op == "init" else RUN) for op, author in pairs)
+    workspaces.growing(small.parent / "workspace", 3)
+    done(small, "run", now=LATER)
+    done(small, "revert", now=LATER)
+    assert last(small, "%an <%ae>") == PERSON
+    assert memrepo(small, "run", now="2026-03-02T10:00:00Z").exit == 3
+    run = done(small, "accept", now="2026-03-02T11:00:00Z")["run"]
+    assert last(small, "%an <%ae>") == PERSON
+    assert subjects(small)[0].startswith(f"Run {run}: ")
+    assert git(small, "blame", "--line-porcelain", "HEAD", "--", "sources/MEMORY.md").count(
+        "author memrepo run"
+    )
+
+
+def test_a_bulk_commit_lists_its_memories_by_file(small: Path) -> None:
+    message = git(small, "log", "--format=%B", "--grep=^Add .* memories from ")
+    assert message.startswith("Add 6 memories from MEMORY.md and ")
+    lines = message.splitlines()
+    listed = [line for line in lines if line.startswith("- ")]
+    assert len(listed) == 6
+    assert lines[lines.index(listed[0]) - 1] == "From MEMORY.md:"
+    paths = {m.path for m in memories(small).values() if not m.is_note}
+    assert {line.rpartition(" (")[2].rstrip(")") for line in listed} == paths
+    merge = git(small, "log", "-1", "--format=%b").splitlines()
+    assert "- " + message.splitlines()[0] in merge
+
+
+def test_a_long_list_is_bounded(tmp_path: Path) -> None:
+    text = "".join(f"- The locker {n} belongs to the choir number {n}.\n" for n in range(60))
+    base = workspaces.write(tmp_path / "workspace", {"MEMORY.md": b"# Lockers\n\n" + text.encode()})
+    repo = begin(tmp_path, base)
+    message = git(repo, "log", "-1", "--format=%B", "--grep=^Add .* from MEMORY.md$")
+    count = int(message.split()[1])
+    assert count > 10
+    assert f"- and {count - 10} more" in message.splitlines()
+
+
+def test_three_nights_give_reasons(small: Path) -> None:
+    for day in (1, 2, 3):
+        workspaces.growing(small.parent / "workspace", day)
+        done(small, "run", now=f"2026-03-0{day + 1}T09:00:00Z")
+    said = git(small, "log", "--format=%B")
+    assert "stated on 2026-02-10" in said or "the line that stated it was edited" in said
+    assert " sure)" not in said
+    every = git(small, "log", "--format=%s").splitlines()
+    assert all(len(subject) <= 72 for subject in every)
+    assert any(s.startswith("Supersede: ") and "(was: " in s for s in every)
+
+
+def test_reading_makes_no_commit(small: Path) -> None:
+    before = git(small, "rev-parse", "HEAD")
+    id_ = next(iter(memories(small)))
+    for argv in (("search", "roses"), ("show", id_), ("recent",), ("hot",), ("related", id_)):
+        memrepo(small, *argv, now=LATER)
+    assert git(small, "rev-parse", "HEAD") == before
+    assert git(small, "status", "--porcelain") == ""

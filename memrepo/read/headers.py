@@ -6,39 +6,36 @@ followed, nothing nests deep. Of a header that YAML refuses each key is read by 
 
 from __future__ import annotations
 
-from typing import cast
-
 import frontmatter
-import msgspec
 from frontmatter.default_handlers import BaseHandler
 
 from memrepo.core.fields import Node
-from memrepo.core.header import FIRST_LINE, Entry, read_lines
+from memrepo.core.header import FIRST_LINE, Entry, read, read_lines
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.refusals import refusal
 
 MAX_CHARACTERS = 256 * 1024
 """The longest header whose keys are read; a longer one has none."""
 _KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|(?:"[^"]*"|'[^']*')[ \t]*):(?:[ \t]|$)""")
 
 
-class ForeignHandler(BaseHandler):
-    """Reads the YAML header of one text that begins with `---`, and remembers its lines.
+class ForeignHeader(BaseHandler):
+    """The YAML header of one text, read by python-frontmatter and never written: no `export`.
 
-    `last` is the number of the line that closes the header: 0 without one. `body` is the text
-    after it, `body_line` the number of its first line that is not blank. It has no `export`: a
-    file of another program is never written.
+    `values` are its values by key, `at` the line of each key. `last` is the number of the line that
+    closes it: 0 without one. `body` is the text after it, `body_line` the number of the first line
+    of that which is not blank.
     """
 
     FM_BOUNDARY = regex(r"(?m)^(?:---|\.\.\.)[ \t]*$")
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, text: str, path: str) -> None:
         super().__init__()
         self.path = path
-        self.entries: tuple[Entry, ...] = ()
+        self.values: dict[str, Node] = {}
+        self.at: dict[str, int] = {}
         self.problem: Problem | None = None
-        self.last, self.body, self.body_line = 0, "", 1
+        self.last, self.body, self.body_line = 0, text, 1 + _blank_lines(text)
 
     def split(self, text: str) -> tuple[str, str]:
         """Split header and body; raises ValueError where the text between two rules is body."""
@@ -46,7 +43,7 @@ class ForeignHandler(BaseHandler):
         lines = header.split("\n")[1:-1]
         if before or not rest:
             if not before and lines and _KEY_LINE.match(lines[0]):
-                self.problem = _unclosed(self.path)
+                self.problem = next(iter(read(text, self.path).problems), None)  # it never closes
             raise ValueError(self.path)
         long = len(header) > MAX_CHARACTERS
         reading = read_lines([] if long else lines, self.path)
@@ -55,43 +52,24 @@ class ForeignHandler(BaseHandler):
         bare = _is_mapping(lines) if long else not any(map(str.strip, lines))
         if not (entries or bare) or (broken is not None and not _is_mapping(lines)):
             raise ValueError(self.path)
-        self.entries, self.problem = entries, broken
-        self.last, self.body = FIRST_LINE + len(lines), rest[0]
+        self.values = {entry.key: entry.value for entry in entries}
+        self.at = {entry.key: entry.first for entry in entries}
+        self.problem, self.body = broken, rest[0]
+        self.last = FIRST_LINE + len(lines)
         self.body_line = self.last + _blank_lines(rest[0])
         return header, rest[0]
 
-    def load(self, fm: str) -> dict[str, object]:  # noqa: ARG002 - `split` has read it
+    def load(self, fm: str) -> dict[str, Node]:  # noqa: ARG002 - `split` has read it
         """Return the values by key."""
-        return {entry.key: entry.value for entry in self.entries}
+        return self.values
 
 
-class Head(msgspec.Struct, frozen=True, kw_only=True):
-    """What a text's header holds; as `ForeignHandler` says. `at` has the line of each key."""
-
-    values: dict[str, Node] = msgspec.field(default_factory=dict)
-    at: dict[str, int] = msgspec.field(default_factory=dict)
-    problem: Problem | None = None
-    last: int = 0
-    body: str = ""
-    body_line: int = 1
-
-
-def read_head(text: str, path: str) -> Head:
+def read_head(text: str, path: str) -> ForeignHeader:
     """Read the header of a text without a byte order mark; without one all of it is body."""
-    if not text.startswith("---"):
-        return Head(body=text, body_line=1 + _blank_lines(text))
-    handler = ForeignHandler(path)
-    values, _ = frontmatter.parse(text, handler=handler)
-    if not handler.last:
-        return Head(body=text, body_line=1 + _blank_lines(text), problem=handler.problem)
-    return Head(
-        values=cast("dict[str, Node]", values),
-        at={entry.key: entry.first for entry in handler.entries},
-        problem=handler.problem,
-        last=handler.last,
-        body=handler.body,
-        body_line=handler.body_line,
-    )
+    header = ForeignHeader(text, path)
+    if text.startswith("---"):
+        frontmatter.parse(text, handler=header)
+    return header
 
 
 def _blank_lines(text: str) -> int:
@@ -121,14 +99,3 @@ def _by_key(lines: list[str], path: str) -> tuple[Entry, ...]:
             value = value.strip("[] ")  # a list that is never closed
         found.setdefault(key, Entry(key, value, first + FIRST_LINE, after + 1))
     return tuple(found.values())
-
-
-def _unclosed(path: str) -> Problem:
-    return refusal(
-        "frontmatter-unclosed",
-        path,
-        "found --- on line 1 only, expected a closing ---",
-        line=1,
-        column=1,
-        fix="close the header with a line ---",
-    )

@@ -76,18 +76,8 @@ def _manifests(
 
     A merge brings the manifests of its sides, each of which has a commit of its own.
     """
-    raw = repo.git.log(
-        "--no-merges",
-        "--full-history",
-        "--name-status",
-        "--no-renames",
-        "-z",
-        "--diff-filter=AMT",
-        "--format=%x1d%H",
-        head,
-        "--",
-        layout.area("runs"),
-    )
+    options = "--no-merges --full-history --name-status --no-renames -z --diff-filter=AMT".split()
+    raw = repo.git.log(*options, "--format=%x1d%H", head, "--", layout.area("runs"))
     found = {}
     for commit, words in records(raw):
         kinds: dict[str, list[str]] = {"A": [], "M": [], "T": []}

@@ -133,25 +133,12 @@ def _raise(error: OSError) -> None:
 
 # What `git rev-parse --local-env-vars` names, but for configuration given on a command line:
 # inherited from a hook or an alias these would point our git processes at another repository.
-_LOCAL = (
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_GRAFT_FILE",
-    "GIT_NO_REPLACE_OBJECTS",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_PREFIX",
-    "GIT_SHALLOW_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_NAMESPACE",
-    "GIT_INDEX_FILE",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_NOGLOB_PATHSPECS",
-    "GIT_ICASE_PATHSPECS",
-)
+_LOCAL = """
+    GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_OBJECT_DIRECTORY GIT_DIR GIT_WORK_TREE
+    GIT_IMPLICIT_WORK_TREE GIT_GRAFT_FILE GIT_NO_REPLACE_OBJECTS GIT_REPLACE_REF_BASE GIT_PREFIX
+    GIT_SHALLOW_FILE GIT_COMMON_DIR GIT_NAMESPACE GIT_INDEX_FILE GIT_LITERAL_PATHSPECS
+    GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS GIT_ICASE_PATHSPECS
+""".split()
 
 _SECRET = regex(r"://[^/@\s]+@")
 _HEAD = regex(r"ref: *refs/|[0-9a-f]{40}")

@@ -77,10 +77,13 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
+def _trailer(key: str) -> str:
+    return f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)"
+
+
 def _format() -> str:
-    trailers = [f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)" for key in _KEYS]
     # Fields end in NUL, the one byte that no commit message can hold.
-    return "%x00".join(["%H", "%P", "%ct", "%an <%ae>", "%s", *trailers])
+    return "%x00".join(["%H", "%P", "%ct", "%an <%ae>", "%s", *map(_trailer, _KEYS)])
 
 
 def entries(repo: Repo, *arguments: str) -> Iterator[Entry]:
@@ -117,18 +120,9 @@ def touching(
     a merge are those that differ from its first parent. `options` are further ones of `git log`.
     """
     raw: str = repo.git.log(
-        "-z",
-        f"--format={_format()}%x00",
-        "--name-only",
-        "--no-renames",
-        "--topo-order",
-        "--full-history",
-        "--simplify-merges",
-        "--diff-merges=first-parent",
-        *options,
-        head,
-        "--",
-        *patterns,
+        *"-z --name-only --no-renames --topo-order --full-history --simplify-merges".split(),
+        *("--diff-merges=first-parent", f"--format={_format()}%x00", *options, head),
+        *("--", *patterns),
         env={"GIT_LITERAL_PATHSPECS": "0"},
     )
     flat = raw.split("\0")
@@ -154,26 +148,15 @@ def runs(repo: Repo, head: str) -> Iterator[Entry]:
 def decided_from(repo: Repo, head: str) -> str:
     """Return the ledger's commit that the newest run decided from, whether it is here or not."""
     key = f"{PREFIX}Access"
-    found = repo.git.log(
-        "-1",
-        f"--grep=^{key}: ",
-        f"--format=%(trailers:key={key},valueonly)",
-        head,
-    ).strip()
+    form = f"--format=%(trailers:key={key},valueonly)"
+    found = repo.git.log("-1", f"--grep=^{key}: ", form, head).strip()
     return found if _COMMIT.fullmatch(found) else ""
 
 
 def last_of(repo: Repo, head: str, op: Op, memory: str) -> Entry | None:
     """Return the newest commit of an operation on a memory, or None."""
-    found = entries(
-        repo,
-        "-1",
-        "--all-match",
-        f"--grep=^{PREFIX}Memory: {memory}$",
-        f"--grep=^{PREFIX}Op: {op}$",
-        head,
-    )
-    return next(found, None)
+    wanted = (f"--grep=^{PREFIX}Memory: {memory}$", f"--grep=^{PREFIX}Op: {op}$")
+    return next(entries(repo, "-1", "--all-match", *wanted, head), None)
 
 
 def birth(repo: Repo, head: str, config: str) -> str:
@@ -192,17 +175,8 @@ def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
     if not wanted:
         return found
     folder = _common_folder(wanted)
-    raw = repo.git.log(
-        "--first-parent",
-        "-m",
-        "--name-only",
-        "-z",
-        "--no-renames",
-        "--format=%x00%ct",
-        head,
-        "--",
-        folder or ".",
-    )
+    options = "--first-parent -m --name-only -z --no-renames --format=%x00%ct".split()
+    raw = repo.git.log(*options, head, "--", folder or ".")
     # A record is NUL, date, NUL, newline, and names that end in NUL each.
     for record in raw.removeprefix("\0").split("\0\0"):
         when, _, names = record.partition("\0")
@@ -223,33 +197,15 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...]
 
 
-_WRITTEN = "%x00".join(
-    [
-        "%x1d%H",
-        "%ct",
-        "%ae",
-        *(
-            f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)"
-            for key in ("Op", "Actor")
-        ),
-    ]
-)
+_WRITTEN = "%x00".join(["%x1d%H", "%ct", "%ae", _trailer("Op"), _trailer("Actor")])
 _HEAD = regex("\n?\x1d([0-9a-f]{40,64})")
 
 
 def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:
     """Yield each commit of a span but merges, with the paths it changed, newest first."""
-    lines = (f"{word}\n" for word in span)
-    raw = repo.git.log(
-        "--stdin",
-        "-z",
-        "--topo-order",
-        "--no-merges",
-        "--name-only",
-        "--no-renames",
-        f"--format={_WRITTEN}",
-        istream="".join(lines),
-    )
+    options = "--stdin -z --topo-order --no-merges --name-only --no-renames".split()
+    lines = "".join(f"{word}\n" for word in span)
+    raw = repo.git.log(*options, f"--format={_WRITTEN}", istream=lines)
     for commit, words in records(raw):
         when, email, op, actor, *paths = words
         yield Written(
@@ -365,18 +321,8 @@ class Wrote(msgspec.Struct, frozen=True, kw_only=True):
 
 def writes(repo: Repo, base: str, head: str) -> Iterator[Wrote]:
     """Yield the commits that are in `head` and not in `base`; merges write nothing of their own."""
-    raw = repo.git.log(
-        "--reverse",
-        "--topo-order",
-        "--no-merges",
-        "--raw",
-        "--no-abbrev",
-        "--no-renames",
-        "-z",
-        "--format=%x00%H%x00%s",
-        f"{base}..{head}",
-        "--",
-    )
+    options = "--reverse --topo-order --no-merges --raw --no-abbrev --no-renames -z".split()
+    raw = repo.git.log(*options, "--format=%x00%H%x00%s", f"{base}..{head}", "--")
     words = iter(raw.split("\0"))
     found: Wrote | None = None
     for word in words:

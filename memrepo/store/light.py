@@ -217,18 +217,8 @@ def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:
 
     The mode is that of the index; a blob that is not there is empty.
     """
-    raw = git.ask(
-        "diff",
-        "--cached",
-        "--raw",
-        "-z",
-        "--no-abbrev",
-        "--no-renames",
-        "--no-relative",
-        "--no-ext-diff",
-        "--ignore-submodules=none",
-    )
-    yield from _differences(raw)
+    options = "--cached --raw -z --no-abbrev --no-renames --no-relative --no-ext-diff".split()
+    yield from _differences(git.ask("diff", *options, "--ignore-submodules=none"))
 
 
 def _differences(raw: str) -> Iterator[tuple[str, str, str, str]]:
@@ -287,18 +277,8 @@ def _of_commits(git: Git, commits: str, *options: str) -> Iterator[tuple[str, st
     """Yield commit, path, mode after, blob before and after of what each commit changed."""
     if not commits.strip():
         return
-    raw = git.ask(
-        "diff-tree",
-        "--stdin",
-        "-r",
-        "--root",
-        "--raw",
-        "-z",
-        "--no-renames",
-        "--no-abbrev",
-        *options,
-        fed=f"{commits.strip()}\n".encode(),
-    )
+    words = "diff-tree --stdin -r --root --raw -z --no-renames --no-abbrev".split()
+    raw = git.ask(*words, *options, fed=f"{commits.strip()}\n".encode())
     commit, parts = "", iter(raw.split("\0"))
     for part in filter(None, parts):
         if part.startswith(":"):

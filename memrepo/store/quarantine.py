@@ -35,17 +35,10 @@ FOLDER = "memrepo-purge"
 READY = "ready.json"
 NEW = "new.git"
 _KEPT = "refs/purge/"
-_GONE = (
-    "ORIG_HEAD",
-    "FETCH_HEAD",
-    "AUTO_MERGE",
-    "COMMIT_EDITMSG",
-    "MERGE_MSG",
-    "SQUASH_MSG",
-    "TAG_EDITMSG",
-    "NOTES_EDITMSG",
-    "gitk.cache",
-)
+_GONE = """
+    ORIG_HEAD FETCH_HEAD AUTO_MERGE COMMIT_EDITMSG MERGE_MSG
+    SQUASH_MSG TAG_EDITMSG NOTES_EDITMSG gitk.cache
+""".split()
 _DERIVED = (".sqlite3", "vectors-", "index-", "kept/", "memrepo/clean")
 """What memrepo makes again from history: it is thrown away, not edited."""
 _LINK = "120000"

@@ -138,18 +138,10 @@ class Hub(msgspec.Struct, frozen=True):
         """
         there = self.tips(*refs)
         if there:
+            options = "--quiet --no-tags --no-write-fetch-head --no-auto-maintenance --no-prune"
+            own = ("--no-recurse-submodules", "--refmap=", self.name)
             with self._away() as git:
-                git.fetch(
-                    "--quiet",
-                    "--no-tags",
-                    "--no-write-fetch-head",
-                    "--no-auto-maintenance",
-                    "--no-prune",
-                    "--no-recurse-submodules",
-                    "--refmap=",
-                    self.name,
-                    *(f"+{ref}:{refs[ref]}" for ref in there),
-                )
+                git.fetch(*options.split(), *own, *(f"+{ref}:{refs[ref]}" for ref in there))
         self.forget(*(own for ref, own in refs.items() if ref not in there))
         return {ref: self.tip(refs[ref]) for ref in there}
 

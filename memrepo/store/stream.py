@@ -215,11 +215,7 @@ def verdicts(repo: Repo, commits: Sequence[str]) -> dict[str, str]:
     """Return git's verdict (`%G?`) for each commit that carries a signature."""
     if not commits:
         return {}
-    raw: str = repo.git.log(
-        "--no-walk=unsorted",
-        "--stdin",
-        "--format=%H %G?",
-        istream="".join(f"{commit}\n" for commit in commits),
-    )
+    lines = "".join(f"{commit}\n" for commit in commits)
+    raw: str = repo.git.log("--no-walk=unsorted", "--stdin", "--format=%H %G?", istream=lines)
     pairs = (line.split(" ") for line in raw.splitlines())
     return {commit: letter for commit, letter in pairs if letter != "N"}

@@ -99,19 +99,12 @@ class Lost(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes
 
 
+_NAMES = ("-r", "-z", "--no-renames", "--no-commit-id", "--name-only")
+
+
 def removed_by(repo: Repo, commit: str, layout: Layout) -> list[Lost]:
     """Return the memory files that one commit removed, as they were before it."""
-    raw = repo.git.diff_tree(
-        "-r",
-        "-z",
-        "--no-renames",
-        "--no-commit-id",
-        "--name-only",
-        "--diff-filter=D",
-        commit,
-        "--",
-        layout.area("memories"),
-    )
+    raw = repo.git.diff_tree(*_NAMES, "--diff-filter=D", commit, "--", layout.area("memories"))
     found = ((path, file_at(repo, f"{commit}^", path)) for path in filter(None, raw.split("\0")))
     return [Lost(commit=commit, path=path, data=data) for path, data in found if data is not None]
 
@@ -122,16 +115,8 @@ def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Los
     One walk over history that compares trees below one folder only, whatever removed the file.
     """
     area = layout.area("memories")
-    raw = repo.git.log(
-        "--diff-filter=D",
-        "--no-renames",
-        "--name-only",
-        "-z",
-        "--format=%x00%H",
-        head,
-        "--",
-        area,
-    )
+    options = "--diff-filter=D --no-renames --name-only -z --format=%x00%H".split()
+    raw = repo.git.log(*options, head, "--", area)
     for record in raw.removeprefix("\0").split("\0\0"):
         commit, _, names = record.partition("\0")
         for path in filter(None, names.removeprefix("\n").split("\0")):
@@ -234,18 +219,8 @@ def _elsewhere(repo: Repo, versions: Sequence[Version], layout: Layout, id_: str
 
 def _moved(repo: Repo, entry: Entry, layout: Layout, id_: str, side: str) -> Iterator[str]:
     """Yield files that one commit deleted (or added) and that held this memory."""
-    raw = repo.git.diff_tree(
-        "-r",
-        "-z",
-        "--no-renames",
-        "--name-only",
-        "--no-commit-id",
-        "-m",
-        f"--diff-filter={side}",
-        entry.commit,
-        "--",
-        layout.area("memories"),
-    )
+    where = (entry.commit, "--", layout.area("memories"))
+    raw = repo.git.diff_tree(*_NAMES, "-m", f"--diff-filter={side}", *where)
     paths = [p for p in dict.fromkeys(raw.split("\0")) if p and layout.is_memory(p)]
     at = entry.commit if side == "A" else f"{entry.commit}^"
     for path, data in zip(paths, _data(repo, at, paths), strict=True):

@@ -44,12 +44,7 @@ _STATUS = (
     # The untracked cache goes by this setting: what an option asks it leaves to a new listing.
     "-c",
     "status.showUntrackedFiles=all",
-    "status",
-    "--porcelain",
-    "-z",
-    "--untracked-files=all",
-    "--no-renames",
-    "--ignore-submodules=all",
+    *"status --porcelain -z --untracked-files=all --no-renames --ignore-submodules=all".split(),
 )
 
 
@@ -254,17 +249,9 @@ class WorkTree:
         untracked repository inside this one is a path that ends in a slash.
         """
         tops = sorted({path.split("/", 1)[0] for path in paths})
-        raw = self.repo.light.ask(
-            "status",
-            "--porcelain",
-            "-z",
-            "--untracked-files=all",
-            "--no-renames",
-            f"--ignored={'traditional' if tops else 'no'}",
-            "--ignore-submodules=none",
-            "--",
-            *tops,
-        )
+        words = "status --porcelain -z --untracked-files=all --no-renames".split()
+        words += [f"--ignored={'traditional' if tops else 'no'}", "--ignore-submodules=none"]
+        raw = self.repo.light.ask(*words, "--", *tops)
         return {entry[3:]: entry[:2] for entry in raw.split("\0") if len(entry) > 3}
 
     def edits(self, folder: str) -> Edits:

@@ -8,7 +8,7 @@ import frontmatter
 import pytest
 from driving import done, memories
 
-from memrepo.read.headers import MAX_CHARACTERS, ForeignHandler, read_head
+from memrepo.read.headers import MAX_CHARACTERS, ForeignHeader, read_head
 
 BOMB = "\n".join(
     ["a: &a [x, x, x, x, x, x, x, x]"]
@@ -71,7 +71,8 @@ def test_the_lines_of_keys_and_body_are_those_of_the_file(end: str) -> None:
 
 
 def test_a_foreign_header_is_never_written() -> None:
-    post = frontmatter.loads(text("title: x"), handler=ForeignHandler("a.md"))
+    whole = text("title: x")
+    post = frontmatter.loads(whole, handler=ForeignHeader(whole, "a.md"))
     assert post["title"] == "x"
     with pytest.raises(NotImplementedError):
         frontmatter.dumps(post)

@@ -456,14 +456,6 @@ def test_a_search_says_how_many_archived_memories_match(small_repo: Path) -> Non
 # -- decay and tiers -----------------------------------------------------------------------------
 
 
-def test_statistics_count_what_waits_to_be_pruned(small_repo: Path) -> None:
-    added(small_repo, "The hall is wet.", "--class", "short")
-    found = done(small_repo, "decay", "stats", now=after(days=3))
-    assert found["classes"]["short"] == 1
-    assert found["expired_pending"] >= 1
-    assert sum(found["classes"].values()) == found["memories"]
-
-
 def test_pruning_by_hand_shows_first_and_says_why(small_repo: Path) -> None:
     id_ = added(small_repo, "The hall is wet.", "--class", "short")
     soft = done(small_repo, "decay", "prune", "--soft", "--dry-run", now=after(days=3))
@@ -494,12 +486,6 @@ def test_a_backfill_changes_what_a_program_classified(small_repo: Path) -> None:
     assert memories(small_repo)[of.id].fields["decay"].cls != "checkpoint"
     assert memories(small_repo)[hand].fields["decay"].cls == "session"
     assert done(small_repo, "decay", "backfill")["changes"] == []
-
-
-def test_an_unknown_class_is_refused(small_repo: Path) -> None:
-    answer = memrepo(small_repo, "add", "The hall is wet.", "--class", "forever")
-    assert answer.exit == 2
-    assert "permanent" in answer.error["message"]
 
 
 def test_tiers_show_what_moves_next(small_repo: Path) -> None:

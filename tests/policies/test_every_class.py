@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from memrepo.core.access import NEVER
 from memrepo.core.memory import Decay, Memory
 from memrepo.policies.decay import (
     AUTOMATIC,
@@ -18,10 +17,9 @@ from memrepo.policies.decay import (
     automatic,
     class_of,
     classify,
-    keeping,
     segments,
 )
-from memrepo.policies.rules import REFRESHED, TTLS, DecayRules
+from memrepo.policies.rules import REFRESHED, TTLS
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 S = timedelta(seconds=1)
@@ -71,18 +69,6 @@ def test_what_gives_a_class_and_what_nearly_does(cls: str) -> None:
     given, near = EXAMPLES[cls]
     assert [classify(*said) for said in given] == [cls] * len(given)
     assert classify(*near) != cls
-
-
-@pytest.mark.parametrize("cls", sorted(TTLS))
-def test_a_class_keeps_a_memory_for_its_time_and_not_a_second_more(cls: str) -> None:
-    rules, ttl = DecayRules(), TTLS[cls]
-    of = memory(decay=Decay(cls=cls))
-    assert class_of(of) == cls
-    if ttl is None:
-        assert not keeping(of, NEVER, T0 + timedelta(days=9999), rules).expired
-    else:
-        assert not keeping(of, NEVER, T0 + ttl, rules).expired
-        assert keeping(of, NEVER, T0 + ttl + S, rules).expired
 
 
 def test_an_explicit_class_wins_and_a_summary_has_its_own() -> None:

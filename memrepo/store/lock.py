@@ -1,8 +1,7 @@
-"""Locks that the kernel frees when their process dies, and states in which nothing is written.
+"""Locks that the kernel frees when their process dies, and what must hold before a write.
 
-States of a repository in which nothing may be written, each refused by its name.
-
-Locks that the kernel frees when their process dies: `run` and `write` (docs/git-model.md).
+The locks are `run` and `write` (docs/git-model.md); states of a repository in which nothing may be
+written are refused by name.
 """
 
 from __future__ import annotations
@@ -21,6 +20,25 @@ from memrepo.core.errors import Exit, MemrepoError
 
 if TYPE_CHECKING:
     from memrepo.store.gitenv import Repo
+
+
+def scratch(folder: Path, prefix: str, data: bytes) -> Path:
+    """Write bytes to a new file that only its owner reads, and return its path.
+
+    As `tempfile` does, which takes longer to load than all else that a command needs.
+    """
+    path = folder / f"{prefix}{os.urandom(8).hex()}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as handle:
+            handle.write(data)
+    except BaseException:
+        with suppress(OSError):
+            path.unlink()
+        raise
+    return path
+
 
 _MIDDLE_OF = {
     "MERGE_HEAD": "a merge",

@@ -30,8 +30,8 @@ from memrepo.merge.purging import Edit
 from memrepo.store import quarantine
 from memrepo.store.clone import clone_id
 from memrepo.store.gitenv import user_config
+from memrepo.store.lock import scratch
 from memrepo.store.quarantine import Plan
-from memrepo.store.scratch import scratch
 from memrepo.store.stream import Chain, Commit
 from memrepo.store.travel import RECORDS
 

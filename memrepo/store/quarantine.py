@@ -22,9 +22,8 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.merge.purging import Edit
 from memrepo.store.door import Door
 from memrepo.store.light import FILES, GitFailed
-from memrepo.store.lock import CannotWork, GitAtWork, git_alive
+from memrepo.store.lock import CannotWork, GitAtWork, git_alive, scratch
 from memrepo.store.rewrite import History, Rewriter, Tip
-from memrepo.store.scratch import scratch
 from memrepo.store.travel import RECORDS
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
-from memrepo.store.scratch import scratch
+from memrepo.store.lock import scratch
 
 _WAIT_S = 2.0
 _PAUSE_S = 0.02

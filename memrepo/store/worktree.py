@@ -24,8 +24,7 @@ import msgspec
 
 from memrepo.core.errors import MemrepoError
 from memrepo.store.light import GitFailed
-from memrepo.store.lock import index_lock
-from memrepo.store.scratch import scratch
+from memrepo.store.lock import index_lock, scratch
 from memrepo.store.tree import is_text, read_blob
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from memrepo.core.times import local_day
 from memrepo.purify.intake import Cursor, SourceText, is_mostly_in, lines_of
 from memrepo.purify.sources import SourceRules, kind_of
 from memrepo.store import history, settings
-from memrepo.store.scratch import scratch
+from memrepo.store.lock import scratch
 from memrepo.store.stream import refuse_unsigned
 from memrepo.store.workspace import Unread, Workspace, find_unread, not_followed, read_workspace
 

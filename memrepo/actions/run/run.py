@@ -195,7 +195,7 @@ def _keep(before: Work, at: Work) -> None:
 
         index_of(at, edits=False, passages=True).follow()
     if count >= MANY:
-        from memrepo.actions.run.kept_words import keep_words
+        from memrepo.actions.run.proposal import keep_words
 
         keep_words(at)
 

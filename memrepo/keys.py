@@ -185,8 +185,8 @@ LIFECYCLE: tuple[Key, ...] = (
         name="hot.layers",
         kind="flag",
         default=False,
-        doc="Whether runs write `memory/hygiene.json` and `memory/LAYER.md`, which git ignores"
-        " (classic: true).",
+        doc="Whether runs and sessions write `memory/hygiene.json` and `memory/LAYER.md`, which git"
+        " ignores (classic: true).",
     ),
     Key(name="hot.max_lines", kind="whole", default=200, doc="The host's limit of lines."),
     Key(name="hot.max_bytes", kind="whole", default=24 * 1024, doc="The host's limit of bytes."),

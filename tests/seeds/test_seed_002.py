@@ -381,6 +381,16 @@ def test_a_row_idle(repo: Path) -> None:
     assert bullets(repo) == {}
 
 
+@row("the start of a session counts in the live tracker at once", "classic")
+def test_a_row_session_start(repo: Path) -> None:
+    hot(repo)
+    done(repo, "session", "start", "--id", "t0", now=at(DAY))
+    assert hygiene(repo)["L1accessLog"][key(repo, "boiler")]["sessionsSinceAccess"] == 1
+    done(repo, "show", of(repo, "boiler").id, now=at(DAY + HOUR))
+    done(repo, "session", "end", now=at(DAY + 2 * HOUR))
+    assert hygiene(repo)["L1accessLog"][key(repo, "boiler")]["sessionsSinceAccess"] == 0
+
+
 @row("an access sets the count of idle sessions back to none", "default")
 def test_a_row_reset(repo: Path) -> None:
     hot(repo)

@@ -28,6 +28,7 @@ from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
+from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST
@@ -184,6 +185,7 @@ def _start(first: Work, request: Request) -> Started:
         at = seconds(first.call.now)
         ledger_of(first.store).record([Event(kind=SESSION, at=at, session=id_)], first.call.now)
         (first.store.folder / CURRENT).write_text(f"{at} {id_}\n", encoding="utf-8")
+    noted = () if request.dry_run else _live(first)
     packed, hot, notes, warnings = context(first, request.audience, request.max_tokens)
     return Started(
         session=id_,
@@ -194,7 +196,17 @@ def _start(first: Work, request: Request) -> Started:
         hot=tuple(m.id for m in hot),
         notes=tuple(m.id for m in notes),
         warnings=tuple(warnings),
+        notices=noted,
     )
+
+
+def _live(work: Work) -> tuple[Problem, ...]:
+    """Write the tracker and the layers where the configuration asks for them: a session counts."""
+    if not work.config.get("hot.layers"):
+        return ()
+    from memrepo.actions.exchange.export import write_layers
+
+    return write_layers(work)
 
 
 def _id(work: Work, request: Request) -> str:
@@ -312,7 +324,7 @@ def _end(first: Work, request: Request) -> Ended:
     tip = ledger_of(first.store).flush(first.call.now)
     with suppress(FileNotFoundError):
         (first.store.folder / CURRENT).unlink()
-    return Ended(ledger=tip)
+    return Ended(ledger=tip, notices=_live(first))
 
 
 def _refresh(first: Work, request: Request) -> Refreshed:
@@ -341,7 +353,7 @@ def _refresh(first: Work, request: Request) -> Refreshed:
             "moves": tuple(told),
             "candidates": promotions(found),
             "retrospects": tuple(dict.fromkeys(map(str, moved.values()))),
-            "notices": wrote.notices,
+            "notices": (*wrote.notices, *begun["notices"]),
         }
     )
 

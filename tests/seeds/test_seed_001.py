@@ -26,7 +26,7 @@ def at(span: timedelta) -> str:
 
 
 def test_the_table_is_whole() -> None:
-    assert_each_row_has_an_end(sys.modules[__name__], 36)
+    assert_each_row_has_an_end(sys.modules[__name__], 41)
 
 
 BODY = """\
@@ -493,3 +493,13 @@ def test_a_row_created_later(repo: Path, tmp_path: Path) -> None:
 @row("everything is files: nothing but the folder is needed", "default")
 def test_a_row_files(repo: Path) -> None:
     assert any(name.startswith("memories/notes/") for name in files(repo))
+
+
+@row("among gists a tag answers before the words of the text", "default")
+def test_a_row_tags_first(layers: Path) -> None:
+    text = "The yard wants cash for the crane, and the crane is old. The yard has two cranes."
+    argv = ("--type", "note", "--title", "Yard", "--tag", "yard", "--tag", "crane")
+    done(layers, "add", text, *argv, now=at(12 * DAY))
+    done(layers, "run", now=at(20 * DAY))
+    (hit,) = layered(layers, "yard", "crane")["hits"]
+    assert (hit["tier"], hit["title"]) == ("gist", "Yard")

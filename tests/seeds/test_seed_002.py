@@ -33,7 +33,7 @@ FACTS = {
 
 
 def test_the_table_is_whole() -> None:
-    assert_each_row_has_an_end(sys.modules[__name__], 48)
+    assert_each_row_has_an_end(sys.modules[__name__], 56)
 
 
 def at(span: timedelta) -> str:
@@ -698,3 +698,18 @@ def test_a_row_daily(repo: Path) -> None:
 
 
 DAILY = Path(__file__).resolve().parents[2] / "templates" / "repo" / "daily-log.md"
+
+
+@row("a directive shows the state of the memory on demand", "default")
+def test_a_row_health_directive(repo: Path) -> None:
+    found = ask(repo, "How are you? [[memory_health]]")
+    assert found["health"]["files"] == len(FACTS)
+    assert memrepo(repo, "directives", "../said.txt", as_json=False).out.count("Memory Health") == 1
+
+
+@row("what is purged is in no live file either", "classic")
+def test_a_row_purged(repo: Path) -> None:
+    run(repo, HOUR)
+    assert "rye bread" in (repo / "memory" / "preferences.md").read_text()
+    assert memrepo(repo, "purge", of(repo, "rye").id, now=at(2 * HOUR)).exit in (0, 1)
+    assert "rye bread" not in (repo / "memory" / "preferences.md").read_text()

@@ -50,6 +50,8 @@ class Importance(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...]
     keywords: tuple[str, ...]
     points: tuple[Point, ...]
+    rule: str
+    """sum: the points add up; levels: the strongest reason decides the level; off: none counts."""
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,7 +143,8 @@ def threads_around(work: Work, state: State, memory: Memory) -> list[str]:
 
 
 def _importance(work: Work, memory: Memory) -> Importance:
-    scored = importance_of(memory, work.config.lexicon)
+    lexicon = work.config.lexicon
+    scored = importance_of(memory, lexicon)
     found = scored.importance
     return Importance(
         score=found.score,
@@ -149,6 +152,7 @@ def _importance(work: Work, memory: Memory) -> Importance:
         reasons=tuple(found.reasons),
         keywords=tuple(found.keywords),
         points=scored.points,
+        rule=lexicon.rule,
     )
 
 

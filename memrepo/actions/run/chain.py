@@ -85,7 +85,8 @@ def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
     reworded = _updated(steps, "reword")
     notes = {id_ for id_ in reworded if id_ in state.memories and state.memories[id_].is_note}
     changes = [change for step in steps if step.op != "restore" for change in step.changes]
-    new = [c.memory for c in changes if isinstance(c, Create) and c.memory.type != "summary"]
+    made = [change.memory for change in changes if isinstance(change, Create)]
+    new = [memory for memory in made if memory.type not in ("summary", "chunk")]
     ops = [step.op for step in steps]
     summarised = _updated(steps, "compress")
     return {

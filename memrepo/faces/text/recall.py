@@ -242,9 +242,11 @@ def _importance(found: showing.Importance) -> Iterator[str]:
     from memrepo.policies.importance import BASE
 
     yield f"{'importance:':<15}{found.score:.2f}, {found.level}"
-    if found.level != "trivial":
+    adds = found.rule == "sum"
+    if adds and found.level != "trivial":
         yield f"  {BASE:+.2f}  every text that says something"
-    yield from (f"  {p.weight:+.2f}  {p.code}: {visible(p.words)}" for p in found.points)
+    for point in found.points:
+        yield f"  {f'{point.weight:+.2f}  ' if adds else ''}{point.code}: {visible(point.words)}"
     if found.keywords:
         yield f"{'keywords:':<15}{', '.join(map(visible, found.keywords))}"
 

@@ -695,6 +695,17 @@ def test_a_row_runtime(mine: Path) -> None:
     assert b"Larvik" in files(runtime)["purified-claims.jsonl"] != first
 
 
+@row("artifacts in a workspace that is the repository are none of its files", "classic")
+def test_a_row_runtime_ignored(tmp_path: Path) -> None:
+    repo = write(tmp_path / "repo", {"MEMORY.md": HOUSE["MEMORY.md"]})
+    done(tmp_path, "init", "repo")
+    git(repo, "config", "memrepo.telemetry.preset", "openclaw")
+    git(repo, "config", "memrepo.telemetry.dir", str(tmp_path / "telemetry"))
+    done(repo, "run")
+    assert sorted(files(repo / "runtime")) == sorted(EIGHT)
+    assert "runtime" not in git(repo, "status", "--porcelain")
+
+
 @row("three views are always there, two on the personal profile only", "default")
 def test_a_row_views(ran: Path, business: Path) -> None:
     always = {"LTMEMORY.md", "PLAYBOOKS.md", "EPISODES.md"}
@@ -933,6 +944,23 @@ def test_a_row_dry_run(mine: Path) -> None:
     before = files(mine)
     assert done(mine, "run", "--dry-run")["status"] == "dry-run"
     assert files(mine) == before
+
+
+@row(
+    "every line that is not promoted is stored as a candidate",
+    "documented",
+    "judges.md",
+    "Differences from memory-purifier",
+    "A shelf bounds what is judged",
+)
+def test_a_row_shelf(tmp_path: Path) -> None:
+    said = [f"- Berth {n} at pier {n % 7} belongs to the yard of Brandt." for n in range(60)]
+    more = {"berths.md": ("# Berths\n\n" + "\n".join(said) + "\n").encode()}
+    repo = house(tmp_path, more=more)
+    done(repo, "config", "set", "run.shelf", "small")
+    assert done(repo, "run")["counts"]["left"] > 30
+    found = done(repo, "search", "berth", "53", "pier", "--no-touch")
+    assert "Berth 53" in str(found["hits"]) + str(found["passages"])
 
 
 # -- what becomes of whole runs --------------------------------------------------------------------

@@ -713,3 +713,16 @@ def test_a_row_purged(repo: Path) -> None:
     assert "rye bread" in (repo / "memory" / "preferences.md").read_text()
     assert memrepo(repo, "purge", of(repo, "rye").id, now=at(2 * HOUR)).exit in (0, 1)
     assert "rye bread" not in (repo / "memory" / "preferences.md").read_text()
+
+
+@row("layers are never written into a folder that runs read", "classic")
+def test_a_row_workspace(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    (repo / "memory").mkdir(parents=True)
+    (repo / "memory" / "boats.md").write_text("# Boats\n\n- The keel of the Solveig is of lead.\n")
+    done(tmp_path, "init", "repo")
+    classic(repo)
+    done(repo, "run", now=at(HOUR))
+    assert any("keel" in m.body for m in memories(repo).values())
+    assert sorted(p.name for p in (repo / "memory").iterdir()) == ["boats.md", "hygiene.json"]
+    assert done(repo, "run", now=at(2 * HOUR))["counts"].get("memories_new", 0) == 0

@@ -31,7 +31,9 @@ from memrepo.core.state import State
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.hotcache import nominated
 from memrepo.store import history, telemetry
+from memrepo.store.birth import append_local
 from memrepo.store.ledger import ledger_of
+from memrepo.store.settings import workspace
 from memrepo.views.artifacts import Exported, Terms, artifacts
 from memrepo.views.bundles import Limits, jsonl, layer_pages, okf, openclaw_files
 from memrepo.views.hygiene import (
@@ -146,6 +148,11 @@ def write_runtime(work: Work, folder: Path) -> tuple[Problem, ...]:
     try:
         made = _artifacts(work, Request(format="artifacts", dir=str(folder)), work.tree.state())
         place(folder, made.files)
+        root = work.store.root.resolve()
+        if folder.resolve().is_relative_to(root):
+            names = (folder.resolve() / name for name in made.files)
+            lines = [f"/{path.relative_to(root).as_posix()}" for path in names]
+            append_local(work.store.repo, "exclude", lines)
     except (MemrepoError, OSError) as error:
         return (_unwritten(folder, str(getattr(error, "message", error))),)
     return ()
@@ -154,23 +161,25 @@ def write_runtime(work: Work, folder: Path) -> tuple[Problem, ...]:
 def write_layers(work: Work) -> tuple[Problem, ...]:
     """Write `memory/hygiene.json` and `memory/LAYER.md` into the work tree, where git ignores them.
 
-    They follow from memories and ledger, so nobody edits them. A file of somebody else stays.
+    They follow from memories and ledger, so nobody edits them. A file of somebody else stays. Where
+    the folder is the workspace too, only the tracker is written: layers would be read as sources.
     """
-    from memrepo.store.birth import append_local
-
     state, root, prefix = work.tree.state(), work.store.root, work.tree.layout.prefix
     hygiene = _hygiene(work, Request(format="hygiene", dir="memory"), state)
-    pages = {path: stamped("layer", text) for path, text in layer_pages(state).items()}
+    read = workspace(work.store.repo)
+    is_read = read is not None and read.resolve() == root.resolve()
+    layers = {} if is_read else layer_pages(state)
+    pages = {path: stamped("layer", text) for path, text in layers.items()}
     found: list[Problem] = []
-    append_local(work.store.repo, "exclude", [f"/{prefix}memory/*.md", f"/{prefix}memory/*.json"])
     for path in sorted((root / prefix / "memory").glob("*.md")):
         name = path.relative_to(root / prefix).as_posix()
-        if standing_of("layer", path.read_bytes()) == "foreign":
+        if is_read or standing_of("layer", path.read_bytes()) == "foreign":
             if pages.pop(name, None) is not None:
                 found.append(_unwritten(path, "holds somebody else's text"))
         elif name not in pages:
             path.unlink()
     pages |= {f"memory/{name}": data for name, data in hygiene.files.items()}
+    append_local(work.store.repo, "exclude", [f"/{prefix}{name}" for name in pages])
     for name, data in pages.items():
         try:
             telemetry.put(root / prefix / name, data.decode(), within=root)

@@ -1,17 +1,10 @@
-"""The formats that `memrepo import` reads, by name; one of ours is a module and a line here.
-
-Another package adds one by an entry point of the group `memrepo.formats` that names a
-`memrepo.formats.records.Format`; the entry's name is the format's.
-"""
+"""The formats that `memrepo import` reads, by name; a new one is a module and a line here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 
-from memrepo.core.errors import Exit, MemrepoError
 from memrepo.formats import (
     claude_code,
     hybrid,
@@ -26,9 +19,6 @@ from memrepo.formats import (
 )
 from memrepo.formats.pages import is_markdown
 from memrepo.formats.records import Format
-
-GROUP = "memrepo.formats"
-"""The group of entry points under which other packages add formats."""
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
@@ -87,35 +77,3 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     }
 )
 """Our own formats."""
-
-
-class BrokenFormat(MemrepoError):
-    """An entry point that another package declares is no format, or takes a name that is taken."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, point: EntryPoint, what: str) -> None:
-        package = point.dist.name if point.dist is not None else "a package"
-        super().__init__(
-            f"{package}: entry point {GROUP} {point.name!r} ({point.value}): {what}",
-            fix=f"mend or uninstall {package}",
-        )
-
-
-@cache
-def formats() -> Mapping[str, Format]:
-    """Return our formats, then those that other packages add, by name; raises BrokenFormat."""
-    found = dict(FORMATS)
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        try:
-            added = point.load()
-        except Exception as error:
-            raise BrokenFormat(point, f"{type(error).__name__}: {error}") from error
-        if not isinstance(added, Format):
-            raise BrokenFormat(point, f"found {type(added).__name__}, expected a Format")
-        if point.name != added.name or point.name in found:
-            raise BrokenFormat(
-                point, f"its format is called {added.name!r}: taken, or another name"
-            )
-        found[point.name] = added
-    return MappingProxyType(found)

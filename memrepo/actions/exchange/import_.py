@@ -27,7 +27,7 @@ from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.formats.plan import Terms, take
 from memrepo.formats.records import Format
-from memrepo.formats.registry import FORMATS, formats
+from memrepo.formats.registry import FORMATS
 from memrepo.purify.imported_counts import Counts, read_hygiene, read_refcount
 from memrepo.purify.imported_memories import READ, Imported, Offer, import_artifacts
 from memrepo.purify.lineage import CLAIMS
@@ -149,16 +149,12 @@ def _bring(work: Work, where: Path, request: Request) -> Brought:
     """Import a folder or file of another program's format."""
     work.require_writable()
     work.store.refuse_unfit()
-    known = formats()
-    if request.format not in known:
+    if request.format not in FORMATS:
         raise UsageError(
             f"import {request.format}: invalid choice, there is no such format",
-            fix=(
-                f"name one of {', '.join((ARTIFACTS, *known, *TRACKERS))}; other packages"
-                " add formats by entry points"
-            ),
+            fix=f"name one of {', '.join((ARTIFACTS, *FORMATS, *TRACKERS))}",
         )
-    format_ = known[request.format]
+    format_ = FORMATS[request.format]
     if not os.path.lexists(where):
         raise NothingToImport(where, format_)
     files, unread = read_folder(where, format_.wants)

@@ -18,7 +18,6 @@ from memrepo.core.changes import Op
 from memrepo.core.errors import Exit
 from memrepo.core.layout import CONFIG_NAME
 from memrepo.faces.cli.parser import COMMANDS, Parser, add_globals, command_parser
-from memrepo.formats.registry import GROUP
 
 PAGES = docs_parts.pages()
 GENERATED = [p for p in PAGES if docs_parts.PART.search(p.read_text(encoding="utf-8"))]
@@ -144,7 +143,7 @@ def test_every_configuration_key_is_listed() -> None:
 def test_every_setting_of_a_clone_is_listed() -> None:
     source = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "memrepo").rglob("*.py"))
     keys = set(re.findall(r'^[A-Z_]+ = "(memrepo\.[a-z]+)"$', source, re.MULTILINE))
-    keys -= {CONFIG_NAME, GROUP}
+    keys -= {CONFIG_NAME}
     assert "memrepo.workspace" in keys
     listed = cells(section(text("docs/configuration.md"), "## Settings of one clone"))
     assert {k for k in listed if k.startswith("memrepo.")} == keys

@@ -7,9 +7,9 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from driving import LATER, done, files, git, memories, memrepo, standing
+from driving import LATER, done, files, memories, memrepo, standing
+from lineage_contract import check_artifacts, has_errors
 
-from memrepo.checks.artifacts import check_artifacts, has_errors
 from memrepo.purify import lineage
 
 
@@ -126,40 +126,6 @@ def test_lines_end_at_line_feeds_for_any_reader(ugly_repo: Path, tmp_path: Path)
         data = path.read_bytes()
         assert b"\\u2028" in data
         assert [json.loads(line) for line in data.decode().splitlines()]
-
-
-def break_(repo: Path) -> str:
-    """Leave a claim whose text is a blank title; return its path."""
-    claim = next(m for m in memories(repo).values() if not m.is_note)
-    text = f'---\nid: {claim.id}\ntype: fact\ntitle: "  "\n---\n'
-    (repo / claim.path).write_text(text, encoding="utf-8")
-    git(repo, "commit", "-qam", "by hand", "--no-verify")
-    return claim.path
-
-
-@pytest.mark.parametrize("option", ["--force", "--dry-run"])
-def test_artifacts_that_the_purifier_would_refuse_are_not_written(
-    small_repo: Path, tmp_path: Path, option: str
-) -> None:
-    break_(small_repo)
-    answer = memrepo(small_repo, "export", "artifacts", tmp_path / "out", option)
-    assert answer.exit == 1
-    assert "would hold 1 error; nothing was written" in answer.error["message"]
-    assert "claim-text" in answer.error["message"]
-    assert not (tmp_path / "out").exists()
-    assert done(small_repo, "export", "jsonl", tmp_path / "jsonl")["files"]
-
-
-def test_warnings_of_artifacts_are_told_and_do_not_stop_them(
-    small_repo: Path, tmp_path: Path
-) -> None:
-    git(small_repo, "rm", "-qr", "views")
-    git(small_repo, "commit", "-qm", "by hand", "--no-verify")
-    answer = done(small_repo, "export", "artifacts", tmp_path / "out")
-    assert {p["rule"] for p in answer["warnings"]} == {"view-missing"}
-    assert (tmp_path / "out" / lineage.CLAIMS).is_file()
-    other = done(small_repo, "export", "artifacts", tmp_path / "b", "--profile", "business")
-    assert other["warnings"] == []
 
 
 def test_an_openclaw_workspace_is_read_back(small_repo: Path, tmp_path: Path) -> None:

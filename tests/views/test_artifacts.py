@@ -9,9 +9,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from lineage_contract import check_artifacts, has_errors
 from msgspec.structs import replace
 
-from memrepo.checks.artifacts import check_artifacts, has_errors
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Link, Memory, Retired, Source, Stamp

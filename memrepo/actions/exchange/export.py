@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
@@ -20,12 +20,10 @@ from memrepo.actions.recall.when import (
 from memrepo.actions.request import At, ValidAt, option
 from memrepo.actions.run.derived import hot_rules
 from memrepo.actions.work import Work
-from memrepo.checks.artifacts import check_artifacts, has_errors
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import MemrepoError
 from memrepo.core.judge import Profile
 from memrepo.core.layout import stamped, standing_of
 from memrepo.core.memory import STATUSES
-from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.tombstones import tombstones_in
@@ -48,22 +46,6 @@ from memrepo.views.hygiene import (
 from memrepo.views.promotions import promotions, report
 
 PROFILES = ("personal", "business")
-_NAMED = 5
-
-
-class ArtifactsRefused(MemrepoError):
-    """What would be exported breaks a rule by which the purifier validates its own files."""
-
-    exit_code = Exit.NO
-
-    def __init__(self, found: Sequence[Problem]) -> None:
-        more = f"\nand {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        named = "\n".join(str(p) for p in found[:_NAMED])
-        count = counted(len(found), "error", "errors")
-        super().__init__(
-            f"the artifacts would hold {count}; nothing was written\n{named}{more}",
-            fix="mend the memories they come from (`memrepo search`, `memrepo edit`)",
-        )
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -233,17 +215,7 @@ def _artifacts(work: Work, request: Request, state: State) -> Exported:
         now=work.call.now,
         aliases=config.get("entities.aliases"),
     )
-    made = artifacts(state, terms)
-    views = _views(state) if terms.profile == config.profile else None
-    found = check_artifacts(made.files, terms.profile, views)
-    if has_errors(found):
-        raise ArtifactsRefused([p for p in found if p.severity == "error"])
-    return replace(made, problems=(*made.problems, *found))
-
-
-def _views(state: State) -> dict[str, bytes]:
-    area = state.layout.area("views")
-    return {p.removeprefix(area): state.files[p] for p in state.files if p.startswith(area)}
+    return artifacts(state, terms)
 
 
 def _jsonl(work: Work, request: Request, state: State) -> Exported:

@@ -1,8 +1,4 @@
-"""Validation of memory-purifier's files, from its contract; an error would block its publish.
-
-Lineage: memory-purifier, validate_outputs. Deliberate differences: malformed types are findings,
-never exceptions; the shape of a record is checked too, key by key.
-"""
+"""What memory-purifier's own validation asks of its files: exports are held against it."""
 
 from __future__ import annotations
 

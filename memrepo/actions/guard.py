@@ -64,13 +64,13 @@ def refuse_new_secrets(store: Repository, base: str, commits: Iterable[Commit]) 
     """Raise SecretInText where a commit's files hold a secret that the tree of `base` does not."""
     for commit in commits:
         for path, data in commit.effect.files.items():
-            if data is not None and next(secrets_of(data), None):
+            if data is not None and next(secrets_of(path, data), None):
                 _refuse_new(store, base, path, data)
 
 
 def _refuse_new(store: Repository, base: str, path: str, data: bytes) -> None:
     before = store.snapshot(base).state() if base else None
-    for secret, value in secrets_of(data):
+    for secret, value in secrets_of(path, data):
         if before is None or not _was_there(before, path, value):
             raise SecretInText(
                 secret.kind,

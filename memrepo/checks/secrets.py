@@ -47,6 +47,7 @@ EDITED = Rule(
 RULES = (SECRET, NUMBERS, REJECTED, STONE, EDITED)
 ALLOW = regex(r"memrepo:allow-secret\b|pragma: allowlist secret\b")
 MAX_SCANNED = 4 << 20
+_SHORT_ID = regex(r"[0-9a-f]{6,16}")
 _NOISY = regex(
     r"(?P<UUID>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b)"
     r"|(?P<address>(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.]))"
@@ -72,7 +73,7 @@ def find(scene: Scene) -> Iterator[Problem]:
 
 def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
     """Name each secret of a file that its line does not allow."""
-    for secret, _ in secrets_of(data):
+    for secret, _ in secrets_of(path, data):
         yield SECRET.found(
             path,
             f"found a secret ({secret.kind})",
@@ -83,8 +84,11 @@ def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
         )
 
 
-def secrets_of(data: bytes) -> Iterator[tuple[Secret, str]]:
-    """Yield each secret of a file that its line does not allow, and its value."""
+def secrets_of(path: str, data: bytes) -> Iterator[tuple[Secret, str]]:
+    """Yield each secret of a file that its line does not allow, and its value.
+
+    A view ends a line with the short id of its memory, which is no password whatever the heading.
+    """
     if len(data) > MAX_SCANNED or b"\0" in data[:8000] or is_clean(data):
         return
     text = data.decode("utf-8", "replace")
@@ -92,7 +96,9 @@ def secrets_of(data: bytes) -> Iterator[tuple[Secret, str]]:
     for secret in find_secrets(text):
         lines = lines or text.split("\n")
         value = text[secret.start : secret.end]
-        if not ALLOW.search(lines[secret.line - 1]):
+        line = lines[secret.line - 1]
+        short_id = "/views/" in f"/{path}" and _SHORT_ID.fullmatch(value)
+        if not (ALLOW.search(line) or (short_id and line.endswith(f"`{value}`"))):
             yield secret, value
 
 

@@ -264,7 +264,8 @@ def _words() -> _Words:
     plain = _any(word for word in every if word[0] != "*" and not _is_wide(word))
     ending = _any(word[1:] for word in every if word[0] == "*" and not _is_wide(word))
     wide = _any(word.lstrip("*") for word in every if _is_wide(word))
-    bounded = rf"(?:(?<![^\W_])(?:{plain})|(?:{ending}))(?:s|en)?\d{{0,2}}(?![^\W_]|_\w)"
+    brand = r"(?<!\b1)"  # 1Password is a program, and what stands behind its name is no password
+    bounded = rf"(?:(?<![^\W_])(?:{plain})|{brand}(?:{ending}))(?:s|en)?\d{{0,2}}(?![^\W_]|_\w)"
     joins = _any(word for word in table["is"] if not _is_wide(word))
     wide_joins = _any(word for word in table["is"] if _is_wide(word))
     scope = (

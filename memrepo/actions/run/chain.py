@@ -5,7 +5,7 @@ What the chain holds is counted and put in words here too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,6 +21,8 @@ from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.judge import Judge, Usage
 from memrepo.core.messages import SUBJECT_LENGTH, counted, counted_as
+from memrepo.core.problems import Problem
+from memrepo.core.secrets import redact
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.purify.holds import Parted, on_record
@@ -225,6 +227,10 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
         Steps are taken out of the list as they are finished: a first run has no room for its
         memories twice, and whoever calls holds no step beside the list.
         """
+        problems = tuple(_redact(steps))
+        purified = replace(purified, problems=(*purified.problems, *problems))
+        notices = self.work.store.notices
+        notices += (problem for problem in problems if problem not in notices)
         changes = (change for step in steps for change in step.changes)
         # The state with all its files goes before they are written: a first run holds much.
         pages = derived_files(self.work, apply(self.state, changes))
@@ -310,6 +316,36 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
             quarantined=purified.quarantined,
             receipt=purified.receipt,
         )
+
+
+def _redact(steps: list[Step]) -> Iterator[Problem]:
+    """Replace what looks like a secret in new memories as they will be shown, below their context.
+
+    The sources were redacted as they were taken in, but a thought that is laid out anew may put a
+    value behind another word. A run that was refused for it would be refused every night.
+    """
+    for at, step in enumerate(steps):
+        changes = list(step.changes)
+        for place, change in enumerate(changes):
+            if not isinstance(change, Create):
+                continue
+            memory = change.memory
+            shown, secrets = redact(f"### {memory.fields.get('context', '')}\n\n- {memory.body}")
+            if not secrets:
+                continue
+            body = shown.partition("\n\n- ")[2]
+            folder = memory.path.rpartition("/")[0]  # the words of a name are those of the text
+            path = f"{folder}/redacted-{memory.id[4:10]}.md"
+            changes[place] = Create(memory=replace(memory.with_fields({}, body), path=path))
+            kinds = ", ".join(sorted({secret.kind for secret in secrets}))
+            yield Problem(
+                path=path,
+                rule="source-secret-redacted",
+                message=f"found a secret ({kinds}): the memory holds a placeholder instead",
+                fix="remove the secret from the workspace too",
+                severity="warning",
+            )
+        steps[at] = replace(step, changes=tuple(changes))
 
 
 def _stamped(step: Step, run: str) -> Step:

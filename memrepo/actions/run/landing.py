@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from memrepo.actions.guard import refuse_new_secrets, refuse_rejected, refuse_secret
 from memrepo.core.changes import Plan, Step
 from memrepo.core.messages import MAX_STEPS, Context, message
+from memrepo.core.secrets import redact
 from memrepo.core.state import State, play
 from memrepo.store.repo import BranchMoved, Repository
 from memrepo.store.stream import RUN, Chain, Commit
@@ -69,14 +70,14 @@ def prepare(
     """
     effects, after = play(state, plan)
     commits = [
-        Commit(message=message(step, context, state, after), effect=effect)
+        Commit(message=redact(message(step, context, state, after))[0], effect=effect)
         for step, effect in zip(plan.steps, effects, strict=True)
     ]
     said = ""
     if merge:
         lines = [commit.message.partition("\n")[0] for commit in commits]
         joined = replace(context, lines=listed_steps(lines))
-        said = message(merge, _with(joined, Cost=cost, Access=access))
+        said = redact(message(merge, _with(joined, Cost=cost, Access=access)))[0]
     made = chain(store, state, after, commits, base=plan.base, now=now, merge=said, author=author)
     return Landing(chain=made, state=after)
 

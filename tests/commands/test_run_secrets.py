@@ -1,0 +1,40 @@
+"""A run whose memories, laid out below their headings, look like a secret: it lands without it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from driving import done, git
+
+
+def _run(tmp_path: Path, text: str) -> tuple[Path, dict[str, Any]]:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "MEMORY.md").write_text(text, encoding="utf-8")
+    done(tmp_path, "init", "repo", "--from", "notes")
+    repo = tmp_path / "repo"
+    run = done(repo, "run")["run"]
+    return repo, json.loads(next((repo / "runs").glob(f"*/{run}.json")).read_text())
+
+
+def test_the_name_of_a_program_labels_no_password_in_views(tmp_path: Path) -> None:
+    repo, _ = _run(
+        tmp_path,
+        "# House\n\n## 1password\n\n- Bea prefers `op run` to values on disk\n"
+        "\n## Passwords\n\n- Bea wants every one of them changed in spring\n",
+    )
+    assert "op run" in git(repo, "grep", "op run", "--", "memories")
+    assert "changed in spring" in git(repo, "grep", "changed in spring", "--", "views")
+
+
+def test_a_value_that_only_its_heading_names_is_replaced_and_reported(tmp_path: Path) -> None:
+    rows = "\n".join(f"- Router {n} stands in the room with number {n + 100}" for n in range(60))
+    repo, said = _run(tmp_path, f"# House\n\n## Passwords\n\n{rows}\n- `Xh7kw9qqR`\n")
+    [warning] = said["warnings"]
+    assert warning["message"] == (
+        "found a secret (password): the memory holds a placeholder instead"
+    )
+    assert "[redacted:password]" in git(repo, "grep", "redacted", "--", "memories")
+    assert git(repo, "log", "--all", "-S", "Xh7kw9qqR", "--format=%H", "--", "memories") == ""
+    assert "xh7kw9qqr" not in git(repo, "ls-files")

@@ -13,6 +13,52 @@ from memrepo.purify import lineage
 from memrepo.purify.jsonl import Line, mappings, read_lines, read_object, texts
 from memrepo.purify.routes import PERSONAL_HOMES, affinity, route
 
+CLAIM_FIELDS = (
+    "id",
+    "sourceClusterId",
+    "type",
+    "status",
+    "text",
+    "subject",
+    "predicate",
+    "object",
+    "primaryHome",
+    "secondaryTags",
+    "profileScope",
+    "scores",
+    "provenance",
+    "crossSurfaceSupport",
+    "contradictions",
+    "contradictionClusterId",
+    "supersedes",
+    "supersededBy",
+    "freshnessPosture",
+    "confidencePosture",
+    "rationale",
+    "routeRationale",
+    "duplicateDisposition",
+    "duplicateTargetClaimId",
+    "duplicateReason",
+    "normalizationSignature",
+    "routeValidationState",
+    "routeAffinityScore",
+    "routeSuggestedHome",
+    "updatedInRunId",
+    "updatedAt",
+    "updatedAt_utc",
+    "timezone",
+)
+OPTIONAL_CLAIM_FIELDS = ("retirementReasons",)
+RUN_STATUSES = (
+    "ok",
+    "skipped",
+    "skipped_superseded",
+    "partial_failure",
+    "failed",
+    "upgrade_required",
+)
+DIGEST_LIMIT = 500
+
 
 class _Claim(msgspec.Struct, frozen=True):
     """One record under test, with the others by id."""
@@ -62,11 +108,11 @@ def _id(claim: _Claim) -> Iterator[Problem]:
 
 
 def _shape(claim: _Claim) -> Iterator[Problem]:
-    absent = [key for key in lineage.CLAIM_FIELDS if key not in claim.record]
+    absent = [key for key in CLAIM_FIELDS if key not in claim.record]
     if absent:
         said = f"found no {', '.join(absent)}, expected 33 fields"
         yield claim.problem("claim-fields", absent[0], said, "add them, null where unknown")
-    known = {*lineage.CLAIM_FIELDS, *lineage.OPTIONAL_CLAIM_FIELDS}
+    known = {*CLAIM_FIELDS, *OPTIONAL_CLAIM_FIELDS}
     foreign = [key for key in claim.record if key not in known]
     if foreign:
         said = f"found the field {foreign[0]!r}, which the format does not have"
@@ -112,7 +158,7 @@ def _text(claim: _Claim) -> Iterator[Problem]:
     text = claim.record.get("text")
     if not isinstance(text, str) or not text.strip():
         yield claim.problem("claim-text", "text", "found no text, expected one", "add it")
-    elif claim.record.get("type") == "episode" and len(text) > lineage.DIGEST_LIMIT:
+    elif claim.record.get("type") == "episode" and len(text) > DIGEST_LIMIT:
         said = f"found an episode of {len(text)} characters, expected at most 500"
         yield claim.problem("claim-long-episode", "text", said, "shorten it", soft=True)
     if claim.record.get("primaryHome") in texts(claim.record.get("secondaryTags")):
@@ -278,7 +324,7 @@ def _manifest(files: Mapping[str, bytes]) -> list[Problem]:
         if key not in page
     ]
     for key, words, rule in (
-        ("status", lineage.RUN_STATUSES, "published-status"),
+        ("status", RUN_STATUSES, "published-status"),
         ("profileScope", lineage.PROFILES, "published-profile"),
     ):
         value = page.get(key)

@@ -26,42 +26,6 @@ LOGIC_VERSION = "1.6.0"
 MANIFEST_SCHEMA = "1"
 ARTIFACT_SCHEMA = "1"
 
-CLAIM_FIELDS = (
-    "id",
-    "sourceClusterId",
-    "type",
-    "status",
-    "text",
-    "subject",
-    "predicate",
-    "object",
-    "primaryHome",
-    "secondaryTags",
-    "profileScope",
-    "scores",
-    "provenance",
-    "crossSurfaceSupport",
-    "contradictions",
-    "contradictionClusterId",
-    "supersedes",
-    "supersededBy",
-    "freshnessPosture",
-    "confidencePosture",
-    "rationale",
-    "routeRationale",
-    "duplicateDisposition",
-    "duplicateTargetClaimId",
-    "duplicateReason",
-    "normalizationSignature",
-    "routeValidationState",
-    "routeAffinityScore",
-    "routeSuggestedHome",
-    "updatedInRunId",
-    "updatedAt",
-    "updatedAt_utc",
-    "timezone",
-)
-OPTIONAL_CLAIM_FIELDS = ("retirementReasons",)
 CLAIM_STATUSES = (
     "resolved",
     "contested",
@@ -72,17 +36,8 @@ CLAIM_STATUSES = (
     "probable_duplicate",
 )
 INACTIVE = ("superseded", "stale", "retire_candidate")
-RUN_STATUSES = (
-    "ok",
-    "skipped",
-    "skipped_superseded",
-    "partial_failure",
-    "failed",
-    "upgrade_required",
-)
 PROFILES = ("business", "personal", "shared")
 RELATIONS = ("contested", "stale", "superseded")
-DIGEST_LIMIT = 500
 
 _AXES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {

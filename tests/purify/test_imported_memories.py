@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lineage_contract import CLAIM_FIELDS
 
 from memrepo.core import codec
 from memrepo.core.changes import Create, Update, Write
@@ -24,7 +25,7 @@ SOURCE = b"# Memory\n\n- Vera keeps the greenhouse at 14 degrees in winter.\n- H
 
 
 def claim(digit: str, **more: Any) -> dict[str, Any]:
-    record: dict[str, Any] = dict.fromkeys(lineage.CLAIM_FIELDS)
+    record: dict[str, Any] = dict.fromkeys(CLAIM_FIELDS)
     record |= {
         "id": f"cl-{digit * 16}",
         "type": "fact",
@@ -439,7 +440,7 @@ JSON = st.recursive(
 
 
 @settings(max_examples=80)
-@given(st.dictionaries(st.sampled_from([*lineage.CLAIM_FIELDS, "retirementReasons"]), JSON))
+@given(st.dictionaries(st.sampled_from([*CLAIM_FIELDS, "retirementReasons"]), JSON))
 def test_any_json_is_taken_in_or_named(more: dict[str, Any]) -> None:
     found = import_artifacts(EMPTY, offer(claim("1", **more), claim("2")))
     after(found)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from memrepo.actions.lifecycle import tiers as tiering
 
 _WIDTH = 46
-_HEIGHTS = "▁▂▃▄▅▆▇█"
 
 _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳", "cold": "❄️"}
 

@@ -34,7 +34,7 @@ from memrepo.views.report import from_json, one_line
 from memrepo.views.review import SUMMARIES
 from memrepo.views.review_page import cards_of
 
-_WIDTH, _NARROW, _HEIGHT, _LEFT, _FOOT = 640, 320, 180, 44, 24
+_WIDTH, _HEIGHT = 640, 180
 _MOST = 12
 """Neighbours that are drawn; the list has them all."""
 _LABEL = 28

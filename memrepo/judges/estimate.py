@@ -47,12 +47,14 @@ from memrepo.purify.batches import CHECKS
 from memrepo.purify.grounding import grounds_of
 
 USUAL: Mapping[PassName, int] = {
-    "promotion": 85,
-    "purifier": 190,
-    "verification": 20,
-    "contradiction": 75,
+    "promotion": 60,
+    "purifier": 150,
+    "verification": 18,
+    "contradiction": 50,
 }
 """Tokens that the answer to one item usually has."""
+USUALLY_WORDED = 0.45
+"""The share of candidates that a model usually promotes; rules are stricter with loose notes."""
 BYTES = 3.5
 """Bytes of a token, of JSON with plain text in it."""
 
@@ -78,7 +80,7 @@ class Estimating(OfModel):
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Answer Pass 1, and count it."""
-        answers = self._rules.promote(request)
+        answers = _as_many(self._rules.promote(request))
         self._count(promotion_prompt(request), answers, again=bool(request.faults))
         return answers
 
@@ -131,10 +133,7 @@ class Estimating(OfModel):
         """Count a question and its answer; a second one is for what a model would not have said."""
         if again:
             return
-        # The Messages API is told the schema apart from the question.
-        spelled = prompt.spelled if not self._name.startswith("anthropic/") else ""
-        parts = (prompt.system, spelled, prompt.context, prompt.data)
-        asked = _tokens("\n\n".join(filter(None, parts)).encode())
+        asked = _tokens(prompt.text.encode())
         usual = USUAL.get(prompt.name, 0) * prompt.items
         said = usual or _tokens(msgspec.json.encode(answer))
         cost = self._price.cost(fresh=asked, output=said) if self._price else None
@@ -142,6 +141,17 @@ class Estimating(OfModel):
             prompt=asked, completion=said, source="approximate", cost_usd=cost, calls=1
         )
         self.questions[prompt.name] = self.questions.get(prompt.name, 0) + 1
+
+
+def _as_many(verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
+    """Return verdicts of which as many promote as a model's would: the strongest deferred too."""
+    deferred = [v for v in verdicts if v.verdict == "defer"]
+    missing = round(USUALLY_WORDED * len(verdicts)) - sum(
+        v.verdict in ("promote", "merge") for v in verdicts
+    )
+    best = sorted(deferred, key=lambda v: (-v.strength, v.candidate_id))[: max(missing, 0)]
+    raised = {v.candidate_id for v in best}
+    return [replace(v, verdict="promote") if v.candidate_id in raised else v for v in verdicts]
 
 
 def _check(claim: CanonicalClaim, cluster: Cluster) -> WordingCheck:

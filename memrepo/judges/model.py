@@ -49,7 +49,7 @@ from memrepo.purify.replies import (
 from memrepo.purify.routes import recast, route
 
 T = TypeVar("T")
-BATCH = (40, 20)
+BATCH = (50, 25)
 """Candidates and clusters a question (memory-purifier, batching)."""
 
 

@@ -146,7 +146,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
         """Return what one question says, in the first form that was not refused yet."""
         form = next(form for form in _FORMS if form not in self.refused)
         room = "max_completion_tokens" if "max_tokens" in self.refused else "max_tokens"
-        schema = {"name": prompt.name, "strict": True, "schema": dict(prompt.schema)}
+        schema = {"name": prompt.name, "strict": False, "schema": dict(prompt.schema)}
         more: dict[str, Untyped] = {}
         if form != "text":
             more["response_format"] = {"type": form}

@@ -58,6 +58,8 @@ FILES: Mapping[PassName, str] = {
     "gist": "gist.md",
     "summary": "summary.md",
 }
+JUDGED_LENGTH = 700
+"""Characters of a text that pass 1 shows: its beginning says whether it is worth wording."""
 # JSON may spell any character by its number: these would look like the end of a fence or a tag.
 _ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u2029"})
 
@@ -210,7 +212,7 @@ def _pair(one: Suspicion) -> dict[str, object]:
     return _lean(
         {
             "pair": one.pair,
-            "why": one.why,
+            "why": "" if one.why == "similar" else one.why,
             "reason": one.reason,
             "first": _statement(one.first),
             "second": _statement(one.second),
@@ -224,30 +226,21 @@ def _statement(p: PriorClaim) -> dict[str, object]:
         {
             "text": p.text,
             "under": p.under,
-            "type": p.type,
-            "subject": p.subject,
+            "subject": "" if p.subject in p.text else p.subject,
             "by": p.by,
-            "standing": "" if p.standing == "resolved" else p.standing,
             **_when(p.sources),
-            "places": [f"{s.resource}:{s.lines[0]}" for s in p.sources[:_PLACES]],
+            "place": next((f"{s.resource}:{s.lines[0]}" for s in p.sources), ""),
         }
     )
 
 
-_PLACES = 3
-
-
-def _when(sources: Sequence[Source]) -> dict[str, str]:
-    """Return on which day something was said, and what tells the day: a commit is no evidence.
+def _when(sources: Sequence[Source]) -> dict[str, object]:
+    """Return on which day something was said, as a heading or the file says: no commit does.
 
     A date inside the statement may be that of a birth or a deadline: the reader sees it there.
     """
-    dated = [s for s in sources if s.captured_from not in ("", "commit", "unit")]
-    told = dated or [s for s in sources if s.captured_from != "unit"]
-    newest = max(told, key=lambda s: s.captured, default=None)
-    if newest is None or not newest.captured:
-        return {}
-    return {"stated_on": newest.captured[:10], "date_from": newest.captured_from or "commit"}
+    dated = (s.captured[:10] for s in sources if s.captured_from not in ("", "commit", "unit"))
+    return _lean({"stated_on": max(dated, default="")})
 
 
 def gist_prompt(request: GistRequest) -> Prompt:
@@ -325,6 +318,7 @@ def _candidate(c: Candidate) -> dict[str, object]:
         {
             "candidate_id": c.candidate_id,
             **_evidence(c),
+            "text": c.text if len(c.text) <= JUDGED_LENGTH else f"{c.text[:JUDGED_LENGTH]} [...]",
             "place": next((f"{s.resource}:{s.lines[0]}" for s in c.sources), ""),
             "days": c.days if c.days > 1 else "",
             "resources": c.resources if c.resources > 1 else "",
@@ -342,7 +336,6 @@ def _cluster(c: Cluster) -> dict[str, object]:
     return _lean(
         {
             "cluster_id": c.cluster_id,
-            "strength": c.strength,
             "type_hint": c.type_hint,
             "candidates": [_evidence(member) for member in sorted(c.candidates, key=_stands_at)],
         }

@@ -14,7 +14,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -357,11 +357,13 @@ def _reply_schema(key: str, cls: type) -> dict[str, object]:
     return _object({key: {"type": "array", "items": _schema(cls, "")}})
 
 
-def _object(properties: dict[str, object]) -> dict[str, object]:
+def _object(
+    properties: dict[str, object], required: Collection[str] | None = None
+) -> dict[str, object]:
     return {
         "type": "object",
         "properties": properties,
-        "required": list(properties),
+        "required": [name for name in properties if required is None or name in required],
         "additionalProperties": False,
     }
 
@@ -369,7 +371,15 @@ def _object(properties: dict[str, object]) -> dict[str, object]:
 def _schema(hint: object, name: str) -> dict[str, object]:
     if _is_record(hint):
         hints = _hints(hint)
-        return _object({_WIRE.get(name, name): _schema(h, name) for name, h in hints.items()})
+        # What has a default may be left out: an empty field costs tokens in each answer.
+        known = defaults_of(hint)
+        required = {
+            _WIRE.get(name, name)
+            for name, one in hints.items()
+            if one is float or known[name] is msgspec.NODEFAULT or name == "quote"
+        }
+        properties = {_WIRE.get(name, name): _schema(one, name) for name, one in hints.items()}
+        return _object(properties, required)
     if hint is float:
         return {"type": "number"}
     if get_origin(hint) is Literal:

@@ -44,7 +44,7 @@ def prompt(text: str = "a text") -> Prompt:
             run="r",
             profile="personal",
             now=datetime(2026, 3, 1, tzinfo=UTC),
-            candidates=(Candidate(candidate_id="cand-1", text=text),),
+            candidates=(Candidate(candidate_id="cand-1", text="a text", context=(text,)),),
         )
     )
 

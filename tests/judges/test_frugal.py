@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from driving import assert_sound, done, git, memories, memrepo
 from serving import Act, Service, evidence
+from test_estimate import in_other_words
 
 LINES = 200
 JUDGE = ("--judge", "anthropic")
@@ -43,7 +44,7 @@ def test_many_lines_cost_few_tokens_and_a_limit_makes_them_no_dearer(
 ) -> None:
     done(orchard, "ingest")
     dry: dict[str, Any] = done(orchard, "run", *JUDGE, "--dry-run")
-    assert dry["tokens"]["total"] <= 200_000
+    assert dry["tokens"]["total"] <= 120_000
     assert len(service.asked) < 30
     for path in (orchard / ".git" / "memrepo" / "kept").glob("*"):
         path.unlink()
@@ -60,6 +61,34 @@ def test_many_lines_cost_few_tokens_and_a_limit_makes_them_no_dearer(
     asked = list(items(service))
     assert len(asked) == len(set(asked))
     assert_sound(orchard)
+
+
+NIGHT = """
+- Mira wants invoices as PDF, never on paper.
+- The greenhouse pump must run only at night.
+- We move the shop to Leeds if the rent stays below 900 GBP.
+- Deploys of the billing service need two approvals from now on.
+- The NAS is backed up at 03:30 every Sunday.
+- Tom is allergic to walnuts.
+- Never restart the gateway while a session is open, it loses the queue.
+- The landlord is reached under 555 0199 before noon.
+"""
+
+
+def test_a_night_of_eight_lines_costs_few_tokens_with_all_its_questions(
+    service: Service, repo: Path
+) -> None:
+    service.default = Act(used=None, answer=in_other_words)
+    done(repo, "run", *JUDGE)
+    path = repo.parent / "workspace" / "MEMORY.md"
+    path.write_text(
+        f"{path.read_text()}\n## March\n{NIGHT}- Vera avoids raised beds because her back hurts.\n"
+    )
+    service.asked.clear()
+    ran: dict[str, Any] = done(repo, "run", *JUDGE, now="2026-03-02T09:00:00Z")
+    assert ran["counts"]["memories_new"] == 9
+    assert len(service.asked) == 4, "both passes, the wordings, and one pair"
+    assert ran["tokens"]["total"] <= 8000
 
 
 def test_a_service_that_tells_no_usage_does_not_open_the_limit(

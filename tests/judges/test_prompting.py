@@ -134,7 +134,7 @@ def test_a_secret_split_over_predicate_and_object_is_taken_out() -> None:
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_a_prompt_names_each_field_that_its_schema_requires_and_shows_one_answer(name) -> None:
+def test_a_prompt_names_each_field_of_its_schema_and_shows_one_answer(name) -> None:
     prompt = Prompt(name=name, system=instructions(name), context="", data="", items=1)
     assert json.loads(prompt.spelled) == prompt.schema
     assert prompt.text.count(prompt.spelled) == 1
@@ -163,10 +163,10 @@ def misshapen(schema, value, place="answer"):
     """Yield where a value is not of a schema."""
     match schema["type"]:
         case "object":
-            if set(value) != set(schema["required"]):
+            if not set(schema["required"]) <= set(value) <= set(schema["properties"]):
                 yield f"{place}: {set(value) ^ set(schema['required'])}"
-            for name, inner in schema["properties"].items():
-                yield from misshapen(inner, value.get(name), f"{place}.{name}")
+            for name, inner in value.items():
+                yield from misshapen(schema["properties"].get(name, {}), inner, f"{place}.{name}")
         case "array":
             for one in value:
                 yield from misshapen(schema["items"], one, f"{place}[]")

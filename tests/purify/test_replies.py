@@ -145,8 +145,9 @@ def conforms(value: object, schema: dict) -> bool:
     """Check by the few words that our schemas use."""
     match schema["type"]:
         case "object":
-            return set(value) == set(schema["required"]) == set(schema["properties"]) and all(
-                conforms(value[k], s) for k, s in schema["properties"].items()
+            known = schema["properties"]
+            return set(schema["required"]) <= set(value) <= set(known) and all(
+                conforms(one, known[name]) for name, one in value.items()
             )
         case "array":
             return all(conforms(one, schema["items"]) for one in value)
@@ -159,7 +160,9 @@ def conforms(value: object, schema: dict) -> bool:
 def instance(schema: dict) -> st.SearchStrategy:
     match schema["type"]:
         case "object":
-            return st.fixed_dictionaries({k: instance(s) for k, s in schema["properties"].items()})
+            known = {name: instance(one) for name, one in schema["properties"].items()}
+            needed = {name: known.pop(name) for name in schema["required"]}
+            return st.fixed_dictionaries(needed, optional=known)
         case "array":
             return st.lists(instance(schema["items"]), max_size=2)
         case "number":

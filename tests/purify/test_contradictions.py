@@ -87,6 +87,7 @@ class Setting:
     profile: str = "personal"
     run: str = "r"
     kept: None = None
+    by_object: bool = True
 
 
 Pairs = list[tuple[Cluster, CanonicalClaim]]

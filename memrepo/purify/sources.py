@@ -10,7 +10,7 @@ say that lasts becomes claims too. The lineage's own contract, without raw logs,
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.read.dates import date_of_path
 
 if TYPE_CHECKING:
     from memrepo.core.judge import Profile
@@ -246,24 +245,6 @@ def default_type(path: str) -> str:
 def is_episode(path: str) -> bool:
     """Tell whether a file is an episode: it lies directly in a folder named `episodes`."""
     return PurePosixPath(path).parent.name == "episodes"
-
-
-def is_procedures(path: str) -> bool:
-    """Tell whether a file holds one method for each second-level heading."""
-    return PurePosixPath(path).name == "PROCEDURES.md"
-
-
-def is_essay(path: str, levels: Sequence[int]) -> bool:
-    """Tell by its headings whether a file is a design, an article or a report: parts in parts.
-
-    Its parts are the headings of the highest level below the title that has several. A profile and
-    a day's log are none however they are cut.
-    """
-    if path.rsplit("/", 1)[-1] in PROFILES or date_of_path(path):
-        return False
-    top = next((n for n in range(2, DEEPEST) if levels.count(n) >= ESSAY_PARTS), DEEPEST)
-    deep = sum(level > top for level in levels)
-    return deep >= max(ESSAY_DEEP, ESSAY_SHARE * len(levels))
 
 
 @lru_cache(maxsize=256)

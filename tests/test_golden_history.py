@@ -66,7 +66,8 @@ def test_the_first_parent_log_is_one_line_an_operation(repo: Path) -> None:
 def test_who_wrote_what_is_on_every_commit(repo: Path) -> None:
     raw = git(repo, "log", "--format=%an <%ae>|%cn|%(trailers:key=Memrepo-Op,valueonly,separator=)")
     authors = {line.split("|")[2]: tuple(line.split("|")[:2]) for line in raw.splitlines()}
-    machine, person = "memrepo <memrepo@localhost>", "Test Person <person@example.org>"
+    machine = "memrepo run <run@memrepo.invalid>"
+    person = "Test Person <person@example.org>"
     assert {op: author for op, (author, _) in authors.items()} == {
         "create": machine,
         "reword": machine,
@@ -81,7 +82,7 @@ def test_who_wrote_what_is_on_every_commit(repo: Path) -> None:
 
 FULL: list[tuple[str, ...]] = [
     (
-        "init: knowledge repository",
+        "Create knowledge repository",
         "A .gitattributes",
         "A .gitignore",
         "A .pre-commit-config.yaml",
@@ -89,7 +90,7 @@ FULL: list[tuple[str, ...]] = [
         "A templates/daily-log.md",
     ),
     (
-        "ingest: sources, 6 added",
+        "Copy sources: 6 added",
         "A sources/MEMORY.md",
         "A sources/PROCEDURES.md",
         "A sources/RTMEMORY.md",
@@ -98,22 +99,28 @@ FULL: list[tuple[str, ...]] = [
         "A sources/memory/tools.md",
     ),
     (
-        "create: 6 memories from sources",
+        "Add 6 memories from MEMORY.md and 3 other files",
+        "A memories/decisions/undated/we-decided-to-plant-only-heirloom-tomatoes-from-2026-on.md",
         "A memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
         "A memories/knowledge/undated/the-rotary-hoe-must-always-be-stored-with-an-empty-tank.md",
-        "A memories/knowledge/undated/vera-prefers-raised-beds-because-her-back-hurts.md",
-        "A memories/knowledge/undated/we-decided-to-plant-only-heirloom-tomatoes-from-2026-on.md",
         "A memories/knowledge/undated/never-prune-the-roses-before-the-last-frost-in-april.md",
+        "A memories/preferences/undated/vera-prefers-raised-beds-because-her-back-hurts.md",
         "A memories/skills/undated/start-the-pump.md",
     ),
     (
-        "create: 3 notes from daily logs",
+        "Add 3 notes from memory/2026-02-01.md and 1 other file",
         "A memories/notes/2026-02/09-00-orders.md",
         "A memories/notes/2026-02/15-30-weather.md",
         "A memories/notes/2026-02/2026-02-02.md",
     ),
     (
-        "run: manifest and candidates",
+        "Show 2 memories on the first page",
+        "M memories/decisions/undated/we-decided-to-plant-only-heirloom-tomatoes-from-2026-on.md",
+        "M memories/preferences/undated/vera-prefers-raised-beds-because-her-back-hurts.md",
+    ),
+    (
+        "Record what the run read and decided",
+        "A MEMORY.md",
         "A runs/2026-03/20260301T090000Z.json",
         "A views/EPISODES.md",
         "A views/HISTORY.md",
@@ -122,69 +129,95 @@ FULL: list[tuple[str, ...]] = [
         "A views/TOPICS.md",
         "A views/WISHES.md",
     ),
-    ("run: 20260301T090000Z: 6 new, 3 notes",),
+    ("Run 20260301T090000Z: 6 new, 3 notes, 2 to first page",),
     (
-        "ingest: sources, 1 added, 1 changed",
+        "Copy sources: 1 added, 1 changed",
         "M sources/MEMORY.md",
         "A sources/memory/2026-02-03.md",
     ),
     (
-        "create: 1 memory from sources",
-        "A memories/knowledge/undated/vera-decided-to-keep-the-greenhouse-heated-at-14-degrees.md",
+        "Add decision: Vera decided to keep the greenhouse heated at 14 degrees.",
+        "A memories/decisions/undated/vera-decided-to-keep-the-greenhouse-heated-at-14-degrees.md",
     ),
-    ("create: 1 note from daily logs", "A memories/notes/2026-02/08-10.md"),
     (
-        "tier: 3 notes by age",
+        "Add note: 08:10: The new pump arrived.",
+        "A memories/notes/2026-02/08-10.md",
+    ),
+    (
+        "Move 3 notes to warm",
         "M memories/notes/2026-02/09-00-orders.md",
         "M memories/notes/2026-02/15-30-weather.md",
         "M memories/notes/2026-02/2026-02-02.md",
     ),
     (
-        "run: manifest and candidates",
+        "Record what the run read and decided",
         "A runs/2026-03/20260302T090000Z.json",
         "M views/LTMEMORY.md",
         "M views/TOPICS.md",
     ),
-    ("run: 20260302T090000Z: 1 new, 1 note, 3 moved",),
-    ("ingest: sources, 1 changed", "M sources/memory/2026-02-01.md"),
-    ("reword: 1 note that grew", "M memories/notes/2026-02/09-00-orders.md"),
-    ("tier: 08-10-67b1fa hot to warm", "M memories/notes/2026-02/08-10.md"),
-    ("run: manifest and candidates", "A runs/2026-03/20260303T090000Z.json", "M views/TOPICS.md"),
-    ("run: 20260303T090000Z: 1 grown, 1 moved",),
-    ("ingest: sources, 1 changed", "M sources/MEMORY.md"),
+    ("Run 20260302T090000Z: 1 new, 1 note, 3 moved",),
     (
-        "create: 1 memory from sources",
+        "Copy sources: changed memory/2026-02-01.md",
+        "M sources/memory/2026-02-01.md",
+    ),
+    (
+        "Reword note: 09:00 Orders: The seed order was placed with Holt.…",
+        "M memories/notes/2026-02/09-00-orders.md",
+    ),
+    (
+        "Move note to warm: 08:10: The new pump arrived.",
+        "M memories/notes/2026-02/08-10.md",
+    ),
+    (
+        "Record what the run read and decided",
+        "A runs/2026-03/20260303T090000Z.json",
+        "M views/TOPICS.md",
+    ),
+    ("Run 20260303T090000Z: 1 grown, 1 moved",),
+    (
+        "Copy sources: changed MEMORY.md",
+        "M sources/MEMORY.md",
+    ),
+    (
+        "Add fact: Watering interval: every 5 days (2026-02-10)",
         "A memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
     ),
     (
-        "supersede: watering-interval-ev… by watering-interval-ev…-037c01",
+        "Supersede: Watering interval: every 5 days… (was: every 3 days…)",
         "A corrections/2026-03-04-con.md",
         "M memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
         "M memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
     ),
-    ("run: manifest and candidates", "A runs/2026-03/20260304T090000Z.json", "M views/LTMEMORY.md"),
-    ("run: 20260304T090000Z: 1 new, 1 superseded",),
     (
-        "revert: run 20260304T090000Z",
+        "Record what the run read and decided",
+        "A runs/2026-03/20260304T090000Z.json",
+        "M views/LTMEMORY.md",
+    ),
+    ("Run 20260304T090000Z: 1 new, 1 superseded",),
+    (
+        "Revert: Run 20260304T090000Z: 1 new, 1 superseded",
         "D corrections/2026-03-04-con.md",
         "M memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
         "D memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
         "D runs/2026-03/20260304T090000Z.json",
         "M views/LTMEMORY.md",
     ),
-    ("run: manifest and candidates", "A runs/2026-03/20260306T090000Z.json"),
-    ("run: 20260306T090000Z: no new memory",),
+    (
+        "Record what the run read and decided",
+        "A runs/2026-03/20260306T090000Z.json",
+    ),
+    ("Run 20260306T090000Z: no change",),
 ]
 LINES: list[str] = [
-    "run: 20260306T090000Z: no new memory",
-    "revert: run 20260304T090000Z",
-    "run: 20260304T090000Z: 1 new, 1 superseded",
-    "ingest: sources, 1 changed",
-    "run: 20260303T090000Z: 1 grown, 1 moved",
-    "ingest: sources, 1 changed",
-    "run: 20260302T090000Z: 1 new, 1 note, 3 moved",
-    "ingest: sources, 1 added, 1 changed",
-    "run: 20260301T090000Z: 6 new, 3 notes",
-    "ingest: sources, 6 added",
-    "init: knowledge repository",
+    "Run 20260306T090000Z: no change",
+    "Revert: Run 20260304T090000Z: 1 new, 1 superseded",
+    "Run 20260304T090000Z: 1 new, 1 superseded",
+    "Copy sources: changed MEMORY.md",
+    "Run 20260303T090000Z: 1 grown, 1 moved",
+    "Copy sources: changed memory/2026-02-01.md",
+    "Run 20260302T090000Z: 1 new, 1 note, 3 moved",
+    "Copy sources: 1 added, 1 changed",
+    "Run 20260301T090000Z: 6 new, 3 notes, 2 to first page",
+    "Copy sources: 6 added",
+    "Create knowledge repository",
 ]

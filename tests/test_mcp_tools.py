@@ -124,7 +124,12 @@ def test_what_is_stored_is_found_opened_replaced_and_forgotten(repo: Path) -> No
     assert good(repo, "memory_search", query="tea").data["hits"] == []
     assert good(repo, "memory_get", id=new["id"]).data["supersedes"] == [stored["id"]]
     good(repo, "memory_forget", id=new["id"], reason="a test")
+    head = git(repo, "rev-parse", "HEAD")
     assert good(repo, "memory_status").data["memories"] == {"forgotten": 1, "superseded": 1}
+    good(repo, "memory_search", query="coffee")
+    assert git(repo, "rev-parse", "HEAD") == head
+    authors = git(repo, "log", "-3", "--format=%an <%ae>|%cn").splitlines()
+    assert authors == ["Test (memrepo) <test@memrepo.invalid>|Test Person"] * 3
     assert subjects(repo)[:3] == [
         "Forget preference: Ana drinks coffee.",
         "Supersede: Ana drinks coffee. (was: drinks tea.)",

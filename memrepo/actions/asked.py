@@ -38,6 +38,8 @@ from memrepo.purify.known import by_person
 from memrepo.purify.manifest import Manifest
 from memrepo.store.landings import RECORD
 
+ASKS = "Ask a person: "
+"""How the subject of a wish begins; once a person takes it, it is what was asked for."""
 _ENDS = ("valid_until", "scope")
 """Fields by which an active memory ends, or holds elsewhere."""
 _MARKS = ("pinned", "critical")
@@ -52,7 +54,7 @@ class OnlyThePerson(MemrepoError):
         more = f" and {len(memories) - 1} more" if len(memories) > 1 else ""
         super().__init__(
             f"{actor} may not take {memories[0].id}{more} out of recall: a person wrote or"
-            " confirmed it, and decides",
+            " confirmed it, and must decide",
             fix="let the person do it; `agents.removals` in memrepo.toml may allow it",
         )
 
@@ -166,8 +168,8 @@ def _asked(taken: Sequence[Memory], run: str) -> Asked:
     return Asked(
         id=first.id,
         path=first.path,
-        unchanged=f"is a person's{more}: what you ask waits for that person{where}, and holds as"
-        " it is until then",
+        unchanged=f"was written or confirmed by a person{more}: your request waits for that"
+        f" person{where}, and nothing changes until then",
         waits=run,
         exit=Exit.DECIDE,
     )
@@ -198,7 +200,7 @@ def _left(
     )
     merge = Step(
         op="run",
-        what=f"Ask a person: {subject_of(step, state, apply(state, step.changes))}",
+        what=f"{ASKS}{subject_of(step, state, apply(state, step.changes))}",
         reason=f"{at.actor} asks to {step.op} {taken[0].id}, which is a person's: {step.reason}",
     )
     landing = prepare(

@@ -117,7 +117,7 @@ class OnlyAPerson(MemrepoError):
 
     def __init__(self, actor: str) -> None:
         super().__init__(
-            f"{actor} may not lift a rejection: a person does",
+            f"{actor} may not lift a rejection: only a person may",
             fix="run it without MEMREPO_ACTOR, as one of human_authors in memrepo.toml",
         )
 

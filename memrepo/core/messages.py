@@ -149,7 +149,7 @@ def message(
     trailers += sorted((context.extra or {}).items())
     listed = [*_listed(found, after or before), *(f"- {fold(one, 200)}" for one in context.lines)]
     parts = [
-        subject_of(step, before, after, by_run=bool(context.run)),
+        _subject(step, found, after or before, by_run=bool(context.run)),
         f"- {reason}" if _TRAILER.match(reason) else reason,
         "\n".join(listed),
         "\n".join(f"{PREFIX}{key}: {fold(value, REASON_LENGTH)}" for key, value in trailers),
@@ -157,11 +157,13 @@ def message(
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def subject_of(
-    step: Step, before: State | None = None, after: State | None = None, *, by_run: bool = False
-) -> str:
-    """Return the subject of a step's commit: its own, or one of the words of its memories."""
-    found = _memories(step, before, after)
+def subject_of(step: Step, before: State, after: State) -> str:
+    """Return the subject of the commit of a step that no run decided."""
+    return _subject(step, _memories(step, before, after), after, by_run=False)
+
+
+def _subject(step: Step, found: Sequence[Memory], state: State | None, *, by_run: bool) -> str:
+    """Return a step's own subject, or one of the words of its memories."""
     if step.what or not found:
         return fold(step.what, SUBJECT_LENGTH) or step.op
     if step.op == "supersede" and len(found) > 1:
@@ -185,7 +187,7 @@ def subject_of(
         type=counted(len(found), *nouns),
         many=counted(len(found), *nouns),
         tier=next(iter(tiers)) if len(tiers) == 1 else "another tier",
-        origin=_origin([*_by_file(found, after or before)]),
+        origin=_origin([*_by_file(found, state)]),
     )
     return fold(said, SUBJECT_LENGTH)
 

@@ -35,7 +35,7 @@ _TOKENS = regex(r"^tokens:.*\n(?:[ -].*\n)*", re.MULTILINE)
 _WORD = regex(r"(?<![0-9a-z])[0-9a-f]{4}(?![0-9a-z])")
 _TOMBSTONE = regex(r"^key: (ts-[0-9a-f]{16})$", re.MULTILINE)
 _FOLDER = regex(r"[0-9a-f]{2}")
-_WAS = regex(r"\(was: ([^\n]*?)(?:…?(?: and \d+ more)?)\)(?=\n|$)")
+_WAS = regex(r"\(was: ([^\n]*?)…?(?: and \d+ more)?[)…](?=\n|$)")
 """The old words in the subject of a supersession (`core.messages`)."""
 
 _KINDS: tuple[Kind, ...] = ("hot", "view")

@@ -472,7 +472,7 @@ def _said_to_be_over(one: Reading, two: Reading, old: PriorClaim, new: PriorClai
         is_named = len(shared) > 2 or _is_same_context(old, new, shared & (one.names | two.names))
         if is_whole and is_named and cover >= MIN_COVER:
             is_sure = not two.corrects or cover == 1
-            return Change(reason="it is said to be over", stated=is_sure, cover=cover)
+            return Change(reason="a newer line says that it is over", stated=is_sure, cover=cover)
     for value, instead in two.replaced:
         if found := _gave_up(one, two, value, instead):
             return found
@@ -497,7 +497,7 @@ def _gave_up(
     cover = len(shared) / len(known)
     if cover < MIN_COVER:
         return None
-    return Change(reason="the value it gave is said to be replaced", stated=True, cover=cover)
+    return Change(reason="a newer line says that its value was replaced", stated=True, cover=cover)
 
 
 def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
@@ -509,7 +509,7 @@ def _another_value(one: Reading, two: Reading, old: PriorClaim, new: PriorClaim)
     shared = set(one.keys) & set(two.keys)
     if one.key and f"k {one.key}" in shared:
         if _is_same_heading(old, new, one.key) and _excludes(one.value, two.value):
-            return Change(reason="another value of the key", is_event=True)
+            return Change(reason="the same key has another value", is_event=True)
         return None
     if any(key.startswith("p ") for key in shared):
         named = one.subject and set(map(_stem, one.subject)) & (one.names | two.names)
@@ -525,7 +525,7 @@ def _another_value(one: Reading, two: Reading, old: PriorClaim, new: PriorClaim)
     if two.excepts and _is_same_context(old, new, len(one.content) > 1):
         size = len(one.words)
         if two.words[:size] == one.words and table_of_exception(two.words[size:], new.text):
-            return Change(reason="an exception is made")
+            return Change(reason="a newer line makes an exception")
     return None
 
 
@@ -539,7 +539,9 @@ def _turned(one: Reading, two: Reading) -> Change | None:
     """Return the change between two sentences of the same words but for a turn or one number."""
     if one.polarity != two.polarity:
         return (
-            Change(reason="the opposite is said", is_event=True) if one.times == two.times else None
+            Change(reason="another line states the opposite", is_event=True)
+            if one.times == two.times
+            else None
         )
     if one.times != two.times or len(one.words) != len(two.words):
         return None
@@ -548,7 +550,7 @@ def _turned(one: Reading, two: Reading) -> Change | None:
         return None
     if _unit(apart[0][0]) != _unit(apart[0][1]):
         return None
-    return Change(reason="another number of the same thing", is_event=True)
+    return Change(reason="another line gives another number for it", is_event=True)
 
 
 def _unit(number: str) -> str:

@@ -283,9 +283,13 @@ def _difference(
     left = [m for m in gone if hot_of(m) is not None]
     if left:
         changes = tuple(Update(id=m.id, fields={"hot": Hot(until=now)}) for m in left)
-        yield Step(op="demote", reason="the first page no longer has it", changes=changes)
+        yield Step(
+            op="demote",
+            reason="the first page, composed again, has no line for it",
+            changes=changes,
+        )
     if added:
-        why = "the first page was composed again from active memories"
+        why = "chosen for the first page, which each run composes again"
         yield Step(op="promote", reason=why, changes=tuple(added))
 
 

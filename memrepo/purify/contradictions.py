@@ -188,7 +188,7 @@ def _ended(memory: Memory) -> Step:
     """Return the step after which a memory is contested no more: what stood against it is gone."""
     return Step(
         op="resolve",
-        reason="what contradicted it is active no more",
+        reason="what contradicted it is no longer active",
         changes=(Update(id=memory.id, fields={"standing": None}),),
     )
 

@@ -450,15 +450,14 @@ def _replacing(
         if why := _not_sure(known, new, old, sure):
             doubts.append(_Doubt(new=new, old=old, why=why, sure=sure))
         else:
-            yield _supersede(known, new, old, _dated(known, new, old), sure)
+            why = _dated(known, new, old) or "a newer statement of the same matter"
+            yield _supersede(known, new, old, why, sure)
 
 
 def _dated(known: Known, new: str, old: str) -> str:
-    """Return why a statement replaces another of the same matter: the days of both."""
+    """Return when two statements were made, where the new one is of a later day."""
     later, earlier = (known.current(id_).captured[:10] for id_ in (new, old))
-    if later > earlier > "":
-        return f"stated on {later}, newer than {earlier}"
-    return "a newer statement of the same matter"
+    return f"stated on {later}, newer than {earlier}" if later > earlier > "" else ""
 
 
 def _stated_again(known: Known, id_: str) -> Iterator[_Doubt]:
@@ -533,6 +532,8 @@ def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _D
 
         rest = remainder_of(known, known.current(older), found.still)
         why = f"{why}; the part that still holds is a memory of its own"
+    if dated := _dated(known, newer, older):
+        why = f"{why}; {dated}"
     return _supersede(known, newer, older, why, sure, rest)
 
 

@@ -197,5 +197,5 @@ def dropped(left: Journal, theirs: tuple[str, ...]) -> Problem:
         rule="write-taken-back",
         severity="warning",
         message=f"an earlier write ({name}) was cut short and has been taken back{kept}",
-        fix="nothing: what it took in counts as new again",
+        fix="nothing to do: the next run reads its input again",
     )

@@ -216,6 +216,7 @@ def test_a_session_begins_with_what_is_hot_and_ends_as_a_note(
 ) -> None:
     id_ = done(repo, "add", "Ana's editor is helix.", "--critical")["id"]
     done(repo, "promote", id_)
+    head = git(repo, "rev-parse", "HEAD")
     begun = hook(repo, monkeypatch, "SessionStart", source="startup")["hookSpecificOutput"]
     assert begun["hookEventName"] == "SessionStart"
     assert "helix" in begun["additionalContext"]
@@ -225,7 +226,10 @@ def test_a_session_begins_with_what_is_hot_and_ends_as_a_note(
     hook(repo, monkeypatch, "UserPromptSubmit", prompt=secret)
     assert hook(repo, monkeypatch, "Stop", last_assistant_message="Helix it is.") == {}
     assert len(memories(repo)) == 1
+    assert git(repo, "rev-parse", "HEAD") == head  # what is read makes no commit
     assert hook(repo, monkeypatch, "SessionEnd", reason="exit", now=LATER) == {}
+    author = git(repo, "log", "-1", "--format=%an <%ae>").strip()
+    assert author == "Claude Code (memrepo) <claude-code@memrepo.invalid>"
     (note,) = (m for m in memories(repo).values() if m.is_note)
     assert note.body.startswith("- Which editor does Ana use?\n- And the key is [redacted")
     assert note.body.endswith("It ended with: Helix it is.")

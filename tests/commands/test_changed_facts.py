@@ -257,7 +257,7 @@ def test_a_replacement_says_why_in_its_commit(tmp_path: Path) -> None:
     nights.night(DAYS[1], "Uwe works at Norlux.", "Uwe no longer works at Norlux.")
     old = nights.hits("Uwe Norlux", "--status", "superseded")[0]["id"]
     why = done(nights.repo, "why", old, now=at(DAYS[1]))
-    assert "it is said to be over" in str(why)
+    assert "a newer line says that it is over" in str(why)
     assert MEMORY_ID.search(str(why))
 
 

@@ -116,7 +116,7 @@ def test_a_run_with_other_commits_is_listed_and_taken_back(changed: tuple[Path, 
     assert runs(repo) == runs(repo)[-1:]
     again = memrepo(repo, "revert", run, now=LATEST)
     assert again.exit == 2
-    assert "taken back already" in again.error["message"]
+    assert "is already reverted" in again.error["message"]
     assert_sound(repo)
 
 
@@ -228,7 +228,7 @@ def test_a_run_that_git_took_back_does_not_come_back_by_itself(
     for word in ((), (second,)):
         answer = memrepo(two_runs, "revert", *word, now=LATEST)
         assert answer.exit == 2
-        assert f"{second} is taken back already" in answer.error["message"]
+        assert f"{second} is already reverted" in answer.error["message"]
     undo = memrepo(two_runs, "undo", now=LATEST)
     assert undo.exit == 2
     assert "commit by hand" in undo.error["message"]

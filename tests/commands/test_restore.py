@@ -243,7 +243,7 @@ def test_undo_takes_a_run_back_and_says_so(repo: Path) -> None:
     before = tree(repo, "HEAD^1")
     answer = memrepo(repo, "undo", as_json=False, now=THIRD)
     assert answer.exit == 0
-    assert answer.out.startswith("undid run: ")
+    assert answer.out.startswith("undid Run ")
     assert tree(repo) == before
     assert_sound(repo)
 

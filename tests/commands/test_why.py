@@ -301,7 +301,7 @@ def test_why_of_a_memory_that_left_the_tree_says_where_it_still_is(small_repo: P
         for command in ("why", "show", "blame"):
             answer = memrepo(small_repo, command, word)
             assert answer.exit == 2
-            assert "took it out" in answer.error["message"]
+            assert "removed it" in answer.error["message"]
             (flag,) = [w for w in answer.error["fix"].split("`") if w.startswith("--at ")]
             then = done(small_repo, command, word, *flag.split())
             assert then["commit"].startswith(flag.split()[1])

@@ -196,7 +196,7 @@ def test_without_a_name_and_address_everything_works(
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     repo = driving.begin(tmp_path, workspaces.small(tmp_path / "ws"))
     driving.done(repo, "revert", now=NOW)
-    assert git(repo, "log", "-1", "--format=%an <%ae>") == "memrepo run <run@memrepo.invalid>\n"
+    assert git(repo, "log", "-1", "--format=%an <%ae>") == "memrepo <memrepo@localhost>\n"
 
 
 def test_a_replaced_commit_is_not_what_is_read(repo: Path, tmp_path: Path) -> None:

@@ -33,13 +33,13 @@ class LeftTheTree(MemrepoError):
 
     def __init__(self, id_: str, versions: Sequence[Version]) -> None:
         last = versions[0]
-        said = f"{last.entry.commit[:10]} ({last.entry.op}) took it out"
+        said = f"{last.entry.commit[:10]} ({last.entry.op}) removed it"
         if last.unreadable:
             said = f"{last.unreadable} cannot be read since {last.entry.commit[:10]}"
         there = (v.entry.commit for v in versions if v.memory is not None and not v.unreadable)
         super().__init__(
-            f"{id_} is not there any more: {said}",
-            fix=f"add `--at {next(there, '')[:10]}` to ask about it as it was before; "
+            f"{id_} is no longer in the tree: {said}",
+            fix=f"`--at {next(there, '')[:10]}` shows it as it was before; "
             f"`memrepo why {id_} --show history` lists its commits",
         )
 
@@ -51,8 +51,8 @@ class NotThereYet(MemrepoError):
 
     def __init__(self, memory: Memory, commit: str) -> None:
         super().__init__(
-            f"{memory.id} was not there yet at commit {commit[:10]}",
-            fix=f"`memrepo why {memory.id} --show history` tells when it came",
+            f"{memory.id} did not exist at commit {commit[:10]}",
+            fix=f"`memrepo why {memory.id} --show history` shows when it was added",
         )
 
 

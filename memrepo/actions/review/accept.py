@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.asked import refuse_taking
+from memrepo.actions.asked import ASKS, refuse_taking
 from memrepo.actions.past.timeline import NoSuchRun, landing_of
 from memrepo.actions.pending import (
     NothingWaits,
@@ -449,7 +449,7 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
 def _headline(waits: Waiting, replay: _Replay, tip: State) -> str:
     """Return what the merge says: as the run said it where all of it is in effect, else counted."""
     if not (replay.offered or replay.left or replay.conflicts):
-        return waits.entry.subject
+        return waits.entry.subject.removeprefix(ASKS)
     return headline(waits.run, count_parts(tip, replay.taken))
 
 

@@ -60,7 +60,8 @@ def _claim_edits(first: Work) -> str:
         changes=tuple(updates),
     )
     plan = Plan(base=at.tree.commit, steps=(step,))
-    landing = prepare(at.store, state, plan, at.context(), first.call.now)
+    context, now = at.context(), first.call.now
+    landing = prepare(at.store, state, plan, context, now, author=at.author)
     return at.store.land(landing.chain, f"edit-{at.tree.commit[:10]}")
 
 
@@ -71,9 +72,9 @@ class AllRemoved(MemrepoError):
 
     def __init__(self, hand: HandCommit) -> None:
         super().__init__(
-            f"commit {hand.id[:10]} took every memory out of the tree, by hand",
-            fix=f"`git revert {hand.id[:10]}` brings them back; `memrepo run --max-change-pct 100`"
-            " goes on without them",
+            f"commit {hand.id[:10]} removed every memory from the tree, by hand",
+            fix=f"`git revert {hand.id[:10]}` restores them; `memrepo run --max-change-pct 100`"
+            " continues without them",
         )
 
 

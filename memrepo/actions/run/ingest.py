@@ -429,15 +429,16 @@ def _loss(work: Work, lost: Sequence[str], mirrored: str) -> Problem:
         path=names[0],
         rule="source-gone",
         message=f"{len(names)} files that {where} held are gone"
-        f" ({', '.join(sorted(names)[:NAMED])}{more}), which is much: their last snapshots stay",
-        fix="check the workspace; if this is meant, `memrepo ingest --force` lets them go",
+        f" ({', '.join(sorted(names)[:NAMED])}{more}), too many: their last snapshots stay",
+        fix="check the workspace; if you deleted them yourself, run `memrepo ingest --force`",
     )
 
 
 def _commit(work: Work, done: Ingested, fresh: Mapping[str, bytes], reason: str) -> Ingested:
     rows = (("added", done.added), ("changed", done.changed), ("removed", done.removed))
-    files = [(word, name) for word, names in rows for name in names]
-    one = files[0][1] if len(files) == 1 else ""
+    layout = work.tree.layout
+    files = [(word, layout.source_name(name)) for word, names in rows for name in names]
+    one = " ".join(files[0]) if len(files) == 1 else ""
     step = Step(
         op="ingest",
         what=f"Copy sources: {one or done.summary}",

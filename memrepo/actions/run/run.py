@@ -368,9 +368,9 @@ def _tell_of_an_earlier_time(at: Work) -> None:
                 path=at.tree.layout.manifest(last.removesuffix(".json")),
                 rule="time-before-last-run",
                 severity="warning",
-                message=f"found {format_time(at.call.now)}, which lies before the last run: this"
-                " one counts as just after it",
-                fix="see to the clock, or to `--now`",
+                message=f"found {format_time(at.call.now)}, which is before the last run: this"
+                " run is dated just after it",
+                fix="check the clock, or `--now`",
             )
         )
 

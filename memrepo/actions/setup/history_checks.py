@@ -73,12 +73,14 @@ def _runs(work: Work, fix: bool) -> Finding:
     runs = work.landed()
     here = sum(run.in_effect for run in runs)
     said = [f"{counted(here, 'run', 'runs')} in effect"]
-    said += [f"{run.run} is {run.entry.commit[:10]} by now" for run in runs if run.changed]
+    said += [
+        f"{run.run} was rewritten by git as {run.entry.commit[:10]}" for run in runs if run.changed
+    ]
     gone = len(runs) - here
-    said += [f"{gone} taken back"] if gone else []
+    said += [f"{gone} reverted"] if gone else []
     hand = emptied(work)
     if hand is not None:
-        said.insert(0, f"{hand.id[:10]} took every memory out of the tree, by hand")
+        said.insert(0, f"{hand.id[:10]} removed every memory from the tree, by hand")
     return Finding(name="runs", ok=hand is None, message="; ".join(said))
 
 

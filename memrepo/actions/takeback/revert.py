@@ -17,7 +17,7 @@ from memrepo.actions.past.timeline import NoSuchRun, landing_of
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, option, side_of
 from memrepo.actions.run.hand_edits import CLAIMED
-from memrepo.actions.run.landing import chain
+from memrepo.actions.run.landing import chain, listed_steps
 from memrepo.actions.takeback.inverse import Taken, Undone, restored, undo
 from memrepo.actions.work import Work
 from memrepo.core import codec
@@ -48,9 +48,11 @@ class TakenBackAlready(MemrepoError):
     exit_code = Exit.USAGE
 
     def __init__(self, run: str, older: str = "") -> None:
-        back = f"`memrepo accept {run}` brings it back where memrepo took it, else `git revert`"
-        more = f"; `memrepo revert {older}` takes back the run before it" if older else ""
-        super().__init__(f"{run} is taken back already", fix=back + more)
+        back = (
+            f"`memrepo accept {run}` brings it back if memrepo reverted it, else use `git revert`"
+        )
+        more = f"; `memrepo revert {older}` reverts the run before it" if older else ""
+        super().__init__(f"{run} is already reverted", fix=back + more)
 
 
 class SeveralRuns(MemrepoError):
@@ -60,8 +62,8 @@ class SeveralRuns(MemrepoError):
 
     def __init__(self, commit: str, runs: list[str]) -> None:
         super().__init__(
-            f"{commit[:10]} brought {len(runs)} runs in one commit: {', '.join(runs)}",
-            fix=f"`memrepo revert {commit[:10]}` takes back all of them",
+            f"{commit[:10]} holds {len(runs)} runs in one commit: {', '.join(runs)}",
+            fix=f"`memrepo revert {commit[:10]}` reverts all of them",
         )
 
 
@@ -71,10 +73,10 @@ class ByHand(MemrepoError):
     exit_code = Exit.USAGE
 
     def __init__(self, memory: str, hand: history.Entry, older: history.Entry) -> None:
-        fix = f"`git revert {hand.commit[:10]}` takes that back"
+        fix = f"`git revert {hand.commit[:10]}` undoes it"
         if older.trailer("Reason") != CLAIMED:
             done = f"`memrepo revert {older.commit[:10]}`"
-            fix += f"; {done} what memrepo did before: {visible(older.subject)}"
+            fix += f"; {done} reverts what memrepo did before: {visible(older.subject)}"
         super().__init__(
             f"{memory} was last changed by hand, in {hand.commit[:10]} ({visible(hand.subject)})",
             fix=fix,
@@ -168,7 +170,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     overridden: tuple[str, ...] = ()
     """Memories of which later work was reverted too, since `--theirs` was given."""
     anew: bool = False
-    """Whether its input counts as new again."""
+    """Whether the next run reads its input again."""
 
 
 def do(work: Work, request: Request) -> Result:
@@ -200,8 +202,8 @@ def revert(work: Work, wanted: Wanted) -> Result:
     if target.op == "sync":
         commit = target.commit[:10]
         raise UsageError(
-            f"{commit} joined this clone with its hub: to take that back would take one of the two"
-            " back whole, and the hub has both",
+            f"{commit} joined this clone with its hub: to revert it would remove all that one of"
+            " the two had",
             fix="revert what it brought, a run or a decision at a time:"
             f" `git log {commit}^1..{commit}^2` is this clone's, `^2..^1` the hub's",
         )
@@ -411,13 +413,14 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
     )
     step = Step(
         op="revert",
-        what=f"Revert: {target.subject}",
+        what=f"Revert{' part of' if wanted.only else ''}: {target.subject}",
         reason=wanted.reason or "`memrepo revert`",
         memories=tuple(memories),
     )
     chain_ = [entry.commit for entry in reversed(wanted.landing.chain)] or [target.commit]
     reverts = (*chain_, *(entry.commit for entry in undone.also))
-    said = message(step, work.context(reverts=reverts))
+    lines = listed_steps([entry.subject for entry in steps])
+    said = message(step, work.context(reverts=reverts, lines=lines))
     # Where nothing is rejected nothing is held against it, and no memory is read for that.
     bars = work.tree.stones or undone.stones
     before, after = (work.tree.state(), undone.state) if bars else (EMPTY, EMPTY)

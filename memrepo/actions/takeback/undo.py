@@ -47,11 +47,11 @@ class NotOurs(MemrepoError):
     exit_code = Exit.USAGE
 
     def __init__(self, hand: history.Entry, older: Landing | None) -> None:
-        said = f"{hand.commit[:10]} ({visible(hand.subject)}) came last and is a commit by hand"
-        fix = f"`git revert {hand.commit[:10]}` takes that back"
+        said = f"the newest commit, {hand.commit[:10]} ({visible(hand.subject)}), was made by hand"
+        fix = f"`git revert {hand.commit[:10]}` undoes it"
         if older is not None and older.in_effect:
             name, subject = older.run or older.entry.commit[:10], visible(older.entry.subject)
-            fix += f"; `memrepo revert {name}` takes back the operation before it: {subject}"
+            fix += f"; `memrepo revert {name}` reverts the operation before it: {subject}"
         super().__init__(said, fix=fix)
 
 
@@ -89,8 +89,8 @@ def _last(work: Work) -> Landing:
     if hand is not None:
         raise NotOurs(hand, None)
     raise NothingToRevert(
-        "memrepo has done nothing here that could be undone",
-        fix="commits of your own are taken back by `git revert`",
+        "there is no operation of memrepo to undo",
+        fix="use `git revert` for a commit of your own",
     )
 
 

@@ -267,9 +267,9 @@ def revert(request: object, result: reverting.Result, *, colour: bool) -> str:
         lines.append(f"later work that it clashed with was on {', '.join(result.overridden)}")
     if result.together:
         lines.append(f"with it, since they were decided together: {', '.join(result.together)}")
-    lines += [f"taken back with it, since it depended on it: {s}" for s in result.also_subjects]
+    lines += [f"also reverted, because it depended on it: {s}" for s in result.also_subjects]
     if result.anew:
-        lines.append("its input counts as new again; what it proposes anew will wait for review")
+        lines.append("the next run reads its input again; what it proposes again waits for review")
     return "\n".join(lines)
 
 
@@ -278,9 +278,9 @@ def _clashing(result: reverting.Result) -> str:
     for clash in result.conflicts:
         on = f"  on {clash.on}" if clash.on else ""
         lines.append(f"  {clash.kind:<14} {clash.memory}  {clash.path}{on}")
-    lines.append("--ours keeps the later work there, --theirs takes it back too")
+    lines.append("--ours leaves the later work as it is, --theirs reverts it too")
     if any(clash.kind == "depended-on" for clash in result.conflicts):
-        lines.append("--with-dependents takes back the later steps that depend on it")
+        lines.append("--with-dependents also reverts the later steps that depend on it")
     return "\n".join(lines)
 
 

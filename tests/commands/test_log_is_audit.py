@@ -214,7 +214,7 @@ def landed(repo: Path) -> str:
 
 def test_a_discard_of_an_older_history_is_read_as_before(small: Path) -> None:
     workspaces.growing(small.parent / "workspace", 1)
-    held = memrepo(small, "run", "--max-change-pct", "0", now=LATER)
+    held = memrepo(small, "run", "--mode", "reconciliation", now=LATER)
     assert held.exit == 3
     run = done(small, "discard", now=LATER)["run"]
     assert subjects(small)[0] == f"Discard run {run}"

@@ -368,41 +368,6 @@ def test_log_refuses_what_it_cannot_mean(small_repo: Path, flags: tuple[str, ...
 # -- time it takes -------------------------------------------------------------------------------
 
 
-def test_a_long_history_is_walked_in_a_time_near_that_of_git(small_repo: Path) -> None:
-    memory = by_text(small_repo, "prune the roses")
-    text = (small_repo / memory.path).read_text()
-    stream = ["feature done\n"]
-    for n in range(3000):
-        body = text.replace("last frost", f"last frost ({n})") if n % 100 == 0 else f"note {n}\n"
-        path = memory.path if n % 100 == 0 else f"memories/context/2026-{n % 12:02d}/n-{n}.md"
-        data = f"data {len(body.encode())}\n{body}\n"
-        start = f"from {head(small_repo)}\n" if n == 0 else ""
-        stream.append(
-            f"commit refs/heads/main\ncommitter memrepo <m@l> {1772500000 + n} +0000\n"
-            f"data 5\nedit\n\n{start}M 100644 inline {path}\n{data}\n"
-        )
-    subprocess.run(
-        ["git", "-C", str(small_repo), "fast-import", "--quiet", "--done"],
-        input="".join([*stream, "done\n"]).encode(),
-        check=True,
-    )
-    git(small_repo, "reset", "-q", "--hard")
-    git(small_repo, "repack", "-adq")
-    git_s = min(_seconds(lambda: git(small_repo, "log", "--", memory.path)) for _ in range(3))
-    from memrepo.core.layout import Layout
-    from memrepo.store.gitenv import opened
-    from memrepo.store.trace import trace
-
-    with opened(small_repo) as repo:
-        ours = min(
-            _seconds(lambda: trace(repo, head(small_repo), Layout(), memory.id, memory.path))
-            for _ in range(3)
-        )
-        found = trace(repo, head(small_repo), Layout(), memory.id, memory.path)
-    assert len(found) == 31
-    assert ours < 12 * git_s + 0.5
-
-
 def _seconds(work: Any) -> float:
     start = time.perf_counter()
     work()

@@ -15,8 +15,6 @@ from memrepo.core.memory import Memory
 from memrepo.core.times import format_time, parse_time
 from memrepo.views.hygiene import HYGIENE, SIZE, Logged, hygiene_files
 
-ENTRY = {"sessionsSinceAccess", "lastAccess", "lastSessionId", "pinned"}
-
 
 def after(**span: int) -> str:
     return format_time(parse_time(NOW) + timedelta(**span))

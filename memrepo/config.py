@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from memrepo.policies.lexicon import Lexicon
     from memrepo.policies.rules import ImportanceRule
 
-FORMAT = 1
+FORMAT = 2
 """The repository format this program reads and writes; a newer one is read only."""
 JUDGES = ("offline", "anthropic", "claude", "openclaw", "openai", "command", "replay")
 OUTSIDE = (

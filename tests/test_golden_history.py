@@ -12,7 +12,6 @@ from driving import begin, done, git, memrepo
 RUN = re.compile(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}")
 DIGITS = re.compile(r"-[0-9a-f]{6}(?=\.md$| by )")
 CASE = re.compile(r"con-[0-9a-f]{16}")
-FOLDED = re.compile(r"undated/[0-9a-f]{2}/")
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +28,8 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def plain(text: str) -> str:
-    """Drop what hangs on hashes: the tail of run ids, of file names and of folders of undated."""
-    text = FOLDED.sub("undated/", RUN.sub(r"\1", text))
+    """Drop what hangs on hashes: the tail of run ids, of file names."""
+    text = RUN.sub(r"\1", text)
     return DIGITS.sub("", CASE.sub("con", text))
 
 
@@ -100,12 +99,12 @@ FULL: list[tuple[str, ...]] = [
     ),
     (
         "Add 6 memories from MEMORY.md and 3 other files",
-        "A memories/decisions/undated/we-decided-to-plant-only-heirloom-tomatoes-from-2026-on.md",
+        "A memories/decisions/we-decided-to-plant-only-heirloom-tomatoes-from-2026-on.md",
         "A memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
-        "A memories/knowledge/undated/the-rotary-hoe-must-always-be-stored-with-an-empty-tank.md",
-        "A memories/knowledge/undated/never-prune-the-roses-before-the-last-frost-in-april.md",
-        "A memories/preferences/undated/vera-prefers-raised-beds-because-her-back-hurts.md",
-        "A memories/skills/undated/start-the-pump.md",
+        "A memories/knowledge/the-rotary-hoe-must-always-be-stored-with-an-empty-tank.md",
+        "A memories/knowledge/never-prune-the-roses-before-the-last-frost-in-april.md",
+        "A memories/preferences/vera-prefers-raised-beds-because-her-back-hurts.md",
+        "A memories/skills/start-the-pump.md",
     ),
     (
         "Add 3 notes from memory/2026-02-01.md and 1 other file",
@@ -115,8 +114,8 @@ FULL: list[tuple[str, ...]] = [
     ),
     (
         "Show 2 memories on the first page",
-        "M memories/decisions/undated/we-decided-to-plant-only-heirloom-tomatoes-from-2026-on.md",
-        "M memories/preferences/undated/vera-prefers-raised-beds-because-her-back-hurts.md",
+        "M memories/decisions/we-decided-to-plant-only-heirloom-tomatoes-from-2026-on.md",
+        "M memories/preferences/vera-prefers-raised-beds-because-her-back-hurts.md",
     ),
     (
         "Record what the run read and decided",
@@ -137,7 +136,7 @@ FULL: list[tuple[str, ...]] = [
     ),
     (
         "Add decision: Vera decided to keep the greenhouse heated at 14 degrees.",
-        "A memories/decisions/undated/vera-decided-to-keep-the-greenhouse-heated-at-14-degrees.md",
+        "A memories/decisions/vera-decided-to-keep-the-greenhouse-heated-at-14-degrees.md",
     ),
     (
         "Add note: 08:10: The new pump arrived.",

@@ -180,7 +180,7 @@ def _left(
 ) -> str:
     refuse_no_room(at)
     area = at.tree.layout.area("runs")
-    names = (path for path in at.tree.blobs if path.startswith(area))
+    names = (p for p in at.tree.blobs if p.startswith(area) and p.endswith(".json"))
     runs = sorted(path.removeprefix(area).removesuffix(".json") for path in names)
     run = f"{run_stamp(at.call.now, runs)}-{mark}"
     manifest = Manifest(

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from memrepo.core import header as headers
 from memrepo.core import refusals
 from memrepo.core.errors import MemrepoError
@@ -80,6 +82,8 @@ def _edits(header: Header, old: Memory, new: Memory) -> dict[str, list[str]]:
     stated = {entry.key: entry.value for entry in header.entries}
     keys = set(changed_keys(old.fields, new.fields))
     keys.update(k for k in IMPLIED if k not in stated and spelled(k, new.fields))
+    if "sources" in stated and not _still_means(stated["sources"], new):
+        keys.add("sources")
     aside = stated.get(ASIDE, {})
     foreign = not isinstance(aside, dict)  # a person's key of that name, and no line of ours
     known: dict[str, Node] = {} if not isinstance(aside, dict) else aside
@@ -94,6 +98,23 @@ def _edits(header: Header, old: Memory, new: Memory) -> dict[str, list[str]]:
     if not foreign and lines != _spelled_aside(old.fields, known):
         edits[ASIDE] = lines
     return edits
+
+
+def _still_means(node: Node, memory: Memory) -> bool:
+    """Tell whether a memory's sources are those of a line as it stands: it may say a text's hash.
+
+    So it does in format 1, and what it says of one text is more than what follows from another.
+    """
+    if not _is_told_in_full(node):
+        return True
+    found = BY_NAME["sources"].kind.read(node)
+    read = replace(memory, fields={**memory.fields, "sources": found})
+    return bool(read.fields["sources"] == memory.fields.get("sources"))
+
+
+def _is_told_in_full(sources: Node | None) -> bool:
+    """Tell whether sources are spelled as in format 1, where they say what follows from others."""
+    return isinstance(sources, dict | list) and any(isinstance(item, dict) for item in sources)
 
 
 def edit_header(
@@ -310,6 +331,36 @@ def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
             )
         )
     return edited, after
+
+
+_OF_RUNS = ("scores", "run")
+"""Keys of format 1 for what the manifests of runs hold."""
+
+
+def upgraded(path: str, data: bytes) -> tuple[bytes, Mapping[str, Node]]:
+    """Return a file of format 1 in today's form, and what of its header that leaves to others.
+
+    Everything else in it stays, as `edit` leaves it.
+    """
+    memory, text, header, _ = _decode(path, data)
+    if memory is None:
+        return data, {}
+    stated = {entry.key: entry.value for entry in header.entries}
+    aside = stated.get(ASIDE)
+    members = dict(aside) if isinstance(aside, dict) else {}
+    left = {key: members.pop(key) for key in _OF_RUNS if key in members}
+    edits: dict[str, list[str]] = {ASIDE: _spelled_aside(memory.fields, members)} if left else {}
+    for key in _OF_RUNS:
+        if key in stated:
+            left[key], edits[key] = stated[key], []
+    if _is_told_in_full(stated.get("sources")):
+        left["sources"] = stated["sources"]
+        edits["sources"] = spelled("sources", memory.fields)
+    if not edits:
+        return data, {}
+    lines, split = split_lines(text), header.body_line - 1
+    head = edit_header(lines[:split], header, edits)
+    return join_lines([*head, *lines[split:]]).encode("utf-8"), left
 
 
 def stating(data: bytes, memory: Memory, key: str) -> bytes:

@@ -36,7 +36,7 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """In the order in which a person reviews: first what leaves recall, last what is bookkeeping."""
-_BOOKKEEPING = ("run", "generated", "scores", "tier_written", "aliases")
+_BOOKKEEPING = ("generated", "tier_written", "aliases")
 _KIND_OF_FIELD: Mapping[str, Kind] = MappingProxyType(
     {
         "standing": "standing",

@@ -271,7 +271,7 @@ class Flag:
 
 
 class ListOf(msgspec.Struct, frozen=True):
-    """A list without repetition, in the order written; `bare` takes a single mapping as a list."""
+    """A list without repetition, in the order written; `bare` takes a single item as a list."""
 
     item: Kind
     bare: bool = False
@@ -279,7 +279,7 @@ class ListOf(msgspec.Struct, frozen=True):
 
     def read(self, node: Node) -> tuple[object, ...]:
         """Read each item; a repeated one is kept once."""
-        if self.bare and isinstance(node, dict):
+        if self.bare and node and not isinstance(node, list):
             node = [node]
         if not isinstance(node, list) or len(node) > self.limit:
             raise ValueMismatch(node, self.describe())
@@ -378,6 +378,80 @@ class Record(msgspec.Struct, frozen=True):
             "required": list(self.required),
             "additionalProperties": False,
         }
+
+
+_SOURCES = "sources/"
+_PLACE = re.compile(r"(/?)(.*?[^\s:])(?::(\d{1,9})(?:-(\d{1,9}))?(?:, (.+))?)?")
+_BASES = ("unit", "heading", "file", "commit")
+_KINDS = ("inferred", "merged")
+
+
+class Place(Record, frozen=True):
+    """A source, written as a person would name it: `MEMORY.md:35`, `notes/a.md:52-54, 2026-05-06`.
+
+    A path is that of a file under `sources/`, one after a slash that of another file of the
+    repository. Behind the lines stands only what does not follow by itself: the day with what it
+    was read from where that is no heading, a text hash, a kind. What has no such spelling is a
+    mapping, as all were in format 1.
+    """
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
+    def read(self, node: Node) -> object:
+        """Read either spelling."""
+        if isinstance(node, dict):
+            return super().read(node)
+        found = _PLACE.fullmatch(node) if isinstance(node, str) else None
+        if found is None:
+            raise ValueMismatch(node, self.describe())
+        root, path, first, last, words = found.groups()
+        plain = root or "://" in path
+        record: dict[str, Node] = {"resource": path if plain else _SOURCES + path}
+        if first is not None:
+            record["lines"] = [first.lstrip("0") or "0", (last or first).lstrip("0") or "0"]
+        for word in (words or "").split():
+            if word in _BASES:
+                key = "captured_from"
+            elif word in _KINDS:
+                key = "kind"
+            else:
+                key = "text_hash" if word.startswith("th-") else "captured"
+            if key in record:
+                raise ValueMismatch(node, self.describe())
+            record[key] = word
+        if "captured" in record:
+            record.setdefault("captured_from", "heading")
+        try:
+            return super().read(record)
+        except ValueMismatch as bad:
+            raise ValueMismatch(node, self.describe()) from bad
+
+    def write(self, value: Any) -> Node:
+        """Write the short spelling, where it says all."""
+        resource: str = value.resource
+        text = resource.removeprefix(_SOURCES)
+        if text == resource and "://" not in resource:
+            text = f"/{resource}"
+        basis = value.captured_from if value.captured_from != "heading" else ""
+        words = (value.captured, basis, value.text_hash, value.kind)
+        said = " ".join(word for word in words if word and word != "direct")
+        if value.lines != (0, 0) or said:
+            first, last = value.lines
+            text += f":{first}" + (f"-{last}" if last > first else "") + (said and f", {said}")
+        try:
+            same = self.read(text) == value
+        except ValueMismatch:
+            same = False
+        return text if same else super().write(value)
+
+    def describe(self) -> str:
+        """Describe."""
+        return "a place such as MEMORY.md:35 or memory/2026-05-06.md:52-54"
+
+    def json_schema(self) -> dict[str, object]:
+        """Describe for JSON Schema."""
+        return {"anyOf": [{"type": "string"}, super().json_schema()]}
 
 
 @cache

@@ -87,8 +87,8 @@ def _read(lines: Sequence[str], first: int) -> tuple[Entry, ...]:
                 raise NotCanonical(line)
             items = None if rest else []
             found[key] = Entry(key, _value(rest, line), start, number)
-        elif line.startswith("  - {") and items is not None:
-            items.append(_whole(line, 4))
+        elif line.startswith("  - ") and items is not None:
+            items.append(_value(line[4:], line))
             found[key] = Entry(key, items, start, number)
         elif line and not _COMMENT.fullmatch(line):
             raise NotCanonical(line)

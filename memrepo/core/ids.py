@@ -101,6 +101,43 @@ def manual_id(
     return next(id_ for id_ in turns if id_ not in taken)
 
 
+def stem_of(text: str) -> str:
+    """Return the words of a text as a file name that every file system holds, in their own script.
+
+    A letter beyond ASCII takes the room of two.
+    """
+    plain = strip_marker(text)
+    if plain.isascii():
+        return slugify(plain)
+    kept = "".join(ch if unicodedata.category(ch)[0] in "LMN" else "-" for ch in normalise(plain))
+    words = [word for part in kept.split("-") if (word := _unmarked(part))]
+    stem, room = "", SLUG_LENGTH
+    for word in words:
+        wide = sum(1 + (ch > "\x7f") for ch in word) + bool(stem)
+        if wide > room:
+            stem = stem or _narrowed(word)
+            break
+        stem, room = f"{stem}-{word}".lstrip("-"), room - wide
+    return stem or "memory"
+
+
+def _unmarked(word: str) -> str:
+    """Return a word without the marks at its beginning, which would sit on what stands before."""
+    while word and unicodedata.category(word[0])[0] == "M":
+        word = word[1:]
+    return word
+
+
+def _narrowed(word: str) -> str:
+    """Return the beginning of a word without spaces, as of Chinese, that has no room."""
+    end, room = 0, SLUG_LENGTH
+    for end, ch in enumerate(word):  # noqa: B007 - where it stops is asked for
+        room -= 1 + (ch > "\x7f")
+        if room < 0:
+            break
+    return word[:end]
+
+
 def slugify(text: str) -> str:
     """Make a slug `[a-z0-9-]{1,60}` from the birth text; other scripts are transliterated."""
     plain = strip_marker(text)

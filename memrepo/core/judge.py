@@ -16,7 +16,6 @@ import msgspec
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
 from memrepo.core.memory import Gist, Memory, Source, each, without_lead
-from memrepo.core.schema import Scores
 
 VerdictWord = Literal["reject", "defer", "compress", "merge", "promote"]
 VERDICTS: tuple[VerdictWord, ...] = ("reject", "defer", "compress", "merge", "promote")
@@ -345,6 +344,24 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def said(self) -> str:
         """Return the text without the words that context added."""
         return without_lead(self.text, self.lead)
+
+
+class Scores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The eight Pass 2 dimensions, 0 to 1 (memory-purifier, Pass 2)."""
+
+    semantic_cluster_confidence: float = 0.0
+    canonical_clarity: float = 0.0
+    provenance_strength: float = 0.0
+    contradiction_pressure: float = 0.0
+    freshness: float = 0.0
+    confidence: float = 0.0
+    route_fitness: float = 0.0
+    supersession_confidence: float = 0.0
+
+    def told(self) -> dict[str, float]:
+        """Return those above zero, as a record holds them."""
+        found = {name: round(getattr(self, name), 4) for name in self.__struct_fields__}
+        return {name: value for name, value in found.items() if value}
 
 
 class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from memrepo.core.ids import digest, slugify
+from memrepo.core.ids import digest, stem_of
 from memrepo.core.memory import LAYER_OF_TYPE
 from memrepo.core.patterns import regex
 
@@ -89,14 +89,20 @@ class Layout(msgspec.Struct, frozen=True):
     def memory(self, *, id_: str, type_: str, text: str, captured: str, layer: str = "") -> str:
         """Return the birth path of a memory: layer, month, slug and id.
 
-        `captured` is an ISO date of evidence or empty; undated memories are spread over 256
-        folders so that directories stay small. The layer is the type's own where none is given.
+        `captured` is an ISO date of evidence or empty. The layer is the type's own where none is
+        given.
         """
-        layer = layer or LAYER_OF_TYPE[type_]
-        day = _DAY.match(captured)
-        digits = id_.removeprefix("mem-")
-        folder = f"undated/{digits[:2]}" if day is None else day[1]
-        return f"{self.area('memories')}{layer}/{folder}/{slugify(text)}-{digits[:6]}.md"
+        folder = self.area("memories") + (layer or LAYER_OF_TYPE[type_])
+        if (day := _DAY.match(captured)) is not None:
+            folder += f"/{day[1]}"
+        return f"{folder}/{stem_of(text)}-{id_[4:10]}.md"
+
+    def spread(self, path: str) -> str:
+        """Return the path of an undated memory where its folder holds as many as it should."""
+        folder, _, name = path.rpartition("/")
+        if folder.rpartition("/")[0] + "/" != self.area("memories"):
+            return path
+        return f"{folder}/undated/{name[-9:-7]}/{name}"
 
     def view(self, name: str) -> str:
         """Return the path of a view such as `LTMEMORY.md`."""
@@ -105,6 +111,11 @@ class Layout(msgspec.Struct, frozen=True):
     def manifest(self, run: str) -> str:
         """Return the path of a run's manifest; the month is in the run id."""
         return f"{self.area('runs')}{run[:4]}-{run[4:6]}/{run}.json"
+
+    @property
+    def upgraded(self) -> str:
+        """Return the path of what headers of format 1 held that later ones leave to runs."""
+        return f"{self.area('runs')}format-1.jsonl"
 
     def candidate(self, verdict: str, text_hash: str) -> str:
         """Return the path of a candidate that Pass 1 set aside (`deferred` or `rejected`)."""

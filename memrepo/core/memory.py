@@ -30,6 +30,8 @@ import msgspec
 from msgspec.structs import force_setattr, replace
 
 from memrepo import __version__
+from memrepo.core.ids import text_hash
+from memrepo.core.patterns import regex
 
 T = TypeVar("T")
 
@@ -108,6 +110,9 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `captured` is the ISO date of the evidence and `captured_from` what it was read from
     (unit, heading, file or commit); both are empty when nothing dates the evidence.
+
+    In a memory's fields only what does not follow by itself is set (`Memory.sources` has the rest),
+    and no `blob`: it is that of the version of the file that holds the text.
     """
 
     resource: str
@@ -194,18 +199,73 @@ _IMPLYING = frozenset({"type", "created"})
 def implied(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return what follows from a memory's other fields where its header does not say otherwise.
 
-    What a run wrote stands in its type's own view; what it read off lines is its own wording, and
-    of the time when it was first seen.
+    What has sources was read off their lines by a run: it stands in its type's own view, in the
+    run's own wording, which is of the time when it was first seen.
     """
-    if "run" not in fields:
+    if not fields.get("sources") or not fields.get("id"):
         return {}
     home = HOME_OF_TYPE.get(fields.get("type", ""))
     found: dict[str, object] = {"home": home} if home else {}
-    if fields.get("sources"):
-        found["origin"] = "purifier"
-        if (created := fields.get("created")) is not None:
-            found["generated"] = Stamp(by=OWN_ACTOR, at=created)
+    found["origin"] = "purifier"
+    if (created := fields.get("created")) is not None:
+        found["generated"] = Stamp(by=OWN_ACTOR, at=created)
     return found
+
+
+_READ_OFF = ("purifier", "promotion")
+"""The origins of what a run read off lines of files."""
+_DAY = regex(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
+
+
+def _evident(fields: Mapping[str, Any], resource: str) -> tuple[str, str]:
+    """Return day and basis that a place of a memory has where it names none.
+
+    It is the day in the file's name, else that on which the memory was first seen.
+    """
+    if fields.get("origin") not in _READ_OFF:
+        return "", ""
+    if named := _DAY.search(resource, resource.rfind("/") + 1):
+        return named[0], "file"
+    created: datetime | None = fields.get("created")
+    return (created.date().isoformat(), "commit") if created else ("", "")
+
+
+def _stated(fields: Mapping[str, Any], body: str) -> tuple[Source, ...]:
+    """Return a memory's sources with nothing but what does not follow by itself."""
+    found = []
+    for source in fields["sources"]:
+        hash_, day, basis = source.text_hash, source.captured, source.captured_from
+        if hash_ and fields.get("origin") in _READ_OFF and hash_ == text_hash(body):
+            hash_ = ""
+        if day:
+            evident = _evident(fields, source.resource)
+            if (day, "file" if basis == "heading" else basis) == evident or (day, basis) == evident:
+                day = basis = ""
+        if (hash_, day, basis, "") != (
+            source.text_hash,
+            source.captured,
+            source.captured_from,
+            source.blob,
+        ):
+            source = replace(source, blob="", text_hash=hash_, captured=day, captured_from=basis)
+        found.append(source)
+    return tuple(dict.fromkeys(found))
+
+
+def _sources(memory: Memory) -> tuple[Source, ...]:
+    """Return a memory's sources with all that follows: text hash, day and its basis."""
+    stated: tuple[Source, ...] = memory.fields.get("sources", ())
+    if memory.text("origin") not in _READ_OFF:
+        return stated
+    found = []
+    for source in stated:
+        if not source.text_hash:
+            source = replace(source, text_hash=memory.own_hash)
+        if not source.captured:
+            day, basis = _evident(memory.fields, source.resource)
+            source = replace(source, captured=day, captured_from=basis)
+        found.append(source)
+    return tuple(found)
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -237,8 +297,9 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def __post_init__(self) -> None:
         said, own = dict(self.fields), self.__dict__
-        if "run" in said:
+        if said.get("sources"):
             said = implied(said) | said
+            said["sources"] = _stated(said, self.body)
         own["_said"] = said
         own["id"] = said.get("id", "")
         own["type"] = type_ = said.get("type", "")
@@ -266,9 +327,22 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """Return where its text came from."""
-        found: tuple[Source, ...] = self._said.get("sources", ())
-        return found
+        """Return where its text came from, with what its header leaves out as it follows."""
+        return self.made(_sources)
+
+    @property
+    def own_hash(self) -> str:
+        """Return the hash of its own text."""
+        return self.once("text_hash", lambda: text_hash(self.body))
+
+    def wordings(self, source: Source) -> frozenset[str]:
+        """Return the hashes that the line of a source may have: of today's text or former ones.
+
+        A person who rewrites a memory does not rewrite the line that it was read off.
+        """
+        if source.text_hash != self.own_hash:
+            return frozenset((source.text_hash,))
+        return frozenset((source.text_hash, *self.texts("aliases")))
 
     @property
     def files(self) -> tuple[str, ...]:

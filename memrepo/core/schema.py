@@ -22,6 +22,7 @@ from memrepo.core.fields import (
     ListOf,
     Number,
     Pair,
+    Place,
     Record,
     Text,
     Time,
@@ -62,32 +63,7 @@ _HASH = Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash th-<16 hex>")
 _EDGE = Text(pattern=r"\s*", limit=100_000, what="white space")
 _ENDS = Text(pattern=r"[ncr]*", limit=100_000, what="letters n, c and r")
 _STAMP = Record(m.Stamp, {"by": ACTOR, "at": Time()}, required=("by",))
-SCORES = (
-    "semantic_cluster_confidence",
-    "canonical_clarity",
-    "provenance_strength",
-    "contradiction_pressure",
-    "freshness",
-    "confidence",
-    "route_fitness",
-    "supersession_confidence",
-)
-
-
-class Scores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The eight Pass 2 dimensions, 0 to 1 (memory-purifier, Pass 2)."""
-
-    semantic_cluster_confidence: float = 0.0
-    canonical_clarity: float = 0.0
-    provenance_strength: float = 0.0
-    contradiction_pressure: float = 0.0
-    freshness: float = 0.0
-    confidence: float = 0.0
-    route_fitness: float = 0.0
-    supersession_confidence: float = 0.0
-
-
-_SOURCE = Record(
+_SOURCE = Place(
     m.Source,
     {
         "resource": Text(what="a repository path or URL"),
@@ -121,7 +97,7 @@ FIELDS: tuple[Field, ...] = (
         kind=_TEXT,
         merge="lww",
         aside=True,
-        doc="The beginning of the text that context added, in files of format 1.",
+        doc="The beginning of the text that context added, in memories of older runs.",
     ),
     Field(name="description", kind=_TEXT, merge="lww", writer="person", doc="One line (OKF)."),
     Field(
@@ -333,23 +309,16 @@ FIELDS: tuple[Field, ...] = (
     Field(name="chunk", kind=Whole(), merge="lww", doc="Index of a chunk, from 0."),
     Field(
         name="sources",
-        kind=ListOf(_SOURCE, limit=10_000),
+        kind=ListOf(_SOURCE, bare=True, limit=10_000),
         merge="set3",
         default=(),
-        doc="Provenance: the exact lines can be shown for ever (OKF).",
+        doc="Provenance, a place a line such as MEMORY.md:35 (OKF).",
     ),
     Field(
         name="source_count",
         kind=Whole(),
         merge="max",
         doc="In how many places it was met, where `sources` lists only some of them.",
-    ),
-    Field(
-        name="scores",
-        kind=Record(Scores, dict.fromkeys(SCORES, Number())),
-        merge="lww",
-        aside=True,
-        doc="The eight Pass 2 dimensions.",
     ),
     Field(
         name="claim_id",
@@ -379,13 +348,6 @@ FIELDS: tuple[Field, ...] = (
         merge="lww",
         aside=True,
         doc="White space around the text, and its line ends, in a file of the memory tool.",
-    ),
-    Field(
-        name="run",
-        kind=_NAME,
-        merge="lww",
-        aside=True,
-        doc="The run that last wrote it, moves between tiers aside.",
     ),
 )
 

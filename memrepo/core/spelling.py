@@ -96,14 +96,20 @@ def inline(node: Node) -> str:
     return scalar(node, flow=True)
 
 
+def _item(node: Node) -> str:
+    return scalar(node) if isinstance(node, str) else inline(node)
+
+
 def entry_lines(key: str, node: Node, *, folded: bool = False) -> list[str]:
     """Spell one header entry: a line, or for a list of records a line and one for each record.
 
-    `folded` keeps such a list in one line, as it is where it holds one record only.
+    `folded` keeps such a list in one line, as it is where it holds one record only. Places of
+    sources have a line each.
     """
     if isinstance(node, list):
-        if len(node) > 1 and not folded and all(isinstance(part, dict) for part in node):
-            return [f"{key}:", *(f"  - {inline(part)}" for part in node)]
+        several = len(node) > 1 and not folded and all(isinstance(part, dict) for part in node)
+        if several or (key == "sources" and node):
+            return [f"{key}:", *(f"  - {_item(part)}" for part in node)]
         return [f"{key}: {inline(node)}"]
     if isinstance(node, dict):
         return [f"{key}: {inline(node)}"]

@@ -22,6 +22,7 @@ from memrepo.core.judge import (
     Finding,
     GistRequest,
     PromotionRequest,
+    Scores,
     Summary,
     SummaryRequest,
     Suspicion,
@@ -33,7 +34,6 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import Gist
 from memrepo.core.patterns import regex
-from memrepo.core.schema import Scores
 from memrepo.judges.scores import measure, promotion_scores
 from memrepo.policies.gists import gist_of
 from memrepo.policies.summaries import summary_of

@@ -26,9 +26,15 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from memrepo.core.ids import normal_claim
-from memrepo.core.judge import Candidate, CanonicalClaim, Cluster, PromotionScores, VerdictWord
+from memrepo.core.judge import (
+    Candidate,
+    CanonicalClaim,
+    Cluster,
+    PromotionScores,
+    Scores,
+    VerdictWord,
+)
 from memrepo.core.memory import CLAIM_TYPES, HOMES
-from memrepo.core.schema import Scores
 from memrepo.core.times import parse_time
 from memrepo.purify.routes import AFFINITY_SCORE, affinity
 from memrepo.read.shelf import FAIR, POOR

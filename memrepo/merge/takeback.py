@@ -35,7 +35,7 @@ Side = Literal["", "ours", "theirs"]
 PATH = "@path"
 """Stands among the fields where a commit moved the file."""
 _STATUS = frozenset({"status", "status_epoch"})
-_AGEING = frozenset({"tier", "tier_since", "tier_written", "gist", "run"})
+_AGEING = frozenset({"tier", "tier_since", "tier_written", "gist"})
 """What moves between tiers write: growing older is nobody's edit."""
 _DECIDED_AS_ONE = ("supersedes", "superseded_by", "compressed_into")
 """What ties memories together in one decision."""

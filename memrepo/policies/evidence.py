@@ -44,8 +44,8 @@ def is_dated(sources: Iterable[Source]) -> bool:
 
 def same_place(first: Iterable[Source], second: Iterable[Source]) -> bool:
     """Tell whether one place says both: what stands in one line was meant to hold together."""
-    places = {(s.resource, s.blob, s.lines) for s in first if s.blob}
-    return any((s.resource, s.blob, s.lines) in places for s in second)
+    places = {(s.resource, s.text_hash, s.lines) for s in first if s.text_hash}
+    return any((s.resource, s.text_hash, s.lines) in places for s in second)
 
 
 def _day(sources: Iterable[Source]) -> str:

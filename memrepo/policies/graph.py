@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from memrepo.core.ids import ID_PATTERN, slugify
+from memrepo.core.ids import ID_PATTERN, slugify, stem_of
 from memrepo.core.memory import LAYERS, Link, Memory
 from memrepo.core.patterns import regex
 
@@ -66,7 +66,8 @@ class Names:
         layer, _, rest = name.rpartition(":")
         named = self._ids.get(name)
         if named is None and layer in ("", *LAYERS) and not ID_PATTERN.fullmatch(name):
-            named = self._ids.get(f"{layer}:{slugify(rest)}" if layer else slugify(rest))
+            forms = (f"{layer}:{form(rest)}".lstrip(":") for form in (stem_of, slugify))
+            named = next(filter(None, map(self._ids.get, forms)), None)
         return next(iter(named)) if named and len(named) == 1 else ""
 
 

@@ -26,7 +26,7 @@ from memrepo.policies.entities import held
 from memrepo.policies.rules import ContradictionRules
 from memrepo.purify.clusters import only_reflecting, two_roles
 from memrepo.purify.decisions import Findings, single_decisions
-from memrepo.purify.known import Former, Known, free_path, storable, unite
+from memrepo.purify.known import Former, Known, free_path, storable, unite, worded_by_person
 from memrepo.purify.marks import Marks
 
 _USUAL = ContradictionRules()
@@ -123,7 +123,7 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
             cluster_id=cluster.cluster_id, memory_id=same, disposition="reuse_existing", reason=how
         )
     old = reused or known.before_edit(cluster, said)
-    if old is not None and _worded_by_person(old):
+    if old is not None and worded_by_person(old):
         # A machine does not overwrite what a person wrote: both stand, and say so.
         known.disputed[cluster.cluster_id] = old.id
     elif old is not None:
@@ -210,11 +210,6 @@ def spelled_context(names: Iterable[str]) -> str:
     return " › ".join(parts)[:CONTEXT_LENGTH]
 
 
-def _worded_by_person(memory: Memory) -> bool:
-    stamp: Stamp | None = memory.fields.get("generated")
-    return stamp is not None and stamp.by.startswith("human:")
-
-
 def _other_value(old: Memory, claim: CanonicalClaim) -> bool:
     """Tell whether an edit changed the value of the same subject and key: a new statement."""
     said, was = claim.wording, old.fields
@@ -257,7 +252,6 @@ def _reword(
             "aliases": tuple(aliases),
             **({COUNT: None} if old.has(COUNT) else {}),
             **known.evidence(sources),
-            "scores": claim.scores,
             "generated": Stamp(by=OWN_ACTOR, at=known.now),
         },
         body=said.text,
@@ -307,7 +301,6 @@ def _memory(
         "generated": Stamp(by=OWN_ACTOR, at=known.now),
         "sources": sources,
         "links": _links(known, claim, id_),
-        "scores": claim.scores,
         "duplicate_of": twin.memory_id if twin else None,
         "origin": "purifier",
     }

@@ -113,9 +113,14 @@ def _is_of_a_day(sources: Sequence[Source]) -> bool:
 
 
 def _are_together(first: Sequence[Source], second: Sequence[Source]) -> bool:
-    """Tell whether both are lines of one file as it was read once."""
-    places = {(s.resource, s.blob, s.captured[:10]) for s in first if s.blob}
-    return any((s.resource, s.blob, s.captured[:10]) in places for s in second)
+    """Tell whether both are lines of one file since one day, and neither took the other's place."""
+    return any(
+        (one.resource, one.captured[:10]) == (other.resource, other.captured[:10])
+        and one.lines != other.lines
+        for one in first
+        for other in second
+        if one.captured
+    )
 
 
 def _is_later_line(old: Sequence[Source], new: Sequence[Source]) -> bool:

@@ -17,11 +17,11 @@ import msgspec
 
 from memrepo.core.codec import normal_body
 from memrepo.core.ids import as_tag, claim_id, text_hash
-from memrepo.core.judge import Profile
+from memrepo.core.judge import Profile, Scores
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Retired, Source, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.schema import BY_NAME, SCORES, Scores
+from memrepo.core.schema import BY_NAME
 from memrepo.core.secrets import redact
 from memrepo.core.times import parse_time
 from memrepo.policies.matching import tokens
@@ -164,7 +164,6 @@ def read_claim(line: Line, how: Reading) -> tuple[Draft | None, list[Problem]]:
         "created": how.now,
         "generated": _stamp(reader, how),
         "sources": _sources(reader, text, how),
-        "scores": _scores(reader),
         "claim_id": _own_id(reader),
         "retired": _retired(reader, how),
         "origin": "import",
@@ -291,19 +290,19 @@ def _day(reader: RecordReader, value: object) -> str:
     return str(value).strip()[:10]  # the day there, whatever the offset
 
 
-def _scores(reader: RecordReader) -> Scores | None:
+def _scores(reader: RecordReader) -> dict[str, float]:
     value = reader.record.get("scores")
     if not isinstance(value, dict) or not value:
-        return None
+        return {}
     good = {
         key: float(part)
         for key, part in value.items()
-        if key in SCORES and type(part) in (int, float) and 0 <= part <= 1
+        if key in Scores.__struct_fields__ and type(part) in (int, float) and 0 <= part <= 1
     }
     if len(good) < len(value):
         odd = ", ".join(sorted(str(key)[:40] for key in value.keys() - good.keys()))
         reader.note("scores", f"found no number from 0 to 1 at {odd}")
-    return Scores(**good)
+    return Scores(**good).told()
 
 
 def _retired(reader: RecordReader, how: Reading) -> tuple[Retired, ...]:
@@ -331,6 +330,7 @@ def _judgement(reader: RecordReader) -> dict[str, object]:
         "freshness": reader.text("freshnessPosture"),
         "confidence": reader.text("confidencePosture"),
         "run": reader.text("updatedInRunId"),
+        "scores": _scores(reader),
         "verdicts": [],
     }
 

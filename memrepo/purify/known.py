@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.changes import Update
 from memrepo.core.ids import text_hash
 from memrepo.core.judge import CanonicalClaim, Cluster, PriorClaim, Wording
-from memrepo.core.memory import Memory, Source, Stamp
+from memrepo.core.memory import Memory, Source, Stamp, each
 from memrepo.core.places import COUNT, LISTED, hashes_of, listed, places_of
 from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.policies.rules import ContradictionRules
 from memrepo.purify.clusters import two_roles
 from memrepo.purify.gather import SHORT
-from memrepo.purify.marks import Marks, bare, of_bare, of_hash, of_subject, own_hash
+from memrepo.purify.marks import Marks, bare, of_bare, of_hash, of_subject
 
 ALIKE = 0.3
 """A part of a unit rewords a memory that shares this much of its words."""
@@ -116,7 +118,7 @@ class Known(msgspec.Struct):
                 memory.id
                 for memory in self.marks.holding(of_hash(hash_))
                 for source in memory.sources
-                if (source.resource, source.text_hash) == (resource, hash_)
+                if source.resource == resource and hash_ in memory.wordings(source)
             ]
         return self.by_evidence[resource, hash_]
 
@@ -135,7 +137,7 @@ class Known(msgspec.Struct):
         if hash_ not in self.by_text:
             who, seen = "", set[str]()
             for memory in self.marks.holding(of_hash(hash_)):
-                own, shared = own_hash(memory), False
+                own, shared = memory.own_hash, False
                 if memory.has(COUNT) and hash_ in hashes_of(memory):
                     shared = "" in seen  # places that neither lists
                     seen.add("")
@@ -157,14 +159,16 @@ class Known(msgspec.Struct):
 
     def _has_line(self, memory: Memory) -> bool:
         """Tell whether a line of a source says what a memory rests on."""
-        return self._is_at(memory.sources) or bool(elsewhere(memory, self.former.holding))
+        return self._is_at(memory) or bool(elsewhere(memory, self.former.holding))
 
-    def _is_at(self, sources: Iterable[Source]) -> bool:
-        return any(s.text_hash in self.former.standing(s.resource) for s in sources)
+    def _is_at(self, memory: Memory) -> bool:
+        """Tell whether one of the places that a memory lists holds its text."""
+        standing = self.former.standing
+        return any(memory.wordings(s) & standing(s.resource) for s in memory.sources)
 
     def learn(self, memory: Memory) -> None:
         """Remember how a memory may be recognised: by text, by evidence, by its keys."""
-        own = own_hash(memory)
+        own = memory.own_hash
         texts = {own, *memory.texts("aliases")}
         texts |= {s.text_hash for s in memory.sources if s.text_hash}
         for source in memory.sources:
@@ -327,6 +331,7 @@ class Known(msgspec.Struct):
             self.fresh[id_] = old.with_fields({"sources": united})
             return united != old.sources
         old = self.state.memories[id_]
+        sources = [source for source in sources if not _is_listed(old, source)]
         old_sources = self.grown.get(id_, old.sources)
         united = unite(old_sources, sources)
         if not self.revived(id_):
@@ -351,7 +356,7 @@ class Known(msgspec.Struct):
         met = sources[len(old.sources) :]
         new = sum(s.text_hash not in self.former.before(s.resource) for s in met)
         count = max(places_of(old) + new, len(sources))
-        if not self._is_at(old.sources):
+        if not self._is_at(old):
             sources = unite(met, old.sources)
         return {"sources": listed(sources), COUNT: count}
 
@@ -371,10 +376,21 @@ def _of_subject(marks: Marks, subject: str) -> Iterator[PriorClaim]:
 
 def _person(memory: Memory) -> str:
     """Say how a person answers for a memory, or an empty string."""
-    stamp: Stamp | None = memory.fields.get("generated")
-    if stamp is not None and stamp.by.startswith("human:"):
+    if worded_by_person(memory):
         return "worded by a person"
     return "confirmed by a person" if by_person(memory) else ""
+
+
+def _is_listed(memory: Memory, source: Source) -> bool:
+    """Tell whether a memory lists a place, be it of a wording that it has no more."""
+    of_file = (one for one in memory.sources if one.resource == source.resource)
+    return any(source.text_hash in memory.wordings(one) for one in of_file)
+
+
+def worded_by_person(memory: Memory) -> bool:
+    """Tell whether a memory's text is a person's wording."""
+    stamp: Stamp | None = memory.fields.get("generated")
+    return stamp is not None and stamp.by.startswith("human:")
 
 
 def by_person(memory: Memory) -> bool:
@@ -431,8 +447,22 @@ def storable(memory: Memory) -> str:
     return ""
 
 
+CROWD = 2000
+"""So many files are in one folder before others go to folders below it."""
+
+
+def _in_folders(state: State) -> Counter[str]:
+    return Counter(path.rpartition("/")[0] for path in each(state.every, "path"))
+
+
 def free_path(state: State, taken: set[str], memory: Memory) -> str:
-    """Return a path that neither the tree nor this run's new memories use."""
+    """Return a path that neither the tree nor this run's new memories use.
+
+    A folder is not filled beyond what people and forges can show.
+    """
+    folder = memory.path.rpartition("/")[0]
+    if state.once(_in_folders)[folder] + len(taken) >= CROWD:
+        memory = replace(memory, path=state.layout.spread(memory.path))
     path = state.free_path(memory)
     stem, tail = memory.path[: -len("-000000.md")], memory.path[-len("-000000.md") :]
     turn = 2

@@ -136,6 +136,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     route: str
     freshness: str
     confidence: str
+    scores: Mapping[str, float]
     verdicts: tuple[JudgedCandidate, ...]
 
 

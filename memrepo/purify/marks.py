@@ -9,15 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Set
 from functools import cached_property
 
-from memrepo.core.ids import normal_claim, text_hash
+from memrepo.core.ids import normal_claim
 from memrepo.core.memory import Memory, differing
 from memrepo.policies.kept_words import KeptPostings, Postings
 from memrepo.policies.matching import normal_subject
-
-
-def own_hash(memory: Memory) -> str:
-    """Return the print of a memory's text."""
-    return memory.once("text_hash", lambda: text_hash(memory.body))
 
 
 def bare(text: str) -> str:
@@ -44,7 +39,7 @@ def marks_of(memory: Memory) -> frozenset[str]:
     """Return the marks of a memory; a note bears none."""
     if memory.is_note:
         return frozenset()
-    hashes = {own_hash(memory), *memory.texts("aliases"), *(s.text_hash for s in memory.sources)}
+    hashes = {memory.own_hash, *memory.texts("aliases"), *(s.text_hash for s in memory.sources)}
     found = {*map(of_hash, hashes), of_bare(bare(memory.body))}
     if memory.status == "active":
         found.add(of_subject(normal_subject(memory.text("subject"))))

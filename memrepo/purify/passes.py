@@ -25,13 +25,13 @@ from memrepo.core.judge import (
     Profile,
     PromotionRequest,
     PromotionScores,
+    Scores,
     Shown,
     Verdict,
     Wording,
     named,
 )
 from memrepo.core.memory import CLAIM_TYPES, HOMES
-from memrepo.core.schema import Scores
 from memrepo.core.secrets import secret_fault
 from memrepo.purify.clusters import part_fault
 from memrepo.purify.grounding import Grounds, claim_fault

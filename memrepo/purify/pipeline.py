@@ -585,6 +585,7 @@ def _judgements(
                 route=claim.route_rationale,
                 freshness=claim.freshness_posture,
                 confidence=claim.confidence_posture,
+                scores=claim.scores.told(),
                 verdicts=tuple(
                     JudgedCandidate(
                         candidate=c.candidate_id,

@@ -42,11 +42,12 @@ def remainder_of(known: Known, old: Memory, still: str) -> Memory | None:
     id_ = claim_id(scope="", subject="", predicate="", object_="", text=text)
     if known.memory(id_) is not None:
         return None
-    kept = ("type", "subject", "home", "tags", "sources", COUNT, "scores", "origin")
+    kept = ("type", "subject", "home", "tags", COUNT, "origin")
     names = held(old.texts("entities"), [text])
     fields = {name: old.fields[name] for name in kept if name in old.fields}
     fields |= {"id": id_, "created": known.now, "generated": Stamp(by=OWN_ACTOR, at=known.now)}
     fields |= {"entities": names} if names else {}
+    fields |= {"sources": old.sources} if old.sources else {}
     dated = [s.captured[:10] for s in old.sources if s.captured and s.captured_from != "commit"]
     path = known.state.layout.memory(
         id_=id_, type_=old.type, text=text, captured=max(dated, default="")

@@ -34,7 +34,7 @@ from memrepo.policies.archive import archive, unarchive
 from memrepo.policies.directives import find_directives
 from memrepo.purify.clusters import only_reflecting
 from memrepo.purify.intake import Intake, Reader, SourceText
-from memrepo.purify.known import elsewhere, held_by_person, unite
+from memrepo.purify.known import elsewhere, held_by_person, unite, worded_by_person
 from memrepo.purify.marks import Marks
 from memrepo.read.thoughts import Unit
 
@@ -69,7 +69,8 @@ def ticking(
 
 def _place(memory: Memory, boxes: _Ticks) -> tuple[str, str] | None:
     """Return where the line stands on which a memory rests, if its box has changed."""
-    return next((boxes[s.text_hash] for s in memory.sources if s.text_hash in boxes), None)
+    hashes = (hash_ for s in memory.sources for hash_ in memory.wordings(s))
+    return next((boxes[hash_] for hash_ in hashes if hash_ in boxes), None)
 
 
 def _boxes(intake: Intake, texts: Sequence[SourceText], reader: Reader) -> tuple[_Ticks, _Ticks]:
@@ -178,10 +179,10 @@ def _without_places(
     for memory in asked:
         if memory.is_note or memory.standing == STANDING or memory.status != "active":
             continue
-        lost = [s.resource for s in memory.sources if _left(s, gone)]
+        lost = [s.resource for s in memory.sources if _left(memory, s, gone)]
         if gone is not None and not lost:
             lost = sorted(_unlisted(memory, gone))
-        if lost and not any(_stands(state, source, reader.standing) for source in memory.sources):
+        if lost and not any(_stands(state, memory, s, reader.standing) for s in memory.sources):
             yield memory, lost[0]
 
 
@@ -197,16 +198,20 @@ def _unlisted(memory: Memory, gone: _Gone) -> frozenset[str]:
     return frozenset(resource for resource, left in gone.items() if hashes & left)
 
 
-def _left(source: Source, gone: _Gone | None) -> bool:
-    return bool(source.text_hash) and (
-        gone is None or source.text_hash in gone.get(source.resource, frozenset())
-    )
+def _left(memory: Memory, source: Source, gone: _Gone | None) -> bool:
+    """Tell whether a line may have gone; of what a person wrote beside a place there is none."""
+    hashes = memory.wordings(source) - {""}
+    if gone is None:
+        return bool(hashes) and not (len(hashes) == 1 and worded_by_person(memory))
+    return not hashes.isdisjoint(gone.get(source.resource, ()))
 
 
-def _stands(state: State, source: Source, standing: Callable[[str], frozenset[str]]) -> bool:
+def _stands(
+    state: State, memory: Memory, source: Source, standing: Callable[[str], frozenset[str]]
+) -> bool:
     """Tell whether evidence stands; a note that was promoted is none that could lose its text."""
     noted = state.layout.is_memory(source.resource)
-    return noted or source.text_hash in standing(source.resource)
+    return noted or not memory.wordings(source).isdisjoint(standing(source.resource))
 
 
 def _step(path: str, members: list[Memory], reader: Reader, run: str, now: datetime) -> Step:

@@ -10,7 +10,7 @@ import msgspec
 from memrepo.checks.memories import folded
 from memrepo.checks.rules import Wants
 from memrepo.core import codec
-from memrepo.core.ids import ID_PATTERN, slugify
+from memrepo.core.ids import ID_PATTERN, slugify, stem_of
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
@@ -59,9 +59,8 @@ class Index:
     def called(self, names: Collection[str]) -> Iterator[Memory]:
         """Return the memories whose file's name, digits of the id aside, is one of the names."""
         area = self.layout.area("memories")
-        stems = sorted(
-            {stem for name in names for stem in (_GLOB.sub(r"\\\g<0>", name), slugify(name))} - {""}
-        )
+        spelled = (lambda name: _GLOB.sub(r"\\\g<0>", name), slugify, stem_of)
+        stems = sorted({spell(name) for name in names for spell in spelled} - {""})
         patterns = [
             f":(top,glob){area}**/{stem}{tail}.md" for stem in stems for tail in ("", "-??????")
         ]

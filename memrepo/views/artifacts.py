@@ -39,7 +39,7 @@ from memrepo.views.artifacts_claims import (
     contradiction_records,
     route_of,
 )
-from memrepo.views.artifacts_runs import IMPORT, RunRecord, judgements, latest, read_runs
+from memrepo.views.artifacts_runs import IMPORT, RunRecord, latest, read_judgements, read_runs
 
 _VERDICTS = (
     ("reject", "rejected"),
@@ -415,7 +415,7 @@ def _spelling(state: State, claims: Claims, runs: tuple[RunRecord, ...], terms: 
     return Spelling(
         profile=terms.profile,
         zone=terms.zone,
-        judged=judgements(runs),
+        judged=read_judgements(runs, state.files, state.layout),
         layout_source={path: state.layout.source_name(path) for path in resources},
         lengths={path: max(1, state.files[path].count(b"\n")) for path in by_hand},
     )

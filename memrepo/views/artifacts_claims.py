@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec.structs import asdict
 
-from memrepo.core.judge import Profile
+from memrepo.core.judge import Profile, Scores
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, Memory, Retired, Source
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
@@ -207,20 +207,20 @@ def claim_record(told: Told, claims: Claims, how: Spelling) -> dict[str, object]
         "primaryHome": told.home,
         "secondaryTags": list(memory.texts("tags")),
         "profileScope": how.profile,
-        "scores": asdict(memory.fields["scores"]) if "scores" in memory.fields else {},
+        "scores": asdict(Scores(**judged.scores)) if judged.scores else {},
         "provenance": provenance,
         "crossSurfaceSupport": sorted({entry["source"] for entry in provenance}),
         "contradictions": _contradictions(told, claims, judged),
         "contradictionClusterId": claims.cluster.get(told.id),
         "supersedes": list(claims.older.get(told.id, ())),
         "supersededBy": list(claims.newer.get(told.id, ())),
-        **_postures(memory, judged),
+        **_postures(judged),
         "rationale": judged.rationale or None,
         "routeRationale": judged.route or None,
         **_disposition(told, claims, judged),
         "normalizationSignature": _signature(told),
         **route_of(told),
-        "updatedInRunId": memory.text("run") or None,
+        "updatedInRunId": judged.run or None,
         **how.stamps(updated(memory), "updatedAt"),
     }
     if retired := _retired(memory, how):
@@ -254,7 +254,7 @@ def _contradictions(told: Told, claims: Claims, judged: Judgement) -> list[dict[
             "competingClaimId": other,
             "competingText": by_id[other].text,
             "relation": relation(by_id[other], judged),
-            "flaggedInRunId": told.memory.text("run") or None,
+            "flaggedInRunId": judged.run or None,
         }
         for other in claims.against.get(told.id, ())
     ]
@@ -266,8 +266,8 @@ def relation(other: Told, judged: Judgement) -> str:
     return known or {"superseded": "superseded", "stale": "stale"}.get(other.status, "contested")
 
 
-def _postures(memory: Memory, judged: Judgement) -> dict[str, str | None]:
-    scores = memory.fields.get("scores")
+def _postures(judged: Judgement) -> dict[str, str | None]:
+    scores = Scores(**judged.scores) if judged.scores else None
     fresh = posture(scores.freshness, FRESHNESS_POSTURES) if scores else ""
     sure = posture(scores.confidence, CONFIDENCE_POSTURES) if scores else ""
     return {
@@ -331,7 +331,7 @@ def contradiction_records(claims: Claims, how: Spelling) -> list[dict[str, objec
             "competingClaimId": other,
             "competingText": by_id[other].text,
             "relation": relation(by_id[other], how.judged.get(told.memory.id, Judgement())),
-            "flaggedInRunId": told.memory.text("run") or None,
+            "flaggedInRunId": how.judged.get(told.memory.id, Judgement()).run or None,
             **how.stamps(updated(told.memory), "recordedAt"),
         }
         for told in claims.told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -57,6 +58,8 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     freshness: str = ""
     confidence: str = ""
     relations: Mapping[str, str] = msgspec.field(default_factory=dict)
+    scores: Mapping[str, float] = msgspec.field(default_factory=dict)
+    run: str = ""
 
 
 def read_runs(
@@ -80,16 +83,24 @@ def latest(records: Iterable[RunRecord]) -> RunRecord | None:
     return next(iter(reversed(runs or ordered)), None)
 
 
-def judgements(records: Iterable[RunRecord]) -> dict[str, Judgement]:
+def read_judgements(
+    records: Iterable[RunRecord], files: Mapping[str, bytes], layout: Layout
+) -> dict[str, Judgement]:
     """Return the newest judgement of each memory; in one run the first is the one that made it.
 
     A duplicate's disposition is that of its birth: to meet it again does not make it another.
+    What headers of format 1 said comes before.
     """
     found: dict[str, Judgement] = {}
+    for line in files.get(layout.upgraded, b"").splitlines():
+        with suppress(ValueError, KeyError, TypeError, AttributeError):
+            said = json.loads(line)
+            scores = {key: float(value) for key, value in said.get("scores", {}).items()}
+            found[said["id"]] = Judgement(scores=scores, run=str(said.get("run", "")))
     for run in records:
         for id_, entries in run.judgements.items():
             if isinstance(entries, list) and entries and isinstance(entries[0], dict):
-                found[id_] = _joined(found.get(id_), _judgement(entries[0]))
+                found[id_] = _joined(found.get(id_), _judgement(entries[0], run.run))
     return found
 
 
@@ -106,15 +117,19 @@ def _joined(old: Judgement | None, new: Judgement) -> Judgement:
         freshness=new.freshness,
         confidence=new.confidence,
         relations={**old.relations, **new.relations},
+        scores=new.scores or old.scores,
+        run=new.run,
     )
 
 
-def _judgement(entry: Mapping[str, object]) -> Judgement:
-    relations = entry.get("relations")
+def _judgement(entry: Mapping[str, object], run: str) -> Judgement:
+    relations, scores = entry.get("relations"), entry.get("scores")
     keys = ("cluster", "disposition", "reason", "rationale", "route", "freshness", "confidence")
     return Judgement(
         **{key: str(entry.get(key) or "") for key in keys},
         relations=relations if isinstance(relations, dict) else {},
+        scores=scores if isinstance(scores, dict) else {},
+        run=run,
     )
 
 

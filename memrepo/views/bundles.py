@@ -134,11 +134,10 @@ _MARKUP = regex(r"([\\\[\]`*_<>])")
 def memory_json(memory: Memory) -> dict[str, object]:
     """Return a memory's path, layer, fields and text, numbers and flags as JSON has them.
 
-    Fields at their default are left out, as in the file.
+    Fields at their default are left out, as in the file; of sources all is told.
     """
-    fields = {
-        f.name: _value(f.kind, memory.fields[f.name]) for f in FIELDS if f.name in memory.fields
-    }
+    given = {**memory.fields, **({"sources": memory.sources} if memory.sources else {})}
+    fields = {f.name: _value(f.kind, given[f.name]) for f in FIELDS if f.name in given}
     return {"path": memory.path, "layer": memory.layer, **fields, "text": memory.body}
 
 
@@ -151,7 +150,7 @@ def _value(kind: Kind, value: Any) -> Any:
         case ListOf(item=item):
             return [_value(item, part) for part in value]
         case Record(members=members, names=names):
-            written = kind.write(value)
+            written = Record.write(kind, value)
             return {
                 key: _value(member, getattr(value, names.get(key, key)))
                 for key, member in members.items()

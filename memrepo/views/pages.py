@@ -251,8 +251,7 @@ def _said(state: State, memories: Sequence[Memory]) -> list[str]:
 
 def _print(memory: Memory) -> str:
     fields, body = plain(memory)
-    said = sorted((key, value) for key, value in fields.items() if key != "run")
-    return digest([said, body])[:32]
+    return digest([sorted(fields.items()), body])[:32]
 
 
 def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:

@@ -241,7 +241,7 @@ def test_an_import_of_its_own_export_changes_claim_ids_only(
     assert answer["imported"] == 0
     for id_, memory in memories(small_repo).items():
         changed = {k for k in memory.fields if memory.fields[k] != before[id_].fields.get(k)}
-        assert changed == (set() if memory.is_note else {"claim_id", "run"})
+        assert changed == (set() if memory.is_note else {"claim_id"})
 
 
 def test_a_dry_run_of_an_import_writes_nothing(published: Path, small_repo: Path) -> None:

@@ -167,7 +167,7 @@ def test_a_wrong_configuration_is_refused_with_line_and_remedy(
 
 def test_a_newer_format_is_read_and_never_written(small_repo: Path) -> None:
     text = (small_repo / "memrepo.toml").read_text()
-    (small_repo / "memrepo.toml").write_text(text.replace("format = 1", "format = 2"))
+    (small_repo / "memrepo.toml").write_text(text.replace("format = 2", "format = 3"))
     assert done(small_repo, "search", "hoe")["hits"]
     for command in (["run"], ["ingest"], ["revert"]):
         assert memrepo(small_repo, *command).exit == 3

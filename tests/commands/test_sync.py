@@ -744,14 +744,14 @@ def test_what_a_person_rejected_elsewhere_is_forgotten_here(machines: tuple[Path
 def test_a_newer_format_on_the_hub_is_not_written(machines: tuple[Path, Path]) -> None:
     laptop, desk = machines
     text = (desk / "memrepo.toml").read_text()
-    write(desk, "memrepo.toml", text.replace("format = 1", "format = 2"))
+    write(desk, "memrepo.toml", text.replace("format = 2", "format = 3"))
     commit_all(desk, "of a newer program")
     git(desk, "push", "-q", "origin", "main")
     done(laptop, "add", "The cat is called Miso.")
     before = tip(laptop)
     answer = memrepo(laptop, "sync")
     assert answer.exit == 3
-    assert "format 2" in answer.error["message"]
+    assert "format 3" in answer.error["message"]
     assert (tip(laptop), tip(laptop.parent / "hub.git", "main")) == (before, tip(desk))
 
 

@@ -11,6 +11,7 @@ import workspaces
 from driving import NEXT_DAY, begin, done, git, memories, memrepo
 
 from memrepo.actions.recall import quotes
+from memrepo.core.ids import text_hash
 from memrepo.core.memory import Memory
 
 DAY3 = "2026-03-03T09:00:00Z"
@@ -151,47 +152,32 @@ def test_a_line_that_left_many_files_is_looked_for_once(
     assert len(asked) <= 2 * count
 
 
-def test_a_secret_in_the_recorded_blob_is_not_quoted(small_repo: Path) -> None:
+def test_a_secret_in_the_recorded_version_is_not_quoted(small_repo: Path) -> None:
     memory = by_text(small_repo, "raised beds")
-    row = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo0NTY3OA"
-    key = f"-----BEGIN PRIVATE KEY-----\n{row}\n{row}\n-----END PRIVATE KEY-----"
-    secret = f"# Memory\n\n{key}\n- the token is ghp_{'a1B2' * 9} and more\n"
-    (small_repo / "sources" / "MEMORY.md").write_text(secret)
+    said = f"the token is ghp_{'a1B2' * 9} and more"
+    (small_repo / "sources" / "MEMORY.md").write_text(f"# Memory\n\n- {said}\n")
+    path = small_repo / memory.path
+    place = f"MEMORY.md:{memory.sources[0].lines[0]}"
+    path.write_text(path.read_text().replace(place, f"MEMORY.md:3, {text_hash(said)}"))
     git(small_repo, "add", "-A")
     git(small_repo, "commit", "-q", "--no-verify", "-m", "past every guard")
-    blob = git(small_repo, "rev-parse", "HEAD:sources/MEMORY.md").strip()
-    path = small_repo / memory.path
-    old = memory.sources[0].blob
-    for lines, kept in (("[7, 7]", "and more"), ("[4, 5]", "redacted"), ("[1, 7]", "# Memory")):
-        text = path.read_text().replace(old, blob).replace("[6, 6]", lines)
-        (small_repo / memory.path).write_text(text)
-        git(small_repo, "commit", "-q", "--no-verify", "-am", lines)
-        for command in ("why", "show"):
-            said = memrepo(small_repo, command, memory.id)
-            assert "ghp_" not in said.out
-            assert "QUJD" not in said.out
-            (found,) = said.data["evidence"]
-            assert kept in found["quote"]
-            assert "[redacted:" in found["quote"]
-        git(small_repo, "reset", "-q", "--hard", "HEAD~1")
+    for command in ("why", "show"):
+        told = memrepo(small_repo, command, memory.id)
+        assert "ghp_" not in told.out
+        (found,) = told.data["evidence"]
+        assert found["quote"] == "- the token is [redacted:github-pat] and more"
 
 
-def test_a_recorded_version_that_is_not_there_is_said(small_repo: Path) -> None:
+def test_a_text_that_no_version_of_its_file_has_is_said(small_repo: Path) -> None:
     memory = by_text(small_repo, "raised beds")
     path = small_repo / memory.path
-    path.write_text(path.read_text().replace(memory.sources[0].blob, "1" * 40))
-    git(small_repo, "commit", "-q", "--no-verify", "-am", "another blob")
-    found = piece(small_repo, memory.id)
-    # The hash still finds it in the sources of today: here, or elsewhere.
-    assert (found["missing"], found["resolved"], found["quote"]) == (True, "exact", BEDS)
-    rewrite(small_repo, "MEMORY.md", f"# Memory\n\n{BEDS}\n")
-    found = piece(small_repo, memory.id)
-    assert (found["missing"], found["resolved"], found["quote"]) == (True, "moved", BEDS)
-    rewrite(small_repo, "MEMORY.md", "# Memory\n")
+    place = f"MEMORY.md:{memory.sources[0].lines[0]}"
+    path.write_text(path.read_text().replace(place, f"{place}, th-0123456789abcdef"))
+    git(small_repo, "commit", "-q", "--no-verify", "-am", "another hash")
     found = piece(small_repo, memory.id)
     assert (found["missing"], found["resolved"], found["quote"]) == (True, "lost", "")
     text = memrepo(small_repo, "why", memory.id, as_json=False).out
-    assert "is not in this repository" in text
+    assert "no version of the file in this repository has the text" in text
 
 
 @pytest.mark.parametrize("reachable", [True, False])

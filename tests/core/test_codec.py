@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memrepo.checks import transitions
-from memrepo.checks.places import place
 from memrepo.core import codec, header, yamlnodes
 from memrepo.core import header as subset
 from memrepo.core.codec import CodecError, decode, edit, encode
@@ -37,8 +36,9 @@ generated: {by: human:ada@example.org, at: 2026-11-22T00:00:00Z}
 confidence: 0.5
 pinned: true
 links: [{target: mem-0123456789abcdef, type: related, strength: 0.5}]
-sources: [{resource: sources/MEMORY.md, lines: [3, 4], captured: 2026-05-01}]
-memrepo: {lead: "a: b", scores: {confidence: 0.5}, run: 20261121T000000Z-01234567}
+sources:
+  - MEMORY.md:3-4, 2026-05-01
+memrepo: {lead: "a: b", edges: {before: " "}}
 ---
 
 Staging runs in Frankfurt.
@@ -49,8 +49,9 @@ SHORT = b"""\
 id: mem-0123456789abcdef
 type: fact
 created: 2026-11-21T00:00:00Z
-sources: [{resource: sources/MEMORY.md, lines: [3, 4], text_hash: th-0123456789abcdef}]
-memrepo: {lead: Staging, run: 20261121T000000Z-01234567}
+sources:
+  - MEMORY.md:3-4, th-0123456789abcdef
+memrepo: {lead: Staging}
 ---
 
 Staging runs in Frankfurt.
@@ -71,7 +72,19 @@ run: 20261121T000000Z-01234567
 
 Staging runs in Frankfurt.
 """ % OWN_ACTOR.encode()
-FORMS = {"short": SHORT, "old": OLD}
+FORMAT_1 = b"""\
+---
+id: mem-0123456789abcdef
+type: fact
+created: 2026-11-21T00:00:00Z
+sources: [{resource: sources/MEMORY.md, lines: [3, 4], captured: 2026-11-21, \
+captured_from: commit, text_hash: th-0123456789abcdef, blob: %s}]
+memrepo: {lead: Staging, scores: {confidence: 0.5}, run: 20261121T000000Z-01234567}
+---
+
+Staging runs in Frankfurt.
+""" % (b"1" * 40)
+FORMS = {"short": SHORT, "old": OLD, "format 1": FORMAT_1}
 
 UGLY = {
     "canonical": CANONICAL,
@@ -193,32 +206,33 @@ def test_both_forms_of_what_a_run_wrote_say_the_same() -> None:
     old, short = (read(FORMS[form]) for form in ("old", "short"))
     assert old == short
     assert encode(old) == FORMS["short"]
+    assert read(FORMS["format 1"]) == short
     assert edit(FORMS["old"], short) == FORMS["old"]
+    assert edit(FORMS["format 1"], short) == FORMS["format 1"]
     assert short.fields["generated"] == Stamp(by=OWN_ACTOR, at=short.time("created"))
     assert (short.text("home"), short.text("origin")) == ("LTMEMORY.md", "purifier")
 
 
 def test_a_line_of_its_own_counts_more_than_what_is_aside() -> None:
     """As an older memrepo leaves it, which knows no such line."""
-    both = FORMS["short"].replace(b"memrepo:", b"run: later\nmemrepo:")
+    both = FORMS["short"].replace(b"memrepo:", b"lead: later\nmemrepo:")
     memory = read(both)
-    assert memory.text("run") == "later"
-    assert edit(both, memory.with_fields({"run": "last"})) == both.replace(
-        b"later", b"last"
-    ).replace(b", run: 20261121T000000Z-01234567", b"")
+    assert memory.text("lead") == "later"
+    after = edit(both, memory.with_fields({"lead": "last"}))
+    assert after == both.replace(b"later", b"last").replace(b"memrepo: {lead: Staging}\n", b"")
 
 
 def test_what_a_newer_memrepo_put_aside_stays() -> None:
     newer = FORMS["short"].replace(b"{lead", b"{colour: [red], lead")
     memory = read(newer)
     assert memory == read(FORMS["short"])
-    after = edit(newer, memory.with_fields({"run": None}))
-    assert b"\nmemrepo: {lead: Staging, colour: [red]}\n" in after
+    after = edit(newer, memory.with_fields({"lead": None}))
+    assert b"\nmemrepo: {colour: [red]}\n" in after
 
 
 def test_what_is_aside_may_be_spelled_as_another_program_does() -> None:
-    spread = b"memrepo:\n  lead: Staging\n  run: 20261121T000000Z-01234567\n"
-    short = b"memrepo: {lead: Staging, run: 20261121T000000Z-01234567}\n"
+    spread = b"memrepo:\n  lead: Staging\n"
+    short = b"memrepo: {lead: Staging}\n"
     respelled = FORMS["short"].replace(short, spread)
     assert read(respelled) == read(FORMS["short"])
     pinned = edit(respelled, read(respelled).with_fields({"pinned": True}))
@@ -227,14 +241,13 @@ def test_what_is_aside_may_be_spelled_as_another_program_does() -> None:
 
 def test_a_key_of_that_name_that_holds_no_mapping_is_a_persons() -> None:
     theirs = b"---\ntype: fact\nmemrepo: https://example.org\n---\na\n"
-    after = edit(theirs, read(theirs).with_fields({"run": "r"}))
-    assert after == theirs.replace(b"memrepo", b"run: r\nmemrepo")
+    after = edit(theirs, read(theirs).with_fields({"lead": "r"}))
+    assert after == theirs.replace(b"memrepo", b"lead: r\nmemrepo")
 
 
 def test_what_is_wrong_aside_is_located() -> None:
-    assert place(FORMS["short"], "run") == (6, 31)
-    _, problems = decode(PATH, FORMS["short"].replace(b"lead: Staging", b"scores: {confidence: 7}"))
-    assert [(p.line, p.column, p.key) for p in problems] == [(6, 32, "memrepo.scores.confidence")]
+    _, problems = decode(PATH, FORMS["short"].replace(b"lead: Staging", b"edges: {before: 7}"))
+    assert [(p.line, p.column, p.key) for p in problems] == [(7, 27, "memrepo.edges.before")]
 
 
 def test_what_followed_from_a_type_follows_from_the_new_one() -> None:
@@ -333,13 +346,13 @@ def test_reading_and_writing_an_ugly_file_changes_no_byte(name: str) -> None:
 @pytest.mark.parametrize("text", TRAPS)
 def test_a_trap_of_yaml_stays_text_wherever_it_stands(text: str) -> None:
     memory = Memory(
-        path=PATH, fields={"type": "fact", "title": text, "tags": (text,), "run": text}, body="b"
+        path=PATH, fields={"type": "fact", "title": text, "tags": (text,), "lead": text}, body="b"
     )
     data = encode(memory)
     assert read(data) == memory
     for loader in LOADERS:
         guessed = yaml.load(data.decode().split("\n---\n")[0].removeprefix("---\n"), Loader=loader)
-        aside = guessed[ASIDE]["run"]
+        aside = guessed[ASIDE]["lead"]
         assert (guessed["title"], guessed["tags"], aside) == (text, [text], text)
 
 

@@ -45,7 +45,12 @@ def memory(body: str = "a text", path: str = "memories/notes/a.md", **fields: An
         ({"status": "archived"}, {"status_epoch": 1}, ("restored",), ("status", "status_epoch")),
         ({}, {"body": "other"}, ("reworded",), ()),
         ({}, {"body": "other", "standing": "contested"}, ("reworded", "standing"), ("standing",)),
-        ({}, {"sources": (Source(resource="a.md"),)}, ("evidence",), ("sources",)),
+        (
+            {"sources": (Source(resource="a.md"),)},
+            {"sources": (Source(resource="b.md"),)},
+            ("evidence",),
+            ("sources",),
+        ),
         ({}, {"verified": (Stamp(by="human:a"),)}, ("confirmed",), ("verified",)),
         ({}, {"hot": Hot(since=THEN, reason="user request")}, ("promoted",), ("hot",)),
         ({"hot": Hot(since=THEN)}, {"hot": Hot(since=NEXT)}, ("promoted",), ("hot",)),
@@ -64,8 +69,6 @@ def memory(body: str = "a text", path: str = "memories/notes/a.md", **fields: An
         ({}, {"links": (Link(target="mem-2", type="related"),)}, ("links",), ("links",)),
         ({}, {"path": "memories/notes/b.md"}, ("moved",), ()),
         ({}, {"tags": ("a",)}, ("fields",), ("tags",)),
-        ({}, {"run": "r", "tags": ("a",)}, ("fields",), ("tags",)),
-        ({}, {"run": "r"}, ("fields",), ("run",)),
     ],
 )
 def test_a_change_is_counted_by_what_it_means(

@@ -101,3 +101,37 @@ def test_a_slug_has_its_pattern(text: str) -> None:
 )
 def test_a_slug(text: str, slug: str) -> None:
     assert ids.slugify(text) == slug
+
+
+@given(st.text(max_size=200))
+def test_a_stem_is_a_name_that_every_file_system_holds(text: str) -> None:
+    stem = ids.stem_of(text)
+    assert len(stem.encode()) <= 190
+    assert not set(stem) & set('/\\:*?"<>|. \t\n')
+    assert stem.isprintable()
+    assert "--" not in stem
+    assert not stem.startswith("-")
+    assert not stem.endswith("-")
+    assert ids.stem_of(stem) == stem
+
+
+@given(st.text(st.characters(codec="ascii"), max_size=100))
+def test_a_stem_of_plain_letters_is_a_slug(text: str) -> None:
+    assert ids.stem_of(text) == ids.slugify(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "stem"),
+    [
+        ("- [x] 2026-01-31: Staging runs in Frankfurt!", "staging-runs-in-frankfurt"),
+        ("Привет, мир", "привет-мир"),
+        ("决定：周五不开会", "决定-周五不开会"),
+        ("周五不开会" * 20, "周五不开会" * 6),
+        ("Cafe\u0301 Zürich", "café-zürich"),
+        ("हिन्दी में", "हिन्दी-में"),
+        ("🚀", "memory"),
+        ("слово " * 30, "слово-слово-слово-слово-слово"),
+    ],
+)
+def test_a_stem(text: str, stem: str) -> None:
+    assert ids.stem_of(text) == stem

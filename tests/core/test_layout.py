@@ -73,10 +73,10 @@ def test_a_memory_is_markdown_in_a_layer(path: str, memory: bool) -> None:
     [
         ("fact", "2026-02-07", "knowledge/2026-02"),
         ("fact", "2026-02-07 09:00", "knowledge/2026-02"),
-        ("fact", "", "knowledge/undated/3f"),
-        ("fact", "in spring", "knowledge/undated/3f"),
+        ("fact", "", "knowledge"),
+        ("fact", "in spring", "knowledge"),
         ("note", "2026-02-07", "notes/2026-02"),
-        ("note", "", "notes/undated/3f"),
+        ("note", "", "notes"),
         ("decision", "2026-02-07T09:00:00Z", "decisions/2026-02"),
     ],
 )
@@ -86,3 +86,12 @@ def test_a_memory_is_born_where_its_date_and_type_say(
     path = Layout().memory(id_=ID, type_=type_, text="The new pump", captured=captured)
     assert path == f"memories/{folder}/the-new-pump-3f9a1c.md"
     assert Layout().is_memory(path)
+
+
+def test_what_is_too_much_for_one_folder_is_spread_over_others() -> None:
+    flat, dated = "memories/knowledge/a-3f9a1c.md", "memories/knowledge/2026-02/a-3f9a1c.md"
+    assert Layout().spread(flat) == "memories/knowledge/undated/3f/a-3f9a1c.md"
+    assert Layout().spread(dated) == dated
+    assert Layout("memrepo/").spread(f"memrepo/{flat}") == (
+        "memrepo/memories/knowledge/undated/3f/a-3f9a1c.md"
+    )

@@ -90,4 +90,4 @@ def test_a_path_that_no_repository_can_hold_is_given_a_new_one() -> None:
     )
     after = come(EMPTY, "jsonl", {"memories.jsonl": line})
     (memory,) = after.memories.values()
-    assert memory.path == "memories/knowledge/undated/11/the-bed-is-dug-111111.md"
+    assert memory.path == "memories/knowledge/the-bed-is-dug-111111.md"

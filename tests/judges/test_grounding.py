@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from memrepo.core.judge import Candidate, CanonicalClaim, Cluster, Wording
+from memrepo.core.judge import Candidate, CanonicalClaim, Cluster, Scores, Wording
 from memrepo.core.memory import Source
-from memrepo.core.schema import Scores
 from memrepo.purify.batches import check_of
 from memrepo.purify.grounding import Grounds, claim_fault, foreign, grounds_of
 

@@ -345,7 +345,7 @@ one
 @pytest.mark.parametrize("flipped", [False, True])
 def test_a_header_of_the_longer_form_and_a_short_one_say_the_same(flipped: bool) -> None:
     """One clone wrote a memory anew in the short form; the other keeps the long one and pins it."""
-    short = fact(lead="Staging", created=DAY, sources=(SEEN,), run=RUN)
+    short = fact(lead="Staging", created=DAY, sources=(SEEN,))
     base = read_state({place(A): LONG.encode()}, Layout())
     assert base.memories[A] == short
     pinned = LONG.replace("origin:", "pinned: true\norigin:").encode()

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.judge import CanonicalClaim, PriorClaim, Wording
+from memrepo.core.judge import CanonicalClaim, PriorClaim, Scores, Wording
 from memrepo.core.memory import Source
-from memrepo.core.schema import Scores
 from memrepo.policies.matching import (
     DUPLICATE_THRESHOLD,
     PriorIndex,

@@ -17,13 +17,13 @@ from memrepo.core.judge import (
     GistRequest,
     PromotionRequest,
     PromotionScores,
+    Scores,
     Usage,
     Verdict,
     VerdictWord,
     Wording,
 )
 from memrepo.core.memory import Gist
-from memrepo.core.schema import Scores
 from memrepo.core.state import Files, State, apply, read_state
 from memrepo.policies.gists import gist_of
 from memrepo.purify.intake import SourceText, cursors

@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from memrepo.core.judge import Candidate, CanonicalClaim, CanonicalRequest, Cluster, Wording
+from memrepo.core.judge import Candidate, CanonicalClaim, CanonicalRequest, Cluster, Scores, Wording
 from memrepo.core.memory import Source
-from memrepo.core.schema import Scores
 from memrepo.purify.clusters import divide
 from memrepo.purify.passes import check_claims
 

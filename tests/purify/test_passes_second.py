@@ -12,9 +12,9 @@ from memrepo.core.judge import (
     Cluster,
     Contradiction,
     PriorClaim,
+    Scores,
     Wording,
 )
-from memrepo.core.schema import Scores
 from memrepo.purify.passes import (
     CONFIDENCE_POSTURES,
     FRESHNESS_POSTURES,

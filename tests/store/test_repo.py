@@ -282,7 +282,7 @@ def test_the_branch_that_moved_meanwhile_is_not_written(repo: Path) -> None:
 
 def test_a_newer_format_is_read_and_never_written(repo: Path) -> None:
     path = repo / "memrepo.toml"
-    path.write_text(path.read_text().replace("format = 1", "format = 99"))
+    path.write_text(path.read_text().replace("format = 2", "format = 99"))
     git(repo, "commit", "-qam", "a newer memrepo was here")
     for argv in WRITERS:
         refused(repo, 3, "format 99", *argv)

@@ -78,7 +78,6 @@ def mem(digit: str, **fields: Any) -> Memory:
         "created": SEEN,
         "sources": (SOURCE,),
         "generated": Stamp(by="memrepo/1", at=SEEN),
-        "run": "20260201T090000Z-00000000",
     }
     kept = {key: value for key, value in {**base, **fields}.items() if value is not None}
     path = LAYOUT.memory(id_=id_, type_=kept["type"], text=body, captured="2026-01-05")
@@ -187,7 +186,12 @@ def test_provenance_names_the_workspaces_files() -> None:
             "type": "direct",
             "capturedAt": "2026-01-05T00:00:00Z",
         },
-        {"source": "episodes/a.md", "lineSpan": None, "type": "merged", "capturedAt": None},
+        {
+            "source": "episodes/a.md",
+            "lineSpan": None,
+            "type": "merged",
+            "capturedAt": "2026-02-01T00:00:00Z",
+        },
     ]
     assert record["crossSurfaceSupport"] == ["MEMORY.md", "episodes/a.md"]
 
@@ -255,7 +259,9 @@ def test_a_contradiction_has_one_stable_id_and_stands_on_both_sides() -> None:
             Link(target="mem-3333333333333333", type="related"),
         ),
     )
-    made = artifacts(state(one, mem("2"), mem("3")), terms())
+    said = {mem(digit).id: [judged("new_claim")] for digit in "12"}
+    record = manifest("20260201T090000Z-00000000", judgements=said)
+    made = artifacts(state(one, mem("2"), mem("3"), **record), terms())
     found = claims(made)
     first, second, third = (found[mem(d).body] for d in "123")
     expected = lineage.contradiction_id([second["id"], first["id"]])
@@ -274,7 +280,7 @@ def test_a_contradiction_has_one_stable_id_and_stands_on_both_sides() -> None:
         (first["id"], second["id"]),
         (second["id"], first["id"]),
     }
-    assert artifacts(state(one, mem("2"), mem("3")), terms()).files == made.files
+    assert artifacts(state(mem("3"), mem("2"), one, **record), terms()).files == made.files
 
 
 def test_a_chain_of_contradictions_is_one_cluster() -> None:

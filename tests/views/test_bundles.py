@@ -69,7 +69,7 @@ def test_a_bundle_holds_the_files_as_they_are_and_leaves_forgotten_ones_out() ->
 
 def test_a_bundle_states_who_worded_what_where_the_file_leaves_that_out() -> None:
     at = datetime(2026, 3, 1, tzinfo=UTC)
-    read = fact("a", run="r", created=at, sources=(taken("sources/MEMORY.md"),))
+    read = fact("a", created=at, sources=(taken("sources/MEMORY.md"),))
     files, _ = okf(state(read))
     data = files[read.path.removeprefix("memories/")]
     assert b"\ngenerated: {by: memrepo/" in data

@@ -18,7 +18,7 @@ from memrepo.actions.run.derived import derived_files
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import write_steps
-from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
+from memrepo.core.changes import Create, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest
 from memrepo.core.messages import counted
@@ -252,7 +252,7 @@ def _land(work: Work, found: Imported, trip: Trip) -> Brought:
         what=trip.what,
         reason=trip.reason,
         changes=(
-            *(_stamped(change, run_id) for change in found.changes),
+            *found.changes,
             *found.files,
             Write(
                 path=layout.manifest(run_id),
@@ -279,17 +279,6 @@ _TAIL = "-import"
 def _run_id(work: Work, base: str, found: Imported, runs: list[str]) -> str:
     ids = [c.memory.id for c in found.changes if isinstance(c, Create)]
     return f"{run_stamp(work.call.now, runs)}-{digest([base, *ids])[:8]}{_TAIL}"
-
-
-def _stamped(change: Change, run_id: str) -> Change:
-    """Write the run's id into what it made; a memory that came whole keeps what it says."""
-    match change:
-        case Create(memory=memory) if memory.text("origin") == IMPORT and not memory.text("run"):
-            return replace(change, memory=memory.with_fields({"run": run_id}))
-        case Update(id=id_, fields=fields, body=body):
-            return Update(id=id_, fields={**fields, "run": run_id}, body=body)
-        case _:
-            return change
 
 
 def _manifest(work: Work, run_id: str, found: Imported, judge: str) -> Manifest:

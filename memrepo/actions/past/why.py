@@ -23,7 +23,7 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.succession import after, before
 from memrepo.store import history
-from memrepo.views.artifacts_runs import RunRecord, read_runs
+from memrepo.views.artifacts_runs import RunRecord, read_judgements, read_runs
 
 if TYPE_CHECKING:
     from memrepo.actions.past.blame import Blame
@@ -155,6 +155,8 @@ def do(work: Work, request: Request) -> Result | History | Blame:
     state = there.tree.state()
     memory = find_present(there, state, request.id, work)
     runs, problems = read_runs(there.tree.files, there.tree.layout)
+    mine = (run for run in runs if memory.id in run.judgements)
+    last = read_judgements(mine, there.tree.files, there.tree.layout).get(memory.id)
     return Result(
         id=memory.id,
         path=memory.path,
@@ -167,7 +169,7 @@ def do(work: Work, request: Request) -> Result | History | Blame:
         source_count=memory.fields.get(COUNT, UNSET),
         decisions=tuple(_decisions(there, memory)),
         judgements=tuple(_judgements(there, memory, runs)),
-        scores=plain("scores", memory) or {},
+        scores=last.scores if last else {},
         supersession=Supersession(
             before=tuple(_brief(other) for other in before(memory, state.memories)),
             after=tuple(_brief(other) for other in after(memory, state.memories)),

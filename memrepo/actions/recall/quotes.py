@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal, NamedTuple, TypeAlias, assert_never
 
 import msgspec
 from msgspec import UnsetType
+from msgspec.structs import replace
 
 from memrepo.actions.work import Work
 from memrepo.core.ids import normal_claim, visible
 from memrepo.core.memory import Memory, Source
 from memrepo.core.secrets import find_secrets, redact
+from memrepo.core.times import format_time
 from memrepo.purify.capture import scan_notes
 from memrepo.store.tree import contents
 
@@ -108,8 +110,6 @@ def resolve(source: Source, recorded: Text | None, now: _Sources) -> Found:
     `recorded` is the version they were taken from, None where the repository lacks it.
     """
     path, lines = source.resource, source.lines
-    if source.blob and now.blobs.get(path) == source.blob:
-        return Found(outcome="exact", path=path, lines=lines)
     said = recorded.span(lines) if recorded is not None else []
     if path in now:
         here = now[path]
@@ -142,6 +142,8 @@ def _runs(text: Text, wanted: list[str]) -> Iterator[Lines]:
             yield number, rows[at + len(wanted) - 1][0]
 
 
+_VERSIONS = 1000
+"""So many versions of a file are looked through for a text that it holds no more."""
 LINES, PLACES = 5, 10
 """Lines that are shown of one piece, and how many pieces: one line may stand in every file."""
 
@@ -214,30 +216,98 @@ class Quote(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the repository lacks the recorded version, which then cannot be quoted."""
 
 
+class Version(NamedTuple):
+    """A version of a file, and the lines of it that hold a text; no blob where there is none."""
+
+    blob: str
+    text: Text | None
+    lines: Lines
+
+
+class Versions:
+    """The versions of source files in which the texts of memories stood."""
+
+    def __init__(self, work: Work, now: _Sources) -> None:
+        self._work, self._now = work, now
+        self._known: dict[str, list[str]] = {}
+        self._texts: dict[tuple[str, str], Text | None] = {}
+
+    def of(self, memory: Memory, source: Source) -> Version:
+        """Return the newest version that has a source's text at its lines.
+
+        Where none has it there, it is the newest that has it at all; where no text was recorded,
+        that of the day when the memory was made. Nothing where the repository lacks it.
+        """
+        hashes = memory.wordings(source) - {""}
+        if not hashes:
+            return self._at_birth(memory, source)
+        elsewhere = Version("", None, source.lines)
+        for blob in self._blobs(source.resource):
+            text = self._text(source.resource, blob)
+            at = [lines for h in hashes for lines in text.hashes.get(h, ())] if text else []
+            if source.lines in at:
+                return Version(blob, text, source.lines)
+            if at and not elsewhere.blob:
+                elsewhere = Version(blob, text, at[0])
+        return elsewhere
+
+    def _at_birth(self, memory: Memory, source: Source) -> Version:
+        made = memory.time("created")
+        until = [f"--until={format_time(made)}"] if made else []
+        blobs = self._listed(source.resource, *until, "-1") or self._blobs(source.resource)[-1:]
+        blob = next(iter(blobs), "")
+        text = self._text(source.resource, blob) if blob else None
+        return Version(blob, text, source.lines)
+
+    def _blobs(self, path: str) -> list[str]:
+        if path not in self._known:
+            now = self._now.blobs.get(path, "")
+            found = [now, *self._listed(path, f"-{_VERSIONS}")]
+            self._known[path] = [blob for blob in dict.fromkeys(found) if blob]
+        return self._known[path]
+
+    def _listed(self, path: str, *options: str) -> list[str]:
+        """Return the blobs that commits gave to a path, the newest first."""
+        words = ("log", "--format=", "--raw", "--no-abbrev", "--no-renames", *options)
+        raw = self._work.store.repo.light.ask(*words, self._work.tree.commit, "--", path)
+        blobs = (line.split()[3] for line in raw.splitlines() if line.startswith(":"))
+        return [blob for blob in blobs if blob.strip("0")]
+
+    def _text(self, path: str, blob: str) -> Text | None:
+        if (path, blob) not in self._texts:
+            data = contents(self._work.store.repo, [blob]).get(blob)
+            self._texts[path, blob] = None if data is None else self._now.text(path, data)
+        return self._texts[path, blob]
+
+
+def versions(work: Work, resources: Iterable[str]) -> Versions:
+    """Return the versions of the sources of a commit, and of the notes among some resources."""
+    return Versions(work, _Sources(work, resources))
+
+
 def evidence(work: Work, memory: Memory) -> tuple[Quote, ...]:
     """Return the evidence of a memory, each piece with its quote."""
     now = _Sources(work, (s.resource for s in memory.sources))
-    recorded = contents(work.store.repo, [s.blob for s in memory.sources])
-    texts: dict[tuple[str, str], Text] = {}
+    recorded = Versions(work, now)
     found = []
     for source in memory.sources:
-        data = recorded.get(source.blob)
-        key = (source.resource, source.blob)
-        if data is not None and key not in texts:
-            texts[key] = now.text(source.resource, data)
-        text = texts.get(key)
-        found.append(_quote(source, text, resolve(source, text, now), now))
+        version = recorded.of(memory, source)
+        dated = replace(source, blob=version.blob, lines=version.lines)
+        place = resolve(dated, version.text, now)
+        if place.outcome == "exact" and place.lines != source.lines:
+            place = replace(place, outcome="moved")
+        found.append(_quote(dated, version.text, place, now, source.lines))
     return tuple(found)
 
 
-def _quote(source: Source, text: Text | None, place: Found, now: _Sources) -> Quote:
+def _quote(source: Source, text: Text | None, place: Found, now: _Sources, told: Lines) -> Quote:
     said = quote(text, source.lines) if text is not None else ""
     if text is None and place.path in now:
         said = quote(now[place.path], place.lines)
     moved = place.outcome == "moved"
     return Quote(
         resource=source.resource,
-        lines=source.lines,
+        lines=told,
         blob=source.blob,
         captured=source.captured,
         captured_from=source.captured_from,
@@ -245,7 +315,7 @@ def _quote(source: Source, text: Text | None, place: Found, now: _Sources) -> Qu
         quote=said,
         resolved=place.outcome,
         found=Now(resource=place.path, lines=place.lines) if moved else None,
-        missing=bool(source.blob) and text is None,
+        missing=text is None and place.outcome == "lost" and "://" not in source.resource,
     )
 
 
@@ -273,7 +343,7 @@ def evidence_lines(found: Sequence[Quote], count: int | UnsetType | None = None)
             lines.append(f"    | ... {len(quoted) - LINES} more lines")
         if piece.missing:
             lines.append(
-                f"    the recorded version {piece.blob[:10]} is not in this repository "
+                "    no version of the file in this repository has the text "
                 "(a shallow or partial clone, or purged)"
             )
     shown, count = min(len(found), PLACES), max(len(found), count or 0)

@@ -90,12 +90,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the evidence of a memory stands: the file, one-based lines, its day and version."""
+    """Where the evidence of a memory stands: the file, one-based lines, its day."""
 
     resource: str
     lines: tuple[int, int]
     captured: str
-    blob: str
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
@@ -341,7 +340,7 @@ def hit_of(found: Recalled, commit: str) -> Hit:
         answer_confidence=found.answer_confidence,
         commit="" if found.edited else commit,
         sources=tuple(
-            Place(resource=s.resource, lines=found.lines_of(s), captured=s.captured, blob=s.blob)
+            Place(resource=s.resource, lines=found.lines_of(s), captured=s.captured)
             for s in memory.sources
         ),
         source_count=memory.fields.get(COUNT, UNSET),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.past.timeline import NoSuchRun, landing_of, run_merge
 from memrepo.actions.pending import NothingWaits, the_waiting
+from memrepo.actions.recall.quotes import Version, Versions, versions
 from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS
 from memrepo.core.differences import Difference, differences
@@ -20,7 +22,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.state import Files, State
 from memrepo.store import history
 from memrepo.store.landings import commit_landing, newest
-from memrepo.store.tree import file_at, read_blob
+from memrepo.store.tree import file_at
 from memrepo.views.review import Change, Decision, Evidence, Review, Standing, tokens_of
 
 HOT_FILES = ("HOT.md", "MEMORY.md")
@@ -139,7 +141,7 @@ def review_of(work: Work, span: Span, *, quote: bool) -> Review:
     found = differences(before, after)
     judged = _judged(work, span)
     decisions = _decisions(span.chain, span.state)
-    recorded = _recorded(work) if quote else None
+    recorded = versions(work, ()) if quote else None
     changes = []
     for one in found:
         id_, successors = one.memory.id, _successors(one, after)
@@ -284,44 +286,30 @@ def _files(work: Work, span: Span) -> dict[str, int]:
 
 # -- evidence --------------------------------------------------------------------------------------
 
-Recorded = Callable[[Source], tuple[tuple[int, str], ...]]
+Mark = Literal["new", "gone", "kept"]
 
 
 def _evidence(
-    found: Difference, successors: Sequence[Memory], recorded: Recorded | None
+    found: Difference, successors: Sequence[Memory], recorded: Versions | None
 ) -> list[Evidence]:
     """Return what came, what went, and what the memory and its successors rest on."""
     old, new = (m.sources if m else () for m in (found.before, found.after))
-    marked: list[tuple[Source, Literal["new", "gone", "kept"]]] = []
+    marked: list[tuple[Source, Mark]] = []
     marked += [(s, "new") for s in new if s not in old and found.before]
     marked += [(s, "gone") for s in old if s not in new and found.after]
     if _EVIDENT & {*found.kinds}:
         marked += [(s, "kept") for s in new if s in old or not found.before][:_SOURCES]
-    marked += [(s, "new") for m in successors for s in m.sources[:_SOURCES]]
-    return [
-        Evidence(source=s, mark=mark, text=recorded(s) if recorded else ()) for s, mark in marked
-    ]
+    of = {s: m for m in (found.before, found.after) if m for s in m.sources}
+    every = [(s, mark, of[s]) for s, mark in marked]
+    every += [(s, "new", m) for m in successors for s in m.sources[:_SOURCES]]
+    return [_quoted(s, mark, memory, recorded) for s, mark, memory in every]
 
 
-def _recorded(work: Work) -> Recorded:
-    """Return what quotes the lines of a source from the blob that was recorded."""
-    texts: dict[str, Sequence[str]] = {}
-
-    def lines(blob: str) -> Sequence[str]:
-        if blob not in texts:
-            try:
-                data = read_blob(work.store.repo, blob)
-            except ValueError:
-                data = b""
-            texts[blob] = data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
-        return texts[blob]
-
-    def quoted(source: Source) -> tuple[tuple[int, str], ...]:
-        first, last = source.lines
-        if not (source.blob and first):
-            return ()
-        text = lines(source.blob)
-        last = min(last, first + _LINES - 1, len(text))
-        return tuple((n, text[n - 1].rstrip("\r")) for n in range(first, last + 1))
-
-    return quoted
+def _quoted(source: Source, mark: Mark, memory: Memory, recorded: Versions | None) -> Evidence:
+    """Return a piece of evidence with its lines, from the version that holds the text."""
+    blob, text, (first, last) = (
+        recorded.of(memory, source) if recorded else Version("", None, (0, 0))
+    )
+    last = min(last, first + _LINES - 1, len(text.lines) if text and first else 0)
+    lines = tuple((n, text.lines[n - 1]) for n in range(first, last + 1)) if text and first else ()
+    return Evidence(source=replace(source, blob=blob), mark=mark, text=lines)

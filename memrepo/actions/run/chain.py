@@ -241,7 +241,7 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
         steps.reverse()
         made: list[Step] = []
         while steps:
-            made.append(_stamped(steps.pop(), run))
+            made.append(with_run(steps.pop(), run))
         manifest = replace(
             self._manifest(run, purified, consumed, made), held=held, decided=decided
         )
@@ -346,26 +346,6 @@ def _redact(steps: list[Step]) -> Iterator[Problem]:
                 severity="warning",
             )
         steps[at] = replace(step, changes=tuple(changes))
-
-
-def _stamped(step: Step, run: str) -> Step:
-    """Write the run's id into every memory it writes; one that moves between tiers says the same.
-
-    When it moved stands beside its tier, and each of its moves would write the id anew.
-    """
-    if step.op == "tier":
-        return step
-    changes, step = list(step.changes), replace(step, changes=())
-    for at, change in enumerate(changes):
-        # What is stamped takes the place of what was not, which is let go of.
-        match change:
-            case Create(memory=memory):
-                changes[at] = Create(memory=memory.with_fields({"run": run}))
-            case Update():
-                changes[at] = replace(change, fields={**change.fields, "run": run})
-            case _:
-                pass
-    return with_run(replace(step, changes=tuple(changes)), run)
 
 
 def run_stamp(now: datetime, runs: Sequence[str]) -> str:

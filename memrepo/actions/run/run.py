@@ -361,7 +361,8 @@ def _tell_of_an_earlier_time(at: Work) -> None:
     """Tell that the run counts as later than it was asked for: its id comes after every other."""
     stamp = f"{at.call.now:%Y%m%dT%H%M%SZ}"
     area = at.tree.layout.area("runs")
-    last = max((p.rpartition("/")[2] for p in at.tree.files.below(area)), default="")
+    names = (p.rpartition("/")[2] for p in at.tree.files.below(area) if p.endswith(".json"))
+    last = max(names, default="")
     if last[:16] > stamp:
         at.store.notices.append(
             Problem(

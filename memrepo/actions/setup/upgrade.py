@@ -6,25 +6,76 @@ this first, so that a change of format is a commit of its own, which can be read
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.request import DryRun, Reason
+from memrepo.actions.run.derived import derived_files
 from memrepo.actions.run.gate import upgrade_due
 from memrepo.actions.run.landing import prepare
 from memrepo.actions.setup.toml_edits import with_value
 from memrepo.actions.work import NewerFormat, Work
 from memrepo.config import FORMAT
-from memrepo.core.changes import Change, Plan, Step, Write
+from memrepo.core import codec
+from memrepo.core.changes import Change, Create, Plan, Remove, Step, Write
+from memrepo.core.ids import slugify, stem_of
+from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
 from memrepo.core.state import State, apply
+from memrepo.purify.known import CROWD
 
+_UNDATED = regex(r"(?<=/)undated/[0-9a-f]{2}/(?=[^/]+$)")
 Migration: TypeAlias = Callable[[State], Sequence[Change]]
-MIGRATIONS: Mapping[int, Migration] = MappingProxyType({})
-"""By the format that it leaves: what brings a state to the next one. Format 1 is the first."""
+
+
+def _short_headers(state: State) -> list[Change]:
+    """Leave to the files of runs what only programs read in the headers of format 1.
+
+    Files are named anew by their words in their own script, without folders named by digits.
+    """
+    changes: list[Change] = []
+    told = []
+    undated = Counter(_UNDATED.sub("", m.path).rpartition("/")[0] for m in state.every)
+    for path in sorted(memory.path for memory in state.every):
+        data, left = codec.upgraded(path, old := state.files[path])
+        memory, _ = codec.decode(path, data)
+        if memory is None:
+            continue
+        memory = replace(memory, path=_named_anew(memory, undated))
+        if memory.path in state.files:
+            memory = replace(memory, path=path)
+        if data == old and memory.path == path:
+            continue
+        if left:
+            told.append(json.dumps({"id": memory.id, **left}, ensure_ascii=False, sort_keys=True))
+        changes += [Remove(id=memory.id), Create(memory=memory, file=data)]
+    if told:
+        data = "".join(f"{line}\n" for line in told).encode("utf-8")
+        changes.append(Write(path=state.layout.upgraded, data=data))
+    return changes
+
+
+def _named_anew(memory: Memory, undated: Mapping[str, int]) -> str:
+    """Return a memory's path in format 2; a name that a person gave it stays."""
+    folder, _, name = memory.path.rpartition("/")
+    flat = _UNDATED.sub("", memory.path).rpartition("/")[0]
+    if undated[flat] < CROWD:
+        folder = flat
+    text, tail = memory.text("title") or memory.said, f"-{memory.id[4:10]}.md"
+    if name == slugify(text) + tail:
+        name = stem_of(text) + tail
+    return f"{folder}/{name}"
+
+
+MIGRATIONS: Mapping[int, Migration] = MappingProxyType({1: _short_headers})
+"""By the format that it leaves: what brings a state to the next one."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,8 +110,11 @@ def do(work: Work, request: Request) -> Result:
         return told
     state = work.tree.state()
     changes = _changes(state, found)
+    written = {change.path for change in changes if isinstance(change, Write)}
+    pages = derived_files(work, apply(state, changes))
+    changes += [page for page in pages if isinstance(page, Write) and page.path not in written]
     files = tuple(sorted(_paths(state, changes)))
-    told = msgspec.structs.replace(told, files=files)
+    told = replace(told, files=files)
     if request.dry_run:
         return told
     step = Step(
@@ -73,7 +127,7 @@ def do(work: Work, request: Request) -> Result:
     with work.store.writing():
         work.store.refuse_unfit()
     landing = prepare(work.store, state, plan, work.context(), work.call.now, author=work.author)
-    return msgspec.structs.replace(told, commit=work.store.land(landing.chain, "upgrade"))
+    return replace(told, commit=work.store.land(landing.chain, "upgrade"))
 
 
 def _changes(state: State, found: int) -> list[Change]:

@@ -174,14 +174,11 @@ class Drafts:
         return Memory(path=path, fields=present(fields), body=entry.text)
 
     def _sources(self, source: Source | None) -> tuple[Source, ...]:
-        """Return the evidence, with the version of its file at HEAD where there is one."""
+        """Return the evidence as its field holds it."""
         if source is None:
             return ()
         refuse_secret(source.resource, "the source")
-        blob = source.blob or self._work.tree.blobs.get(source.resource, "")
-        read: tuple[Source, ...] = checked(
-            "sources", BY_NAME["sources"].kind.write((replace(source, blob=blob),))
-        )
+        read: tuple[Source, ...] = checked("sources", BY_NAME["sources"].kind.write((source,)))
         return read
 
 

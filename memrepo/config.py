@@ -67,7 +67,7 @@ OUTSIDE = (
 )
 """Keys of the person's own configuration: a repository must choose no program, host or folder."""
 RETIRED = frozenset({"dense.model", "notify.url", "notify.ping"})
-"""Outside keys that were read once: they stay where they are and do nothing."""
+"""Outside keys of earlier versions: they do nothing, and `memrepo config` says so."""
 USER_FILE = "~/.config/memrepo/config.toml"
 PRICES: Mapping[str, tuple[float, ...]] = MappingProxyType(
     {
@@ -358,7 +358,7 @@ BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
 PLAN_NAMES: Mapping[str, str] = MappingProxyType({key.plan: key.name for key in KEYS if key.plan})
 """The keys by the names that the engram plan gives them."""
 _SECTIONS = frozenset(
-    n.split(".")[0] for n in (*BY_NAME, *OUTSIDE, *PLAN_NAMES, *FIXED) if "." in n
+    n.split(".")[0] for n in (*BY_NAME, *OUTSIDE, *RETIRED, *PLAN_NAMES, *FIXED) if "." in n
 )
 
 
@@ -614,8 +614,9 @@ def parse_outside(text: str, path: str) -> dict[str, object]:
         flat = _flatten(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(0, "", f"not valid TOML: {error}", place=path) from error
-    flat = {name: found for name, found in flat.items() if name not in RETIRED}
     for name, found in flat.items():
+        if name in RETIRED:
+            continue
         if name not in OUTSIDE:
             raise ConfigError(
                 line_of(text, name),

@@ -280,7 +280,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 def outside(work: Work) -> Mapping[str, Setting]:
     """Return programs, hosts and folders that this clone sets, then those that the person sets."""
-    from memrepo.config import OUTSIDE, ConfigError, git_name, parse_outside
+    from memrepo.config import OUTSIDE, RETIRED, ConfigError, git_name, parse_outside
     from memrepo.store import settings
     from memrepo.store.gitenv import user_config
 
@@ -294,8 +294,9 @@ def outside(work: Work) -> Mapping[str, Setting]:
         raise ConfigError(0, "", f"cannot be read: {error}", place=str(path)) from error
     for name, value in parse_outside(text, str(path)).items():
         found[name] = Setting(value=value, origin=str(path))
-    here = settings.some(work.store.repo, [f"memrepo.{git_name(name)}" for name in OUTSIDE])
-    for name in OUTSIDE:
+    names = (*OUTSIDE, *sorted(RETIRED))
+    here = settings.some(work.store.repo, [f"memrepo.{git_name(name)}" for name in names])
+    for name in names:
         if value := here.get(f"memrepo.{git_name(name)}"):
             found[name] = Setting(value=value, origin=".git/config")
     return found

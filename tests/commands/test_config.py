@@ -173,3 +173,15 @@ def test_a_key_is_explained_with_what_it_may_be_and_what_is_in_effect(repo: Path
     assert 'default  "offline"' in answer
     assert "(memrepo.toml:" in answer
     assert max(map(len, answer.splitlines())) <= 80
+
+
+def test_a_setting_of_an_earlier_version_is_named_and_does_nothing(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "config/memrepo").mkdir(parents=True)
+    (tmp_path / "config/memrepo/config.toml").write_text('[dense]\nmodel = "/models/mine"\n')
+    git(repo, "config", "memrepo.notify.url", "https://example.org/hook")
+    rows = {row["key"]: row["doc"] for row in done(repo, "config")["keys"]}
+    assert rows["dense.model"] == rows["notify.url"] == "No longer used: remove it."
+    assert done(repo, "status", "--notify")["notified"] is False

@@ -23,6 +23,7 @@ from memrepo.config import (
     KEYS,
     OUTSIDE,
     PLAN_NAMES,
+    RETIRED,
     Config,
     git_name,
     line_of,
@@ -165,6 +166,8 @@ def _rows(work: Work) -> Iterator[Row]:
         )
     for name, setting in outside(work).items():
         doc = "A person's own setting, which no repository may carry."
+        if name in RETIRED:
+            doc = "No longer used: remove it."
         yield Row(key=name, value=setting.value, from_=setting.origin, doc=doc)
     workspace = settings.workspace(work.store.repo)
     if workspace is not None:

@@ -335,7 +335,8 @@ def failed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 def test_a_row_discipline(sitting: Sitting) -> None:
     second = sitting.answer(sitting.verdicts())["question"]
     for question in (sitting.first, second):
-        assert "Answer with the JSON object only." in question["instructions"]
+        said = " ".join(question["instructions"].split())
+        assert said.endswith("Answer with the JSON object only.")
 
 
 @row("a memory carries the profile of the second pass", "default")

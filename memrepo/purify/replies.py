@@ -358,11 +358,11 @@ def _reply_schema(key: str, cls: type) -> dict[str, object]:
 
 
 def _object(
-    properties: dict[str, object], required: Collection[str] | None = None
+    properties: Mapping[str, object], required: Collection[str] | None = None
 ) -> dict[str, object]:
     return {
         "type": "object",
-        "properties": properties,
+        "properties": dict(properties),
         "required": [name for name in properties if required is None or name in required],
         "additionalProperties": False,
     }

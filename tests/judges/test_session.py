@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import assert_sound, done, memories, memrepo
+from driving import assert_sound, done, git, memories, memrepo, standing
 from serving import good
 from workspaces import growing
 
@@ -20,9 +20,9 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "repo"
 
 
-def answer(repo: Path, question: dict[str, Any], text: str) -> Any:
+def answer(repo: Path, question: dict[str, Any], text: str, *more: str) -> Any:
     (repo.parent / "answer.json").write_text(text)
-    return done(repo, "judge", "answer", question["id"], "../answer.json")
+    return done(repo, "judge", "answer", question["id"], "../answer.json", *more)
 
 
 def work_through(repo: Path, first: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -137,3 +137,19 @@ def test_the_parts_of_a_line_may_each_quote_several_spans(place: Path) -> None:
     assert {"Lin paints in oil.", "Tor carves in oak."} <= {
         m.body for m in memories(place).values()
     }
+
+
+def test_a_dry_run_stores_no_answer_and_lands_nothing(place: Path) -> None:
+    first = done(place, "judge", "next")
+    before = standing(place)
+    (place.parent / "answer.json").write_text(good(first["question"]["data"]))
+    words = ("judge", "answer", first["question"]["id"], "../answer.json")
+    assert done(place, *words, "--dry-run") == first
+    assert done(place, "judge", "next") == first
+    last = done(place, *words)
+    while last["question"]["kind"] != "purifier":
+        last = answer(place, last["question"], good(last["question"]["data"]))
+    assert standing(place) == before
+    run = answer(place, last["question"], good(last["question"]["data"]), "--reason", "by hand")
+    assert run["run"]["landed"]
+    assert "Memrepo-Reason: by hand" in git(place, "log", "-1", "--format=%B")

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.request import option
+from memrepo.actions.request import DryRun, option
 from memrepo.actions.run import run
 from memrepo.actions.run.gate import refuse_other
 from memrepo.actions.run.judge_choice import SESSION
@@ -41,6 +41,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         str, option("the question that is answered, as it was shown", metavar="QUESTION")
     ] = ""
     file: Annotated[str, option("the answer; - or nothing is stdin", metavar="FILE")] = "-"
+    dry_run: DryRun = False
+    reason: Annotated[str, option("why, for the commit of a run that lands", "--reason")] = ""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,17 +69,20 @@ def do(work: Work, request: Request) -> Result:
     if request.act == "answer":
         if not request.question:
             raise UsageError("memrepo judge answer: no QUESTION is named", fix="see `judge next`")
-        waiting = _go_on(work).question
+        waiting = _go_on(work, request).question
         if waiting is None or waiting.id != request.question:
             raise UsageError(
                 f"no question {request.question} waits for an answer: its lines changed,"
                 " or it is answered",
                 fix="`memrepo judge next` shows the question that does",
             )
+        text = _answer(work, request.file)
+        if request.dry_run:
+            return Result(question=waiting)
         folder = work.store.folder / SESSION
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{waiting.id}.txt").write_text(_answer(work, request.file), encoding="utf-8")
-    return _go_on(work)
+        (folder / f"{waiting.id}.txt").write_text(text, encoding="utf-8")
+    return _go_on(work, request)
 
 
 def _answer(work: Work, file: str) -> str:
@@ -89,19 +94,22 @@ def _answer(work: Work, file: str) -> str:
     return path.read_text(encoding="utf-8", errors="replace")
 
 
-def _go_on(work: Work) -> Result:
+def _go_on(work: Work, request: Request) -> Result:
     """Run with the answers so far; what they do not answer is the next question."""
     from memrepo.judges.replay import Unanswered
 
     at = work.refreshed()
-    asked = run.Request(mode="incremental", judge="session")
+    asked = run.Request(
+        mode="incremental", judge="session", dry_run=request.dry_run, reason=request.reason
+    )
     refuse_other(at, take_over=False)
     try:
         found = run.run_once(at, asked)
     except Unanswered as unanswered:
         return Result(question=_question(unanswered.prompt))
-    for path in (at.store.folder / SESSION).glob("*.txt"):
-        path.unlink()
+    if not request.dry_run:
+        for path in (at.store.folder / SESSION).glob("*.txt"):
+            path.unlink()
     # Each question starts the run again: that it goes on with earlier answers is no news.
     done = replace(reported(at, asked, lambda: found), reused=0)
     return Result(run=done, exit=done.exit)

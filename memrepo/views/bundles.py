@@ -1,4 +1,4 @@
-"""Every memory as one JSON object, and as a plain Open Knowledge Format bundle."""
+"""Memories as JSON objects, as a plain Open Knowledge Format bundle, as an OpenClaw workspace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `memrepo.actions.review` answers, in words."""
+"""What `memrepo.actions.review`, `takeback` and `purge` answer, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `memrepo.actions.sync` answers, in words."""
+"""What `memrepo.actions.sync` and `exchange` answer, in words."""
 
 from __future__ import annotations
 

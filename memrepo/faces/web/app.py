@@ -1,4 +1,4 @@
-"""The addresses of the pages: each shows what a verb answers, each form does what a verb does."""
+"""The pages of `memrepo serve`: their addresses, who may see them, and what a form does."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_undo_never_takes_the_stamps_alone(two_runs: Path) -> None:
     reworded_by_hand(two_runs, "beta")
     done(two_runs, "run", now=LATEST)
     git(two_runs, "reset", "-q", "--hard", "HEAD^1")  # the stamps came last, as after a dead run
-    assert "edited by hand" in git(two_runs, "log", "-1", "--format=%s")
+    assert "Record who edited" in git(two_runs, "log", "-1", "--format=%s")
     answer = memrepo(two_runs, "undo", now=NIGHT)
     assert answer.exit == 2
     assert memories(two_runs)[by_word(two_runs, "beta")].fields["generated"].by.startswith("human:")

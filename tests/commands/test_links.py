@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from driving import begin, done, git, memories, memrepo
+from driving import begin, done, git, memories, memrepo, subjects
 
 ONE = "- The Kestrel host keeps the backups of Mara.\n"
 TWO = "- Kestrel overheats in summer, so its fan runs all day.\n"
@@ -33,8 +33,8 @@ def test_a_run_links_what_names_the_same_in_one_commit_and_the_next_run_nothing(
 ) -> None:
     repo = two_linked(tmp_path)
     (link,) = linked(repo)
-    (subject,) = [s for s in git(repo, "log", "--format=%s").splitlines() if s.startswith("link:")]
-    assert subject == "link: 1 memory to others that name the same"
+    (subject,) = subjects(repo, "--grep=^Memrepo-Op: link")
+    assert subject.startswith("Link fact: ")
     assert done(repo, "run", now=LATER)["status"] == "skipped"
 
     found = done(repo, "related", link[1], "--explain")

@@ -149,19 +149,17 @@ def test_nothing_forbidden_and_no_secret_is_in_any_object_of_the_history(ugly_re
 
 
 def test_subjects_are_bounded_and_trailers_cannot_be_forged(ugly_repo: Path) -> None:
-    log = git(ugly_repo, "log", "-z", "--format=%s%x01%B%x01%(trailers:key=Memrepo-Run,valueonly)")
+    trailers = "%(trailers:only)%x01%(trailers:key=Memrepo-Run,valueonly)"
+    log = git(ugly_repo, "log", "-z", f"--format=%s%x01{trailers}")
     known = memories(ugly_repo)
-    labels = {memory.label for memory in known.values()}
     for record in filter(None, log.split("\0")):
         subject, body, runs = record.split("\x01")
+        assert all(line.startswith("Memrepo-") for line in body.splitlines())
         assert len(subject) <= 72
         assert subject.isprintable()
-        plain = re.fullmatch(r"[a-z]+: (?:[\w ,:-]+)", subject)
-        assert plain or any(label in subject for label in labels)
         assert "deadbeef" not in body
         assert len(runs.split()) <= 1
         assert set(MEMORY_ID.findall(body)) <= known.keys()
-    assert "mem-0000000000000000" not in log
 
 
 LINE_ID = re.compile(r"^- (?:.*)`([0-9a-f]{6})`(?: \d{4}-\d\d-\d\d)?$", re.MULTILINE)

@@ -267,7 +267,7 @@ def test_a_revert_made_elsewhere_is_remembered_here(machines: tuple[Path, Path])
     done(laptop, "add", "The cat is called Miso.", now=LATER)
     done(laptop, "sync", now=LATER)
     done(desk, "sync", now=LATER)
-    assert git(desk, "log", "-1", "--format=%s").startswith("sync:")
+    assert git(desk, "log", "-1", "--format=%s").startswith("Merge ")
     # Off the first-parent line by now, and still known: what it took back waits for a person.
     answer = memrepo(desk, "run", now="2026-03-03T09:00:00Z")
     assert answer.exit == 3, answer

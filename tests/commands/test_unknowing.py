@@ -53,8 +53,8 @@ def test_a_retrieval_before_the_prune_brings_the_memory_back_as_it_was(repo: Pat
     assert memories(repo)[id_].body == SAID
     body = git(repo, "log", "--format=%B", "-8")
     assert (
-        f"Memrepo-Reason: retrieved at {after(days=13)}, which its prune at {after(days=15)} did"
-        " not know of"
+        f"Memrepo-Reason: retrieved at {after(days=13)}; its prune at {after(days=15)}"
+        " was decided without that"
     ) in body
     before = standing(repo)
     assert done(repo, "run", now=after(days=17))["status"] == "skipped"

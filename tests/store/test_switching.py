@@ -56,7 +56,7 @@ def test_a_switch_while_files_are_written_is_refused_by_git(
     before(monkeypatch, WorkTree, "move", switch)
     done(sided, "add", "The lathe stands in bay three.")
     assert "index.lock" in said[0]
-    assert git(sided, "log", "-1", "--format=%s", "main").startswith("create: the-lathe")
+    assert git(sided, "log", "-1", "--format=%s", "main").startswith("Add fact: The lathe")
     assert standing.status(sided) == ""
     git(sided, "switch", "-q", "side")
     assert standing.status(sided) == ""
@@ -69,7 +69,7 @@ def test_a_switch_before_it_lets_the_memory_come_on_the_branch_that_is_there(
     before(monkeypatch, WorkTree, "clear_way", lambda: git(sided, "switch", "-q", "side"))
     done(sided, "add", "The lathe stands in bay three.")
     assert git(sided, "rev-parse", "main") == tip
-    assert git(sided, "log", "-1", "--format=%s", "side").startswith("create: the-lathe")
+    assert git(sided, "log", "-1", "--format=%s", "side").startswith("Add fact: The lathe")
     assert standing.status(sided) == ""
     assert standing.left_behind(sided) == []
 
@@ -95,7 +95,7 @@ def test_a_switch_that_has_yet_to_move_head_is_waited_for(
     done(sided, "add", "The lathe stands in bay three.")
     assert alive
     assert git(sided, "rev-parse", "main") == tip
-    assert git(sided, "log", "-1", "--format=%s", "side").startswith("create: the-lathe")
+    assert git(sided, "log", "-1", "--format=%s", "side").startswith("Add fact: The lathe")
     assert standing.status(sided) == ""
 
 
@@ -111,7 +111,7 @@ def test_who_names_another_branch_without_a_lock_finds_the_first_as_it_was(
     )
     done(sided, "add", "The lathe stands in bay three.")
     assert git(sided, "rev-parse", "main") == tip
-    assert git(sided, "log", "-1", "--format=%s", "side").startswith("create: the-lathe")
+    assert git(sided, "log", "-1", "--format=%s", "side").startswith("Add fact: The lathe")
     git(sided, "restore", "--staged", "--worktree", ".")
     assert standing.status(sided) == ""
 

@@ -153,15 +153,16 @@ def test_a_secret_in_the_reason_is_refused(repo: Path, memory: OpenRepository) -
     assert standing(repo) == before
 
 
-def test_a_source_of_the_repository_is_recorded_in_its_version(repo: Path) -> None:
+def test_a_source_of_the_repository_is_quoted_from_its_version(repo: Path) -> None:
     (repo / "sources" / "inbox" / "chat.md").write_text("# Chat\n\nAna keeps bees.\n")
     done(repo, "ingest")
     (path,) = [p for p in git(repo, "ls-files", "sources").split() if p.endswith("chat.md")]
     with open_repository(repo, clock=lambda: AT) as memory:
         id_ = memory.add("Ana has bees.", source=Source(resource=path, lines=(3, 3)))
         shown = memory.show(id_)
-    assert shown.memory.sources[0].blob == git(repo, "rev-parse", f"HEAD:{path}").strip()
-    assert [(e.quote, e.resolved) for e in shown.evidence] == [("Ana keeps bees.", "exact")]
+    (piece,) = shown.evidence
+    assert (piece.quote, piece.resolved) == ("Ana keeps bees.", "exact")
+    assert piece.blob == git(repo, "rev-parse", f"HEAD:{path}").strip()
 
 
 def test_search_sees_what_others_commit_and_edit_meanwhile(

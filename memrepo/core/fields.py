@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeAlias
 import msgspec
 
 from memrepo.core.ids import ID_PATTERN
+from memrepo.core.patterns import regex
 from memrepo.core.times import format_time, parse_time
 
 Node: TypeAlias = "str | Raw | list[Node] | dict[str, Node]"
@@ -381,7 +382,7 @@ class Record(msgspec.Struct, frozen=True):
 
 
 _SOURCES = "sources/"
-_PLACE = re.compile(r"(/?)(.*?[^\s:])(?::(\d{1,9})(?:-(\d{1,9}))?(?:, (.+))?)?")
+_PLACE = regex(r"(/?)(.*?[^\s:])(?::(\d{1,9})(?:-(\d{1,9}))?(?:, (.+))?)?")
 _BASES = ("unit", "heading", "file", "commit")
 _KINDS = ("inferred", "merged")
 

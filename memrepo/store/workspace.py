@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,13 @@ from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME
 from memrepo.core.lines import find_conflict
 from memrepo.core.problems import Problem
 from memrepo.core.refusals import LFS_POINTER
-from memrepo.core.secrets import find_secrets, is_clean, name_without_purged, redact
+from memrepo.core.secrets import (
+    find_secrets,
+    is_clean,
+    name_without_purged,
+    placeholder,
+    redact,
+)
 from memrepo.purify.sources import (
     OWN,
     UNMATCHED,
@@ -36,6 +43,8 @@ MAX_DEPTH = 64
 _INSTALLED = ("node_modules", "site-packages", "venv", "__pycache__")
 MAX_ENTRIES = 200_000
 """Entries that are counted as not read: a home folder has no end."""
+_UNMISTAKABLE = re.compile(r"(?=\S*\d)(?=\S*[^\W\d_])\S{8,}")
+"""A secret value with letters and digits: where it stands elsewhere, it is the same secret."""
 
 
 class Workspace(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,6 +109,7 @@ def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspa
     clean: set[str] = set()
     refused: set[str] = set()
     problems: list[Problem] = []
+    values: dict[str, str] = {}
     for name, entry in _readable(root, rules, only):
         if isinstance(entry, OSError) and not _is_source(name, rules):
             refused.add(name)  # of what `**/` patterns name it may hold what it held before
@@ -110,7 +120,7 @@ def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspa
         if data is not None and standing_of(data) != "foreign":
             continue  # our own page of the hot cache, where the workspace is the repository
         if data is not None and not is_clean(data):
-            data, secrets = _without_secrets(name, data)
+            data, secrets = _without_secrets(name, data, values)
             found += secrets
         if data is not None and is_clean(data):
             clean.add(hashlib.sha256(data).hexdigest())
@@ -119,6 +129,11 @@ def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspa
             refused.add(name)
         else:
             files[name] = data
+    for name, data in _with_values(files, values) if values else ():
+        files[name], found = _without_values(name, data, values)
+        if is_clean(files[name]):
+            clean.add(hashlib.sha256(files[name]).hexdigest())
+        problems += found
     return Workspace(
         files=files,
         refused=frozenset(refused),
@@ -399,12 +414,17 @@ def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem
     return data, None
 
 
-def _without_secrets(name: str, data: bytes) -> tuple[bytes | None, Iterator[Problem]]:
-    """Replace secrets in a snapshot; an inbox file with one is refused, never rewritten."""
+def _without_secrets(
+    name: str, data: bytes, values: dict[str, str]
+) -> tuple[bytes | None, Sequence[Problem]]:
+    """Replace secrets in a snapshot; an inbox file with one is refused, never rewritten.
+
+    `values` gains the values that nothing else is likely to spell, with their kinds.
+    """
     text = data.decode("utf-8")
     if name.startswith("inbox/"):
         secrets = find_secrets(text)
-        return None if secrets else data, (
+        return None if secrets else data, [
             Problem(
                 path=name,
                 line=secret.line,
@@ -414,17 +434,55 @@ def _without_secrets(name: str, data: bytes) -> tuple[bytes | None, Iterator[Pro
                 fix="remove the secret from the file",
             )
             for secret in secrets
-        )
+        ]
     clean, secrets = redact(text)
-    return clean.encode("utf-8"), (
-        Problem(
-            path=name,
-            line=secret.line,
-            column=secret.column,
-            rule="source-secret-redacted",
-            message=f"found a secret ({secret.kind}): the snapshot holds a placeholder instead",
-            fix="remove the secret from the workspace too",
-            severity="warning",
+    for secret in secrets:
+        value = text[secret.start : secret.end]
+        if _UNMISTAKABLE.fullmatch(value):
+            values[value] = secret.kind
+    return clean.encode("utf-8"), [
+        _redacted(name, secret.line, secret.column, secret.kind) for secret in secrets
+    ]
+
+
+def _with_values(
+    files: Mapping[str, bytes], values: Mapping[str, str]
+) -> Sequence[tuple[str, bytes]]:
+    """Return the files that hold a value which another place of the workspace names as a secret."""
+    sought = [value.encode("utf-8") for value in values]
+    return [
+        (name, data)
+        for name, data in files.items()
+        if not name.startswith("inbox/") and any(value in data for value in sought)
+    ]
+
+
+def _without_values(
+    name: str, data: bytes, values: Mapping[str, str]
+) -> tuple[bytes, Sequence[Problem]]:
+    """Replace values that are known as secrets where nothing beside them says what they are."""
+    text = data.decode("utf-8")
+    longest = sorted(values, key=lambda value: (-len(value), value))
+    known = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)")
+    problems = [
+        _redacted(
+            name,
+            text.count("\n", 0, match.start()) + 1,
+            match.start() - text.rfind("\n", 0, match.start()),
+            values[match[0]],
         )
-        for secret in secrets
+        for match in known.finditer(text)
+    ]
+    return known.sub(lambda match: placeholder(values[match[0]]), text).encode("utf-8"), problems
+
+
+def _redacted(name: str, line: int, column: int, kind: str) -> Problem:
+    return Problem(
+        path=name,
+        line=line,
+        column=column,
+        rule="source-secret-redacted",
+        message=f"found a secret ({kind}): the snapshot holds a placeholder instead",
+        fix="remove the secret from the workspace too",
+        severity="warning",
     )

@@ -38,3 +38,20 @@ def test_a_value_that_only_its_heading_names_is_replaced_and_reported(tmp_path: 
     assert "[redacted:password]" in git(repo, "grep", "redacted", "--", "memories")
     assert git(repo, "log", "--all", "-S", "Xh7kw9qqR", "--format=%H", "--", "memories") == ""
     assert "xh7kw9qqr" not in git(repo, "ls-files")
+
+
+def test_a_value_that_one_file_labels_is_replaced_in_all(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    (notes / "memory").mkdir(parents=True)
+    (notes / "MEMORY.md").write_text("# House\n\n- Master password: r8Kp-PLW2231za\n")
+    (notes / "memory" / "vault.md").write_text(
+        "# Vault\n\n- Open it by `vault-cli open r8Kp-PLW2231za` each morning\n"
+        "- The other code r8Kp-PLW2231zab is of no use\n"
+    )
+    done(tmp_path, "init", "repo", "--from", "notes")
+    repo = tmp_path / "repo"
+    text = (repo / "sources" / "memory" / "vault.md").read_text()
+    assert "`vault-cli open [redacted:password]` each" in text
+    assert "r8Kp-PLW2231zab" in text
+    assert "r8Kp-PLW2231za\n" not in git(repo, "log", "-p", "--all")
+    assert "r8Kp-PLW2231za`" not in git(repo, "log", "-p", "--all")

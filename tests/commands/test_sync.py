@@ -104,7 +104,7 @@ def test_two_sides_are_joined_on_the_hubs_line(machines: tuple[Path, Path]) -> N
     answer = done(laptop, "sync", now=LATER)
     assert (answer["pulled"], answer["pushed"]) == (1, 2)
     assert git(laptop, "log", "-1", "--format=%P %s").strip() == (
-        f"{tip(desk)} {mine} sync: 1 commit from here, 1 from the hub"
+        f"{tip(desk)} {mine} Merge 1 commit of this clone and 1 of the hub"
     )
     trailers = git(laptop, "log", "-1", "--format=%(trailers:only)")
     assert "Memrepo-Op: sync" in trailers

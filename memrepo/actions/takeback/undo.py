@@ -47,7 +47,8 @@ class NotOurs(MemrepoError):
     exit_code = Exit.USAGE
 
     def __init__(self, hand: history.Entry, older: Landing | None) -> None:
-        said = f"the newest commit, {hand.commit[:10]} ({visible(hand.subject)}), is a commit by hand"
+        newest = f"{hand.commit[:10]} ({visible(hand.subject)})"
+        said = f"the newest commit, {newest}, is a commit by hand"
         fix = f"`git revert {hand.commit[:10]}` undoes it"
         if older is not None and older.in_effect:
             name, subject = older.run or older.entry.commit[:10], visible(older.entry.subject)

@@ -418,7 +418,9 @@ class Tombstones:
         rest = leave_out(said, found)
         if not rest:
             return Update(id=memory.id, fields={"status": "forgotten"})
-        fields = {"gist": None} if memory.has("gist") else {}
+        fields: dict[str, object] = {"gist": None} if memory.has("gist") else {}
+        if memory.sources:  # whose lines still say what they said
+            fields["sources"] = memory.sources
         return Update(id=memory.id, fields=fields, body=memory.body.removesuffix(said) + rest)
 
     def bars_all(self, memory: Memory) -> bool:

@@ -135,7 +135,7 @@ def test_a_revert_set_the_field_and_names_whose_value_it_brought_back(small_repo
     done(small_repo, "edit", old.id, "--set", "tags=water", now=DAY3)
     done(small_repo, "revert", run, "--reason", "too early", now=DAY4)
     assert blame(small_repo, old.id)["status"]["value"] == "active"
-    status = blame(small_repo, old.id)["run"]
+    status = blame(small_repo, old.id)["status"]
     assert (status["op"], status["reason"], status["when"]) == ("revert", "too early", DAY4)
     assert status["restores"]["op"] == "create"
     assert blame(small_repo, old.id)["tags"]["op"] == "edit"

@@ -275,6 +275,9 @@ class Statements:
             text = self._held[id_].said
             if cosine(words, tokens(text)) > above and _may_disagree(claim.text, text):
                 found.append(id_)
+        mine = _figures(claim.text)
+        # Another number is the likeliest contradiction.
+        found.sort(key=lambda id_: not (mine and _figures(self._held[id_].said) - mine))
         return found[:most]
 
     def neighbours(self, claim: PriorClaim, most: int) -> list[str]:
@@ -325,6 +328,12 @@ def _may_disagree(one: str, other: str) -> bool:
         return False
     first, second = (side.content for side in sides)
     return sides[0].polarity != sides[1].polarity or not (first <= second or second <= first)
+
+
+def _figures(text: str) -> set[str]:
+    from memrepo.policies.change import read
+
+    return {word for word in read(text).content if word[0].isdigit()}
 
 
 def _matter(text: str, reading: Reading) -> frozenset[str]:

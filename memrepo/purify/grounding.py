@@ -247,7 +247,8 @@ def grounds_of(
     """Return what a claim of a cluster may draw on."""
     members = cluster.candidates
     # A page may be named for what it is about.
-    files = (PurePosixPath(s.resource).stem for c in members for s in c.sources)
+    paths = [PurePosixPath(s.resource) for c in members for s in c.sources]
+    files = (n for p in paths for n in (p.stem, p.parent.name) if n not in ("sources", "memory"))
     context = (part for c in members for part in (*c.context, c.about, c.key))
     shown = (f"{p.subject}: {p.text}" if p.subject else p.text for p in priors)
     dated = (s for c in members for s in c.sources if s.captured_from not in ("", "commit"))

@@ -68,6 +68,7 @@ def check_verdicts(request: PromotionRequest, verdicts: Sequence[Verdict]) -> Pa
     answers: dict[str, list[Verdict]] = {c.candidate_id: [] for c in request.candidates}
     captured = {c.candidate_id: c.captured[:10] for c in request.candidates}
     bad: list[Rejection] = []
+    merged = {other for verdict in verdicts for other in verdict.merge_with}
     for verdict in verdicts:
         if verdict.candidate_id in known:
             answers[verdict.candidate_id].append(verdict)
@@ -75,7 +76,7 @@ def check_verdicts(request: PromotionRequest, verdicts: Sequence[Verdict]) -> Pa
             bad.append(Rejection(candidate_id=verdict.candidate_id, reason="unknown candidate"))
     sound: dict[str, Verdict] = {}
     for candidate_id, given in answers.items():
-        reason = _count_fault(len(given)) or _fault(given[0], known)
+        reason = _count_fault(len(given)) or _fault(given[0], known, candidate_id in merged)
         reason = reason or _closing_fault(given[0], captured)
         if reason:
             bad.append(Rejection(candidate_id=candidate_id, reason=reason))
@@ -97,7 +98,7 @@ def _count_fault(count: int) -> str:
     return "no verdict" if count == 0 else f"answered {count} times"
 
 
-def _fault(verdict: Verdict, known: frozenset[str]) -> str:
+def _fault(verdict: Verdict, known: frozenset[str], is_named: bool) -> str:
     """Return why one verdict is invalid by itself, or an empty string."""
     if verdict.fault:
         return verdict.fault
@@ -111,12 +112,13 @@ def _fault(verdict: Verdict, known: frozenset[str]) -> str:
         return f"strength {verdict.strength:g} but its scores give {derived:g}"
     if verdict.verdict not in VERDICTS:
         return "verdict is none of " + ", ".join(VERDICTS)
-    return secret_fault(verdict.rationale) or _link_fault(verdict, known)
+    return secret_fault(verdict.rationale) or _link_fault(verdict, known, is_named)
 
 
-def _link_fault(verdict: Verdict, known: frozenset[str]) -> str:
+def _link_fault(verdict: Verdict, known: frozenset[str], is_named: bool) -> str:
+    """Return what is wrong with the ids that a verdict names; one side of a merge is enough."""
     if verdict.verdict == "merge":
-        if not verdict.merge_with:
+        if not verdict.merge_with and not is_named:
             return "merge names no candidate"
         if verdict.candidate_id in verdict.merge_with:
             return "merge names itself"

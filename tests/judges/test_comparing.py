@@ -136,3 +136,13 @@ def test_only_statements_that_may_be_about_one_thing_are_compared(
         done(repo, "add", text, now=FIRST)
     assert ask(repo, now=LATER).exit == 0
     assert ({one, other} in pairs(service)) == is_asked
+
+
+def test_of_many_similar_statements_those_with_another_number_are_compared_first(
+    service: Service, repo: Path
+) -> None:
+    texts = [f"Trades of the desk stay below 50 per {word}." for word in ("run", "alert", "hand")]
+    for text in (*texts, "Trades of the desk stay below 10 per day.", "Trades stay below 50."):
+        done(repo, "add", text, now=FIRST)
+    assert ask(repo, now=LATER).exit == 0
+    assert {texts[0], "Trades of the desk stay below 10 per day."} in pairs(service)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from driving import assert_sound, done, git, memories, memrepo, standing
-from serving import good
+from serving import evidence, good
 from workspaces import growing
 
 LATER = "2026-03-02T10:00:00Z"
@@ -153,3 +153,24 @@ def test_a_dry_run_stores_no_answer_and_lands_nothing(place: Path) -> None:
     run = answer(place, last["question"], good(last["question"]["data"]), "--reason", "by hand")
     assert run["run"]["landed"]
     assert "Memrepo-Reason: by hand" in git(place, "log", "-1", "--format=%B")
+
+
+def test_a_merge_that_one_side_names_is_one(place: Path) -> None:
+    memory = place.parent / "workspace" / "MEMORY.md"
+    memory.write_text(f"{memory.read_text()}\n- The kiln trips the fuse.\n- Fix: press reset.\n")
+
+    def merging(question: dict[str, Any]) -> str:
+        found = json.loads(good(question["data"]))
+        ids = {one["text"]: one["candidate_id"] for one in evidence(question["data"])["candidates"]}
+        pair = ids["The kiln trips the fuse."], ids["Fix: press reset."]
+        for one in found["verdicts"]:
+            if one["candidate_id"] in pair:
+                one["verdict"] = "merge"
+                one["merge_with"] = [pair[0]] if one["candidate_id"] == pair[1] else []
+        return json.dumps(found)
+
+    first = done(place, "judge", "next")
+    after = answer(place, first["question"], merging(first["question"]))
+    assert after["question"]["kind"] == "purifier"
+    clusters = evidence(after["question"]["data"])["clusters"]
+    assert max(len(one["candidates"]) for one in clusters) == 2

@@ -41,7 +41,7 @@ help:
 	@echo "make format  rewrite the code in the house format"
 	@echo "make docs    refresh the tables and transcripts of the documentation"
 	@echo "make site    the documentation as a site, in build/site"
-	@echo "make bench   the benchmarks, as on docs/benchmarks.md (LARGE=1: 100,000 memories too)"
+	@echo "make bench   the benchmarks (LARGE=1: 100,000 memories too)"
 	@echo "make judge   train the model of read/learned.py again, from the rows in benchmarks/judge"
 	@echo "make lock    resolve the lock files again (UPGRADE=--upgrade for newer versions)"
 	@echo "make build   wheel and source archive in dist/"

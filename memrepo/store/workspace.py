@@ -130,10 +130,10 @@ def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspa
         else:
             files[name] = data
     for name, data in _with_values(files, values) if values else ():
-        files[name], found = _without_values(name, data, values)
+        files[name], repeated = _without_values(name, data, values)
         if is_clean(files[name]):
             clean.add(hashlib.sha256(files[name]).hexdigest())
-        problems += found
+        problems += repeated
     return Workspace(
         files=files,
         refused=frozenset(refused),

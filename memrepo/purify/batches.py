@@ -395,12 +395,17 @@ def _united(several: Iterator[Sequence[PriorClaim]]) -> tuple[PriorClaim, ...]:
 
 
 def _neighbours(groups: Sequence[Cluster]) -> dict[str, tuple[str, ...]]:
-    """Return for each cluster the other candidates whose lines are next to its own."""
+    """Return for each cluster the candidates next to its own lines, and the headings of its files.
+
+    A first heading often says what the whole file is about, which a later line only calls "it".
+    """
     lines: dict[str, dict[int, tuple[str, str]]] = {}
+    headings: dict[str, dict[str, None]] = {}
     for group in groups:
         for one in group.candidates:
             resource, line = _place(one)
             lines.setdefault(resource, {})[line] = (group.cluster_id, one.text)
+            headings.setdefault(resource, {}).update(dict.fromkeys(one.context))
     found: dict[str, dict[str, None]] = {g.cluster_id: {} for g in groups}
     for group in groups:
         for one in group.candidates:
@@ -409,6 +414,7 @@ def _neighbours(groups: Sequence[Cluster]) -> dict[str, tuple[str, ...]]:
                 owner, text = lines[resource].get(near, (group.cluster_id, ""))
                 if owner != group.cluster_id:
                     found[group.cluster_id][text] = None
+            found[group.cluster_id].update(headings[resource])
     return {id_: tuple(texts) for id_, texts in found.items()}
 
 

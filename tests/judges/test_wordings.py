@@ -60,6 +60,19 @@ def test_a_false_wording_is_asked_for_again_with_its_fault_and_what_was_said(
     assert_sound(ruled)
 
 
+def test_another_heading_of_the_file_may_name_what_a_line_is_about(
+    service: Service, ruled: Path
+) -> None:
+    path = ruled.parent / "workspace" / "MEMORY.md"
+    path.write_text(
+        f"# Memory\n\n## Heron Press\n\nVera prints with it.\n\n## Captions\n\n- {RULE}\n"
+    )
+    text = "Captions of the Heron Press must stay under 280 characters."
+    service.script = [Act(), worded(text)]
+    ask(ruled)
+    assert text in bodies(ruled)
+
+
 def test_a_wording_that_is_false_twice_gives_way_to_the_line_itself_with_a_warning(
     service: Service, ruled: Path
 ) -> None:

@@ -348,7 +348,12 @@ class Reader:
             size=self._size,
             taste=self.taste,
             resource=text.resource,
+            sources=self._names,
         )
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(text.name for text in self._current.values() if text.blob)
 
     @cached_property
     def taste(self) -> Taste | None:

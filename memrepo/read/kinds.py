@@ -7,20 +7,22 @@ the configuration.
 
 from __future__ import annotations
 
+import posixpath
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from urllib.parse import unquote
 
 import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.read.dates import date_of_path, find_clock, is_time_heading
 from memrepo.read.learned import is_template
-from memrepo.read.thoughts import Unit, field_of, is_episode, width
+from memrepo.read.thoughts import Unit, field_of, filled, is_episode, width
 from memrepo.read.words import words
 
 TABLE = Path(__file__).with_name("kinds.toml")
@@ -251,11 +253,34 @@ _IDENTIFIER = regex(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|#\d{2,}")
 _QUESTION = regex(r"[?？]\W*$")
 _ITALIC = regex(r"^\s*[_*][^_*].*[_*]\s*$")
 _PATH = regex(r"^\W*(?:`[^`]+`|[\w./-]+/[\w./-]+|https?:\S+)\W*(?:[(—–:-].{0,60})?$")
-_LINK = regex(
-    r"^\W*(?:\*\*)?\[[^\]]+\]\([^)]+\.md\)|^[^\n]{0,60}(?:→|->)\s*`?[\w./-]+\.(?:md|json|py|js)`?\W*$"
-)
+_LINK = regex(r"^[^\n]{0,60}(?:→|->)\s*`?[\w./-]+\.(?:md|json|py|js)`?\W*$")
+_TARGET = regex(r"^\W*(?:\[[^\]\n]+\]\((?P<link>[^()\n]+\.md)[^()\n]*\)|`(?P<path>[^`\s]+\.md)`)")
+"""A line that begins with the file that it is about."""
 _PROGRESS = regex(r"\b\d+\s*/\s*\d+\b|\d+%")
 _LOG_PREFIX = regex(r"^\W*(?:\[[^\]]*\]|[\d:.\- ]+)?\W*")
+
+
+def points_to(unit: Unit, sources: Collection[str]) -> bool:
+    """Tell whether most lines of a thought begin with a link to a file that is a source itself."""
+    folder = posixpath.dirname(unit.resource)
+    lines = unit.text[:SIGN_LENGTH].split("\n")
+    found = 0
+    for match in filter(None, map(_TARGET.match, lines)):
+        path = unquote(match["link"] or match["path"])
+        found += any(posixpath.normpath(posixpath.join(f, path)) in sources for f in (folder, ""))
+    return 2 * found > len(lines) and _TARGET.match(lines[0]) is not None
+
+
+def _reports(unit: Unit, first: str) -> bool:
+    """Tell whether a thought names a finished job and gives figures, as programs report them."""
+    ends = words().sentences["reported"]
+    label = _LABEL_END.split(first.lstrip(" *_"), maxsplit=1)[0]
+    if label != first and ends.search(label) and _DIGITS.search(unit.text):
+        return True
+    return any(ends.search(head) and find_clock(head) for head in unit.headings)
+
+
+_LABEL_END = regex(r"\*\*|[:：]|\s[–—-]\s")
 
 
 def signs_of(unit: Unit) -> frozenset[str]:
@@ -290,10 +315,12 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "code": unit.kind == "code",
         "path": one and _PATH.match(first),
         "row": unit.kind == "row",
+        "unset": unit.kind != "code" and not filled(lines),
+        "report": _reports(unit, first),
         "dangling": one and first.rstrip(" *_").endswith((":", "：")),
         "progress": _PROGRESS.search(text),
         "dated": unit.captured_from == "unit",
-        "link": one and _LINK.match(first),
+        "link": one and (_LINK.match(first) or _TARGET.match(first)),
     }
     return frozenset(found | {name for name, shown in shapes.items() if shown})
 

@@ -13,11 +13,14 @@ import zlib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.read.thoughts import Unit
+
+if TYPE_CHECKING:
+    from memrepo.read.thoughts import Unit
 
 WEIGHTS = Path(__file__).with_name("learned.bin")
 TEXT_LENGTH, CONTEXT_HEADINGS, WORD_LENGTH = 600, 2, 24

@@ -17,7 +17,7 @@ import msgspec
 from memrepo.core.judge import Candidate
 from memrepo.core.patterns import regex
 from memrepo.policies.rules import SHELF_SIZES, Size
-from memrepo.read.kinds import FileKind, kinds, mark_of, section_kind, signs_of
+from memrepo.read.kinds import FileKind, kinds, mark_of, points_to, section_kind, signs_of
 from memrepo.read.learned import FACT, Features, features, stated_type, type_scores, worth
 from memrepo.read.taste import Taste, groups_of
 from memrepo.read.thoughts import Unit, field_of
@@ -47,7 +47,9 @@ _GENEROUS = frozenset(
 """Kinds of files of which a thin repository takes what is fair."""
 _LOOSE = ("day log", "plan", "article", "page", "catalogue", "transcript")
 """Kinds of files of which only what states something lasting is worth a claim."""
-_EMPTY_SIGNS = frozenset(("placeholder", "meta", "dangling", "code"))
+_VOID_SIGNS = frozenset(("unset", "pointer"))
+"""A thought with one of these promotes nothing."""
+_EMPTY_SIGNS = frozenset(("placeholder", "meta", "dangling", "code")) | _VOID_SIGNS
 _LASTING_SIGNS = frozenset(("ban", "preference", "decision", "lesson", "mark"))
 _LASTING_SECTIONS = frozenset(("rule", "ban", "preference", "decision", "lesson", "person"))
 _SECTION_TYPES = {"ban": "constraint", "rule": "constraint", "preference": "preference"}
@@ -97,18 +99,24 @@ def rank_file(
     size: Size = "normal",
     taste: Taste | None = None,
     resource: str = "",
+    sources: Collection[str] = (),
 ) -> dict[str, Ranked]:
     """Rank the thoughts of a file by unit hash.
 
     `names` are those of the people and agents of the house. `open_` are the hashes of the thoughts
     that are new: the file's share is that of these, so that a long file still takes news. With
     `size` "all" nothing is left out but what says nothing. `taste` is what the owner's decisions
-    say, who knows the file as `resource`.
+    say, who knows the file as `resource`. What only points to one of `sources` promotes nothing.
     """
     ranked: dict[str, Ranked] = {}
     seen: Counter[tuple[str, ...]] = Counter()
     for unit in units:
         one = _rank(kind, unit, names)
+        is_rule = kind.kind.name in _OF_RULES and "ban" in one.signs  # on how to use a file
+        if not is_rule and points_to(unit, sources):
+            one = msgspec.structs.replace(one, signs=one.signs | {"pointer"})
+        if one.signs & _VOID_SIGNS:
+            one = msgspec.structs.replace(one, rank=min(one.rank, POOR))
         if taste:
             one = _liked(one, unit, resource, taste)
         cost = SECTION_COST * seen[unit.headings]
@@ -128,7 +136,7 @@ def rank_file(
     lengths = {unit.hash: len(unit.text) * (unit.kind not in whole) for unit in units}
     for hash_ in order[:share]:
         rank = ranked[hash_].rank
-        if lengths[hash_] > CLAIM_LENGTH:
+        if lengths[hash_] > CLAIM_LENGTH or ranked[hash_].signs & _VOID_SIGNS:
             continue
         lasts = ranked[hash_].section not in ("option", "closed", "example", "log", "status")
         fair = lasts and rank >= FAIR and kind.kind.name in _GENEROUS
@@ -143,6 +151,8 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
     signs = signs_of(unit)
     section = (section_kind([unit.key]) if unit.key else "") or section_kind(unit.headings)
     name = kind.kind.name
+    if name in _LOOSE and not _teaches(unit):
+        signs -= {"lesson"}  # a list of what was looked at teaches nothing by one word
     weight = table.sections.get(section, 0.0)
     if name == "profile" and section in ("log", "status"):
         weight *= 0.5
@@ -186,9 +196,17 @@ def type_of(
     fixed = unit.hint or _KIND_TYPES.get(file_kind) or _HINTS.get(name) or mark_of(unit.text)
     if fixed:
         return fixed
+    if "link" in signs and not ("ban" in signs and file_kind in _OF_RULES):
+        return FACT
+    key = field_of(unit.text.partition("\n")[0].lstrip("-*+ "))[0]
+    if unit.kind == "card" and key.lower() in words().names:
+        return "identity"
     if unit.kind == "steps":  # numbered rules are no steps
-        numbered = "ban" in signs or section in ("ban", "rule") or file_kind == "rules"
-        return "constraint" if numbered else "lesson" if section == "lesson" else "procedure"
+        if _opens_as_rule(unit, file_kind, section, ("ban",)):
+            return "constraint"
+        if section == "lesson":
+            return FACT if file_kind in _LOOSE and not _teaches(unit) else "lesson"
+        return "procedure"
     if "question" in signs:
         return "open_question"
     passing = bool({"done", "now", "ticked"} & set(signs)) or section in _UNSETTLED
@@ -204,13 +222,16 @@ def type_of(
         or (found == "lesson" and "lesson" not in signs)
         or (found == "identity" and "identity" not in signs)
     )
-    found = FACT if unstated else found
+    learned = found == "constraint" and section == "lesson" and _teaches(unit)
+    found = ("lesson" if learned else FACT) if unstated else found
     plain = {"path", "link", "code", "row", "identifier", "numbers", "dated"} & set(signs)
     if found == FACT and not passing and not plain and unit.kind not in ("table", "code"):
         is_ruled = any(map(words().headings["ruled"].search, unit.headings))
         if section == "rule" and not is_ruled and file_kind not in _OF_RULES:
             return FACT  # a heading such as "Workflow" or "Security" has facts below it too
-        return _SECTION_TYPES.get(section, FACT)
+        headed = _SECTION_TYPES.get(section, FACT)
+        says = headed != "constraint" or _opens_as_rule(unit, file_kind, section)
+        return headed if says else FACT
     return found
 
 
@@ -236,12 +257,27 @@ def _is_news(unit: Unit, signs: Collection[str]) -> bool:
     return bool(_stated(unit, signs) or words().sentences["corrects"].search(_opening(unit)))
 
 
-def _opens_as_rule(unit: Unit, file_kind: str, section: str) -> bool:
-    """Tell whether a thought's file, heading or beginning says that it is a rule."""
-    if file_kind == "rules" or section in ("ban", "rule"):
-        return True
-    table = words().sentences
-    return any(table[row].search(unit.text[:OPENING]) for row in ("ban", "rule"))
+def _opens_as_rule(
+    unit: Unit, file_kind: str, section: str, rows: Sequence[str] = ("ban", "rule")
+) -> bool:
+    """Tell whether a thought's file, heading or beginning says that it is a rule.
+
+    In a file that holds few rules the beginning alone must be imperative.
+    """
+    table, text = words().sentences, unit.text[:OPENING]
+    says = any(table[row].search(text) for row in rows)
+    headed = section in ("ban", "rule")
+    if file_kind not in _LOOSE:
+        return says or headed or file_kind == "rules"
+    clauses = _CLAUSE.split(text)
+    return (headed and says) or any(table[r].match(one) for r in rows for one in clauses)
+
+
+def _teaches(unit: Unit) -> bool:
+    """Tell whether most lines of a thought say what was learned, or what to do or not to do."""
+    lines, table = unit.text.split("\n"), words().sentences
+    rows = [table[row] for row in ("lesson", "ban", "rule")]
+    return 2 * sum(any(row.search(line) for row in rows) for line in lines) > len(lines)
 
 
 def _opening(unit: Unit) -> str:
@@ -299,6 +335,7 @@ def choose(
     return Choice(shelf=frozenset(shelf), beside=beside | followed, same=same)
 
 
+_CLAUSE = regex(r"(?:^|[.!?:=;(。：；]|\s[–—-]\s|\n)[^\w\n]{0,12}")
 _SENTENCE_END = regex(r"[.!?](?=\s)|[。！？]|\n\s*\n")
 _TOKENS = regex(r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}")
 _NUMBERS = regex(r"\d+")

@@ -19,7 +19,15 @@ from memrepo.core.ids import digest, normal_claim, text_hash
 from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.read.dates import DateBasis, date_unit, find_clock, find_date, is_time_heading
+from memrepo.read.dates import (
+    DateBasis,
+    date_unit,
+    find_clock,
+    find_date,
+    is_date_heading,
+    is_time_heading,
+)
+from memrepo.read.learned import line_hash, weights
 from memrepo.read.lines import SourceLines, Task, without_struck
 from memrepo.read.words import words
 
@@ -37,6 +45,8 @@ heading that names a thing they may be longer.
 """
 FIELD_LENGTH, FIELDS_LENGTH = 64, 420
 """A field (`Key: value`) of at most so many characters joins its neighbours up to a length."""
+LABEL_LENGTH, LABELLED_LENGTH = 24, 240
+"""Below one heading, fields with so short a label in bold type are one thought as well."""
 LEAD_LENGTH = 240
 MEMORY_LENGTH, MEMORY_THOUGHTS = 1000, 9
 """A file with a memory's header is one thought up to this length and number of thoughts."""
@@ -50,6 +60,12 @@ _MARKS = " \t*_"
 _MARKER = regex(r"^(?P<indent>\s*)(?:[-*+•◦▪‣]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FIELD = regex(r"^[^\w\n\[]{0,12}(?P<key>[^*:：|\n\[]{1,40}?)(?:\*\*|__)?\s{0,3}[:：](?P<value>.+)")
 _BOLD_LINE = regex(r"^(?:\*\*|__)(?P<title>[^*_\n]{2,80}?)[:：]?(?:\*\*|__)[:：]?$")
+_LABEL = regex(r"^[^\w\n]{0,12}[^*_:：|\n\[\]`]{1,40}(?:\*\*|__)?[:：](?:\*\*|__)?\s*$")
+"""A field without a value, or what introduces the lines below it."""
+_ASIDE = regex(r"^(?:[^:：\n]{1,50}[:：][*_]{0,2}\s*)?[_*][(（].{0,300}[)）][_*]$")
+"""What stands where nobody has written anything yet: `_(not set)_`."""
+_TAG = regex(r"[#\[]?[\w-]+\]?(?:[ :=]{1,3}\d+(?:[./]\d+|%)?)?")
+_TAGS = regex(r"\s*[·•|,]\s*|\s+(?=[#\[])|\s[–—-]\s")
 _EXPLAINS = regex(
     r"^\W*(?:why|reason|rationale|because|how to apply|exceptions?|except|unless|note|warum|grund"
     r"|ausnahmen?|pourquoi|raison|sauf|por ?qu[eéê]|motivo|excep\w+|exceç\w+|perché|eccezion\w+"
@@ -172,6 +188,42 @@ def is_field(text: str) -> bool:
     return len(text) <= FIELD_LENGTH and not _STAMP.match(text) and bool(field_of(text)[0])
 
 
+def filled(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a text without the fields that nobody filled in.
+
+    A label without value stays where it introduces what is below it.
+    """
+    kept: list[str] = []
+    for at in range(len(lines) - 1, -1, -1):
+        line, below = lines[at], kept[-1] if kept else ""
+        is_lead = at == 0 and below and not _MARKER.match(line)
+        is_label = _LABEL.match(_bare(line)) and not is_lead
+        if not _unset(line) and not (is_label and not _leads(line, below, alone=at == 0)):
+            kept.append(line)
+    return kept[::-1]
+
+
+def _leads(label: str, below: str, *, alone: bool) -> bool:
+    """Tell whether a label introduces the line below it rather than having no value."""
+    marked = _MARKER.match(label)
+    if not below or not (marked or label.lstrip().startswith(("**", "__"))):
+        return not alone and not marked
+    is_deeper = len(below) - len(below.lstrip()) > len(label) - len(label.lstrip())
+    if is_deeper or (_MARKER.match(below) and not marked) or below.startswith("|"):
+        return True
+    return not _LABEL.match(_bare(below)) and not field_of(_bare(below))[0]
+
+
+def _entry_day(line: str) -> str:
+    """Return the day of a line that holds a date and tags only, else an empty text."""
+    day = find_date(line[:LEAD_LENGTH])
+    if not day or is_date_heading(line):
+        return day
+    first, *tags = _TAGS.split(line.replace("*", "").replace("`", "").strip())
+    is_tagged = len(tags) > 1 or any(tag.startswith(("#", "[")) for tag in tags)
+    return day if is_tagged and is_date_heading(first) and all(map(_TAG.fullmatch, tags)) else ""
+
+
 def width(text: str) -> int:
     """Return the length of a text, a wide character counted as two."""
     return sum(2 if ord(ch) >= 0x2E80 else 1 for ch in text)
@@ -230,6 +282,8 @@ class _FileReader(msgspec.Struct):
     units: list[Unit] = msgspec.field(default_factory=list)
     problems: list[Problem] = msgspec.field(default_factory=list)
     dropped: int = 0
+    entry: tuple[tuple[str, ...], str] = ((), "")
+    """The headings and the day of the last line that dates what follows it."""
 
     # -- kinds of files ------------------------------------------------------------------------
 
@@ -318,7 +372,9 @@ class _FileReader(msgspec.Struct):
         nodes = _with_explanations(nodes)
         if not nodes:
             return
-        if _is_card(nodes, LISTED_AVERAGE if _names_thing(heads) else CARD_AVERAGE):
+        own = (n for n in nodes if not _is_shipped(n.text))
+        said = [n for n in own if n.kind != "item" or filled(n.text.split("\n"))]
+        if _is_card(said, LISTED_AVERAGE if _names_thing(heads) else CARD_AVERAGE):
             self._add_joined(heads, nodes)
             return
         lead, at = "", 0
@@ -365,7 +421,11 @@ class _FileReader(msgspec.Struct):
             return
         lines = (nodes[0].lines[0], nodes[-1].lines[1])
         steps = all(n.block.ordered for n in nodes if n.kind == "item") and len(nodes) > 2
-        self.add("steps" if steps else "card", self._verbatim(*lines), lines, heads, lead)
+        text = self._verbatim(*lines)
+        if "\n" in text:
+            self.add("steps" if steps else "card", text, lines, heads, lead)
+        else:
+            self.add("item", _bare(text), lines, heads, lead)
 
     def _add_item(self, heads: tuple[str, ...], node: _Node, lead: str) -> None:
         """Take an item with its children; a long one is its children under its own line."""
@@ -420,7 +480,10 @@ class _FileReader(msgspec.Struct):
         """Return lines as their author wrote them, without comments, strikes and common indent."""
         rows = [without_struck(line).rstrip() for _, line in self.source.visible(first, last)]
         text = without_comments("\n".join(rows))
-        rows = [row for row in text.split("\n") if row.strip(_MARKS + "-+") and not _unset(row)]
+        written = [row for row in text.split("\n") if row.strip(_MARKS + "-+")]
+        is_code = any(row.lstrip().startswith(("```", "~~~")) for row in written)
+        said = written if is_code else filled(written) or written
+        rows = said if is_code else [row for row in said if not _is_shipped(row)] or said
         indent = min((len(r) - len(r.lstrip()) for r in rows), default=0)
         return _MACHINE_TAIL.sub("", "\n".join(row[indent:] for row in rows)).strip()
 
@@ -437,6 +500,11 @@ class _FileReader(msgspec.Struct):
     ) -> None:
         """Take a text as a thought, if it says anything."""
         captured, basis = "", ""
+        first, _, rest = text.partition("\n")
+        if kind in ("paragraph", "card", "steps") and (day := _entry_day(first)):
+            self.entry, text = (headings, day), rest
+            if not text:
+                return
         if (stamp := _STAMP.match(text)) and (day := find_date(stamp[0])):
             text, captured, basis = text[stamp.end() :], day, "unit"
         if sum(map(str.isalnum, text)) < MIN_CHARACTERS:
@@ -449,6 +517,8 @@ class _FileReader(msgspec.Struct):
             captured, basis = date_unit(
                 text if kind in ("item", "paragraph", "row") else "", headings, self.resource
             )
+            if basis != "unit" and self.entry[1] and self.entry[0] == headings:
+                captured, basis = self.entry[1], "heading"
         key, value = field_of(text) if kind in ("item", "paragraph") else ("", "")
         self.units.append(
             Unit(
@@ -552,6 +622,14 @@ def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
     return joined
 
 
+def _is_labelled(node: _Node) -> bool:
+    """Tell whether a node is a short field whose label is in bold type."""
+    text = _bare(node.text)
+    key = field_of(text)[0]
+    is_bold = text.startswith(("**", "__")) and 0 < len(key) <= LABEL_LENGTH
+    return is_bold and len(text) <= LABELLED_LENGTH and not node.block.children
+
+
 def _introduces(node: _Node) -> bool:
     """Tell whether a paragraph ends in a colon, or is one bold line, and so opens what follows."""
     bold = _BOLD_LINE.match(node.text) is not None
@@ -625,8 +703,16 @@ def _joins(fields: Sequence[_Node], node: _Node) -> bool:
 
 def _unset(line: str) -> bool:
     """Tell whether a line is a field that nobody filled in."""
-    value = field_of(_bare(line))[1].strip(_MARKS + "()[]<>.")
-    return bool(value) and value.lower() in words().unset
+    bare = _bare(line).strip()
+    key, value = field_of(bare)
+    plain = value.strip(_MARKS + "()[]<>.…?-–—").lower()
+    return bool(key and (not plain or plain in words().unset)) or bool(_ASIDE.match(bare))
+
+
+def _is_shipped(line: str) -> bool:
+    """Tell whether a line of prose is one that many workspaces are shipped with."""
+    is_prose = not (_MARKER.match(line) or _ends_open(line) or field_of(line)[0])
+    return is_prose and line_hash(line) in weights().templates
 
 
 def _is_fragments(items: Sequence[_Node], limit: int = CARD_AVERAGE) -> bool:
@@ -660,6 +746,10 @@ def _is_card(nodes: Sequence[_Node], average: int) -> bool:
     introduced = nodes[0].kind == "paragraph" and _introduces(nodes[0])
     if introduced and len(nodes) > 1 and nodes[1:] == items and total <= WHOLE_LENGTH:
         return True
+    if total <= WHOLE_LENGTH and all(map(_is_labelled, nodes)):
+        signs = words().sentences
+        bans = sum(signs["ban"].search(n.text) is not None for n in nodes)
+        return 2 * bans < len(nodes) and not any(signs["corrects"].search(n.text) for n in nodes)
     if len(nodes) > CARD_ITEMS or len(nodes) - len(items) > (nodes[0].kind == "paragraph"):
         return False
     ordered = [n for n in items if n.block.ordered]

@@ -50,7 +50,7 @@ def words() -> Words:
     return Words(
         headings={kind: _pattern(entries) for kind, entries in headings.items()},
         sentences={
-            kind: _pattern(entries, start=kind == "done", end=kind == "done_end")
+            kind: _pattern(entries, start=kind == "done", end=kind in ("done_end", "reported"))
             for kind, entries in sentences.items()
         },
         names=frozenset(names),

@@ -74,6 +74,12 @@ def test_the_nearest_telling_heading_says_what_a_section_is(headings: tuple, kin
         ("- Who pays for the belt?", "question"),
         ("- src/mill/wheel.py", "path"),
         ("- Half of it: 3/8 done", "progress"),
+        ("- **Avatar:**", "unset"),
+        ("- Phone: _(not set)_", "unset"),
+        ("- **Grain count finished** - 5 new sacks", "report"),
+        ("- Review of the sluice APPROVED: 0 leaks", "report"),
+        ("- **穀物盤點完成** - 5 袋", "report"),
+        ("- [Wet corn](corn.md) — clogs the stone", "link"),
     ],
 )
 def test_a_thought_shows_its_signs(line: str, sign: str) -> None:

@@ -51,6 +51,63 @@ def test_a_day_s_decisions_and_corrections_go_before_what_happened() -> None:
     assert {one.rank for one in found[3:6]} == {one.rank for one in by_rank[:3]}
 
 
+def test_a_finished_job_with_figures_ranks_below_what_lasts() -> None:
+    job, fact = ranked(
+        "MEMORY.md",
+        ["**Grain count finished** - 5 sacks, 2 carts", "The mill has 5 floors and 2 carts."],
+    )
+    assert job.rank < 0 < fact.rank
+    assert not job.fits
+
+
+def test_what_points_to_another_source_promotes_nothing() -> None:
+    lines = ["[No wet corn](corn.md) — never grind it", "`lessons/oats.md` — Never grind wet oats"]
+    read = ranked("memory/MEMORY.md", lines, sources=("memory/corn.md", "lessons/oats.md"))
+    assert [one.fits for one in read] == ["", ""]
+    unread = ranked("memory/MEMORY.md", lines)
+    assert [one.type for one in unread] == ["fact", "fact"]
+    assert all("pointer" in one.signs for one in read)
+    assert not any("pointer" in one.signs for one in unread)
+
+
+@pytest.mark.parametrize(
+    ("path", "heading", "line", "is_rule"),
+    [
+        ("MEMORY.md", "Notes", "Never share the key of the mill with guests.", True),
+        ("memory/2026-01-04.md", "Notes", "Jora said: never let the stone run dry.", True),
+        ("memory/2026-01-04.md", "What I learned", "Grain sacks must be sewn with flax.", False),
+        ("memory/2026-01-04.md", "Rules", "The lever must never be oiled by guests.", True),
+        ("research/stones.md", "Setup", "The stone never needs to be cut unless it broke.", False),
+    ],
+)
+def test_a_rule_is_one_where_rules_stand_or_by_its_form(
+    path: str, heading: str, line: str, is_rule: bool
+) -> None:
+    text = f"# Mill\n\n## {heading}\n\n{line}\n"
+    units = scan(path, text.encode()).units
+    (one,) = rank_file(file_kind(path, text, units), units).values()
+    assert (one.type == "constraint") == is_rule
+
+
+def test_a_day_s_list_of_what_was_looked_at_is_no_lesson() -> None:
+    def typed(lines: str) -> str:
+        text = f"# Day\n\n## What I learned today\n\n{lines}"
+        units = scan("memory/2026-01-04.md", text.encode()).units
+        (one,) = rank_file(file_kind("memory/2026-01-04.md", text, units), units).values()
+        return one.type
+
+    seen = "1. **Sieve** - three sizes, important\n2. **Lever** - long\n3. **Sluice** - oak\n"
+    learned = "1. The belt tore because of frost.\n2. Never grease it in winter.\n"
+    assert (typed(seen), typed(learned)) == ("fact", "lesson")
+
+
+def test_a_card_that_begins_with_a_name_is_who_somebody_is() -> None:
+    text = "# Ana\n\n- **Name:** Ana\n- **Style:** prefers short answers\n- **Town:** Lund\n"
+    units = scan("USER.md", text.encode()).units
+    (one,) = rank_file(file_kind("USER.md", text, units), units).values()
+    assert one.type == "identity"
+
+
 def test_all_takes_whatever_says_something() -> None:
     found = ranked("mill.md", ["The wheel has nine paddles.", "{{owner}} is the owner"], size="all")
     assert [one.fits for one in found] == ["good", ""]

@@ -20,6 +20,8 @@ def texts(text: str, path: str = "notes.md") -> list[str]:
 
 
 FENCE = "```\nmake flour\n```"
+SHIPPED = "_Learn about the person you're helping. Update this as you go._"
+WET = ("corn", "barley", "rye")
 LONG = "The miller of the upper valley keeps every receipt in the drawer by the door. "
 
 
@@ -50,6 +52,58 @@ LONG = "The miller of the upper valley keeps every receipt in the drawer by the 
 )  # fmt: skip
 def test_what_belongs_together_is_one_thought(text: str, expected: list[str]) -> None:
     assert texts(f"# Mill\n\n## Shop\n\n{text}") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- **Owner:** Ana\n- **Pronouns:**\n- **Phone:** 555\n",
+         "- **Owner:** Ana\n- **Phone:** 555"),
+        ("- **Owner:** Ana\n- **Phone:** 555\n- **Avatar:**\n  _(not chosen)_\n",
+         "- **Owner:** Ana\n- **Phone:** 555"),
+        ("- **Owner:** Ana\n- **Phone:** TBD\n- **Town:** updating…\n", "**Owner:** Ana"),
+        (f"{SHIPPED}\n\n- **Owner:** Ana\n- **Phone:** 555\n",
+         "- **Owner:** Ana\n- **Phone:** 555"),
+        ("- **Keys:**\n  - the till\n  - the gate\n", "**Keys:**\n- the till\n- the gate"),
+        ("```yaml\n- mill:\n- name: upper\n```\n", "```yaml\n- mill:\n- name: upper\n```"),
+    ],
+)  # fmt: skip
+def test_a_card_has_only_the_fields_that_somebody_filled_in(text: str, expected: str) -> None:
+    assert texts(f"# Mill\n\n## Ana\n\n{text}") == [expected]
+
+
+def test_labelled_fields_below_one_heading_are_one_thought() -> None:
+    fields = [
+        "**What:** The stone is lifted, turned and laid down again by two people.",
+        "**When:** After forty days of rye, or when the flour comes out warm.",
+        "**How:** With the long lever that hangs behind the door of the shed.",
+    ]
+    for text in ("".join(f"- {one}\n" for one in fields), "\n\n".join(fields)):
+        (found,) = texts(f"# Mill\n\n## Dressing the stone\n\n{text}")
+        assert all(one in found for one in fields)
+    bans = [
+        f"**On {word}:** Never grind any {word} that has not been dried, at no price."
+        for word in WET
+    ]
+    assert texts("# Mill\n\n## Wheel\n\n" + "".join(f"- {one}\n" for one in bans)) == bans
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "**2026-01-04T21:00:22Z** · `repair` · importance 3/5",
+        "2026-01-04 14:00 | #belt",
+        "2026-01-04",
+    ],
+)
+def test_a_line_of_a_date_and_tags_dates_what_follows_it(header: str) -> None:
+    (found,) = thoughts(f"# Entry\n\n{header}\n\nThe belt of the wheel tore at noon.\n")
+    assert (found.text, found.captured) == ("The belt of the wheel tore at noon.", "2026-01-04")
+
+
+def test_a_sentence_behind_a_date_is_no_tag() -> None:
+    (found,) = thoughts("# Entry\n\n2026-01-04 | the belt tore, Ben sewed it\n")
+    assert "Ben sewed it" in found.text
 
 
 def test_a_long_list_and_a_long_table_are_split_under_their_lead() -> None:

@@ -205,7 +205,6 @@ def _memory(one: Line, run: str, now: datetime, blob: str) -> Memory:
         "generated": Stamp(by="memrepo/0", at=now),
         "sources": (source,),
         "origin": "purifier",
-        "run": run,
     }
     path = Layout().memory(id_=id_, type_="fact", text=text, captured="")
     return Memory(path=path, fields=fields, body=text)

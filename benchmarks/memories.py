@@ -66,6 +66,5 @@ def _memory(number: int) -> Memory:
         "tags": ("depot", f"line-{number % 7}"),
         "sources": (source,),
         "origin": "purifier",
-        "run": "20260101T000000Z-00000000",
     }
     return Memory(path=path, fields=fields, body=text)

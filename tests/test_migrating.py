@@ -43,4 +43,4 @@ def test_a_page_goes_there_and_back(page: str, format_: str) -> None:
     assert f"{brought[1]} memories new" in said[f"memrepo import {format_} ../theirs --dry-run"]
     (search,) = (answer for command, answer in said.items() if command.startswith("memrepo search"))
     assert "(score " in search
-    assert said["memrepo undo"].startswith("undid import")
+    assert said["memrepo undo"].startswith("undid Import")

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from memrepo.purify.manifest import Recorded
 
 NAME = "index.sqlite3"
-VERSION = f"13 {__version__}"
+VERSION = f"14 {__version__}"
 """Rows of another are not read; raised too when a rule changes what follows from a memory."""
 WAIT_S = 1.0
 """Nobody waits for long for what can be read from the files."""

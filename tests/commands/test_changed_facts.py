@@ -272,7 +272,7 @@ def test_another_value_replaces_one_that_no_line_says_any_more(tmp_path: Path) -
     (old,) = nights.hits("team testers", "--status", "superseded")
     assert old["text"] == "The team has 7 testers."
     why = str(done(nights.repo, "why", old["id"], now=at(DAYS[1])))
-    assert "no line says the older one any more" in why
+    assert "the older statement is in no source any more" in why
 
 
 def test_similar_statements_come_newest_first_with_the_older_ones_and_their_days(

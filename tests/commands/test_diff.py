@@ -60,7 +60,7 @@ def test_a_waiting_run_is_told_with_both_texts_and_reasons(waiting: Path) -> Non
     (new,) = [c for c in data["changes"] if c["supersedes"]]
     assert (old["before"], new["after"]) == ("**Editor:** vim", "**Editor:** helix")
     assert (old["superseded_by"], new["supersedes"]) == ([new["id"]], [old["id"]])
-    assert old["reason"] == "the line that said it was edited"
+    assert old["reason"] == "the line that stated it was edited"
     assert old["values"]["status"] == ["active", "superseded"]
     said = text(waiting)
     assert "  - **Editor:** vim\n  + **Editor:** helix\n    by mem-" in said

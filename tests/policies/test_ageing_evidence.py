@@ -68,7 +68,7 @@ def test_a_short_class_that_somebody_gave_ends_a_memory(
         ({"sources": (LINE,)}, False),
         ({"sources": (LINE,), "standing": "retire_candidate"}, True),
         ({"sources": (LOGGED,)}, False),
-        ({"sources": (Source(resource="sources/MEMORY.md"),)}, True),
+        ({"sources": (Source(resource="sources/MEMORY.md"),), "origin": "manual"}, True),
         ({"generated": VERA}, False),
         ({"generated": AGENT}, True),
         ({"verified": (AGENT, VERA)}, False),

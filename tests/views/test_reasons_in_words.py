@@ -14,7 +14,7 @@ from memrepo.views.wording import in_words, is_code, judged_in_words
     [
         (
             "both passes of the purifier accepted them",
-            "the sources say so, and twice it was found worth keeping",
+            "stated in the source, and kept by both passes of the judge",
         ),
         ("text_removed: sources/MEMORY.md", "sources/MEMORY.md no longer says so"),
         (

@@ -128,7 +128,7 @@ def _land(
     paths = {name: store.layout.source(name) for name in names}
     blobs = {name: store.work.blob_id(files[name]) for name in names}
     taken = tuple(Write(path=paths[name], data=files[name]) for name in names)
-    memories = [_memory(one, run, now, blobs[one.file]) for one in found]
+    memories = [_memory(one, now, blobs[one.file]) for one in found]
     manifest = Manifest(
         run=run,
         mode="incremental",
@@ -183,7 +183,7 @@ def _judged(memory: Memory) -> dict[str, object]:
     }
 
 
-def _memory(one: Line, run: str, now: datetime, blob: str) -> Memory:
+def _memory(one: Line, now: datetime, blob: str) -> Memory:
     lead = f"{one.subject}: "
     text = lead + one.text
     id_ = claim_id(scope="", subject=one.subject, predicate="", object_="", text=text)

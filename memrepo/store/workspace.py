@@ -13,6 +13,7 @@ import msgspec
 
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME
 from memrepo.core.lines import find_conflict
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.refusals import LFS_POINTER
 from memrepo.core.secrets import (
@@ -43,7 +44,7 @@ MAX_DEPTH = 64
 _INSTALLED = ("node_modules", "site-packages", "venv", "__pycache__")
 MAX_ENTRIES = 200_000
 """Entries that are counted as not read: a home folder has no end."""
-_UNMISTAKABLE = re.compile(r"(?=\S*\d)(?=\S*[^\W\d_])\S{8,}")
+_UNMISTAKABLE = regex(r"(?=\S*\d)(?=\S*[^\W\d_])\S{8,}")
 """A secret value with letters and digits: where it stands elsewhere, it is the same secret."""
 
 

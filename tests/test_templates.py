@@ -49,7 +49,7 @@ def test_the_configuration_is_toml_once_filled_in() -> None:
     text = asset("templates", "repo", "memrepo.toml").read_text(encoding="utf-8")
     config = tomllib.loads(string.Template(text).substitute(VALUES))
     assert config == {
-        "format": 1,
+        "format": 2,
         "profile": "personal",
         "timezone": "Asia/Manila",
         "human_authors": ["mara@example.org"],

@@ -113,7 +113,7 @@ def test_a_program_may_not(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for argv in (("unreject", by_word(repo, "alpha")), ("undo",), ("revert", "HEAD")):
         answer = memrepo(repo, *argv)
         assert answer.exit == 3
-        assert "a person does" in answer.error["message"]
+        assert "only a person may" in answer.error["message"]
 
 
 def test_what_a_program_rejected_a_program_may_lift(

@@ -44,6 +44,7 @@ def shown(*parts: str) -> bool:
 
 REASONED: dict[str, tuple[str, ...]] = {
     "ingest": (),
+    "judge": ("next",),
     "run": (),
     "add": ("x",),
     "supersede": ("ID", "x"),

@@ -215,7 +215,7 @@ def test_a_memory_that_was_not_there_yet_is_not_simply_unknown(shared: Path) -> 
     new = by_text(shared, "every 5 days")
     answer = memrepo(shared, "show", new.id, "--at", "2026-03-01")
     assert answer.exit == 2
-    assert "not there yet" in answer.error["message"]
+    assert "did not exist at commit" in answer.error["message"]
 
 
 @pytest.mark.parametrize("format_", ["artifacts", "jsonl", "okf"])

@@ -88,7 +88,7 @@ def test_a_forgotten_note_says_when_it_leaves_and_a_marked_one_that_it_stays(rep
     ]
     done(repo, "run", now=after(days=46))
     gone = why(repo, id_, now=after(days=47))
-    assert gone[0].startswith("it is not in the tree: it left with prune: walked-the-dog")
+    assert gone[0].startswith("it is not in the tree: it left with Remove note: Walked the dog.")
     assert "not retrieved for more than 30d" in gone[1]
     assert gone[2] == f"`memrepo restore {id_}` brings it back"
 
@@ -177,7 +177,7 @@ def test_what_waits_for_review_is_told(fresh_repo: Path) -> None:
     waits = memrepo(fresh_repo, "run", now=after(hours=1)).data
     held = git(fresh_repo, "ls-tree", "-r", "--name-only", waits["branch"], "memories")
     path = next(p for p in held.splitlines() if "/notes/" not in p)
-    assert "it left with revert" in why(fresh_repo, path)[0]
+    assert "it left with Revert: Run " in why(fresh_repo, path)[0]
     assert why(fresh_repo, path)[-1].startswith(f"not in effect yet: {waits['branch']} waits")
 
 

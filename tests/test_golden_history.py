@@ -72,6 +72,7 @@ def test_who_wrote_what_is_on_every_commit(repo: Path) -> None:
         "reword": machine,
         "tier": machine,
         "supersede": machine,
+        "promote": machine,
         "run": machine,
         "ingest": machine,
         "init": person,
@@ -101,8 +102,8 @@ FULL: list[tuple[str, ...]] = [
         "Add 6 memories from MEMORY.md and 3 other files",
         "A memories/decisions/we-decided-to-plant-only-heirloom-tomatoes-from-2026-on.md",
         "A memories/knowledge/2026-01/watering-interval-every-3-days-2026-01-05.md",
-        "A memories/knowledge/the-rotary-hoe-must-always-be-stored-with-an-empty-tank.md",
         "A memories/knowledge/never-prune-the-roses-before-the-last-frost-in-april.md",
+        "A memories/knowledge/the-rotary-hoe-must-always-be-stored-with-an-empty-tank.md",
         "A memories/preferences/vera-prefers-raised-beds-because-her-back-hurts.md",
         "A memories/skills/start-the-pump.md",
     ),
@@ -129,19 +130,12 @@ FULL: list[tuple[str, ...]] = [
         "A views/WISHES.md",
     ),
     ("Run 20260301T090000Z: 6 new, 3 notes, 2 to first page",),
-    (
-        "Copy sources: 1 added, 1 changed",
-        "M sources/MEMORY.md",
-        "A sources/memory/2026-02-03.md",
-    ),
+    ("Copy sources: 1 added, 1 changed", "M sources/MEMORY.md", "A sources/memory/2026-02-03.md"),
     (
         "Add decision: Vera decided to keep the greenhouse heated at 14 degrees.",
         "A memories/decisions/vera-decided-to-keep-the-greenhouse-heated-at-14-degrees.md",
     ),
-    (
-        "Add note: 08:10: The new pump arrived.",
-        "A memories/notes/2026-02/08-10.md",
-    ),
+    ("Add note: 08:10: The new pump arrived.", "A memories/notes/2026-02/08-10.md"),
     (
         "Move 3 notes to warm",
         "M memories/notes/2026-02/09-00-orders.md",
@@ -155,28 +149,19 @@ FULL: list[tuple[str, ...]] = [
         "M views/TOPICS.md",
     ),
     ("Run 20260302T090000Z: 1 new, 1 note, 3 moved",),
-    (
-        "Copy sources: changed memory/2026-02-01.md",
-        "M sources/memory/2026-02-01.md",
-    ),
+    ("Copy sources: changed memory/2026-02-01.md", "M sources/memory/2026-02-01.md"),
     (
         "Reword note: 09:00 Orders: The seed order was placed with Holt.…",
         "M memories/notes/2026-02/09-00-orders.md",
     ),
-    (
-        "Move note to warm: 08:10: The new pump arrived.",
-        "M memories/notes/2026-02/08-10.md",
-    ),
+    ("Move note to warm: 08:10: The new pump arrived.", "M memories/notes/2026-02/08-10.md"),
     (
         "Record what the run read and decided",
         "A runs/2026-03/20260303T090000Z.json",
         "M views/TOPICS.md",
     ),
     ("Run 20260303T090000Z: 1 grown, 1 moved",),
-    (
-        "Copy sources: changed MEMORY.md",
-        "M sources/MEMORY.md",
-    ),
+    ("Copy sources: changed MEMORY.md", "M sources/MEMORY.md"),
     (
         "Add fact: Watering interval: every 5 days (2026-02-10)",
         "A memories/knowledge/2026-02/watering-interval-every-5-days-2026-02-10.md",
@@ -201,10 +186,7 @@ FULL: list[tuple[str, ...]] = [
         "D runs/2026-03/20260304T090000Z.json",
         "M views/LTMEMORY.md",
     ),
-    (
-        "Record what the run read and decided",
-        "A runs/2026-03/20260306T090000Z.json",
-    ),
+    ("Record what the run read and decided", "A runs/2026-03/20260306T090000Z.json"),
     ("Run 20260306T090000Z: no change",),
 ]
 LINES: list[str] = [

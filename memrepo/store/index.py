@@ -26,7 +26,7 @@ from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
 from memrepo.store.damaged import remove
-from memrepo.store.passages import Passage, find
+from memrepo.store.passages import Everything, Passage, find
 from memrepo.store.records import NAME
 from memrepo.store.tables import ARCHIVED, Indexed, begin_at, meta, opened
 
@@ -144,7 +144,8 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             corpus = IndexCorpus(base, only.limits)
             like = self._like(base, corpus, text, waits) if weights.meaning else None
             found = rank(question, corpus, only.limit, weights, moment, like)
-            held = shares(question, corpus, [one.document for one in found])
+            every = corpus if self.wanted.sources is None else Everything(base, only.limits)
+            held = shares(question, every, [one.document for one in found])
             if floor and like is None and not answers(question, found, held):
                 return []
             return _matches(base, found, held)
@@ -170,7 +171,11 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         question = question_of(" ".join(asked), moment.now.date())
         if self.wanted.sources is None or self.scope or not question.terms:
             return []
-        return self._asked(lambda base: find(base, question, limit))
+
+        def found(base: sqlite3.Connection) -> list[Passage]:
+            return find(base, question, Everything(base, Limits()), limit)
+
+        return self._asked(found)
 
     def follow(self) -> None:
         """Bring the index to what it is to reflect, so that the next search need not."""

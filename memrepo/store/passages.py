@@ -7,7 +7,7 @@ read again; all are where the rules of reading changed, or what a person rejecte
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, partial
 from hashlib import sha256
 from itertools import islice
@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memrepo.core import codec
+from memrepo.policies.documents import Document
+from memrepo.policies.floor import shares
 from memrepo.policies.questions import Question
 from memrepo.policies.terms import date_words, index_terms
-from memrepo.store.corpus import expression
+from memrepo.store.corpus import IndexCorpus, Limits, expression
 
 if TYPE_CHECKING:
     from memrepo.core.state import State
@@ -33,6 +35,8 @@ FOLLOWS, BARS = "passages", "bars"
 """Under these keys an index remembers what its passages follow, and what none of them may say."""
 MAX_CANDIDATES = 50
 """At most so many passages are compared with a question."""
+LEAST = 0.2
+"""The share of what was asked, rare words for more, that a passage must hold."""
 FILES_AT_ONCE = 200
 MAX_COMPARED = 200
 """Where more memories changed than this, all are read to learn what was corrected."""
@@ -47,6 +51,8 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     context: str
     text: str
     captured: str
+    share: float
+    """Which share of what was asked it holds."""
 
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
@@ -217,13 +223,36 @@ def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit, contex
     return stone is None or not corrected.binds(stone, text.resource, unit.captured, whole=True)
 
 
-def find(base: sqlite3.Connection, question: Question, limit: int) -> list[Passage]:
-    """Return the passages that hold at least half of a question's terms, best first.
+class Everything(IndexCorpus):
+    """The memories and the passages of an index, as what is rare among both is counted."""
+
+    def __init__(self, base: sqlite3.Connection, limits: Limits) -> None:
+        super().__init__(base, limits)
+        (passages,) = base.execute("SELECT count(*) FROM passage_docsize").fetchone()
+        self.size += passages
+        base.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.said USING fts5vocab(main, passage, row)"
+        )
+
+    def holders(self, found: Collection[str]) -> Mapping[str, int]:
+        """Return for each term that occurs how many memories and passages hold it."""
+        held = dict(super().holders(found))
+        for term in found:
+            row = self._base.execute("SELECT doc FROM temp.said WHERE term = ?", (term,)).fetchone()
+            if row:
+                held[term] = held.get(term, 0) + int(row[0])
+        return held
+
+
+def find(
+    base: sqlite3.Connection, question: Question, corpus: Everything, limit: int
+) -> list[Passage]:
+    """Return the passages that hold most of what was asked, best first.
 
     What any memory rests on, whatever its status, is none: that was promoted, or taken out.
     """
     asked = [t for t in question.terms if t not in question.timed] or [*question.terms]
-    forms = [{term, *question.forms.get(term, ())} for term in asked]
+    forms = sorted({form for term in asked for form in (term, *question.forms.get(term, ()))})
     if not forms:
         return []
     rows = base.execute(
@@ -231,17 +260,19 @@ def find(base: sqlite3.Connection, question: Question, limit: int) -> list[Passa
         FROM (SELECT rowid AS number, rank FROM passage WHERE passage MATCH ?
               ORDER BY rank LIMIT ?) AS best JOIN passage AS p ON p.rowid = best.number
         WHERE NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.hash = p.hash)""",
-        (expression(sorted({form for each in forms for form in each})), MAX_CANDIDATES),
+        (expression(forms), MAX_CANDIDATES),
     ).fetchall()
-    held = [(sum(not each.isdisjoint(row[0].split()) for each in forms), row) for row in rows]
-    enough = [one for one in held if one[0] * 2 >= len(forms)]
-    order = sorted(enough, key=lambda one: (-one[0], one[1][-1], one[1][1:3]))
+    documents = [
+        Document(number=n, path=row[1], terms=tuple(row[0].split())) for n, row in enumerate(rows)
+    ]
+    held = shares(question, corpus, documents)
+    order = sorted(enumerate(rows), key=lambda one: (-held[one[0]].share, one[1][-1], one[1][1:3]))
     best = {(row[5], row[6]): row for _, row in reversed(order)}  # of equal ones the first
-    rows = [row for _, row in order if best[row[5], row[6]] is row]
-    return [_passage(row) for row in rows[:limit]]
+    kept = [(row, held[n].share) for n, row in order if best[row[5], row[6]] is row]
+    return [_passage(row, share) for row, share in kept[:limit] if share > LEAST]
 
 
-def _passage(row: tuple[Any, ...]) -> Passage:
+def _passage(row: tuple[Any, ...], share: float) -> Passage:
     _, path, first, last, blob, context, text, captured, _ = row
     return Passage(
         resource=path,
@@ -250,4 +281,5 @@ def _passage(row: tuple[Any, ...]) -> Passage:
         context=context,
         text=text,
         captured=captured,
+        share=share,
     )

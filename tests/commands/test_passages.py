@@ -85,6 +85,7 @@ def test_what_was_not_promoted_is_found_with_its_lines_and_headings(repo: Path) 
         "text": RED_TURKU,
         "truncated": False,
         "captured": "",
+        "after": 0,
     }
     said = memrepo(repo, "search", *QUESTION, as_json=False)
     assert said.exit == 0
@@ -264,3 +265,26 @@ def test_a_damaged_index_is_built_again_with_its_passages(repo: Path) -> None:
     data[4096:] = b"\0" * (len(data) - 4096)
     index.write_bytes(bytes(data))
     assert found(repo, *QUESTION) == before
+
+
+def test_a_passage_that_holds_far_more_of_what_was_asked_comes_before_the_claims(
+    repo: Path,
+) -> None:
+    place(repo, "memory/winter.md", "# Winter\n\n- The crane hoists launches over the quay.\n")
+    done(repo, "ingest", now=LATER)
+    asked = ("which", "crane", "hoists", "launches")
+    answer_ = done(repo, "search", *asked, now=LATER)
+    assert [hit["text"] for hit in answer_["hits"]] == ["The launch ramp is closed on Mondays."]
+    (passage,) = answer_["passages"]
+    assert (passage["text"], passage["after"]) == ("The crane hoists launches over the quay.", 0)
+    said = memrepo(repo, "search", *asked, now=LATER, as_json=False).out
+    assert said.index("over the quay") < said.index("closed on Mondays")
+    (beside,) = found(repo, "launch", "ramp", "mondays", "crane")[:1]
+    assert beside["after"] == 1, "what holds no more than a claim comes after it"
+
+
+def test_a_rare_word_of_the_question_tells_more_than_several_common_ones(repo: Path) -> None:
+    place(repo, "memory/tools.md", "# Tools\n\n- The micrometer lies in drawer nine.\n")
+    done(repo, "ingest", now=LATER)
+    asked = ("visited", "workshop", "looked", "micrometer")
+    assert texts(repo, *asked)[0] == "The micrometer lies in drawer nine."

@@ -41,6 +41,8 @@ _LEAST = 160
 """Characters that say something: no part of a text is shorter."""
 
 
+_SURPASSES = 2.0
+"""So many times a hit's share of what was asked a passage must hold to come before it."""
 _LIMITS = ("types", "tags", "scopes", "statuses", "at", "valid_at")
 """Where one of these is given only memories are searched: a passage has none of them."""
 
@@ -110,6 +112,8 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     truncated: bool
     captured: str
+    after: int
+    """So many of the hits stand before it: those behind hold far less of what was asked."""
 
 
 class Earlier(msgspec.Struct, frozen=True, kw_only=True):
@@ -209,7 +213,10 @@ def do(work: Work, request: Request) -> Result:
     hits, tokens = bounded(every, request.max_tokens, query_terms(query))
     if not (request.no_touch or request.at):
         touch(work, [hit.id for hit in hits[:HITS]])
-    passages = _passages(index, request, tokens, work.call.now.astimezone(work.config.zone))
+    held = {one.memory.id: one.held for one in found}
+    shares = [held[hit.id] for hit in hits]
+    local = work.call.now.astimezone(work.config.zone)
+    passages = _passages(index, request, tokens, local, shares)
     return Result(
         query=query,
         hits=tuple(hits),
@@ -223,15 +230,23 @@ def do(work: Work, request: Request) -> Result:
     )
 
 
-def _passages(index: Index, request: Request, spent: int, now: datetime) -> list[Passage]:
-    """Return what sources say that was not promoted, as far as `max_tokens` has room for it."""
+def _passages(
+    index: Index, request: Request, spent: int, now: datetime, shares: Sequence[float]
+) -> list[Passage]:
+    """Return what sources say that was not promoted, as far as `max_tokens` has room for it.
+
+    `shares` has what each hit holds of what was asked.
+    """
     asked = query_terms(" ".join(request.words))
     found: list[Passage] = []
+    after = 0
     for one in index.passages(request.words, Moment(now=now)):
         text = excerpt(one.text, asked, EXCERPT)
         spent += token_count(text)
         if request.max_tokens is not None and spent > request.max_tokens:
             break
+        while after < len(shares) and one.share <= _SURPASSES * shares[after]:
+            after += 1
         found.append(
             Passage(
                 resource=one.resource,
@@ -241,6 +256,7 @@ def _passages(index: Index, request: Request, spent: int, now: datetime) -> list
                 text=without_secrets(text),
                 truncated=text != one.text,
                 captured=one.captured,
+                after=after,
             )
         )
     return found

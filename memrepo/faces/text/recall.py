@@ -39,14 +39,18 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
     asked = query_terms(result.query)
     tiers = result if isinstance(result, LayeredResult) else None
     parts = ["\n".join(result.heading)] if result.heading else []
-    passages = "\n".join(_passages(result.passages, asked, bold=colour))
-    if not result.hits and not result.left_out and not passages:
+    if not result.hits and not result.left_out and not result.passages:
         said = result.why if tiers else f"nothing found: {result.why}"
         return "\n\n".join([*parts, said, *_archived(result)])
     if tiers:
         confidence = result.hits[0].answer_confidence if result.hits else "none"
         parts.append(f"tier {tiers.tier}, confidence {confidence}")
+    places = {hit.id: place for place, hit in enumerate(result.hits)}
+    waiting = list(result.passages)
     for hit, *same in by_what_they_say(result.hits):
+        before = [one for one in waiting if one.after <= places[hit.id]]
+        waiting = waiting[len(before) :]
+        parts += _passages(before, asked, bold=colour)
         shown = _hit(hit, asked, explain=request.explain, bold=colour)
         parts.append("\n".join([shown, *(f"  {one.id} says the same" for one in same)]))
     if result.left_out:
@@ -56,7 +60,7 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
         parts.append("these are gists: `memrepo show ID` has the original")
     if tiers and tiers.recovered:
         parts.append("recovered: forgotten, and warm again from now on")
-    return "\n\n".join([*parts, *_archived(result), *filter(None, [passages])])
+    return "\n\n".join([*parts, *_archived(result), *_passages(waiting, asked, bold=colour)])
 
 
 def _archived(result: searching.Result) -> list[str]:
@@ -107,18 +111,18 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False)
 
 def _passages(
     found: Sequence[searching.Passage], asked: Collection[str], *, bold: bool
-) -> Iterator[str]:
-    """List what the sources say that no memory holds, each with its lines."""
-    if found:
-        yield "in the sources, not promoted:"
+) -> list[str]:
+    """List what the sources say that no memory holds, each with its lines, as one entry."""
+    lines = ["in the sources, not promoted:"]
     for one in found:
         text = " ".join(visible(excerpt(one.text, asked, LINE)).split())
         context = visible(one.context)
         day = f", {one.captured}" if one.captured else ""
         if context:
-            yield f"  {_DIM}{context}{_PLAIN}" if bold else f"  {context}"
-        yield f"  {_bold(text, asked) if bold else text}"
-        yield f"  from {visible(one.resource)}{_span(one.lines)}{day}"
+            lines.append(f"  {_DIM}{context}{_PLAIN}" if bold else f"  {context}")
+        lines.append(f"  {_bold(text, asked) if bold else text}")
+        lines.append(f"  from {visible(one.resource)}{_span(one.lines)}{day}")
+    return ["\n".join(lines)] if found else []
 
 
 def _span(lines: tuple[int, int]) -> str:

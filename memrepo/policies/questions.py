@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 
 import msgspec
 
@@ -12,7 +15,13 @@ from memrepo.core.patterns import regex
 from memrepo.core.times import month_names
 from memrepo.policies.cues import asks_several, matter_of, wanted
 from memrepo.policies.english import kinds
-from memrepo.policies.languages import COMPOUNDING, ENGLISH, language_asked
+from memrepo.policies.languages import (
+    COMPOUNDING,
+    ENGLISH,
+    fold,
+    language_asked,
+    small_words,
+)
 from memrepo.policies.speakers import asks_assistant
 from memrepo.policies.terms import (
     STOP_WORDS,
@@ -41,6 +50,25 @@ _EVENTS = frozenset(
 """Words that ask for no more than what there was, beside the days of which it is asked."""
 _AWAY = 15
 """Days from which on a day in the same month is as good as none."""
+
+_ASKING = Path(__file__).parents[1] / "languages" / "asking"
+_LONGEST = 60
+"""Characters from which on a question asks for more than a kind."""
+KINDS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "me": (("identity",), ""),
+    "people": (("relationship",), "person"),
+    "projects": ((), "project"),
+    "rules": (("constraint",), ""),
+    "preferences": (("preference",), ""),
+    "decisions": (("decision",), ""),
+    "promises": (("commitment",), ""),
+    "open": (("open_question", "commitment"), ""),
+    "lessons": (("lesson",), ""),
+    "procedures": (("procedure", "method"), ""),
+    "goals": (("aspiration",), ""),
+    "milestones": (("milestone",), ""),
+}
+"""By what is asked for: the types that are of it, and the kind of heading under which all is."""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,6 +147,37 @@ def question_of(text: str, today: date | None = None) -> Question:
         several=asks_several(found),
         of_assistant=asks_assistant(found),
     )
+
+
+def kind_asked(text: str) -> str:
+    """Return the kind (`KINDS`) that a question asks for and nothing beside it; else nothing."""
+    if len(text) > _LONGEST:
+        return ""
+    kinds, frame = _asking()
+    said = re.findall(r"\w+", fold(text))
+    left = [word for word in said if word not in frame and word not in _small()]
+    run = "".join(said)  # scripts without blanks
+    for part in sorted((f for f in frame if not f.isascii()), key=len, reverse=True):
+        run = run.replace(part, "")
+    forms = (" ".join(said), " ".join(left), run)
+    return next((kinds[form] for form in forms if form in kinds), "")
+
+
+@cache
+def _asking() -> tuple[Mapping[str, str], frozenset[str]]:
+    """Return the kind that each word or phrase names, and the words that frame a question."""
+    kinds, frame = dict[str, str](), set[str]()
+    for path in sorted(_ASKING.glob("*.toml")):
+        table = tomllib.loads(path.read_text("utf-8"))
+        frame.update(map(fold, table["frame"]))
+        for kind, entries in table["kinds"].items():
+            kinds |= {" ".join(re.findall(r"\w+", fold(entry))): kind for entry in entries}
+    return kinds, frozenset(frame)
+
+
+@cache
+def _small() -> frozenset[str]:
+    return frozenset().union(*small_words().values())
 
 
 def _asked(text: str) -> list[tuple[str, tuple[str, ...]]]:

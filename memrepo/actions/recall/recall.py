@@ -20,6 +20,7 @@ from memrepo.policies.decay import is_over, is_stale, keeping
 from memrepo.policies.doubt import contesting, doubts, is_retired
 from memrepo.policies.evidence import newer_first
 from memrepo.policies.floor import sureness
+from memrepo.policies.questions import KINDS
 from memrepo.policies.reordering import Moment, with_replaced
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.terms import terms
@@ -31,6 +32,8 @@ from memrepo.store.records import NAME
 from memrepo.store.tables import Indexed
 
 if TYPE_CHECKING:
+    import re
+
     from memrepo.store.embedder import Embedder
 
 EXPIRED = "expired"
@@ -319,6 +322,30 @@ def _recall(
         best = _last(best, lambda one: one.tier == "forgotten")
     ordered = newer_first(best, [one.memory for one in best], frozenset(terms(" ".join(words))))
     return told_in_words(index, [replace(one, earlier=older) for one, older in ordered])
+
+
+def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> list[Recalled]:
+    """Return the active memories of a kind of `KINDS`, what was borne out last first."""
+    from memrepo.read.words import words as tables
+
+    types, named = KINDS[kind]
+    under = tables().headings[named] if named else None
+    accesses, rules = ledger_of(work.store).accesses(), work.config.rules
+    found = [
+        memory
+        for memory in work.tree.state().memories.values()
+        if memory.status == "active"
+        and (memory.type in types or (under and _is_under(memory, under)))
+    ]
+    found.sort(key=lambda m: (m.captured, m.id), reverse=True)
+    every = (recalled(memory, accesses, now, rules) for memory in found)
+    return told_in_words(index, [one for one in every if not one.over][:limit])
+
+
+def _is_under(memory: Memory, heading: re.Pattern[str]) -> bool:
+    """Tell whether a claim stands right under such a heading of its source."""
+    _, above, last = memory.text("context").rpartition(" › ")
+    return bool(above) and not memory.is_note and heading.search(last) is not None
 
 
 def _part(index: Index, memory: Memory, number: int) -> Chunk | None:

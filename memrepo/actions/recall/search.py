@@ -11,7 +11,14 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.recall.recall import EXPIRED, RECALL_STATUSES, Recalled, index_of, recall
+from memrepo.actions.recall.recall import (
+    EXPIRED,
+    RECALL_STATUSES,
+    Recalled,
+    index_of,
+    of_kind,
+    recall,
+)
 from memrepo.actions.recall.usage import HITS, touch
 from memrepo.actions.recall.when import (
     heading,
@@ -27,6 +34,7 @@ from memrepo.core.secrets import without_secrets
 from memrepo.keys import EXCLUDED
 from memrepo.policies.chunking import CHARS_PER_TOKEN, token_count
 from memrepo.policies.excerpts import excerpt
+from memrepo.policies.questions import kind_asked
 from memrepo.policies.reordering import Moment
 from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms, terms
@@ -209,6 +217,10 @@ def do(work: Work, request: Request) -> Result:
     only, weights = _filter(there, request), _weights(there, request)
     found = recall(there, index, request.words, only, work.call.now, weights)
     commit, query = there.tree.commit, " ".join(request.words)
+    if plain and not request.at and (kind := kind_asked(query)):
+        first = of_kind(there, index, kind, request.limit, work.call.now)
+        ids = {one.memory.id for one in first}
+        found = [*first, *(o for o in found if o.memory.id not in ids)][: request.limit]
     every = [hit_of(one, commit) for one in found]
     hits, tokens = bounded(every, request.max_tokens, query_terms(query))
     if not (request.no_touch or request.at):

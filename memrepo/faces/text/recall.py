@@ -89,7 +89,8 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False)
     flags += ", stale" if hit.stale else ""
     flags += ", not committed" if not hit.commit else ""
     flags += f", {hit.tier}" if hit.tier in ("gist", "forgotten") else ""
-    lines = [f"{hit.id}  {hit.type}{flags}  (score {hit.score:.2f})"]
+    score = f"  (score {hit.score:.2f})" if hit.score else ""  # what is listed has none
+    lines = [f"{hit.id}  {hit.type}{flags}{score}"]
     context = visible(hit.context)
     lines += [f"  {_DIM}{context}{_PLAIN}" if bold else f"  {context}"] if context else []
     lines.append(f"  {body}")

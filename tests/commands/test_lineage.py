@@ -74,9 +74,9 @@ def test_a_first_run_that_keeps_nothing_is_not_judged_again(tmp_path: Path) -> N
     repo = start(tmp_path, MEMORY="# Memory\n\n- Fill in [your name].\n- Before the winter:\n")
     assert memories(repo) == {}
     (record,) = manifests(repo)
-    assert record["counts"]["deferred"] == 2  # type: ignore[index]
+    assert record["counts"]["deferred"] == 1  # type: ignore[index]
     kept = candidates(repo)
-    assert len(kept) == 2
+    assert len(kept) == 1
     assert done(repo, "run", now=LATER)["status"] == "skipped"
     assert (candidates(repo), len(manifests(repo))) == (kept, 1)
 

@@ -39,8 +39,16 @@ def come(state: State, format_: str, files: dict[str, bytes]) -> State:
 
 
 def storable(memory: Memory) -> Memory:
-    """Return a memory with the id that its path is made of, and an epoch that can be raised."""
+    """Return a memory with the id that its path is made of, and an epoch that can be raised.
+
+    What a day was read from stands beside a day only.
+    """
     fields = {"id": "mem-0123456789abcdef", **memory.fields}
+    if "sources" in fields:
+        fields["sources"] = tuple(
+            source if source.captured else replace(source, captured_from="")
+            for source in fields["sources"]
+        )
     if "status_epoch" in fields:
         fields["status_epoch"] = 1 + fields["status_epoch"] % 10**6
     return replace(memory, fields=fields)

@@ -321,8 +321,8 @@ class Drafter(msgspec.Struct, frozen=True, kw_only=True):
 def _redact(steps: list[Step]) -> Iterator[Problem]:
     """Replace what looks like a secret in new memories as they will be shown, below their context.
 
-    The sources were redacted as they were taken in, but a thought that is laid out anew may put a
-    value behind another word. A run that was refused for it would be refused every night.
+    Sources are redacted when they are read, but below its headings a thought may show a value
+    behind another word. A run that was refused for that would be refused every night.
     """
     for at, step in enumerate(steps):
         changes = list(step.changes)

@@ -38,7 +38,7 @@ Migration: TypeAlias = Callable[[State], Sequence[Change]]
 def _short_headers(state: State) -> list[Change]:
     """Leave to the files of runs what only programs read in the headers of format 1.
 
-    Files are named anew by their words in their own script, without folders named by digits.
+    Files get names from their words in their own script, without folders named by digits.
     """
     changes: list[Change] = []
     told = []

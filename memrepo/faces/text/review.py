@@ -106,7 +106,7 @@ def _block(change: Change, *, colour: bool) -> list[str]:
             lines += _superseded(memory, change.successors, colour)
         case "added":
             lines += _side([Span(mark="new", text=memory.body)], "new", colour)
-            lines += [f"    replaces {id_}, told above" for id_ in change.replaces]
+            lines += [f"    replaces {id_}, shown above" for id_ in change.replaces]
         case "removed" | "superseded":
             lines += _side([Span(mark="old", text=memory.body)], "old", colour)
         case _ if "reworded" in found.kinds:
@@ -214,7 +214,7 @@ def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> 
         lines = [f"purged from {counted(total, 'place', 'places')}, receipt {result.receipt}"]
         lines += [f"  {kind:<16} {hits}" for kind, hits in result.hits.items()]
         lines.append(
-            f"{counted(result.commits, 'commit', 'commits')} written anew; tried before: "
+            f"{counted(result.commits, 'commit', 'commits')} rewritten; tried before: "
             f"{', '.join(result.tried)}"
         )
     lines += [

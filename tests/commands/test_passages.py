@@ -288,3 +288,33 @@ def test_a_rare_word_of_the_question_tells_more_than_several_common_ones(repo: P
     done(repo, "ingest", now=LATER)
     asked = ("visited", "workshop", "looked", "micrometer")
     assert texts(repo, *asked)[0] == "The micrometer lies in drawer nine."
+
+
+def test_what_holds_little_of_what_was_asked_is_only_the_nearest(repo: Path) -> None:
+    asked = ("when", "does", "the", "walrus", "parade", "cross", "mondays", "bridge", "twice")
+    said = memrepo(repo, "search", *asked, as_json=False)
+    assert said.exit == 1
+    assert said.out.startswith("nothing found; nearest:\n\nmem-")
+    assert "The launch ramp is closed on Mondays." in said.out
+    told = memrepo(repo, "search", *asked)
+    assert (told.exit, len(told.data["hits"])) == (1, 1)
+    assert told.data["why"] == (
+        "nothing holds a quarter of what was asked: what is listed is only the nearest"
+    )
+    tool = next(tool for tool in DEFAULT if tool.name == "memory_search")
+    reply = answer(Call(where=repo, now=TIME), tool, {"query": " ".join(asked)}, "test")
+    assert reply.text.startswith("nothing found; nearest:\n")
+    sure = memrepo(repo, "search", "launch", "ramp", "closed", as_json=False)
+    assert (sure.exit, "nearest" in sure.out) == (0, False)
+    assert memrepo(repo, "search", "walrus", "parade").exit == 1
+
+
+def test_only_what_answers_counts_as_retrieved(repo: Path) -> None:
+    def retrieved() -> int:
+        (hit,) = done(repo, "search", "launch", "ramp", "--no-touch")["hits"]
+        return int(done(repo, "show", hit["id"], "--no-touch")["derived"]["retrievals"])
+
+    memrepo(repo, "search", "walrus", "parade", "cross", "mondays", "bridge", "twice", "nightly")
+    assert retrieved() == 0
+    memrepo(repo, "search", "launch", "ramp")
+    assert retrieved() == 1

@@ -37,7 +37,7 @@ def test_search_finds_words_of_every_script_and_without_accents(
     "query", ['"', "(", "*", "AND", "NEAR(a b)", "a:b", "^", "-x", "' OR 1=1", "🐝"]
 )
 def test_no_query_is_a_syntax_error(ugly_repo: Path, query: str) -> None:
-    assert memrepo(ugly_repo, "search", "--", query).exit == 0
+    assert memrepo(ugly_repo, "search", "--", query).exit in (0, 1)
 
 
 def test_the_terminal_never_gets_control_characters_of_a_memory(ugly_repo: Path) -> None:

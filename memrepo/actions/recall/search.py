@@ -27,6 +27,7 @@ from memrepo.actions.recall.when import (
 )
 from memrepo.actions.request import At, NoTouch, ValidAt, option
 from memrepo.actions.work import Work
+from memrepo.core.errors import Exit
 from memrepo.core.memory import STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
 from memrepo.core.places import COUNT
@@ -34,11 +35,13 @@ from memrepo.core.secrets import without_secrets
 from memrepo.keys import EXCLUDED
 from memrepo.policies.chunking import CHARS_PER_TOKEN, token_count
 from memrepo.policies.excerpts import excerpt
-from memrepo.policies.questions import kind_asked
+from memrepo.policies.floor import ENOUGH
+from memrepo.policies.questions import kind_asked, question_of
 from memrepo.policies.reordering import Moment
 from memrepo.policies.rules import Weights
 from memrepo.policies.terms import query_terms, terms
 from memrepo.policies.trust import trust_of
+from memrepo.store import passages as stored
 from memrepo.store.index import Filter, Index
 
 EXCERPT = 600
@@ -51,6 +54,7 @@ _LEAST = 160
 
 _SURPASSES = 2.0
 """So many times a hit's share of what was asked a passage must hold to come before it."""
+_NEAREST = "nothing holds a quarter of what was asked: what is listed is only the nearest"
 _LIMITS = ("types", "tags", "scopes", "statuses", "at", "valid_at")
 """Where one of these is given only memories are searched: a passage has none of them."""
 
@@ -174,7 +178,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What was found, best first; `why` says why nothing was."""
+    """What was found, best first; `why` says why nothing was, or that it is only the nearest."""
 
     query: str
     hits: tuple[Hit, ...]
@@ -223,12 +227,18 @@ def do(work: Work, request: Request) -> Result:
         found = [*first, *(o for o in found if o.memory.id not in ids)][: request.limit]
     every = [hit_of(one, commit) for one in found]
     hits, tokens = bounded(every, request.max_tokens, query_terms(query))
-    if not (request.no_touch or request.at):
-        touch(work, [hit.id for hit in hits[:HITS]])
-    held = {one.memory.id: one.held for one in found}
-    shares = [held[hit.id] for hit in hits]
     local = work.call.now.astimezone(work.config.zone)
-    passages = _passages(index, request, tokens, local, shares)
+    said = index.passages(request.words, Moment(now=local))
+    held = {one.memory.id: one.held for one in found}
+    passages = _passages(said, request, tokens, [held[hit.id] for hit in hits])
+    best = max([*held.values(), *(one.share for one in said)], default=0.0)
+    why = _NEAREST
+    if not (every or passages):
+        why = _why_nothing(index, request, only, there.call.now)
+    elif best >= ENOUGH or question_of(query, local.date()).spans:
+        why = ""
+    if not (why or request.no_touch or request.at):
+        touch(work, [hit.id for hit in hits[:HITS]])
     return Result(
         query=query,
         hits=tuple(hits),
@@ -237,22 +247,23 @@ def do(work: Work, request: Request) -> Result:
         commit=commit,
         archived=_archived(index, request, only),
         left_out=len(every) - len(hits),
-        why="" if every or passages else _why_nothing(index, request, only, there.call.now),
+        why=why,
+        exit=Exit.NO if why else Exit.DONE,
         heading=tuple(heading(there, request.at, request.valid_at)),
     )
 
 
 def _passages(
-    index: Index, request: Request, spent: int, now: datetime, shares: Sequence[float]
+    said: Sequence[stored.Passage], request: Request, spent: int, shares: Sequence[float]
 ) -> list[Passage]:
-    """Return what sources say that was not promoted, as far as `max_tokens` has room for it.
+    """Return what sources say as far as `max_tokens` has room for it.
 
     `shares` has what each hit holds of what was asked.
     """
     asked = query_terms(" ".join(request.words))
     found: list[Passage] = []
     after = 0
-    for one in index.passages(request.words, Moment(now=now)):
+    for one in said:
         text = excerpt(one.text, asked, EXCERPT)
         spent += token_count(text)
         if request.max_tokens is not None and spent > request.max_tokens:

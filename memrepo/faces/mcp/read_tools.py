@@ -63,13 +63,17 @@ def search(call: ToolCall) -> Reply:
         pieces = [told(hit, asked, score=round(hit.score, 3)) for hit in (first, *same)]
         hits += [pieces[0], *map(_again, pieces[1:])]
     reply = listing(hits, found.commit, _bound(call))
+    if found.why and found.hits:
+        reply = replace(reply, text=f"nothing found; nearest:\n{reply.text}")
     if not found.hits:
         said = f"nothing found: {found.why}"
         if found.passages:
-            said = f"no memory found, as of commit {found.commit[:10]}. {HEAD}"
+            nearest = "; nearest:" if found.why else ""
+            said = f"no memory found{nearest}, as of commit {found.commit[:10]}. {HEAD}"
         reply = replace(reply, text=said)
     reply = _with_passages(reply, found.passages, _bound(call))
-    _touch(call.work, request.at, [hit["id"] for hit in reply.data["hits"][:HITS]])
+    if not found.why:
+        _touch(call.work, request.at, [hit["id"] for hit in reply.data["hits"][:HITS]])
     return reply
 
 

@@ -42,6 +42,8 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
     if not result.hits and not result.left_out and not result.passages:
         said = result.why if tiers else f"nothing found: {result.why}"
         return "\n\n".join([*parts, said, *_archived(result)])
+    if result.why:
+        parts.append("nothing found; nearest:")
     if tiers:
         confidence = result.hits[0].answer_confidence if result.hits else "none"
         parts.append(f"tier {tiers.tier}, confidence {confidence}")

@@ -21,6 +21,8 @@ FLOOR, PART = 0.1, 0.25
 """Where no hit holds a larger share of what was asked, nor more of its words, nothing was found."""
 ENOUGH = 0.25
 """Where no hit holds so much of what was asked, what was found is only the nearest there is."""
+ALIKE = 0.35
+"""The cosine from which on a text answers by its meaning, whatever words it holds."""
 SURE, LIKELY = 0.6, 0.35
 """From these shares on an answer is sure, or likely."""
 _ENOUGH = 6

@@ -18,7 +18,7 @@ import msgspec
 
 from memrepo.core.memory import STATUSES
 from memrepo.policies.documents import Likeness, Ranked
-from memrepo.policies.floor import Held, answers, shares
+from memrepo.policies.floor import ALIKE, ENOUGH, Held, answers, shares
 from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import rank
 from memrepo.policies.reordering import Moment
@@ -143,9 +143,21 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             _hold(base, only.paths)
             corpus = IndexCorpus(base, only.limits)
             like = self._like(base, corpus, text, waits) if weights.meaning else None
-            found = rank(question, corpus, only.limit, weights, moment, like)
+            cosines: dict[int, float] = {}
+
+            def likeness(scored: Collection[int]) -> Mapping[int, float]:
+                cosines.update(like(scored) if like else {})
+                return cosines
+
+            meant = likeness if like else None
+            found = rank(question, corpus, only.limit, weights, moment, meant)
             every = corpus if self.wanted.sources is None else Everything(base, only.limits)
             held = shares(question, every, [one.document for one in found])
+            held |= {
+                number: Held(max(of.share, ENOUGH), of.part)
+                for number, of in held.items()
+                if cosines.get(number, 0.0) >= ALIKE
+            }
             if floor and like is None and not answers(question, found, held):
                 return []
             return _matches(base, found, held)

@@ -15,6 +15,7 @@ from memrepo.actions.work import Call
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.tools import DEFAULT
 from memrepo.faces.python import open_repository
+from memrepo.store import embedder
 
 TIME = datetime(2026, 3, 1, 11, tzinfo=UTC)
 CLUB = """\
@@ -307,6 +308,16 @@ def test_what_holds_little_of_what_was_asked_is_only_the_nearest(repo: Path) -> 
     sure = memrepo(repo, "search", "launch", "ramp", "closed", as_json=False)
     assert (sure.exit, "nearest" in sure.out) == (0, False)
     assert memrepo(repo, "search", "walrus", "parade").exit == 1
+
+
+@pytest.mark.skipif(embedder.is_installed(), reason="memrepo[dense] is installed")
+def test_a_search_that_finds_nothing_says_how_to_go_by_meaning(repo: Path) -> None:
+    hint = 'pip install "memrepo[dense]"'
+    assert hint in memrepo(repo, "search", "walrus", "parade", as_json=False).out
+    assert "hint" not in memrepo(repo, "search", "walrus", "parade").data
+    assert hint not in memrepo(repo, "search", "launch", "ramp", as_json=False).out
+    done(repo, "config", "set", "recall.meaning", "0", now=LATER)
+    assert hint not in memrepo(repo, "search", "walrus", as_json=False, now=LATER).out
 
 
 def test_only_what_answers_counts_as_retrieved(repo: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from test_index import tree_of
 from test_ranking import lone
 
+from memrepo.policies.floor import ENOUGH
 from memrepo.store import embedder as embedding
 from memrepo.store import index, vectors
 from memrepo.store.tables import Indexed
@@ -131,7 +132,12 @@ def test_a_memory_is_found_by_what_it_means(tmp_path: Path) -> None:
     asked = index.Index(folder=tmp_path, wanted=wanted, model=lambda: model)
     found = asked.search(["which doctor treated whom"], index.Filter())
     assert {match.id[-1] for match in found} == {"1", "3"}
-    assert all(match.parts["meaning"] > 0 and match.parts["words"] == 0 for match in found)
+    assert all(match.parts["meaning"] > 0 for match in found)
+    (by_meaning,) = asked.search(["Hat der Arzt Tabletten verschrieben?"], index.Filter(limit=1))
+    assert (by_meaning.id[-1], by_meaning.parts["words"]) == ("1", 0)
+    assert by_meaning.held == ENOUGH, "it is like enough to answer"
+    (far,) = asked.search(["who healed people who were ill"], index.Filter(limit=1))
+    assert (far.id[-1], far.held) == ("3", 0)
     assert ticks.count("memories embedded") == 3
     before = len(ticks)
     assert asked.search(["which doctor treated whom"], index.Filter()) == found

@@ -238,6 +238,11 @@ def embed(work: Work) -> None:
         index_of(work, edits=False, tick=work.call.tick).embed()
 
 
+def by_words_alone(work: Work) -> bool:
+    """Tell whether search would go by meaning too if the packaged model were installed."""
+    return bool(work.config.get("recall.meaning")) and not embedder.is_installed()
+
+
 @cache
 def _model() -> Embedder | None:
     """Return the packaged model, loaded once."""

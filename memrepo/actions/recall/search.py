@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -15,6 +15,7 @@ from memrepo.actions.recall.recall import (
     EXPIRED,
     RECALL_STATUSES,
     Recalled,
+    by_words_alone,
     index_of,
     of_kind,
     recall,
@@ -54,6 +55,7 @@ _LEAST = 160
 
 _SURPASSES = 2.0
 """So many times a hit's share of what was asked a passage must hold to come before it."""
+_BY_MEANING = '`pip install "memrepo[dense]"` has search go by meaning too, with no word in common'
 _NEAREST = "nothing holds a quarter of what was asked: what is listed is only the nearest"
 _LIMITS = ("types", "tags", "scopes", "statuses", "at", "valid_at")
 """Where one of these is given only memories are searched: a passage has none of them."""
@@ -195,6 +197,9 @@ class Result(result.Result, frozen=True, kw_only=True):
     why: str = ""
     heading: tuple[str, ...] = ()
     """Of when the answer is, where it is not of now."""
+    beside: ClassVar[tuple[str, ...]] = ("hint",)
+    hint: str = ""
+    """How more may be found, where nothing answers."""
 
 
 class LayeredResult(Result, frozen=True, kw_only=True):
@@ -249,6 +254,7 @@ def do(work: Work, request: Request) -> Result:
         left_out=len(every) - len(hits),
         why=why,
         exit=Exit.NO if why else Exit.DONE,
+        hint=_BY_MEANING if why and by_words_alone(work) else "",
         heading=tuple(heading(there, request.at, request.valid_at)),
     )
 

@@ -41,7 +41,7 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
     parts = ["\n".join(result.heading)] if result.heading else []
     if not result.hits and not result.left_out and not result.passages:
         said = result.why if tiers else f"nothing found: {result.why}"
-        return "\n\n".join([*parts, said, *_archived(result)])
+        return "\n\n".join([*parts, said, *_archived(result), *filter(None, [result.hint])])
     if result.why:
         parts.append("nothing found; nearest:")
     if tiers:
@@ -62,7 +62,8 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
         parts.append("these are gists: `memrepo show ID` has the original")
     if tiers and tiers.recovered:
         parts.append("recovered: forgotten, and warm again from now on")
-    return "\n\n".join([*parts, *_archived(result), *_passages(waiting, asked, bold=colour)])
+    parts += [*_archived(result), *_passages(waiting, asked, bold=colour)]
+    return "\n\n".join([*parts, *filter(None, [result.hint])])
 
 
 def _archived(result: searching.Result) -> list[str]:

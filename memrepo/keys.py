@@ -593,7 +593,6 @@ def weights_of(get: Callable[[str], Any]) -> Weights:
             fits=fits,
             rule=fits * answers.rule / answers.fits,
             asks=fits * answers.asks / answers.fits,
-            another=fits * answers.another / answers.fits,
             spread=float(get("recall.spread")),
         ),
         merits=Merits(

@@ -21,7 +21,7 @@ from memrepo.policies.documents import Corpus, Document, Likeness, Ranked, Reach
 from memrepo.policies.questions import Question, nearness
 from memrepo.policies.reordering import Moment, cutoff, in_order
 from memrepo.policies.rules import Weights
-from memrepo.policies.speakers import ASSISTANT, USER, of_another, of_self
+from memrepo.policies.speakers import ASSISTANT, USER, of_self
 from memrepo.policies.terms import is_spaceless, stems, stop_stems
 
 _BEST = 3
@@ -99,12 +99,6 @@ def _held(document: Document) -> _Held:
     return kept["held"]
 
 
-def _is_of_another(document: Document) -> bool:
-    """Tell whether who speaks does so of the other one alone; not of a user and his assistant."""
-    role = USER in document.cues or ASSISTANT in document.cues
-    return bool(document.subject) and not role and of_another(_held(document).terms)
-
-
 class _Turn:
     """One question put to one corpus."""
 
@@ -113,7 +107,6 @@ class _Turn:
         self.rarity: dict[str, float] = {}
         self.misnamed = False
         self.talks: list[Row] = []
-        self.turns: frozenset[int] = frozenset()
         self.timely = corpus.dated(question.spans, reach.dated) if question.spans else []
         asked = [t for t in question.terms if not (self.timely and t in question.timed)]
         self.terms: dict[str, float] = {}
@@ -155,14 +148,12 @@ class _Turn:
         scored = []
         for n, score in near.items():
             document, value, words = self.documents[n], score / top, lexical.get(n, 0.0) / top
-            other = n in self.turns and not helps and _is_of_another(document)
-            named = of_subject * (subject != "" and document.subject == subject)
             parts = {
                 "words": words,
                 "neighbours": value - words,
                 "thread": of_thread * threads[document.thread],
-                "subject": named * (1 - self.weights.answers.listener * other),
-                "answer": (answers(document.cues) - self.by_speech(document, other)) * value,
+                "subject": of_subject * (subject != "" and document.subject == subject),
+                "answer": (answers(document.cues) - self.by_speech(document)) * value,
                 "date": dates(document.day),
             }
             if helps:
@@ -243,16 +234,16 @@ class _Turn:
         fitting = sum(kind in cues for kind in self.question.wanted if kind != RULE)
         return self.weights.answers.fits * fitting
 
-    def by_speech(self, document: Document, other: bool) -> float:
-        """Return the share by which a text counts for less: it asks, or is of the `other` alone.
+    def by_speech(self, document: Document) -> float:
+        """Return the share by which a text counts for less that asks.
 
         Whoever tells of himself as he asks loses half of it, and a user who asks an assistant none.
         """
-        answers, cues = self.weights.answers, document.cues
-        asks = answers.asks if ASKS in cues and USER not in cues else 0.0
+        cues = document.cues
+        asks = self.weights.answers.asks if ASKS in cues and USER not in cues else 0.0
         if asks and ASSISTANT not in cues and of_self(_held(document).terms):
             asks /= 2
-        return asks + answers.another * other
+        return asks
 
     def by_rule(self, cues: str) -> float:
         """Return what a rule or a taste adds where help is asked for; not an assistant's."""
@@ -306,13 +297,7 @@ class _Turn:
         return [n for _, _, _, n in order[:count]]
 
     def fed_back(self, scores: Mapping[int, float]) -> dict[str, float]:
-        """Return the telling terms of the best hits, weighted by how much they tell.
-
-        What is said of the other one repeats his words, and tells less.
-        """
-        share, said = 1 - self.weights.answers.another, self.documents
-        echoes = {n for n in scores if ASKS not in said[n].cues and _is_of_another(said[n])}
-        scores = {n: score * share if n in echoes else score for n, score in scores.items()}
+        """Return the telling terms of the best hits, weighted by how much they tell."""
         best = self.best(scores, self.reach.fed_back)
         asked = frozenset(self.terms)
         found: dict[str, float] = defaultdict(float)
@@ -356,7 +341,6 @@ class _Turn:
         hits = self.best(scores, self.reach.neighbours)
         around = self.corpus.around(self.documents[n] for n in hits)
         self.talks = [around[n] for n in hits[:_EXCHANGES] if n in around and around[n].talk]
-        self.turns = frozenset(n for row in around.values() if row.talk for n in row.numbers)
         scores = self.by_role(self.in_context(scores, around))
         lent = dict(scores)
         for reply in self.replies(hits[: self.reach.replies], around):

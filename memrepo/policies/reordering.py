@@ -1,8 +1,8 @@
 """Put what was scored into the order in which it is handed over, one hit a memory.
 
 What speaks for a memory whatever is asked moves it: how fresh, how often retrieved, how important
-it is. Down goes what better hits say already, what is of their day where a list is asked for, and
-what was superseded by one of them.
+it is. Down goes what is of the day of better hits where a list is asked for, and what one of them
+superseded.
 
 Lineage: engram (recency, importance), whose boost for retrievals had reached its bound at the
 first one; ours grows until the thirty-first.
@@ -20,11 +20,7 @@ import msgspec
 from memrepo.core.access import seconds
 from memrepo.policies.documents import Ranked
 from memrepo.policies.rules import Merits, Weights
-from memrepo.policies.terms import stop_stems
 
-_REPEATED, _SAME, _DEPTH = 3, 0.3, 30
-"""So many better hits make a repetition of a text; the cosine from which on two texts begin to say
-the same; so many first hits are held against each other."""
 _LOWERING = 10
 """So many better hits of its day lower a hit, and more of them no further."""
 _DOUBLINGS = 5
@@ -54,7 +50,7 @@ def in_order(
     best = _best_parts(scored)
     if several:
         best = _spread(best, weights.answers.spread)
-    return _first(_apart(best, weights.repeats), count)
+    return _first(best, count)
 
 
 def cutoff(scores: Collection[float], count: int) -> float:
@@ -118,32 +114,6 @@ def _spread(scored: Sequence[Ranked], share: float) -> list[Ranked]:
         parts = {**one.parts, "spread": -lost}
         spread.append(Ranked(one.document, one.score - lost, parts) if lost else one)
     return spread
-
-
-def _apart(scored: Sequence[Ranked], share: float) -> list[Ranked]:
-    """Lower what several better hits say already, so that the first hits say more.
-
-    Of two texts that name no subject nothing tells whether they are of the same.
-    """
-    least, small = cutoff([one.score for one in scored], _DEPTH), stop_stems()
-    order = _best_first(one for one in scored if one.score >= least)
-    others = [one for one in scored if one.score < least]
-    said: list[tuple[frozenset[str], str]] = []
-    apart = []
-    for one in order[:_DEPTH]:
-        found, about = frozenset(one.document.terms) - small, one.document.subject
-        near = sorted(_overlap(found, other) for other, of in said if about or of)
-        said.append((found, about))
-        again = near[-_REPEATED] - _SAME if len(near) >= _REPEATED else 0.0
-        lost = share * max(0.0, one.score) * max(0.0, again) / (1 - _SAME)
-        parts = {**one.parts, "repeats": -lost}
-        apart.append(Ranked(one.document, one.score - lost, parts) if lost else one)
-    return apart + order[_DEPTH:] + others
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the cosine of two sets of words."""
-    return len(one & other) / (math.sqrt(len(one) * len(other)) or 1.0)
 
 
 def _first(scored: Sequence[Ranked], count: int) -> list[Ranked]:

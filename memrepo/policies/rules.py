@@ -182,10 +182,6 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """What a rule or a taste gains where help is asked for, such as a recommendation."""
     asks: float = 0.2
     """Share that a text loses which asks; half of it where it says something of who asks."""
-    another: float = 0.2
-    """Share that a turn of a talk loses which is of the other one alone (you, and never I)."""
-    listener: float = 0.7
-    """Share that such a turn loses of what its subject adds."""
     assistant: float = 0.4
     """Share that an assistant's answer loses, unless it is asked for: the user knows of himself."""
     spread: float = 0.01
@@ -216,8 +212,6 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     """What a word counts that a turn of a talk lacks, and another holds that stands near it."""
     thread: float = 0.3
     subject: float = 0.3
-    repeats: float = 0.3
-    """Share that a text loses which says no more than several better ones."""
     answers: Answers = msgspec.field(default_factory=Answers)
     date: float = 0.2
     """Of the month that is named, and as much again of the very day."""

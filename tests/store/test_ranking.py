@@ -335,25 +335,6 @@ def test_of_texts_as_good_by_their_words_the_one_with_more_of_them_comes_first(
     assert asked(tmp_path, files, "pump gate", NOTHING_AROUND)[0] == 1
 
 
-@pytest.mark.parametrize(("subject", "behind"), [("Ana", True), ("", False)])
-def test_what_three_better_hits_say_already_stands_behind_what_says_more(
-    tmp_path: Path, subject: str, behind: bool
-) -> None:
-    again = [f"the garden pump broke in the {month}" for month in ("spring", "fall", "winter")]
-    bodies = [
-        *again,
-        "the garden pump broke in the summer",
-        "a neighbour lent Ben his own old pump",
-    ]
-    files = dict(
-        said(n, text, source=f"sources/{n}.md", subject=subject) for n, text in enumerate(bodies)
-    )
-    assert asked(tmp_path, files, "pump", Weights(repeats=0)) == [0, 1, 2, 3, 4]
-    first = asked(tmp_path, files, "pump", Weights(repeats=1))
-    assert first[:3] == [0, 1, 2]
-    assert (first.index(4) < first.index(3)) == behind
-
-
 # -- what speaks for a memory whatever is asked --------------------------------------------------
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -615,35 +596,6 @@ def test_what_stands_in_a_list_of_facts_is_no_talk(tmp_path: Path) -> None:
     listed = turns(*facts, *[("Ben", "coffee")] * 4)
     plain = asked(tmp_path, listed, "pump in the cellar", replace(ALONE, context=0.0))
     assert asked(tmp_path / "b", listed, "pump in the cellar", replace(ALONE, context=1.0)) == plain
-
-
-@pytest.mark.parametrize(
-    ("echo", "question", "order"),
-    [
-        ("You mended the pump.", "who mended the pump", [2, 1]),
-        ("I mended the pump.", "who mended the pump", [1, 2]),
-        ("You mended the pump.", "what advice was there to mend the pump", [1, 2]),
-    ],
-    ids=["of the other alone", "of himself", "help is asked for"],
-)
-def test_in_a_talk_what_is_said_of_the_other_one_alone_answers_less(
-    tmp_path: Path, echo: str, question: str, order: list[int]
-) -> None:
-    talk = turns(("Ana", echo), ("Ben", "The pump is mended now."), ("Ana", "tea"))
-    weights = replace(NOTHING_AROUND, answers=Answers(reply=0, rule=0, another=0.5))
-    assert asked(tmp_path, talk, question, weights) == order
-    assert asked(tmp_path / "b", talk, question, replace(weights, answers=Answers(another=0))) == [
-        1,
-        2,
-    ]
-
-
-def test_a_turn_of_the_other_one_alone_gains_little_by_its_subject(tmp_path: Path) -> None:
-    talk = turns(("Ana", "You have the pump."), ("Ben", "tea"), ("Ana", "I saw the long pump."))
-    weights = replace(NOTHING_AROUND, subject=0.5, answers=Answers(another=0, listener=1))
-    assert asked(tmp_path, talk, "which pump has Ana", weights) == [3, 1]
-    usual = replace(weights, answers=Answers(another=0, listener=0))
-    assert asked(tmp_path / "b", talk, "which pump has Ana", usual) == [1, 3]
 
 
 def test_whoever_tells_of_himself_as_he_asks_loses_half(tmp_path: Path) -> None:

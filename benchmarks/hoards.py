@@ -9,16 +9,16 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.measure import Machine
+from memrepo.actions.landing import Landing, prepare
 from memrepo.actions.run.consolidation import comparer_of
-from memrepo.actions.run.landing import Landing, prepare
 from memrepo.core.changes import Create, Plan, Step, Write
 from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.layout import Layout
+from memrepo.core.manifest import Consumed, Manifest
 from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.messages import Context
 from memrepo.core.state import State
 from memrepo.judges.offline import OfflineJudge
-from memrepo.purify.manifest import Consumed, Manifest
 from memrepo.store.records import Compared
 from memrepo.store.repo import Repository, open_repository
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchmarks.measure import Machine
-from memrepo.actions.run.landing import prepare
+from memrepo.actions.landing import prepare
 from memrepo.core.changes import Create, Plan, Step
 from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.layout import Layout

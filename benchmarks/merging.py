@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START, memories
-from memrepo.actions.run.landing import prepare
+from memrepo.actions.landing import prepare
 from memrepo.actions.sync.unite import unite
 from memrepo.core.changes import Create, Plan, Step, Update
 from memrepo.core.messages import Context

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START, memories
-from memrepo.actions.run.landing import prepare
+from memrepo.actions.landing import prepare
 from memrepo.core.changes import Create, Plan, Step, Write
 from memrepo.core.messages import Context
 from memrepo.store.repo import Repository, open_repository

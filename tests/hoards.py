@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memrepo.actions.run.landing import prepare
+from memrepo.actions.landing import prepare
 from memrepo.core.changes import Create, Plan, Step
 from memrepo.core.ids import claim_id
 from memrepo.core.layout import Layout

@@ -17,9 +17,9 @@ from driving import LATER, LONG, NEXT_DAY, Done, done, git, memrepo
 
 from memrepo.core import codec, corrections
 from memrepo.core.errors import Exit
+from memrepo.core.manifest import read_manifest
 from memrepo.core.problems import Problem
 from memrepo.merge.tombstones import read_tombstone
-from memrepo.purify.manifest import read_manifest
 
 COUNT = 1250 if LONG else 9
 """Mutations of each of eight kinds."""

@@ -18,11 +18,11 @@ from memrepo.merge import tombstones
 from memrepo.policies import chunking, cues, directives, entities, excerpts, gists, terms
 from memrepo.policies.questions import question_of
 from memrepo.purify import replies
-from memrepo.purify.capture import scan_notes
 from memrepo.purify.intake import SourceText
 from memrepo.purify.pipeline import Setting, purify
 from memrepo.read import dates
 from memrepo.read.kinds import file_kind
+from memrepo.read.notes import scan_notes
 from memrepo.read.shelf import rank_file
 from memrepo.read.thoughts import scan
 from memrepo.views import pages

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from memrepo import __version__
+from memrepo.actions.landing import prepare
 from memrepo.actions.pending import (
     ASKED,
     PREFIX,
@@ -21,12 +22,12 @@ from memrepo.actions.pending import (
     refuse_no_room,
 )
 from memrepo.actions.run.chain import run_stamp
-from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Asked
 from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
+from memrepo.core.manifest import Manifest
 from memrepo.core.memory import Memory
 from memrepo.core.messages import Context, counted, subject_of
 from memrepo.core.problems import Problem
@@ -35,7 +36,6 @@ from memrepo.core.times import format_time
 from memrepo.policies.doubt import is_retired
 from memrepo.policies.hotcache import hot_of
 from memrepo.purify.known import by_person
-from memrepo.purify.manifest import Manifest
 from memrepo.store.landings import RECORD
 
 ASKS = "Ask a person: "

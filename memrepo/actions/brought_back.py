@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from memrepo.actions.run.landing import prepare
+from memrepo.actions.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import Plan, Step, Write

@@ -11,8 +11,8 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.brought_back import put_back
-from memrepo.actions.run.derived import derived_contents
-from memrepo.actions.run.landing import TRIES
+from memrepo.actions.derived import derived_contents
+from memrepo.actions.landing import TRIES
 from memrepo.actions.sync.hand_commits import broken_rules
 from memrepo.actions.sync.unite import unite
 from memrepo.actions.work import MACHINE, Work

@@ -13,12 +13,12 @@ from memrepo.actions.work import Work
 from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
+from memrepo.core.manifest import CARRIED, Removal, read_removal
 from memrepo.core.places import COUNT, hashes_of
 from memrepo.core.problems import Problem
-from memrepo.purify.capture import note_hash, scan_notes
 from memrepo.purify.holds import LEFT_OUT, fingerprints
-from memrepo.purify.manifest import CARRIED, Removal, read_removal
 from memrepo.purify.retire import REQUEST
+from memrepo.read.notes import note_hash, scan_notes
 from memrepo.read.thoughts import scan
 from memrepo.store import history
 from memrepo.store.light import GitFailed

@@ -82,7 +82,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         Verb(
             "judge",
             "let the agent that already runs do the judging: its next question, an answer",
-            "memrepo.actions.run.judge",
+            "memrepo.actions.run.session",
             writes=True,
         ),
         Verb(

@@ -24,7 +24,7 @@ def find_in_manifests(scene: Scene) -> Iterator[Problem]:
     """Read the manifests, and hold them against what they were."""
     files = {p: d for p, d in scene.in_area("runs").items() if p.endswith(".json")}
     for path, data in files.items():
-        from memrepo.purify.manifest import read_manifest
+        from memrepo.core.manifest import read_manifest
 
         if isinstance(found := read_manifest(path, data), Problem):
             yield found

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from memrepo.core.problems import Problem
 from memrepo.formats.pages import Page
 from memrepo.formats.records import Given, Record
-from memrepo.purify.capture import scan_notes
+from memrepo.read.notes import scan_notes
 from memrepo.read.thoughts import Unit, scan
 
 

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from memrepo.core.jsonl import read_object
 from memrepo.core.memory import Gist
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.formats.pages import Page, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of, refused
 from memrepo.purify.imported_counts import moment_of
-from memrepo.purify.jsonl import read_object
 
 _TIERS = ("hot", "warm", "forgotten", "gist")
 """In the order in which a note's own text is looked for: a gist is only its summary."""

@@ -13,13 +13,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from memrepo.core.ids import normalise
+from memrepo.core.jsonl import mappings, read_object, texts
 from memrepo.core.memory import Source
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.formats.items import items, log_notes
 from memrepo.formats.pages import Page, is_markdown, prose, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, refused
-from memrepo.purify.jsonl import mappings, read_object, texts
 from memrepo.read.dates import date_of_path, find_date
 
 _PROFILES = {"USER.md": "user", "IDENTITY.md": "identity"}

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 
 from memrepo.core import codec
+from memrepo.core.jsonl import Line, read_lines
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME
 from memrepo.formats.records import Files, Given, Read, Whole, refused
-from memrepo.purify.jsonl import Line, read_lines
 
 _AREA = "memories/"
 _ODD = regex(r"(?:^|/)(?:\.{0,2}|\.git)(?:/|$)|\.md/|[\x00-\x1f\x7f]|[^/]{250}", re.I)

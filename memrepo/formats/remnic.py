@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from memrepo.core.jsonl import mappings
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.problems import Problem
 from memrepo.formats.items import items
 from memrepo.formats.pages import Page, linked, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of
-from memrepo.purify.jsonl import mappings
 
 _TYPES: Mapping[str, str] = {
     "correction": "lesson",

@@ -23,8 +23,8 @@ from memrepo.core.patterns import regex
 from memrepo.merge.purging import WORD, Edit, is_page
 from memrepo.merge.statements import tokens
 from memrepo.merge.tombstones import Tombstone, is_tombstone, parsed_tombstone
-from memrepo.purify.capture import NoteUnit, note_hash, scan_notes
 from memrepo.purify.gather import candidate_id
+from memrepo.read.notes import NoteUnit, note_hash, scan_notes
 from memrepo.read.thoughts import Unit, scan
 
 _CASE = regex(

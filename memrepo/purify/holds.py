@@ -30,6 +30,7 @@ from memrepo.core.changes import (
     Write,
     prints_of,
 )
+from memrepo.core.manifest import CARRIED, Removal
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -46,7 +47,6 @@ from memrepo.policies.upkeep import losses
 from memrepo.purify.decisions import replaced_pair
 from memrepo.purify.intake import Reader
 from memrepo.purify.known import Former, Known
-from memrepo.purify.manifest import CARRIED, Removal
 from memrepo.purify.marks import Marks
 from memrepo.purify.retire import retire
 

@@ -17,6 +17,7 @@ import msgspec
 
 from memrepo.core.codec import normal_body
 from memrepo.core.ids import as_tag, claim_id, text_hash
+from memrepo.core.jsonl import Line, mappings
 from memrepo.core.judge import Profile, Scores
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Retired, Source, Stamp
 from memrepo.core.patterns import regex
@@ -26,7 +27,6 @@ from memrepo.core.secrets import redact
 from memrepo.core.times import parse_time
 from memrepo.policies.matching import tokens
 from memrepo.purify import lineage
-from memrepo.purify.jsonl import Line, mappings
 from memrepo.purify.lineage import content_hash
 from memrepo.purify.routes import affinity, permitted, recast, route
 from memrepo.read.thoughts import Unit, scan

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from memrepo.core.changes import Change, Create, Delete, Update, Write
 from memrepo.core.ids import text_hash
+from memrepo.core.jsonl import Line, mappings, read_lines, read_object, texts
 from memrepo.core.judge import Candidate, Profile, PromotionScores, Verdict
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Link, Memory, Source
@@ -28,7 +29,6 @@ from memrepo.purify.candidate_files import set_aside
 from memrepo.purify.gather import SHORT
 from memrepo.purify.holds import screened
 from memrepo.purify.imported_claims import Draft, Evidence, Reading, RecordReader, read_claim
-from memrepo.purify.jsonl import Line, mappings, read_lines, read_object, texts
 from memrepo.purify.known import free_path, storable, unite
 
 _SCORES = (

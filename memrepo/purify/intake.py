@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import normal_claim
+from memrepo.core.manifest import Consumed, Recorded
 from memrepo.core.memory import Source
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -31,10 +32,9 @@ from memrepo.merge.statements import leave_out
 from memrepo.merge.tombstones import corrected_in, tombstones_in
 from memrepo.policies.matching import jaccard, tokens
 from memrepo.policies.rules import Size
-from memrepo.purify.capture import NoteUnit, PlacedNote, note_hash, scan_notes
 from memrepo.purify.gather import Placed
-from memrepo.purify.manifest import Consumed, Recorded
 from memrepo.read.kinds import FileKind, file_kind
+from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
 from memrepo.read.owners import Owners, is_profile, read_owners
 from memrepo.read.shelf import Ranked, rank_file
 from memrepo.read.taste import Taste, taste_of

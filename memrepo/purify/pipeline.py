@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from memrepo.core.changes import Change, Create, Delete, Op, Step, Write
 from memrepo.core.ids import text_hash
 from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Shown, Usage, Verdict
+from memrepo.core.manifest import Consumed, Judged, JudgedCandidate, Receipt
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, by_id, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
@@ -34,7 +35,7 @@ from memrepo.purify.candidates import (
     repeated,
     without_repeats,
 )
-from memrepo.purify.capture import Captured, PlacedNote, capture
+from memrepo.purify.capture import Captured, capture
 from memrepo.purify.clusters import clusters as cluster
 from memrepo.purify.clusters import defer_dreams, divide
 from memrepo.purify.contradictions import calmed, verified
@@ -51,10 +52,10 @@ from memrepo.purify.intake import (
     take_in,
 )
 from memrepo.purify.known import Former, Priors, prior_of
-from memrepo.purify.manifest import Consumed, Judged, JudgedCandidate, Receipt
 from memrepo.purify.marks import Marks, of_hash
 from memrepo.purify.retire import Said, lost_by, may_ask, relisted, requests, retire, ticking
 from memrepo.purify.routes import affinity
+from memrepo.read.notes import PlacedNote
 from memrepo.read.shelf import choose, shelf_size
 
 UNLIMITED = 10**6

@@ -37,8 +37,8 @@ from memrepo.store.outlines import (
 )
 
 if TYPE_CHECKING:
+    from memrepo.core.manifest import Recorded
     from memrepo.core.problems import Problem
-    from memrepo.purify.manifest import Recorded
 
 NAME = "index.sqlite3"
 VERSION = f"14 {__version__}"
@@ -199,7 +199,7 @@ class Records:
 
         Most of a manifest tells why each memory was judged so, which no run asks for.
         """
-        from memrepo.purify.manifest import Recorded, read_manifest
+        from memrepo.core.manifest import Recorded, read_manifest
 
         asked, wanted = "SELECT blob, sum, said FROM manifest", {*blobs.values()}
         rows = ((b, said) for b, sum_, said in self._rows(asked) if sum_ == _sum(b, said))

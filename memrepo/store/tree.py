@@ -23,10 +23,10 @@ from memrepo.core.problems import Problem
 from memrepo.store.objects import FOLDER, LONGEST, NOTHING, Entry, Missing
 
 if TYPE_CHECKING:
+    from memrepo.core.manifest import Recorded
     from memrepo.core.memory import Memory
     from memrepo.core.state import Decoded, State
     from memrepo.merge.tombstones import Tombstones
-    from memrepo.purify.manifest import Recorded
     from memrepo.store.gitenv import Repo
     from memrepo.store.outlines import Table
     from memrepo.store.records import Records
@@ -377,7 +377,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def manifests(self) -> tuple[tuple[Recorded, ...], tuple[Problem, ...]]:
         """Return what each run left on record, oldest run first, and what cannot be read."""
-        from memrepo.purify.manifest import Recorded, read_manifests
+        from memrepo.core.manifest import Recorded, read_manifests
 
         area = self.layout.area("runs")
         if self.trees is None:

@@ -18,6 +18,7 @@ from memrepo import __version__
 from memrepo.core import header as headers
 from memrepo.core.codec import normal_body
 from memrepo.core.fields import Node
+from memrepo.core.jsonl import spell_lines
 from memrepo.core.judge import Profile
 from memrepo.core.layout import Layout
 from memrepo.core.memory import HOMES
@@ -27,7 +28,6 @@ from memrepo.core.times import format_time, parse_time
 from memrepo.policies.entities import catalogue
 from memrepo.policies.matching import normal_subject
 from memrepo.purify import lineage
-from memrepo.purify.jsonl import spell_lines
 from memrepo.purify.lineage import candidate_id
 from memrepo.purify.sources import SourceRules, default_type, kind_of
 from memrepo.views.artifacts_claims import (

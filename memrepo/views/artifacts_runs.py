@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from memrepo.core.layout import Layout
+from memrepo.core.manifest import read_manifests
 from memrepo.core.problems import Problem
 from memrepo.core.times import parse_time
-from memrepo.purify.manifest import read_manifests
 
 IMPORT = "import"
 """The mode of a manifest that an import wrote: judgements, but no run of ours."""

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from memrepo.core import codec
 from memrepo.core.fields import Flag, Kind, ListOf, Number, Pair, Record, Whole
 from memrepo.core.ids import visible
+from memrepo.core.jsonl import spell_lines
 from memrepo.core.memory import LAYERS, Memory
 from memrepo.core.patterns import regex
 from memrepo.core.schema import FIELDS
@@ -20,7 +21,6 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.hotcache import hot_of, is_exempt
 from memrepo.policies.link_targets import Target, Targets, address, rewritten
-from memrepo.purify.jsonl import spell_lines
 
 _WHOLE = 400
 """A memory of one line up to so many characters stands whole in OpenClaw's MEMORY.md."""

@@ -13,7 +13,7 @@ from driving import LATER, begin, done, git, memories, memrepo
 
 from benchmarks.memories import START
 from benchmarks.memories import memories as many
-from memrepo.actions.run.landing import prepare
+from memrepo.actions.landing import prepare
 from memrepo.core.changes import Create, Plan, Step
 from memrepo.core.messages import Context
 from memrepo.store.repo import open_repository

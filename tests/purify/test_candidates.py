@@ -23,11 +23,11 @@ from memrepo.core.judge import (
     VerdictWord,
     Wording,
 )
+from memrepo.core.manifest import Recorded
 from memrepo.core.memory import Gist
 from memrepo.core.state import Files, State, apply, read_state
 from memrepo.policies.gists import gist_of
 from memrepo.purify.intake import SourceText, cursors
-from memrepo.purify.manifest import Recorded
 from memrepo.purify.pipeline import Mode, Purified, Setting, purify
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.ids import text_hash
-from memrepo.purify.capture import NoteUnit, scan_notes
+from memrepo.read.notes import NoteUnit, scan_notes
 
 LOG = "memory/2026-02-07.md"
 

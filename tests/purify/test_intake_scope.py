@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from memrepo.core.manifest import Consumed, Recorded
 from memrepo.purify.intake import Cursor, advance, cursors
-from memrepo.purify.manifest import Consumed, Recorded
 
 UNITS = {"": frozenset(), "b1": frozenset("ab"), "b2": frozenset("abc"), "b3": frozenset("bcd")}
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from memrepo.core.manifest import Consumed, Manifest, Recorded, read_manifest
 from memrepo.core.problems import Problem
 from memrepo.purify.intake import Reader, SourceText, cursors, take_in
-from memrepo.purify.manifest import Consumed, Manifest, Recorded, read_manifest
 
 RUN = "20260301T090000Z-0123abcd"
 BLOB = "a" * 40

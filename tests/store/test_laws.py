@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memrepo.actions.run.landing import prepare
+from memrepo.actions.landing import prepare
 from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.layout import Layout
 from memrepo.core.memory import LAYER_OF_TYPE, Memory

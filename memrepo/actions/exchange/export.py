@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
+from memrepo.actions.derived import hot_rules
 from memrepo.actions.recall.destination import place, refuse_place
 from memrepo.actions.recall.when import (
     heading,
@@ -18,7 +19,6 @@ from memrepo.actions.recall.when import (
     work_at,
 )
 from memrepo.actions.request import At, ValidAt, option
-from memrepo.actions.run.derived import hot_rules
 from memrepo.actions.work import Work
 from memrepo.core.errors import MemrepoError
 from memrepo.core.judge import Profile

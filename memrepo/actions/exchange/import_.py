@@ -12,15 +12,16 @@ from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions import result
+from memrepo.actions.derived import derived_files
+from memrepo.actions.landing import prepare
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.run.chain import run_stamp
-from memrepo.actions.run.derived import derived_files
-from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import write_steps
 from memrepo.core.changes import Create, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest
+from memrepo.core.manifest import Manifest, read_manifests
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
@@ -31,7 +32,6 @@ from memrepo.formats.registry import FORMATS
 from memrepo.purify.imported_counts import Counts, read_hygiene, read_refcount
 from memrepo.purify.imported_memories import READ, Imported, Offer, import_artifacts
 from memrepo.purify.lineage import CLAIMS
-from memrepo.purify.manifest import Manifest, read_manifests
 from memrepo.store.ledger import ledger_of
 from memrepo.store.workspace import read_folder
 from memrepo.views.artifacts_runs import IMPORT, read_runs

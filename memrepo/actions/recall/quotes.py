@@ -20,7 +20,7 @@ from memrepo.core.ids import normal_claim, visible
 from memrepo.core.memory import Memory, Source
 from memrepo.core.secrets import find_secrets, redact
 from memrepo.core.times import format_time
-from memrepo.purify.capture import scan_notes
+from memrepo.read.notes import scan_notes
 from memrepo.store.tree import contents
 
 Outcome = Literal["exact", "moved", "lost"]

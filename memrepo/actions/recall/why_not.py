@@ -10,12 +10,12 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
+from memrepo.actions.derived import hot_rules
 from memrepo.actions.past.timeline import Past, find_past
 from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.recall.recall import EXPIRED, Derived, facts, index_of, recall, recalled
 from memrepo.actions.request import option
-from memrepo.actions.run.derived import hot_rules
 from memrepo.actions.work import Work
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Op

@@ -15,6 +15,8 @@ from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.asked import ASKS, refuse_taking
+from memrepo.actions.derived import derived_files
+from memrepo.actions.landing import chain, listed_steps
 from memrepo.actions.past.timeline import NoSuchRun, landing_of
 from memrepo.actions.pending import (
     NothingWaits,
@@ -29,8 +31,6 @@ from memrepo.actions.pending import (
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.chain import count_parts, headline, record
-from memrepo.actions.run.derived import derived_files
-from memrepo.actions.run.landing import chain, listed_steps
 from memrepo.actions.run.lifecycle import composed
 from memrepo.actions.run.proposal import taken_back
 from memrepo.actions.run.telemetry import Downstream, handed

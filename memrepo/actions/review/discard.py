@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 
 from memrepo.actions import result
+from memrepo.actions.landing import prepare
 from memrepo.actions.pending import (
     Waiting,
     left_behind,
@@ -15,7 +16,6 @@ from memrepo.actions.pending import (
     the_waiting,
 )
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.core.changes import Plan, Step
 from memrepo.purify.holds import fingerprints

@@ -12,7 +12,7 @@ from memrepo.actions import result
 from memrepo.actions.pending import all_waiting
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
-from memrepo.purify.manifest import read_manifests
+from memrepo.core.manifest import read_manifests
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,20 +13,20 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo import __version__
+from memrepo.actions.derived import derived_files
 from memrepo.actions.pending import Part
-from memrepo.actions.run.derived import derived_files
 from memrepo.actions.work import Work
 from memrepo.core import corrections
 from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.judge import Judge, Usage
+from memrepo.core.manifest import Consumed, Manifest, Receipt, Removal
 from memrepo.core.messages import SUBJECT_LENGTH, counted, counted_as
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import redact
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.purify.holds import Parted, on_record
-from memrepo.purify.manifest import Consumed, Manifest, Receipt, Removal
 from memrepo.purify.pipeline import Mode, Purified
 from memrepo.store.landings import RECORD
 

@@ -24,6 +24,7 @@ from memrepo.core.changes import Create, Remove, Step
 from memrepo.core.ids import digest
 from memrepo.core.judge import Judge, Summary, SummaryRequest, Usage
 from memrepo.core.layout import Layout
+from memrepo.core.manifest import LOGIC_VERSION, Recorded, read_manifest
 from memrepo.core.memory import OWN_ACTOR, Memory, differing, each
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
@@ -46,7 +47,6 @@ from memrepo.policies.importance import score_of
 from memrepo.policies.summaries import summary_of
 from memrepo.purify.contradictions import among
 from memrepo.purify.decisions import Statements
-from memrepo.purify.manifest import LOGIC_VERSION, Recorded, read_manifest
 from memrepo.store.tree import file_at
 
 MOST = 20

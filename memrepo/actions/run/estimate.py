@@ -17,9 +17,9 @@ from memrepo.actions.run.judge_choice import Choice, judge_of, kind_of, limits_o
 from memrepo.actions.run.proposal import Wish, propose
 from memrepo.actions.work import Work
 from memrepo.core.judge import Usage
+from memrepo.core.manifest import read_manifests
 from memrepo.core.messages import counted
 from memrepo.purify.intake import Cursor, cursors
-from memrepo.purify.manifest import read_manifests
 from memrepo.store.answers import KeptAnswers
 from memrepo.store.tree import read_blob
 

@@ -16,15 +16,15 @@ import tomllib
 from datetime import datetime
 from typing import Protocol
 
+from memrepo.actions.landing import prepare
 from memrepo.actions.run.judge_choice import CannotJudge, Choice, kind_of
-from memrepo.actions.run.landing import prepare
 from memrepo.actions.work import Work
 from memrepo.config import ConfigError, line_of, parse_config
 from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
+from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION
 from memrepo.core.patterns import regex
-from memrepo.purify.manifest import LOGIC_VERSION, SCHEMA_VERSION
 from memrepo.purify.pipeline import Mode
 from memrepo.store.answers import Broken, KeptAnswers, broken_run, broken_runs
 from memrepo.store.clone import clone_name, is_called

@@ -12,7 +12,7 @@ from itertools import groupby
 
 import msgspec
 
-from memrepo.actions.run.landing import prepare, retried
+from memrepo.actions.landing import prepare, retried
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import Plan, Step, Update

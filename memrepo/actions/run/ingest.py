@@ -13,8 +13,8 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
+from memrepo.actions.landing import prepare, retried
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.run.landing import prepare, retried
 from memrepo.actions.work import Work
 from memrepo.core.changes import Delete, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError

@@ -302,8 +302,8 @@ def price_of(work: Work, choice: Choice) -> Price | None:
 
 def limits_of(work: Work, choice: Choice) -> tuple[Limit, ...]:
     """Return what may be spent: by the run, and by all of the day and the month."""
+    from memrepo.core.manifest import read_manifests, spent_in_day, spent_in_month
     from memrepo.judges.budget import Limit
-    from memrepo.purify.manifest import read_manifests, spent_in_day, spent_in_month
 
     get = work.config.get
     usd = choice.max_usd if choice.max_usd is not None else get("run.max_usd")

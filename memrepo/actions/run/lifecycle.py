@@ -26,6 +26,7 @@ from memrepo.core import codec
 from memrepo.core.access import Access, Accesses, seconds
 from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.judge import Judge
+from memrepo.core.manifest import Recorded
 from memrepo.core.memory import Hot, Memory, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
@@ -40,7 +41,6 @@ from memrepo.policies.tiers import moves
 from memrepo.policies.upkeep import Allowed, Upkeep, upkeep
 from memrepo.purify.candidates import Nominee
 from memrepo.purify.holds import fingerprints
-from memrepo.purify.manifest import Recorded
 from memrepo.store import history
 from memrepo.store.history import Entry
 from memrepo.store.ledger import Ledger, ledger_of, unite

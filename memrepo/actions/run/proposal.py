@@ -20,6 +20,12 @@ from memrepo.actions.run.offer import Offered
 from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS, Delete, Step, Write
 from memrepo.core.judge import Judge
+from memrepo.core.manifest import (
+    Consumed,
+    Recorded,
+    Removal,
+    open_removals,
+)
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -41,12 +47,6 @@ from memrepo.purify.holds import (
     told_apart,
 )
 from memrepo.purify.intake import Reader, cursors
-from memrepo.purify.manifest import (
-    Consumed,
-    Recorded,
-    Removal,
-    open_removals,
-)
 from memrepo.purify.pipeline import Mode, Purified, Setting, purify
 from memrepo.store import history, landings
 from memrepo.store.history import Entry

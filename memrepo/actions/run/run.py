@@ -11,15 +11,15 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.derived import call_settled, stale_files
+from memrepo.actions.landing import TRIES, Landing, prepare
 from memrepo.actions.pending import PREFIX, Waiting, all_waiting, is_wish, put_away, refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.chain import Proposal
-from memrepo.actions.run.derived import call_settled, stale_files
 from memrepo.actions.run.gate import kept_for, refuse_other, resumed, take_over, upgrade_due
 from memrepo.actions.run.hand_edits import claim_edits, refuse_emptied
 from memrepo.actions.run.ingest import Ingested, take_in
 from memrepo.actions.run.judge_choice import Choice, WatchedJudge, deadline, judge_of
-from memrepo.actions.run.landing import TRIES, Landing, prepare
 from memrepo.actions.run.proposal import MANY, STAGES, Proposed, Wish, propose
 from memrepo.actions.run.report import REPORTS, Report
 from memrepo.actions.run.telemetry import Outcome, Result, reported, result_of

@@ -37,13 +37,13 @@ from memrepo.core.changes import BULK_OPS, Create, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.judge import Usage
+from memrepo.core.manifest import Receipt, Removal
 from memrepo.core.memory import each
 from memrepo.core.messages import cut
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.cadence import next_fire
 from memrepo.policies.conflicts import recall_surface
-from memrepo.purify.manifest import Receipt, Removal
 from memrepo.purify.pipeline import Mode
 from memrepo.store import history, telemetry
 from memrepo.store.gitenv import agent_name

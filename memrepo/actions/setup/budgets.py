@@ -8,9 +8,9 @@ import msgspec
 
 from memrepo.actions.needs import Spent
 from memrepo.actions.work import Work
+from memrepo.core.manifest import spent_in_day, spent_in_month
 from memrepo.core.state import State
 from memrepo.policies.hotcache import hot_of
-from memrepo.purify.manifest import spent_in_day, spent_in_month
 
 
 class HotBudget(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,8 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
+from memrepo.actions.landing import prepare
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.run.landing import prepare
 from memrepo.actions.setup.toml_edits import with_value, without
 from memrepo.actions.work import Work, outside
 from memrepo.config import (

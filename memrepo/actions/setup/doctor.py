@@ -11,10 +11,10 @@ import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.check import whole
+from memrepo.actions.derived import derived_files
 from memrepo.actions.pending import all_waiting, broken_branches
 from memrepo.actions.recall.recall import index_of
 from memrepo.actions.request import option
-from memrepo.actions.run.derived import derived_files
 from memrepo.actions.run.gate import PAID
 from memrepo.actions.run.judge_choice import Choice, kind_of, refuse_unable, usable_judges
 from memrepo.actions.run.timetable import timetable
@@ -29,9 +29,9 @@ from memrepo.config import FORMAT
 from memrepo.core.changes import Delete, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import AREAS, HOT_NAMES
+from memrepo.core.manifest import read_manifests
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.purify.manifest import read_manifests
 from memrepo.store import embedder, history, hooks, settings, trust
 from memrepo.store.answers import broken_runs
 from memrepo.store.audit import git_version, interrupted, object_problems, obstacle

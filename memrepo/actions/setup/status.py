@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.brought_back import uncommitted
+from memrepo.actions.derived import hot_rules, stale_files
 from memrepo.actions.hand_merges import GitMerge, announced, unsettled, validated
 from memrepo.actions.needs import Need, needs, tell
 from memrepo.actions.pending import all_waiting, broken_branches, requests_waiting, wishes
 from memrepo.actions.request import option
-from memrepo.actions.run.derived import hot_rules, stale_files
 from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
 from memrepo.actions.run.timetable import Schedule, timetable
 from memrepo.actions.setup.budgets import Budgets, budgets
@@ -23,10 +23,10 @@ from memrepo.actions.sync.hand_commits import broken_rules
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.errors import Exit
+from memrepo.core.manifest import Recorded, Removal
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.purify.intake import Reader, cursors, take_in
-from memrepo.purify.manifest import Recorded, Removal
 from memrepo.store import hooks, settings, trust
 from memrepo.store.answers import BATCHES, broken_runs
 from memrepo.store.landings import newest

@@ -16,10 +16,10 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
+from memrepo.actions.derived import derived_files
+from memrepo.actions.landing import prepare
 from memrepo.actions.request import DryRun, Reason
-from memrepo.actions.run.derived import derived_files
 from memrepo.actions.run.gate import upgrade_due
-from memrepo.actions.run.landing import prepare
 from memrepo.actions.setup.toml_edits import with_value
 from memrepo.actions.work import NewerFormat, Work
 from memrepo.config import FORMAT

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.run.derived import hot_rules
+from memrepo.actions.derived import hot_rules
 from memrepo.actions.sync.unite import recalled_since
 from memrepo.actions.work import NewerFormat, Work
 from memrepo.config import FORMAT, Config, parse_config

@@ -13,11 +13,11 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
+from memrepo.actions.landing import chain, listed_steps
 from memrepo.actions.past.timeline import NoSuchRun, landing_of
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, option, side_of
 from memrepo.actions.run.hand_edits import CLAIMED
-from memrepo.actions.run.landing import chain, listed_steps
 from memrepo.actions.takeback.inverse import Taken, Undone, restored, undo
 from memrepo.actions.work import Work
 from memrepo.core import codec

@@ -13,10 +13,10 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
+from memrepo.actions.derived import hot_rules
 from memrepo.actions.guard import close_calls, refuse_secret
+from memrepo.actions.landing import prepare, retried
 from memrepo.actions.request import Writes
-from memrepo.actions.run.derived import hot_rules
-from memrepo.actions.run.landing import prepare, retried
 from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError

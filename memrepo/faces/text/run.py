@@ -12,10 +12,10 @@ from memrepo.views.wording import in_words
 
 if TYPE_CHECKING:
     from memrepo.actions.run import ingest as ingesting
-    from memrepo.actions.run import judge as judging
     from memrepo.actions.run import report as reports
+    from memrepo.actions.run import session as judging
     from memrepo.actions.run.telemetry import Result, Withheld
-    from memrepo.purify.manifest import Removal
+    from memrepo.core.manifest import Removal
 
 SHOWN = 5
 """So many removals that wait are named one by one."""

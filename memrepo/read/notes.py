@@ -1,0 +1,173 @@
+"""Cut daily logs into notes: one for each dated or timed heading, else one for the file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core.ids import digest, normalise, text_hash
+from memrepo.core.lines import without_comments
+from memrepo.core.problems import Problem
+from memrepo.read.dates import (
+    DateBasis,
+    date_of_path,
+    find_clock,
+    find_date,
+    has_moment,
+)
+from memrepo.read.lines import SourceLines
+from memrepo.read.thoughts import HEADING_LENGTH
+
+if TYPE_CHECKING:
+    from memrepo.read.markdown import Block
+
+
+class NoteUnit(msgspec.Struct, frozen=True, kw_only=True):
+    """A section of a daily log, or a whole one.
+
+    `text` is verbatim with its sub-headings, without the heading that became `title` and without
+    what other programs wrote. `headings` end in the note's own. `clock` is `HH:MM` from its
+    heading or empty. `occurrence` counts earlier notes of the file with an equal text, from 0.
+    """
+
+    resource: str
+    title: str
+    text: str
+    lines: tuple[int, int]
+    headings: tuple[str, ...] = ()
+    captured: str = ""
+    captured_from: DateBasis = ""
+    clock: str = ""
+    occurrence: int = 0
+    text_hash: str = ""
+
+
+class _Cut(msgspec.Struct, frozen=True):
+    """Where a note begins: its heading's line (0: none of its own), its text's, its headings."""
+
+    line: int
+    body: int
+    headings: tuple[str, ...]
+
+
+def scan_notes(resource: str, data: bytes) -> tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]:
+    """Split a daily log into notes; never raises, sections without words make none.
+
+    A note begins at each heading with a date or clock time of the shallowest level, below the
+    title, that has one, and ends at the next such heading or a shallower one. Text outside of
+    those is a note of its own; a log without such headings is one note.
+    """
+    from memrepo.read.markdown import parse_document  # a run with nothing new parses nothing
+
+    document = parse_document(resource, data)
+    source = document.source
+    cuts = _cuts(document.blocks)
+    seen: Counter[str] = Counter()
+    notes: list[NoteUnit] = []
+    for cut, last in zip(cuts, [*(c.line - 1 for c in cuts[1:]), source.count], strict=True):
+        note = _note_at(source, cut, last)
+        if note is not None:
+            same = normalise(note.text)
+            notes.append(_with_occurrence(note, seen[same]))
+            seen[same] += 1
+    return tuple(notes), document.problems
+
+
+def _cuts(blocks: Sequence[Block]) -> list[_Cut]:
+    """Return where notes begin, in file order; the first takes what stands before any heading."""
+    paths = [(b, path) for b, path in heading_path(blocks) if b.kind == "heading"]
+    title = _title(blocks, [b for b, _ in paths])
+    level = min((b.level for b, _ in paths if b is not title and has_moment(b.text)), default=0)
+    top: tuple[str, ...] = () if title is None else (title.text,)
+    cuts = [_Cut(0, 1 if title is None else title.lines[1] + 1, top)]
+    for block, path in paths:
+        if block is title:
+            continue
+        if block.level < level or (block.level == level and has_moment(block.text)):
+            cuts.append(_Cut(block.lines[0], block.lines[1] + 1, path))
+    return cuts
+
+
+def heading_path(blocks: Iterable[Block]) -> Iterator[tuple[Block, tuple[str, ...]]]:
+    """Pair each block with the headings above it, outermost first; a heading with itself."""
+    path: list[tuple[int, str]] = []
+    for block in blocks:
+        if block.kind == "heading":
+            while path and path[-1][0] >= block.level:
+                path.pop()
+            path.append((block.level, block.text[:HEADING_LENGTH]))
+        yield block, tuple(text for _, text in path)
+
+
+def _title(blocks: Sequence[Block], headings: Sequence[Block]) -> Block | None:
+    """Return the log's title: a heading before all else and the only one of the top level.
+
+    One below the first level that holds a clock time is a note's already.
+    """
+    first = next((b for b in blocks if b.kind != "comment"), None)
+    if first is None or first.kind != "heading":
+        return None
+    if first.level > 1 and find_clock(first.text):
+        return None
+    alone = all(b.level > first.level for b in headings if b is not first)
+    return first if alone else None
+
+
+def _note_at(source: SourceLines, cut: _Cut, last: int) -> NoteUnit | None:
+    rows = source.visible(cut.body, last)
+    text = "\n".join(line.rstrip() for _, line in rows).strip("\n")
+    if not any(map(str.isalnum, without_comments(text))):
+        return None
+    filled = [n for n, line in rows if line.strip()]
+    own = cut.headings[-1] if cut.headings else ""
+    captured, basis = _date(source.resource, cut.headings, text)
+    return NoteUnit(
+        resource=source.resource,
+        title=own or PurePosixPath(source.resource).stem,
+        text=text,
+        lines=(cut.line or filled[0], filled[-1]),
+        headings=cut.headings,
+        captured=captured,
+        captured_from=basis,
+        clock=find_clock(own),
+        text_hash=text_hash(text),
+    )
+
+
+def _date(resource: str, headings: tuple[str, ...], text: str) -> tuple[str, DateBasis]:
+    """Date a note by its headings, else its file; a log's text tells of other days too."""
+    for heading in reversed(headings):
+        if day := find_date(heading):
+            return day, "heading"
+    if day := date_of_path(resource):
+        return day, "file"
+    day = find_date(text)
+    return (day, "unit") if day else ("", "")
+
+
+def _with_occurrence(note: NoteUnit, occurrence: int) -> NoteUnit:
+    return replace(note, occurrence=occurrence) if occurrence else note
+
+
+class PlacedNote(msgspec.Struct, frozen=True, kw_only=True):
+    """A note unit in scope and where it stands in the repository."""
+
+    unit: NoteUnit
+    resource: str
+    blob: str
+    committed: str
+
+    @property
+    def hash(self) -> str:
+        """Return the unit's identity in manifests."""
+        return note_hash(self.unit)
+
+
+def note_hash(unit: NoteUnit) -> str:
+    """Return a note unit's identity: its source, text and occurrence."""
+    return "un-" + digest([unit.resource, unit.text_hash, unit.occurrence])[:16]

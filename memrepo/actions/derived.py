@@ -11,30 +11,28 @@ from memrepo.core.layout import HOT_NAMES
 from memrepo.core.state import State
 from memrepo.policies.rules import HotRules
 from memrepo.views.hot import hot_changes, standing_of
-from memrepo.views.pages import render_views, stale_views
+from memrepo.views.pages import render_views
 
 
 def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Change]:
     """Return what makes views and hot cache agree with the memories of a state.
 
-    With `afresh` every page is rendered; else not those that are known to be as they should.
+    A tree that is known to agree is not rendered again, unless `afresh`.
     """
-    known = {} if afresh else work.store.trees.records.pages
-    pages = render_views(state, work.config.pages, known)
-    return [*pages, *hot_changes(state, hot_rules(work))]
+    is_head = not afresh and state is work.tree.state()
+    if is_head and work.store.trees.records.stale.get(_print(work)) == []:
+        return []
+    return [*render_views(state, work.config.pages), *hot_changes(state, hot_rules(work))]
 
 
 def stale_files(work: Work) -> tuple[str, ...]:
     """Return which views, or hot cache, do not agree with the memories of a commit.
 
-    Of a tree that was asked for before it is remembered.
+    The answer for a tree is stored: `status` asks each time.
     """
     records, key = work.store.trees.records, _print(work)
     if key not in records.stale:
-        state = work.tree.state()
-        views = stale_views(state, work.config.pages, records.pages)
-        hot = (c.path for c in hot_changes(state, hot_rules(work)) if isinstance(c, Write | Delete))
-        records.stale[key] = sorted((*views, *hot))
+        records.stale[key] = sorted(derived_contents(work, work.tree.state()))
     return tuple(records.stale[key])
 
 

@@ -54,8 +54,9 @@ def options(name: str) -> Iterator[tuple[str, Any, msgspec.Meta, Option]]:
 
 def results(name: str) -> tuple[type, ...]:
     """Return the kinds of record that a verb answers with."""
-    module = VERBS[name].load()
-    words = [word.strip() for word in module.do.__annotations__["return"].split("|")]
+    module = import_module(VERBS[name].module)
+    answer = VERBS[name].load().do
+    words = [word.strip() for word in answer.__annotations__["return"].split("|")]
     late = {  # what only a type checker imports
         alias.asname or alias.name: getattr(import_module(node.module), alias.name)
         for node in ast.walk(ast.parse(inspect.getsource(module)))
@@ -68,17 +69,17 @@ def results(name: str) -> tuple[type, ...]:
 
 @pytest.mark.parametrize("name", VERBS)
 def test_a_verb_is_a_request_and_a_typed_result(name: str) -> None:
-    module = VERBS[name].load()
-    assert list(inspect.signature(module.do).parameters) == ["work", "request"]
+    verb = VERBS[name].load()
+    assert list(inspect.signature(verb.do).parameters) == ["work", "request"]
     assert all(issubclass(kind, Result) for kind in results(name))
     for kind in results(name):
         schema = msgspec.json.schema(kind)
         record = schema["$defs"][schema["$ref"].rpartition("/")[2]]
         assert record["properties"].keys() > {"exit", "notices"}
-    config = module.Request.__struct_config__
+    config = verb.Request.__struct_config__
     assert config.frozen
     assert all(meta.description and meta.description.strip() for _, _, meta, _ in options(name))
-    fields = set(module.Request.__struct_fields__)
+    fields = set(verb.Request.__struct_fields__)
     assert VERBS[name].writes <= (fields >= {"dry_run", "reason"})
 
 

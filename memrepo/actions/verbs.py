@@ -1,12 +1,13 @@
 """The verbs: what each is called, says of itself, where it lives and whether it writes.
 
-A verb's module holds its `Request` and `do(work, request)`. It is imported when the verb is asked
-for, so that `--help` and `--version` load none.
+A verb's module holds its `Request` and `do(work, request)`; where several verbs share a module, each
+has `NameRequest` and `name(work, request)`. A module is imported when its verb is called, so that
+`--help` and `--version` load none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,329 +28,115 @@ class Verb(NamedTuple):
     everyday: bool = False
     """Whether `memrepo --help` shows it; `memrepo help --all` shows every one."""
 
-    def load(self) -> Any:
-        """Import its module, which holds `Request` and `do`."""
-        return import_module(self.module)
+    request: str = "Request"
+    """The name of its request: verbs that share a module have `PinRequest` and so on."""
+
+    def load(self) -> Loaded:
+        """Import its module; return its request and the function that answers it."""
+        module = import_module(self.module)
+        do = "do" if self.request == "Request" else self.name.replace("-", "_")
+        return Loaded(getattr(module, self.request), getattr(module, do))
 
 
-GROUPS: dict[str, tuple[Verb, ...]] = {
-    "get started": (
-        Verb(
-            "init",
-            "make a knowledge repository, or adopt a folder",
-            "memrepo.actions.setup.init",
-            everyday=True,
-        ),
-        Verb(
-            "status", "where the repository stands", "memrepo.actions.setup.status", everyday=True
-        ),
-        Verb(
-            "sources",
-            "what each source file is taken for, and how many memories rest on it",
-            "memrepo.actions.setup.sources",
-        ),
-        Verb(
-            "doctor",
-            "named checks of repository, index, hooks and judge",
-            "memrepo.actions.setup.doctor",
-        ),
-        Verb(
-            "config",
-            "what is configured and why; set a key, explain a key",
-            "memrepo.actions.setup.config",
-        ),
-        Verb(
-            "upgrade",
-            "bring a repository of an older format to this program's, in one commit",
-            "memrepo.actions.setup.upgrade",
-            writes=True,
-        ),
-    ),
-    "take in and distil": (
-        Verb(
-            "ingest",
-            "snapshot the workspace's files into sources/",
-            "memrepo.actions.run.ingest",
-            writes=True,
-        ),
-        Verb(
-            "run",
-            "take in what is new, distil it into memories, commit the result",
-            "memrepo.actions.run.run",
-            writes=True,
-            everyday=True,
-        ),
-        Verb(
-            "judge",
-            "let the agent that already runs do the judging: its next question, an answer",
-            "memrepo.actions.run.session",
-            writes=True,
-        ),
-        Verb(
-            "schedule",
-            "crontab entries for runs at the times of the cadence",
-            "memrepo.actions.setup.schedule",
-        ),
-        Verb("report", "what the last run in this clone came to", "memrepo.actions.run.report"),
-    ),
-    "find": (
-        Verb("search", "find memories by words", "memrepo.actions.recall.search", everyday=True),
-        Verb(
-            "show",
-            "show one memory and the source lines it rests on",
-            "memrepo.actions.recall.show",
-            everyday=True,
-        ),
-        Verb(
-            "recent",
-            "the memories that are new or changed since a date or a run",
-            "memrepo.actions.recall.recent",
-        ),
-        Verb(
-            "related",
-            "what a memory is linked to or replaced, both ways",
-            "memrepo.actions.recall.related",
-        ),
-        Verb(
-            "graph",
-            "the links between all memories, as a list or a page",
-            "memrepo.actions.recall.graph",
-        ),
-        Verb(
-            "thread",
-            "the conversations that notes belong to, or one of them in order",
-            "memrepo.actions.recall.thread",
-        ),
-        Verb(
-            "topics",
-            "what the memories are about, and what rises or falls",
-            "memrepo.actions.recall.topics",
-        ),
-        Verb(
-            "entities",
-            "names, projects, hosts and tools that the memories mention",
-            "memrepo.actions.recall.entities",
-        ),
-        Verb(
-            "why-not",
-            "why a memory is not recalled, not hot, or gone",
-            "memrepo.actions.recall.why_not",
-        ),
-    ),
-    "write": (
-        Verb(
-            "add", "write a memory by hand", "memrepo.actions.write.add", writes=True, everyday=True
-        ),
-        Verb(
-            "supersede",
-            "replace a memory by a newer statement",
-            "memrepo.actions.write.supersede",
-            writes=True,
-            everyday=True,
-        ),
-        Verb(
-            "confirm",
-            "say that a memory holds",
-            "memrepo.actions.write.confirm",
-            writes=True,
-            everyday=True,
-        ),
-        Verb(
-            "edit",
-            "reword a memory or set its fields",
-            "memrepo.actions.write.edit",
-            writes=True,
-            everyday=True,
-        ),
-        Verb(
-            "forget",
-            "take a memory out of recall",
-            "memrepo.actions.write.forget",
-            writes=True,
-            everyday=True,
-        ),
-        Verb(
-            "pin",
-            "protect a memory from ageing and pruning, or end that",
-            "memrepo.actions.write.pin",
-            writes=True,
-        ),
-        Verb(
-            "link",
-            "link one memory to another",
-            "memrepo.actions.write.link",
-            writes=True,
-        ),
-        Verb(
-            "directives",
-            "do what the [[...]] directives of a text ask for",
-            "memrepo.actions.write.directives",
-            writes=True,
-        ),
-    ),
-    "review and decide": (
-        Verb(
-            "runs",
-            "the runs in effect, and those that wait for review",
-            "memrepo.actions.review.runs",
-            everyday=True,
-        ),
-        Verb(
-            "diff",
-            "what a run would change, or changed, told in memories",
-            "memrepo.actions.review.diff",
-            everyday=True,
-        ),
-        Verb(
-            "accept",
-            "let a waiting run take effect",
-            "memrepo.actions.review.accept",
-            writes=True,
-            everyday=True,
-        ),
-        Verb(
-            "discard",
-            "refuse a waiting run",
-            "memrepo.actions.review.discard",
-            writes=True,
-            everyday=True,
-        ),
-        Verb(
-            "resolve",
-            "decide between two memories that contradict each other, or list such",
-            "memrepo.actions.review.resolve",
-            writes=True,
-        ),
-    ),
-    "take back": (
-        Verb(
-            "revert",
-            "take a run or a decision back, and keep what came later",
-            "memrepo.actions.takeback.revert",
-            writes=True,
-            everyday=True,
-        ),
-        Verb(
-            "undo",
-            "take the last operation back; again, and it is back",
-            "memrepo.actions.takeback.undo",
-            writes=True,
-            everyday=True,
-        ),
-        Verb(
-            "restore",
-            "bring back a memory that was pruned, forgotten, archived or superseded",
-            "memrepo.actions.takeback.restore",
-            writes=True,
-        ),
-        Verb(
-            "reject",
-            "keep what a memory says from ever coming back; list that; lift it",
-            "memrepo.actions.takeback.reject",
-            writes=True,
-            everyday=True,
-        ),
-        Verb(
-            "purge",
-            "take a value out of history, caches and clones; verify that it is gone",
-            "memrepo.actions.purge.purge",
-            writes=True,
-        ),
-    ),
-    "look into the past": (
-        Verb("log", "history in memory terms", "memrepo.actions.past.log", everyday=True),
-        Verb(
-            "why",
-            "what a memory rests on, every commit of it, who set what of it",
-            "memrepo.actions.past.why",
-            everyday=True,
-        ),
-    ),
-    "sessions and ageing": (
-        Verb(
-            "session",
-            "begin or end an agent's session",
-            "memrepo.actions.lifecycle.session",
-            writes=True,
-        ),
-        Verb(
-            "promote",
-            "put a memory on the hot cache, or take it off",
-            "memrepo.actions.lifecycle.promote",
-            writes=True,
-        ),
-        Verb(
-            "archive",
-            "let a memory rest outside of recall",
-            "memrepo.actions.lifecycle.archive",
-            writes=True,
-        ),
-        Verb(
-            "nominate", "notes that earned promotion, and why", "memrepo.actions.lifecycle.nominate"
-        ),
-        Verb(
-            "tiers",
-            "how notes are spread over the tiers, and what moves next",
-            "memrepo.actions.lifecycle.tiers",
-        ),
-        Verb(
-            "decay",
-            "decay classes: statistics, reclassification, pruning",
-            "memrepo.actions.lifecycle.decay",
-            writes=True,
-        ),
-        Verb("health", "the state of the memory in figures", "memrepo.actions.lifecycle.health"),
-    ),
-    "share and exchange": (
-        Verb(
-            "sync",
-            "bring this clone and the hub to one history",
-            "memrepo.actions.sync.sync",
-            writes=True,
-        ),
-        Verb(
-            "export",
-            "write the memories in another program's format",
-            "memrepo.actions.exchange.export",
-        ),
-        Verb(
-            "import",
-            "take in what another program keeps as memory",
-            "memrepo.actions.exchange.import_",
-            writes=True,
-        ),
-    ),
-    "for agents": (
-        Verb(
-            "agent",
-            "put memory into an agent's program by its own hooks",
-            "memrepo.actions.setup.agent",
-        ),
-    ),
-    "for git, hooks and shells": (
-        Verb("check", "validate memory files", "memrepo.actions.check.check"),
-        Verb(
-            "check-message",
-            "refuse a hand-written commit message that poses as memrepo's",
-            "memrepo.actions.check.check_message",
-        ),
-        Verb(
-            "hooks",
-            "install the git hooks, say whether they run, and what they run",
-            "memrepo.actions.setup.hooks",
-        ),
-        Verb(
-            "trust",
-            "accept the programs that .pre-commit-config.yaml names",
-            "memrepo.actions.setup.trust",
-        ),
-        Verb(
-            "merge-driver",
-            "join one file field by field, for `git merge` (git calls it)",
-            "memrepo.actions.sync.merge_driver",
-        ),
-    ),
-}
+class Loaded(NamedTuple):
+    """A verb's request and the function that answers it."""
+
+    Request: type[Any]
+    do: Callable[[Work, Any], Result]
+
+
+_TABLE = """
+get started
+  init          setup.init          -e make a knowledge repository, or adopt a folder
+  status        setup.status        -e where the repository stands
+  sources       setup.sources       -- what each source file is taken for, and how many memories rest on it
+  doctor        setup.doctor        -- named checks of repository, index, hooks and judge
+  config        setup.config        -- what is configured and why; set a key, explain a key
+  upgrade       setup.upgrade       w- bring a repository of an older format to this program's, in one commit
+take in and distil
+  ingest        run.ingest          w- snapshot the workspace's files into sources/
+  run           run.run             we take in what is new, distil it into memories, commit the result
+  judge         run.judge           w- let the agent that already runs do the judging: its next question, an answer
+  schedule      setup.schedule      -- crontab entries for runs at the times of the cadence
+  report        run.report          -- what the last run in this clone came to
+find
+  search        recall.search       -e find memories by words
+  show          recall.show         -e show one memory and the source lines it rests on
+  recent        recall.recent       -- the memories that are new or changed since a date or a run
+  related       recall.related      -- what a memory is linked to or replaced, both ways
+  graph         recall.graph        -- the links between all memories, as a list or a page
+  thread        recall.thread       -- the conversations that notes belong to, or one of them in order
+  topics        recall.topics       -- what the memories are about, and what rises or falls
+  entities      recall.entities     -- names, projects, hosts and tools that the memories mention
+  why-not       recall.why_not      -- why a memory is not recalled, not hot, or gone
+write
+  add           write.add           we write a memory by hand
+  supersede     write.change        we replace a memory by a newer statement
+  confirm       write.change        we say that a memory holds
+  edit          write.change        we reword a memory or set its fields
+  forget        write.change        we take a memory out of recall
+  pin           write.change        w- protect a memory from ageing and pruning, or end that
+  link          write.change        w- link one memory to another
+  directives    write.directives    w- do what the [[...]] directives of a text ask for
+review and decide
+  runs          review.runs         -e the runs in effect, and those that wait for review
+  diff          review.diff         -e what a run would change, or changed, told in memories
+  accept        review.accept       we let a waiting run take effect
+  discard       review.discard      we refuse a waiting run
+  resolve       review.resolve      w- decide between two memories that contradict each other, or list such
+take back
+  revert        takeback.revert     we take a run or a decision back, and keep what came later
+  undo          takeback.undo       we take the last operation back; again, and it is back
+  restore       takeback.restore    w- bring back a memory that was pruned, forgotten, archived or superseded
+  reject        takeback.reject     we keep what a memory says from ever coming back; list that; lift it
+  purge         purge.purge         w- take a value out of history, caches and clones; verify that it is gone
+look into the past
+  log           past.log            -e history in memory terms
+  why           past.why            -e what a memory rests on, every commit of it, who set what of it
+sessions and ageing
+  session       lifecycle.session   w- begin or end an agent's session
+  promote       write.change        w- put a memory on the hot cache, or take it off
+  archive       write.change        w- let a memory rest outside of recall
+  nominate      lifecycle.ageing    -- notes that earned promotion, and why
+  tiers         lifecycle.ageing    -- how notes are spread over the tiers, and what moves next
+  decay         lifecycle.ageing    w- decay classes: statistics, reclassification, pruning
+  health        lifecycle.ageing    -- the state of the memory in figures
+share and exchange
+  sync          sync.sync           w- bring this clone and the hub to one history
+  export        exchange.export     -- write the memories in another program's format
+  import        exchange.import_    w- take in what another program keeps as memory
+for agents
+  agent         setup.agent         -- put memory into an agent's program by its own hooks
+for git, hooks and shells
+  check         check.check         -- validate memory files
+  check-message check.check_message -- refuse a hand-written commit message that poses as memrepo's
+  hooks         setup.hooks         -- install the git hooks, say whether they run, and what they run
+  trust         setup.trust         -- accept the programs that .pre-commit-config.yaml names
+  merge-driver  sync.merge_driver   -- join one file field by field, for `git merge` (git calls it)
+"""
+"""A verb a line: its name, its module below `actions`, flags, and what `--help` says of it.
+
+The flags are `w` for a verb that writes into history and `e` for an everyday one.
+"""
+
+
+def _read(table: str) -> dict[str, tuple[Verb, ...]]:
+    found: dict[str, tuple[Verb, ...]] = {}
+    group = ""
+    for line in table.strip().splitlines():
+        if line.startswith("  "):
+            name, module, flags, says = line.split(None, 3)
+            is_shared = table.count(f" {module} ") > 1
+            request = f"{name.title().replace('-', '')}Request" if is_shared else "Request"
+            module = f"memrepo.actions.{module}"
+            found[group] += (Verb(name, says, module, "w" in flags, "e" in flags, request),)
+        else:
+            group = line
+            found[group] = ()
+    return found
+
+
+GROUPS = _read(_TABLE)
 """The verbs by what they are for, in the order of `memrepo help --all`."""
 
 VERBS = {verb.name: verb for group in GROUPS.values() for verb in group}

@@ -16,9 +16,9 @@ from urllib.parse import unquote
 from memrepo.actions.guard import refuse_secret
 from memrepo.actions.request import Wish
 from memrepo.actions.work import Call, Work
+from memrepo.actions.write.add import Drafts, Entry
+from memrepo.actions.write.change import rewording
 from memrepo.actions.write.commit import Asked, Unchanged, write
-from memrepo.actions.write.drafts import Drafts, Entry
-from memrepo.actions.write.edit import rewording
 from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError

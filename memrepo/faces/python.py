@@ -28,9 +28,14 @@ from memrepo.actions.request import Wish, checked
 from memrepo.actions.takeback import reject
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work
-from memrepo.actions.write import confirm, edit, forget, supersede
+from memrepo.actions.write.add import Drafts, Entry
+from memrepo.actions.write.change import (
+    ConfirmRequest,
+    EditRequest,
+    ForgetRequest,
+    SupersedeRequest,
+)
 from memrepo.actions.write.commit import Unchanged, Written, said, write
-from memrepo.actions.write.drafts import Drafts, Entry
 from memrepo.core.changes import Create, Step
 from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.memory import Memory, Source
@@ -67,7 +72,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     commit: str
 
 
-_VERB_OF = {verb.module: name for name, verb in VERBS.items()}
+_VERB_OF = {(verb.module, verb.request): name for name, verb in VERBS.items()}
 
 
 class OpenRepository:
@@ -93,7 +98,7 @@ class OpenRepository:
         `do(memrepo.actions.past.log.Request())` is what `memrepo log --json` tells, as a record.
         Raises Unfit for a field outside its bounds, and what the verb raises.
         """
-        name = _VERB_OF.get(type(request).__module__)
+        name = _VERB_OF.get((type(request).__module__, type(request).__name__))
         if name is None:
             raise UsageError(f"{type(request).__name__} is no request of a verb")
         work = self._work(now)
@@ -250,7 +255,7 @@ class OpenRepository:
         now: datetime | None = None,
     ) -> Written | Unchanged:
         """Replace a memory by a newer statement, indivisibly."""
-        request = supersede.Request(id=id, text=text, reason=reason, dry_run=dry_run)
+        request = SupersedeRequest(id=id, text=text, reason=reason, dry_run=dry_run)
         done: Written | Unchanged = self.do(request, now=now)
         return done
 
@@ -265,7 +270,7 @@ class OpenRepository:
         now: datetime | None = None,
     ) -> Written | Unchanged:
         """Reword a memory or set its fields, each `KEY=VALUE`; an empty value removes one."""
-        request = edit.Request(
+        request = EditRequest(
             id=id, text=text, fields=_several(fields), reason=reason, dry_run=dry_run
         )
         done: Written | Unchanged = self.do(request, now=now)
@@ -280,7 +285,7 @@ class OpenRepository:
         now: datetime | None = None,
     ) -> Written | Unchanged:
         """Say that a memory holds."""
-        request = confirm.Request(id=id, reason=reason, dry_run=dry_run)
+        request = ConfirmRequest(id=id, reason=reason, dry_run=dry_run)
         done: Written | Unchanged = self.do(request, now=now)
         return done
 
@@ -293,7 +298,7 @@ class OpenRepository:
         now: datetime | None = None,
     ) -> Written | Unchanged:
         """Take a memory out of recall; its file and history stay."""
-        request = forget.Request(id=id, reason=reason, dry_run=dry_run)
+        request = ForgetRequest(id=id, reason=reason, dry_run=dry_run)
         done: Written | Unchanged = self.do(request, now=now)
         return done
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from driving import LATER, done, memories
 
-from memrepo.actions.write.edit import triple_after
+from memrepo.actions.write.change import triple_after
 from memrepo.core.memory import Memory
 
 GONE = {"predicate": None, "object": None}

@@ -264,20 +264,21 @@ def _keeps(screen: Screen, said: Said) -> bool:
 def _changes(screen: Screen, said: Said) -> list[Words]:
     """Return what a person changes beyond the decision."""
     from memrepo.actions.review import resolve
-    from memrepo.actions.write import add, edit, supersede
+    from memrepo.actions.write import add
+    from memrepo.actions.write.change import EditRequest, SupersedeRequest
 
     id_ = screen.target.id
     match said.does:
         case "edit" | "split":
             first, *rest = said.texts
-            found = [Words("edit", edit.Request(id=id_, text=first), (id_, "--text", first))]
+            found = [Words("edit", EditRequest(id=id_, text=first), (id_, "--text", first))]
             type_ = screen.target.type if screen.target.type != "chunk" else None
             kind = ("--type", type_) if type_ else ()
             found += [Words("add", add.Request(text=t, type=type_), (t, *kind)) for t in rest]
             return found
         case "merge":
             (text,) = said.texts
-            request = supersede.Request(id=id_, text=text, also=(said.other,))
+            request = SupersedeRequest(id=id_, text=text, also=(said.other,))
             return [Words("supersede", request, (id_, text, "--also", said.other))]
         case "keep" | "both":
             one = contradiction_id(id_, screen.against[0].id)

@@ -2,20 +2,238 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
+from memrepo.actions.guard import refuse_secret
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
-from memrepo.actions.write.commit import Unchanged, Written, said, write
-from memrepo.actions.write.drafts import BY_HAND, Drafts, Entry, checked
+from memrepo.actions.write.commit import Unchanged, Written, present, said, write
+from memrepo.checks.rules import Wants
+from memrepo.checks.tags import known, wanted
 from memrepo.core.changes import Create, Step
-from memrepo.core.memory import LAYERS, Memory
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.fields import ValueMismatch
+from memrepo.core.ids import as_tag, manual_id, normalise, text_hash
+from memrepo.core.memory import LAYERS, TYPES, Decay, Memory, Source, Stamp
+from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
+from memrepo.core.times import local_day
 from memrepo.policies.decay import class_of
 from memrepo.policies.matching import akin
+from memrepo.purify.known import free_path
+from memrepo.purify.routes import route
+
+BY_HAND = TYPES[:-1]
+"""The types a person or a program may add: chunks are cut by runs alone."""
+
+
+class BadValue(MemrepoError):
+    """A field value given by hand is not of its field's kind."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, key: str, mismatch: ValueMismatch) -> None:
+        super().__init__(f"{key}: {mismatch}", fix="docs/files.md lists every field")
+
+
+class BadTag(MemrepoError):
+    """A tag that the configuration does not allow."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, tag: str, wants: Wants) -> None:
+        fix = "name a tag of `tags.vocabulary`" if wants.tags else f"write {as_tag(tag)!r}"
+        super().__init__(f"--tag: found {tag!r}, {wanted(tag, wants)}", fix=fix)
+
+
+class NoSuchClass(MemrepoError):
+    """A decay class that neither memrepo nor the configuration knows."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(
+            f"--class {name}: expected one of {', '.join(known)}",
+            fix="`decay.ttl` in memrepo.toml names more classes",
+        )
+
+
+class NotOneOf(MemrepoError):
+    """A word was given that is none of those expected."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, what: str, found: str, known: tuple[str, ...]) -> None:
+        super().__init__(f"{what}: found {found!r}", fix=f"name one of {', '.join(known)}")
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory to add: its text and what is known of it; dates are ISO days."""
+
+    text: str
+    type: str = "fact"
+    title: str = ""
+    subject: str = ""
+    predicate: str = ""
+    object: str = ""
+    layer: str = ""
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    scope: str = ""
+    valid_from: str = ""
+    valid_until: str = ""
+    pinned: bool = False
+    critical: bool = False
+    cls: str = ""
+    """Decay class; empty is the type's own."""
+    source: Source | None = None
+
+
+class Drafts:
+    """Memories for entries, one after the other, on one state.
+
+    An entry that says what an active memory (or an entry before it) says already makes none. Same
+    are equal texts in one scope, about one subject where the entry names a subject.
+    """
+
+    def __init__(self, work: Work, state: State) -> None:
+        self._work, self._state = work, state
+        self.made: list[Memory] = []
+        self._ids = set(state.memories)
+        self._paths: set[str] = set()
+        self._known: dict[str, list[Memory]] = defaultdict(list)
+        for memory in state.active:
+            self._remember(memory)
+
+    def take(self, entry: Entry) -> tuple[Memory, bool]:
+        """Return the memory of an entry, and whether it is new.
+
+        Raises BadValue, NoSuchClass, NotOneOf or SecretInText.
+        """
+        entry = self._within(entry)
+        for memory in self._known.get(text_hash(entry.text), ()):
+            if _same(memory, entry):
+                return memory, False
+        return self.make(entry), True
+
+    def make(self, entry: Entry) -> Memory:
+        """Return a new memory for an entry, whatever there is already; raises as `take` does."""
+        memory = self._memory(self._within(entry))
+        memory = replace(memory, path=free_path(self._state, self._paths, memory))
+        self._ids.add(memory.id)
+        self._remember(memory)
+        self.made.append(memory)
+        return memory
+
+    def _within(self, entry: Entry) -> Entry:
+        """Return an entry in the scope that the caller is bound to, where it is bound to one."""
+        bound = self._work.call.scope
+        return replace(entry, scope=bound) if bound and not entry.scope else entry
+
+    def _remember(self, memory: Memory) -> None:
+        for wording in dict.fromkeys((text_hash(memory.body), *memory.texts("aliases"))):
+            self._known[wording].append(memory)
+
+    def _memory(self, entry: Entry) -> Memory:
+        work, now = self._work, self._work.call.now
+        id_ = manual_id(
+            created=now,
+            text=entry.text,
+            scope=entry.scope,
+            type_=entry.type,
+            taken=self._ids,
+        )
+        if entry.type not in BY_HAND:
+            raise NotOneOf("type", entry.type, BY_HAND)
+        if entry.layer and entry.layer not in LAYERS:
+            raise NotOneOf("layer", entry.layer, LAYERS)
+        refuse_tags(work, entry.tags)
+        home = "" if entry.type in ("note", "summary") else route(entry.type, work.config.profile)
+        fields: dict[str, object] = {
+            "id": id_,
+            "type": entry.type,
+            **dict(_given(entry)),
+            "home": home,
+            "created": now,
+            "pinned": entry.pinned,
+            "critical": entry.critical,
+            **_decay(work, entry.cls),
+            "origin": "manual",
+            "generated": Stamp(by=work.actor, at=now),
+            "sources": self._sources(entry.source),
+        }
+        captured = entry.source.captured if entry.source else ""
+        path = work.tree.layout.memory(
+            id_=id_,
+            type_=entry.type,
+            text=entry.title or entry.text,
+            layer=entry.layer,
+            captured=captured or local_day(now, work.config.zone),
+        )
+        return Memory(path=path, fields=present(fields), body=entry.text)
+
+    def _sources(self, source: Source | None) -> tuple[Source, ...]:
+        """Return the evidence as its field holds it."""
+        if source is None:
+            return ()
+        refuse_secret(source.resource, "the source")
+        read: tuple[Source, ...] = checked("sources", BY_NAME["sources"].kind.write((source,)))
+        return read
+
+
+def _same(memory: Memory, entry: Entry) -> bool:
+    return (
+        memory.text("scope") == entry.scope
+        and memory.is_note == (entry.type == "note")
+        and (not entry.subject or normalise(memory.text("subject")) == normalise(entry.subject))
+    )
+
+
+def _given(entry: Entry) -> Iterator[tuple[str, object]]:
+    values = {
+        "title": entry.title,
+        "subject": entry.subject,
+        "predicate": entry.predicate,
+        "object": entry.object,
+        "scope": entry.scope,
+        "valid_from": entry.valid_from,
+        "valid_until": entry.valid_until,
+        "tags": list(entry.tags),
+        "entities": list(entry.entities),
+    }
+    yield from ((key, checked(key, value)) for key, value in values.items() if value)
+
+
+def refuse_tags(work: Work, tags: Iterable[str]) -> None:
+    """Refuse a tag that the configuration does not allow; raises BadTag."""
+    vocabulary = work.config.get("tags.vocabulary")
+    pattern = work.config.get("tags.pattern") if "tags.pattern" in work.config.given else ""
+    wants = Wants(tags=vocabulary, tag_pattern=pattern)
+    for tag in tags:
+        refuse_secret(tag, "tags")
+        if not known(tag, wants):
+            raise BadTag(tag, wants)
+
+
+def _decay(work: Work, name: str) -> dict[str, object]:
+    """Return the decay field for a class that the configuration knows; raises NoSuchClass."""
+    known = work.config.rules.decay.ttl
+    if name and name not in known:
+        raise NoSuchClass(name, tuple(known))
+    return {"decay": Decay(cls=name)} if name else {}
+
+
+def checked(key: str, value: Any) -> Any:
+    """Read a value given by hand as its field's kind; raises BadValue."""
+    try:
+        return BY_NAME[key].kind.read(value)
+    except ValueMismatch as mismatch:
+        raise BadValue(key, mismatch) from mismatch
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

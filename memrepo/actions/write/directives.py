@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.lifecycle import health
+from memrepo.actions.lifecycle.ageing import Health, HealthRequest, health
 from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
 from memrepo.actions.recall.usage import count_retrieval
 from memrepo.actions.request import DryRun, Reason, option
@@ -53,7 +53,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     applied: tuple[Row, ...]
     commit: str
     counts: Counts
-    health: health.Result | None
+    health: Health | None
     """The figures, where a directive asks for them."""
 
 
@@ -78,7 +78,7 @@ def do(work: Work, request: Request) -> Result:
         applied=tuple(_told(row, wrote) for row in rows),
         commit=wrote.commit,
         counts=Counts(directives=len(asked), steps=len(wrote.steps)),
-        health=health.do(work.refreshed(), health.Request()) if wants_health else None,
+        health=health(work.refreshed(), HealthRequest()) if wants_health else None,
         notices=wrote.notices,
     )
 

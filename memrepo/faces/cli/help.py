@@ -56,9 +56,9 @@ def schema(name: str) -> dict[str, object]:
 
 def results(name: str) -> tuple[type[Result], ...]:
     """Return the records that a command may answer with."""
-    module = COMMANDS[name].load()
+    do = COMMANDS[name].load().do
     known = {kind.__name__: kind for each in _ELSEWHERE for kind in _structs(each)}
-    told = get_type_hints(module.do, {**known, **vars(module)})["return"]
+    told = get_type_hints(do, {**known, **vars(import_module(COMMANDS[name].module))})["return"]
     return tuple(dict.fromkeys(each for kind in get_args(told) or (told,) for each in _kinds(kind)))
 
 

@@ -6,7 +6,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from memrepo.core.messages import counted
-from memrepo.faces.text.write import written
 from memrepo.policies.chunking import token_count
 from memrepo.policies.tiers import CONFIDENCE
 from memrepo.policies.wellness import COLD_AFTER, LABELS
@@ -14,20 +13,15 @@ from memrepo.views.hygiene import KEPT
 from memrepo.views.promotions import listed, report
 
 if TYPE_CHECKING:
-    from memrepo.actions.lifecycle import decay as decaying
-    from memrepo.actions.lifecycle import health as wellness
-    from memrepo.actions.lifecycle import nominate as nominating
+    from memrepo.actions.lifecycle import ageing
     from memrepo.actions.lifecycle import session as sessions
-    from memrepo.actions.lifecycle import tiers as tiering
 
 _WIDTH = 46
 
 _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳", "cold": "❄️"}
 
-archive = promote = written
 
-
-def health(request: object, result: wellness.Result, *, colour: bool) -> str:
+def health(request: object, result: ageing.Health, *, colour: bool) -> str:
     """Show the figures in the layout agents know."""
     labels = "  ".join(f"{_SIGNS[name]} {name}: {result.priority[name]}" for name in LABELS)
     lines = [
@@ -56,12 +50,12 @@ def health(request: object, result: wellness.Result, *, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def nominate(request: nominating.Request, result: nominating.Result, *, colour: bool) -> str:
+def nominate(request: ageing.NominateRequest, result: ageing.Nominated, *, colour: bool) -> str:
     """List the nominated notes, or print the report."""
     return "\n".join((report if request.report else listed)(result.candidates))
 
 
-def tiers(request: object, result: tiering.Result, *, colour: bool) -> str:
+def tiers(request: object, result: ageing.Spread, *, colour: bool) -> str:
     """Draw how the notes are spread over the tiers, and list what moves next."""
     most = max(result.tiers.values(), default=0)
     wide = len(str(most))
@@ -92,10 +86,10 @@ def bar(count: int, most: int, width: int = 40) -> str:
 
 
 def decay(
-    request: decaying.Request, result: decaying.Stats | decaying.Changed, *, colour: bool
+    request: ageing.DecayRequest, result: ageing.Stats | ageing.Changed, *, colour: bool
 ) -> str:
     """Count by class, or list what was changed."""
-    from memrepo.actions.lifecycle.decay import Stats
+    from memrepo.actions.lifecycle.ageing import Stats
 
     if isinstance(result, Stats):
         lines = [f"{n:<10}  {result.classes[n]:>6}  lives {result.lives[n]}" for n in result.lives]

@@ -24,7 +24,7 @@ def written(request: object, result: Written | Unchanged, *, colour: bool) -> st
     return "\n".join(lines)
 
 
-confirm = edit = forget = link = pin = supersede = written
+archive = confirm = edit = forget = link = pin = promote = supersede = written
 
 
 def add(request: adding.Request, result: Added | Repeated, *, colour: bool) -> str:

@@ -27,7 +27,7 @@ from memrepo.actions.review.screens import Said, Words, session_of, words_of
 from memrepo.actions.takeback import reject, revert
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Call, Work
-from memrepo.actions.write import confirm, edit, forget, pin
+from memrepo.actions.write.change import ConfirmRequest, EditRequest, ForgetRequest, PinRequest
 from memrepo.assets import asset
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.secrets import concealed, without_secrets
@@ -220,18 +220,18 @@ def _revert(g: Mapping[str, str]) -> Words:
 
 def _edit(g: Mapping[str, str]) -> Words:
     text = g.get("text", "").replace("\r\n", "\n")
-    request = edit.Request(id=g.get("id", ""), text=text, reason=g.get("reason", ""))
+    request = EditRequest(id=g.get("id", ""), text=text, reason=g.get("reason", ""))
     return _one("edit", request, g.get("id", ""), "--text", text, *_reason(g))
 
 
 def _pin(g: Mapping[str, str]) -> Words:
     off = g.get("off") == "1"
     more = ("--off",) if off else ()
-    return _one("pin", pin.Request(id=g.get("id", ""), off=off), g.get("id", ""), *more)
+    return _one("pin", PinRequest(id=g.get("id", ""), off=off), g.get("id", ""), *more)
 
 
 def _forget(g: Mapping[str, str]) -> Words:
-    request = forget.Request(id=g.get("id", ""), reason=g.get("reason", ""))
+    request = ForgetRequest(id=g.get("id", ""), reason=g.get("reason", ""))
     return _one("forget", request, g.get("id", ""), *_reason(g))
 
 
@@ -241,7 +241,7 @@ def _reject(g: Mapping[str, str]) -> Words:
 
 
 def _confirm(g: Mapping[str, str]) -> Words:
-    return _one("confirm", confirm.Request(id=g.get("id", "")), g.get("id", ""))
+    return _one("confirm", ConfirmRequest(id=g.get("id", "")), g.get("id", ""))
 
 
 def _resolve(g: Mapping[str, str]) -> Words:

@@ -1,4 +1,4 @@
-"""`memrepo decay`: what decay classes hold, reclassify after new rules, prune what is over."""
+"""How memories age: decay classes, the tiers of notes, nominations, and the state in figures."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Wrote, write_steps
 from memrepo.core.changes import Step, Update
+from memrepo.core.errors import Exit
 from memrepo.core.memory import Decay
 from memrepo.core.state import State
+from memrepo.core.times import format_time
 from memrepo.policies.archive import Leaving, archive
 from memrepo.policies.decay import (
     AUTOMATIC,
@@ -27,11 +29,18 @@ from memrepo.policies.decay import (
     prunable,
     told_ttl,
 )
+from memrepo.policies.hotcache import nominated
+from memrepo.policies.tiers import TIERS, moves
+from memrepo.policies.wellness import LABELS
+from memrepo.policies.wellness import health as measure
 from memrepo.purify.known import by_person
+from memrepo.store import history
 from memrepo.store.ledger import ledger_of
+from memrepo.views.hygiene import KEPT
+from memrepo.views.promotions import Promotion, promotions
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class DecayRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `decay`."""
 
     what: Annotated[
@@ -81,7 +90,7 @@ class Changed(result.Result, frozen=True, kw_only=True):
     waits: tuple[Change, ...] = ()
 
 
-def do(work: Work, request: Request) -> Stats | Changed:
+def decay(work: Work, request: DecayRequest) -> Stats | Changed:
     """Count, reclassify or prune."""
     match request.what:
         case "stats":
@@ -165,4 +174,143 @@ def _told(steps: Sequence[Step]) -> tuple[Change, ...]:
     return tuple(
         Change(what=step.what, reason=step.reason, memories=tuple(step.memory_ids))
         for step in steps
+    )
+
+
+class TiersRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `tiers`."""
+
+
+class Owed(msgspec.Struct, frozen=True, kw_only=True):
+    """One move that a note owes, and why; a note may owe several in a row."""
+
+    id: str
+    path: str
+    from_: str = msgspec.field(name="from")
+    to: str
+    since: str
+    why: str
+    label: str
+    retrievals: int
+
+
+class Spread(result.Result, frozen=True, kw_only=True):
+    """How the active notes are spread over the tiers that recall sees, and what moves next."""
+
+    tiers: Mapping[str, int]
+    notes: int
+    owed: tuple[Owed, ...]
+
+
+def tiers(work: Work, request: TiersRequest) -> Spread:
+    """Count the active notes by the tier that recall sees, and list the moves they owe."""
+    del request
+    notes = [m for m in work.tree.state().active if m.is_note]
+    accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
+    found = [(n, moves(n, accesses.of(n.id), work.call.now, rules)) for n in notes]
+    counts = Counter(owed[-1].tier if owed else note.text("tier") or "hot" for note, owed in found)
+    return Spread(
+        tiers={tier: counts[tier] for tier in TIERS},
+        notes=len(notes),
+        owed=tuple(
+            Owed(
+                id=note.id,
+                path=note.path,
+                from_=move.source,
+                to=move.tier,
+                since=format_time(move.since),
+                why=move.why,
+                label=note.label,
+                retrievals=accesses.of(note.id).total,
+            )
+            for note, owed in found
+            for move in owed
+        ),
+    )
+
+
+class NominateRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `nominate`."""
+
+    report: Annotated[
+        bool, option("print the report in markdown, with destinations", "--report")
+    ] = False
+
+
+class Nominated(result.Result, frozen=True, kw_only=True):
+    """The nominated notes, most retrieved first."""
+
+    candidates: tuple[Promotion, ...]
+
+
+def nominate(work: Work, request: NominateRequest) -> Nominated:
+    """List the nominated notes; nothing is written."""
+    del request
+    accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
+    found = nominated(work.tree.state().active, accesses, work.call.now, rules)
+    return Nominated(candidates=promotions(found))
+
+
+class HealthRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `health`."""
+
+
+class Stale(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory of the hot cache, and for how many sessions nobody asked for it."""
+
+    key: str
+    sessions: int
+
+
+class Health(result.Result, frozen=True, kw_only=True):
+    """The figures; not well exits 1."""
+
+    healthy: bool
+    ailments: tuple[str, ...]
+    hot: int
+    budget: int
+    pinned: int
+    files: int
+    tracked: int
+    promotions: int
+    demotions: int
+    archived: int
+    priority: dict[str, int]
+    cold_candidates: int
+    synced: int
+    over: int
+    """Past their time, and not pruned yet."""
+    review: tuple[str, ...]
+    """Archived memories that are due for review."""
+    stalest: tuple[Stale, ...]
+    log_items_pruned: int
+
+
+def health(work: Work, request: HealthRequest) -> Health:
+    """Take the figures at HEAD."""
+    del request
+    state, rules = work.tree.state(), work.config.rules
+    found = measure(state.memories.values(), ledger_of(work.store).accesses(), work.call.now, rules)
+    entries = list(history.entries(work.store.repo, work.tree.commit))
+    return Health(
+        exit=Exit.NO if found.ailments else Exit.DONE,
+        healthy=not found.ailments,
+        ailments=tuple(found.ailments),
+        hot=found.hot,
+        budget=found.budget,
+        pinned=found.pinned,
+        files=found.files,
+        tracked=found.tracked,
+        promotions=sum(e.op == "promote" for e in entries),
+        demotions=sum(e.op == "demote" for e in entries),
+        archived=found.archived,
+        priority={name: found.labels[name] for name in LABELS},
+        cold_candidates=found.cold_candidates,
+        synced=found.synced,
+        over=found.over,
+        review=tuple(m.id for m in found.review),
+        stalest=tuple(Stale(key=key, sessions=count) for key, count in found.stalest),
+        log_items_pruned=sum(
+            e.op in ("promote", "demote") and work.call.now - e.when > KEPT for e in entries
+        ),
     )

@@ -1,0 +1,412 @@
+"""The writes by hand that concern one memory: reword it, confirm it, pin it, replace it, retire it.
+
+Each verb says what is to be set, or why nothing is to be done; `write` makes the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Annotated, Any, cast
+
+import msgspec
+
+from memrepo.actions.recall.lookup import find
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.work import Work
+from memrepo.actions.write.add import checked, refuse_tags
+from memrepo.actions.write.commit import Unchanged, Written, said, successor, unchanged, write
+from memrepo.core.changes import Create, Op, Step, Update
+from memrepo.core.codec import normal_body
+from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.ids import normalise, text_hash
+from memrepo.core.memory import CLAIM_TYPES, Hot, Memory, Stamp
+from memrepo.core.schema import BY_NAME, FIELDS
+from memrepo.core.state import State
+from memrepo.judges.offline import OBJECT_LENGTH
+from memrepo.policies.archive import archive as archived
+from memrepo.policies.directives import forgotten
+from memrepo.policies.hotcache import CRITICAL, REQUEST, hot_of
+from memrepo.read.thoughts import field_of
+
+SETTABLE = tuple(f.name for f in FIELDS if f.writer == "person" and f.name != "type")
+_LISTS = ("tags", "entities")
+
+
+class NotSettable(MemrepoError):
+    """The key is unknown, or only memrepo writes it."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, key: str) -> None:
+        why = "is written by memrepo only" if key in BY_NAME else "is not a field"
+        why = "is fixed when a memory is made" if key == "type" else why
+        super().__init__(f"{key} {why}", fix=f"you may set {', '.join(SETTABLE)}")
+
+
+class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `edit`."""
+
+    id: Annotated[str, option("the memory", metavar="ID")]
+    text: Annotated[
+        str | None, option("the new wording, or - for standard input", "--text", piped=True)
+    ] = None
+    fields: Annotated[
+        tuple[str, ...],
+        option(
+            "a field; an empty value removes it, lists are separated by commas",
+            "--set",
+            metavar="KEY=VALUE",
+        ),
+    ] = ()
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def edit(work: Work, request: EditRequest) -> Written | Unchanged:
+    """Write what was given; without --text and --set your editor opens on the text."""
+    fields = dict(_field(pair) for pair in request.fields)
+    refuse_tags(work, cast("tuple[str, ...]", fields.get("tags") or ()))
+    text = None if request.text is None else said(request.text, "--text")
+    if text is None and not fields:
+        text = _edited(work, find(work.tree.state(), request.id))
+    actor = work.actor
+
+    def draft(state: State) -> Step | Unchanged:
+        memory = find(state, request.id)
+        changes = _changes(memory, fields, text)
+        reworded = text is not None and normal_body(text) != memory.body
+        if not changes and not reworded:
+            return unchanged(memory, "is like this already")
+        changes["generated"] = Stamp(by=actor, at=work.call.now)
+        return Step(
+            op="reword" if reworded else "edit",
+            reason="edited by hand",
+            changes=(Update(id=memory.id, fields=changes, body=text if reworded else None),),
+        )
+
+    return write(work, request, draft)
+
+
+def _field(pair: str) -> tuple[str, object]:
+    key, sign, value = pair.partition("=")
+    key = key.strip()
+    if key not in SETTABLE:
+        raise NotSettable(key)
+    if not sign:
+        raise UsageError(
+            f"memrepo edit: --set {key}: expected KEY=VALUE", fix=f"`--set {key}=` removes it"
+        )
+    if not value.strip():
+        return key, None
+    if key in _LISTS:
+        return key, checked(key, [part.strip() for part in value.split(",") if part.strip()])
+    if key == "decay":
+        return key, checked(key, {"class": value.strip()})
+    return key, checked(key, value.strip())
+
+
+def _changes(memory: Memory, fields: Mapping[str, object], text: str | None) -> dict[str, object]:
+    changes = {k: v for k, v in fields.items() if memory.fields.get(k) != v}
+    return changes if text is None else {**rewording(memory, text), **changes}
+
+
+def rewording(memory: Memory, text: str) -> dict[str, object]:
+    """Return the fields that a new wording changes: its triple, and the old wording as an alias."""
+    if text_hash(text) == text_hash(memory.body):
+        return {}
+    former = (*memory.texts("aliases"), text_hash(memory.body))
+    return {**triple_after(memory, text), "aliases": tuple(dict.fromkeys(former))}
+
+
+def triple_after(memory: Memory, text: str) -> dict[str, object]:
+    """Return the fields of the triple that a new wording changes; None removes one.
+
+    A new value of a field is followed. Of any other wording, a value that it no longer has goes,
+    and its predicate with it. A value that the old wording did not have was put there by a person
+    or a model, and stays; no triple is made where there was none.
+    """
+    if memory.type not in CLAIM_TYPES:
+        return {}
+    stored = {key: memory.text(key) for key in ("predicate", "object")}
+    value = normalise(stored["object"])
+    if not value or value not in normalise(memory.body):
+        return {}
+    key, new = field_of(text.strip())
+    if key:
+        found = {"predicate": key, "object": new[:OBJECT_LENGTH]}
+    else:
+        found = {"predicate": "", "object": ""} if value not in normalise(text) else {}
+    return {name: now or None for name, now in found.items() if now != stored[name]}
+
+
+def _edited(work: Work, memory: Memory) -> str:
+    found = work.call.edit(memory.body + "\n")
+    if found is None:
+        raise UsageError(
+            "nothing to change was given, and this is no terminal to open your editor on",
+            fix="use --text TEXT, --text - or --set KEY=VALUE",
+        )
+    return said(found, "the edited text")
+
+
+# -- one field -------------------------------------------------------------------------------
+
+
+class ConfirmRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `confirm`."""
+
+    id: Annotated[str, option("the memory that holds", metavar="ID")]
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def confirm(work: Work, request: ConfirmRequest) -> Written | Unchanged:
+    """Add the actor and the time to `verified`; the text is not touched."""
+    stamp = Stamp(by=work.actor, at=work.call.now)
+
+    def fields(memory: Memory) -> dict[str, object] | str:
+        verified = memory.fields.get("verified", ())
+        return "is confirmed already" if stamp in verified else {"verified": (*verified, stamp)}
+
+    return _set(work, request, "confirm", "confirmed by hand", fields)
+
+
+class ForgetRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `forget`."""
+
+    id: Annotated[str, option("the memory to forget", metavar="ID")]
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def forget(work: Work, request: ForgetRequest) -> Written | Unchanged:
+    """Set the status to forgotten: recall no longer sees it; file and history stay."""
+
+    def fields(memory: Memory) -> dict[str, object] | str:
+        return "is forgotten already" if memory.status == "forgotten" else {"status": "forgotten"}
+
+    return _set(work, request, "forget", "forgotten by hand", fields)
+
+
+class PinRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `pin`."""
+
+    id: Annotated[str, option("the memory", metavar="ID")]
+    off: Annotated[bool, option("end that protection", "--off")] = False
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def pin(work: Work, request: PinRequest) -> Written | Unchanged:
+    """Set or remove `pinned`: no ageing, eviction or pruning."""
+
+    def fields(memory: Memory) -> dict[str, object] | str:
+        if memory.flag("pinned") != request.off:
+            return "is not pinned" if request.off else "is pinned already"
+        return {"pinned": None if request.off else True}
+
+    reason = "unpinned by hand" if request.off else "pinned by hand"
+    return _set(work, request, "pin", reason, fields)
+
+
+def _set(
+    work: Work, request: Any, op: Op, reason: str, fields_of: Callable[[Memory], Any]
+) -> Written | Unchanged:
+    """Set the fields that are found for a memory; a text says why nothing is to be done."""
+
+    def draft(state: State) -> Step | Unchanged:
+        memory = find(state, request.id)
+        fields = fields_of(memory)
+        if isinstance(fields, str):
+            return unchanged(memory, fields)
+        return Step(op=op, reason=reason, changes=(Update(id=memory.id, fields=fields),))
+
+    return write(work, request, draft)
+
+
+class ArchiveRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `archive`."""
+
+    id: Annotated[str, option("the memory", metavar="ID")]
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def archive(work: Work, request: ArchiveRequest) -> Written | Unchanged:
+    """Set the status to archived; its decay clock stops."""
+
+    def draft(state: State) -> Step | Unchanged:
+        memory = find(state, request.id)
+        if memory.status != "active":
+            return unchanged(memory, f"is {memory.status} already")
+        return archived(memory, work.call.now, "archived by hand")
+
+    return write(work, request, draft)
+
+
+class NotForTheCache(MemrepoError):
+    """Notes, chunks and what recall does not see have no place on the hot cache."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, memory: Memory) -> None:
+        what = memory.type if memory.status == "active" else memory.status
+        super().__init__(
+            f"{memory.id} is {'a ' if memory.status == 'active' else ''}{what}:"
+            " expected an active memory that is no note",
+            fix="`memrepo nominate` lists the notes that earned a place among the memories",
+        )
+
+
+class PromoteRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `promote`."""
+
+    id: Annotated[str, option("the memory", metavar="ID")]
+    critical: Annotated[
+        bool,
+        option("needed in every session: never evicted or pruned", "--critical", group="way"),
+    ] = False
+    off: Annotated[
+        bool,
+        option("take it off the hot cache; the memory stays as it is", "--off", group="way"),
+    ] = False
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
+    """Set `hot`, and `critical` where asked for; or record when the memory left."""
+
+    def draft(state: State) -> Step | Unchanged:
+        memory = find(state, request.id)
+        if request.off:
+            return _demoted(memory, work.call.now)
+        if memory.status != "active" or memory.type in ("note", "chunk"):
+            raise NotForTheCache(memory)
+        is_new = request.critical and not memory.flag("critical")
+        if hot_of(memory) is not None and not is_new:
+            return unchanged(memory, "is on the hot cache already")
+        reason = CRITICAL if request.critical else REQUEST
+        fields = {"hot": Hot(since=work.call.now, reason=reason)}
+        marked = {**fields, "critical": True} if request.critical else fields
+        return Step(
+            op="promote",
+            reason=reason,
+            changes=(Update(id=memory.id, fields=marked),),
+        )
+
+    return write(work, request, draft)
+
+
+def _demoted(memory: Memory, now: datetime) -> Step | Unchanged:
+    """Record when it left; a critical memory is critical no longer, or it would come back."""
+    for step in forgotten(memory, now, "demoted by hand"):
+        return step
+    return unchanged(memory, "is not on the hot cache")
+
+
+# -- two memories ----------------------------------------------------------------------------
+
+LINK_TYPES = ("follows", "references", "contradicts", "supports", "related")
+
+
+class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `link`."""
+
+    id: Annotated[str, option("the memory the link starts from", metavar="A")]
+    type: Annotated[str, option(", ".join(LINK_TYPES), metavar="TYPE", choices=LINK_TYPES)]
+    target: Annotated[str, option("the memory it points at", metavar="B")]
+    strength: Annotated[str, option("0 to 1 (1)", "--strength", metavar="S")] = "1.0"
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def link(work: Work, request: LinkRequest) -> Written | Unchanged:
+    """Add the link to A; a link of the same type and target gets the new strength."""
+
+    def draft(state: State) -> Step | Unchanged:
+        memory, target = find(state, request.id), find(state, request.target)
+        if memory.id == target.id:
+            raise UsageError(
+                f"both ends are {memory.id}",
+                fix="name two memories",
+            )
+        (new,) = checked(
+            "links", [{"target": target.id, "type": request.type, "strength": request.strength}]
+        )
+        old = memory.fields.get("links", ())
+        if new in old:
+            return unchanged(memory, "has this link already")
+        rest = tuple(x for x in old if (x.target, x.type) != (new.target, new.type))
+        return Step(
+            op="link",
+            reason="linked by hand",
+            changes=(Update(id=memory.id, fields={"links": (*rest, new)}),),
+            memories=(memory.id, target.id),
+        )
+
+    return write(work, request, draft)
+
+
+class NotActive(MemrepoError):
+    """The memory is not in effect: replacing it again would fork its history."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, memory: Memory) -> None:
+        after = ", ".join(memory.texts("superseded_by"))
+        super().__init__(
+            f"{memory.id} is {memory.status}{f' by {after}' if after else ''}, not active",
+            fix=f"supersede {after} instead" if after else "add a memory instead",
+        )
+
+
+class SupersedeRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `supersede`."""
+
+    id: Annotated[str, option("the memory to replace", metavar="ID")]
+    text: Annotated[
+        str, option("what holds now, or - for standard input", metavar="TEXT", piped=True)
+    ]
+    also: Annotated[
+        tuple[str, ...], option("replace this one too: two become one", "--also", metavar="ID")
+    ] = ()
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+def supersede(work: Work, request: SupersedeRequest) -> Written | Unchanged:
+    """Write the successor and mark the old memory, indivisibly."""
+    text = said(request.text, "the text")
+
+    def draft(state: State) -> Step | Unchanged:
+        old = find(state, request.id)
+        every = tuple(
+            {m.id: m for m in (old, *(find(state, word) for word in request.also))}.values()
+        )
+        if any(text_hash(one.body) == text_hash(text) for one in every):
+            return unchanged(old, "says this already")
+        for one in every:
+            if one.status != "active":
+                raise NotActive(one)
+        ids = tuple(one.id for one in every)
+        now, zone = work.call.now, work.config.zone
+        new = successor(state, old, text, now, actor, replaces=ids, zone=zone)
+        return Step(
+            op="supersede",
+            reason="replaced by hand",
+            changes=(Create(memory=new), *(_gone(one, new, work.call.now) for one in every)),
+        )
+
+    actor = work.actor
+    return write(work, request, draft)
+
+
+def _gone(old: Memory, new: Memory, now: datetime) -> Update:
+    fields = {
+        "status": "superseded",
+        "superseded_at": now,
+        "superseded_by": (*old.texts("superseded_by"), new.id),
+    }
+    return Update(id=old.id, fields=fields)

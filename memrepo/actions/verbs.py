@@ -56,7 +56,7 @@ get started
 take in and distil
   ingest        run.ingest          w- snapshot the workspace's files into sources/
   run           run.run             we take in what is new, distil it into memories, commit the result
-  judge         run.judge           w- let the agent that already runs do the judging: its next question, an answer
+  judge         run.session         w- let the agent that already runs do the judging: its next question, an answer
   schedule      setup.schedule      -- crontab entries for runs at the times of the cadence
   report        run.report          -- what the last run in this clone came to
 find

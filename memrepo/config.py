@@ -37,6 +37,8 @@ from memrepo.purify.sources import (
     CONTRACTS,
     DENY,
     NOTES,
+    NOTES_CLAIMS,
+    NOTES_NOTES,
     SourceRules,
 )
 from memrepo.values import read_value
@@ -124,8 +126,8 @@ KEYS: tuple[Key, ...] = (
         kind="choice",
         default=CONTRACTS[0],
         words=CONTRACTS,
-        doc="workspace: what an agent's workspace holds; classic: memory-purifier's files alone,"
-        " and no daily logs.",
+        doc="workspace: the files of an agent's workspace; notes: every note of a vault or another"
+        " folder; classic: only memory-purifier's files, and no daily logs.",
     ),
     Key(
         name="sources.kinds",
@@ -350,10 +352,13 @@ KEYS: tuple[Key, ...] = (
     Key(name="announce.to", kind="text", default=None, doc="To whom it delivers them there."),
     *MORE,
 )
-CLASSIC_SOURCES: Mapping[str, object] = MappingProxyType(
-    {"sources.claims": CLASSIC_CLAIMS, "sources.notes": (), "sources.days": False}
+SOURCE_PROFILES: Mapping[str, Mapping[str, object]] = MappingProxyType(
+    {
+        "notes": {"sources.claims": NOTES_CLAIMS, "sources.notes": NOTES_NOTES},
+        "classic": {"sources.claims": CLASSIC_CLAIMS, "sources.notes": (), "sources.days": False},
+    }
 )
-"""Defaults of the source profile `classic`, where they differ."""
+"""Defaults by source profile, where they differ from `workspace`."""
 BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
 PLAN_NAMES: Mapping[str, str] = MappingProxyType({key.plan: key.name for key in KEYS if key.plan})
 """The keys by the names that the engram plan gives them."""
@@ -388,8 +393,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             return key.default[self.profile]
         if name not in self.values and name in CLASSIC and self.lifecycle == "classic":
             return CLASSIC[name]
-        if name not in self.values and name in CLASSIC_SOURCES and self.contract == "classic":
-            return CLASSIC_SOURCES[name]
+        if name not in self.values and name in (by := SOURCE_PROFILES.get(self.contract, {})):
+            return by[name]
         return self.values.get(name, key.default)
 
     @property

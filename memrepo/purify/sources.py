@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memrepo.core.judge import Profile
 
 SourceKind = Literal["claims", "notes"]
-CONTRACTS = ("workspace", "classic")
+CONTRACTS = ("workspace", "notes", "classic")
 
 CLASSIC_CLAIMS = (
     "MEMORY.md",
@@ -72,6 +72,9 @@ NOTES = tuple(
     f"{folder}/**/{_DAY}"
     for folder in ("memory", ".claude/memory", ".openclaw/memory", ".openclaw/workspace*/memory")
 )
+NOTES_CLAIMS = (*CLAIMS, "**/*.md")
+NOTES_NOTES = (*NOTES, f"**/{_DAY}")
+"""The patterns of a vault or another folder of notes: all that is not hidden."""
 AUTHORITY = (
     "CONSTITUTION.md",
     "KNOWLEDGE.md",

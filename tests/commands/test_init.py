@@ -244,13 +244,69 @@ def test_of_many_folders_one_pattern_a_kind_is_proposed(tmp_path: Path) -> None:
         (workspace / f"area {n}").mkdir(parents=True)
         (workspace / f"area {n}" / "x.md").write_text(f"- The lamp {n} hangs in the hall.\n")
     (workspace / "area 0" / "y.txt").write_text("The pump is green.\n")
-    (workspace / "z.md").write_text("- The door of the shed is red.\n")
+    (workspace / "MEMORY.md").write_text("- The door of the shed is red.\n")
     answer = done(tmp_path, "init", "repo", "--from", workspace)
     assert sorted(answer["proposed"]) == ["**/*.md", "area 0/**/*.txt"]
     done(tmp_path / "repo", "config", "add", "sources.claims", *answer["proposed"])
     done(tmp_path / "repo", "run")
     told = {s.resource for m in memories(tmp_path / "repo").values() for s in m.sources}
-    assert {f"sources/area {n}/x.md" for n in range(12)} | {"sources/z.md"} <= told
+    assert {f"sources/area {n}/x.md" for n in range(12)} | {"sources/MEMORY.md"} <= told
+
+
+@pytest.mark.parametrize(
+    ("names", "what", "profile"),
+    [
+        (["MEMORY.md", "memory/2026-03-01.md"], "an agent's workspace", "workspace"),
+        (["SOUL.md", "USER.md", "package.json"], "an agent's workspace", "workspace"),
+        ([".claude/memory/a.md", "src/a.py"], "a Claude Code project", "workspace"),
+        (["CLAUDE.md", "pyproject.toml"], "a Claude Code project", "workspace"),
+        (["README.md", "docs/a.md", "Cargo.toml"], "a code repository", "workspace"),
+        ([".obsidian/app.json", "People/Ada.md"], "an Obsidian vault", "notes"),
+        (["Garden/beds.md"], "a folder of notes", "notes"),
+        (["data.csv"], "", "workspace"),
+    ],
+)
+def test_init_recognises_the_folder(
+    tmp_path: Path, names: list[str], what: str, profile: str
+) -> None:
+    workspaces.write(tmp_path / "given", dict.fromkeys(names, b"The lamp hangs in the hall.\n"))
+    assert done(tmp_path, "init", "repo", "--from", "given")["recognised"] == what
+    assert (
+        done(tmp_path / "repo", "config", "show", "sources.profile")["keys"][0]["value"] == profile
+    )
+
+
+def test_all_notes_of_a_vault_are_read_and_its_settings_are_not(tmp_path: Path) -> None:
+    vault = {
+        ".obsidian/plugins/about.md": b"The plugin draws graphs.\n",
+        ".trash/old.md": b"The shop closes on Mondays.\n",
+        "People/Ada.md": b"Ada is my sister. She works as a nurse.\n",
+        "Projects/Boat/plan.md": b"We decided to buy a wooden boat, see [[Ada]].\n",
+        "Daily/2026-02-20.md": b"Met Ada for tea.\n",
+        "Templates/person.md": b"# {{title}}\n",
+    }
+    workspaces.write(tmp_path / "vault", vault)
+    answer = done(tmp_path, "init", "repo", "--from", "vault")
+    assert answer["ingest"]["added"] == sorted(
+        f"sources/{name}" for name in vault if not name.startswith(".")
+    )
+    done(tmp_path / "repo", "run")
+    found = {m.body.strip(): m for m in memories(tmp_path / "repo").values()}
+    boat = found["We decided to buy a wooden boat, see [[Ada]]."]
+    ada = found["Ada is my sister. She works as a nurse."]
+    assert [link.target for link in boat.fields["links"]] == [ada.id]
+    text = memrepo(tmp_path, "init", "other", "--from", "vault", as_json=False).out
+    assert "is an Obsidian vault: all its notes are read" in text
+
+
+def test_a_code_repository_has_all_of_memrepos_files_in_one_folder(tmp_path: Path) -> None:
+    project = workspaces.write(
+        tmp_path / "project",
+        {"pyproject.toml": b"[project]\n", ".claude/memory/a.md": b"Ada never force pushes.\n"},
+    )
+    done(project, "init")
+    assert done(project, "run")["counts"]["memories_new"] == 1
+    assert {p.name for p in project.iterdir()} == {"pyproject.toml", ".claude", ".git", "memrepo"}
 
 
 def _crlf(folder: Path) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from glob import escape
 from pathlib import Path
 from string import Template
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
@@ -24,6 +25,7 @@ from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.state import Files, State, play
 from memrepo.purify.lineage import CLAIMS
+from memrepo.purify.sources import NOTES_CLAIMS, NOTES_NOTES, SourceRules
 from memrepo.store import settings
 from memrepo.store.birth import append_local, born
 from memrepo.store.drivers import install_drivers, is_adopted
@@ -69,6 +71,15 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
 
 
+class Recognised(NamedTuple):
+    """What a folder is taken for, and the source profile that reads all of it."""
+
+    what: str = ""
+    """Empty where nothing is known."""
+    profile: str = "workspace"
+    is_code: bool = False
+
+
 class Result(result.Result, frozen=True, kw_only=True):
     """The repository, and what was taken in on the way."""
 
@@ -88,6 +99,8 @@ class Result(result.Result, frozen=True, kw_only=True):
     """Whether it was a memrepo repository before."""
     made: bool
     """Whether the git repository was made too."""
+    recognised: str = ""
+    """What the workspace is taken for; empty where it has been a memrepo repository before."""
     left_alone: tuple[LeftAlone, ...]
     """Text files of the workspace that runs do not read, the largest first."""
     left_alone_pct: float
@@ -125,8 +138,10 @@ def do(work: Work, request: Request) -> Result:
                 f"{known.config} is not in the work tree: nothing is checked out",
                 fix="`git checkout HEAD -- .`",
             )
-        adopted = workspace is None and _holds_markdown(where)
-        store.layout = known or Layout(ADOPTED_PREFIX if adopted and _taken(where) else "")
+        found = recognise(workspace or where) if known is None else Recognised()
+        adopted = workspace is None and _holds_markdown(where, found)
+        apart = adopted and (found.is_code or _taken(where))
+        store.layout = known or Layout(ADOPTED_PREFIX if apart else "")
         # What lies outside the tree comes first: once there is a commit, init counts as done.
         if workspace is not None or (adopted and known is None):
             settings.set_workspace(store.repo, workspace or Path())
@@ -136,7 +151,7 @@ def do(work: Work, request: Request) -> Result:
                 f"it lies in the work tree of {outer}, which tracks nothing of it: have that one"
                 f" ignore it (`.gitignore`), or make it a submodule"
             )
-        commit = "" if known else _first_commit(store, work, request, bare=not adopted)
+        commit = "" if known else _first_commit(store, work, request, found, bare=not adopted)
         others = is_adopted(store.repo, store.layout)
         if said := install_drivers(store.repo, store.layout, adopted=others):
             warnings.append(said)
@@ -174,6 +189,7 @@ def do(work: Work, request: Request) -> Result:
         timezone=zone,
         config=config,
         known=known is not None,
+        recognised=found.what if workspace is not None or adopted else "",
         made=made,
         left_alone=alone,
         left_alone_pct=unread.percent(),
@@ -228,6 +244,40 @@ def proposed_patterns(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(pattern for patterns in found.values() for pattern in patterns)
 
 
+_AGENT = {"MEMORY.md", "USER.md", "SOUL.md", "IDENTITY.md", "HEARTBEAT.md", "memory"}
+_CODE = {
+    "pyproject.toml",
+    "setup.py",
+    "package.json",
+    "Cargo.toml",
+    "go.mod",
+    "pom.xml",
+    "build.gradle",
+    "CMakeLists.txt",
+    "Gemfile",
+    "composer.json",
+}
+
+
+def recognise(folder: Path) -> Recognised:
+    """Return what a folder is, by the names in it and, for notes, by what lies deeper."""
+    names = {entry.name for entry in os.scandir(folder)} if folder.is_dir() else set()
+    code = bool(names & _CODE)
+    # Agents' workspaces are opened in Obsidian too: two names of theirs outweigh its settings.
+    if ".obsidian" in names and len(names & _AGENT) < 2:
+        return Recognised("an Obsidian vault", "notes")
+    if names & _AGENT:
+        return Recognised("an agent's workspace", is_code=code)
+    if names & {".claude", "CLAUDE.md"}:
+        return Recognised("a Claude Code project", is_code=code)
+    if code:
+        return Recognised("a code repository", is_code=True)
+    rules = SourceRules(claims=NOTES_CLAIMS, notes=NOTES_NOTES)
+    if not names & {"AGENTS.md", CONFIG_NAME} and holds_sources(folder, rules):
+        return Recognised("a folder of notes", "notes")
+    return Recognised()
+
+
 def _claims(at: Work, workspace: Path) -> Brought:
     """Import what a purifier published in the workspace, once: later changes are a person's."""
     folder = workspace / RUNTIME
@@ -242,10 +292,10 @@ def _unread(at: Work, workspace: Path | None) -> Unread:
     return find_unread(workspace, at.config.source_rules()) if workspace else Unread()
 
 
-def _holds_markdown(where: Path) -> bool:
+def _holds_markdown(where: Path, found: Recognised) -> bool:
     """Tell whether the folder is a workspace itself: it holds files that runs would read."""
-    from memrepo.purify.sources import SourceRules
-
+    if found.profile == "notes":
+        return True
     if not where.is_dir() or (where / CONFIG_NAME).exists():
         return False
     return holds_sources(where, SourceRules())
@@ -256,7 +306,9 @@ def _taken(where: Path) -> bool:
     return any((where / name).exists() for name in names)
 
 
-def _first_commit(store: Repository, work: Work, request: Request, *, bare: bool) -> str:
+def _first_commit(
+    store: Repository, work: Work, request: Request, found: Recognised, *, bare: bool
+) -> str:
     """Commit the templates; when adopting only the configuration, and no foreign file."""
     step = Step(
         op="init",
@@ -264,7 +316,7 @@ def _first_commit(store: Repository, work: Work, request: Request, *, bare: bool
         reason="`memrepo init`: settings, hooks and templates",
         changes=tuple(
             Write(path=path, data=data)
-            for path, data in sorted(_templates(store, request, bare=bare).items())
+            for path, data in sorted(_templates(store, request, found, bare=bare).items())
         ),
     )
     base = store.head()
@@ -291,7 +343,9 @@ profile = "classic"
 """
 
 
-def _templates(store: Repository, request: Request, *, bare: bool) -> Mapping[str, bytes]:
+def _templates(
+    store: Repository, request: Request, found: Recognised, *, bare: bool
+) -> Mapping[str, bytes]:
     email = person(store.repo)[1]
     text = Template(asset("templates", "repo", CONFIG_NAME).read_text(encoding="utf-8"))
     config = text.substitute(
@@ -299,6 +353,8 @@ def _templates(store: Repository, request: Request, *, bare: bool) -> Mapping[st
         timezone=json.dumps(request.tz or machine_zone()),
         human_authors=json.dumps([email] if email else []),
     )
+    if found.profile != "workspace":
+        config = config.replace('# profile = "workspace"', f'profile = "{found.profile}"')
     if request.profile == "classic":
         config += _CLASSIC
     files = {store.layout.config: config.encode()}

@@ -89,6 +89,8 @@ def init(request: object, result: init_.Result, *, colour: bool) -> str:
     """Say what the folder is now, what was taken in, and what comes next."""
     first = "is a memrepo repository already" if result.known else "is a memrepo repository now"
     lines = [f"{result.path} {first}{' (git init)' if result.made else ''}"]
+    if result.recognised:
+        lines.append(f"the workspace is {result.recognised}{_READS.get(result.recognised, '')}")
     if result.import_.commit:
         lines.append(
             "imported from memory-purifier, which wrote this workspace: "
@@ -109,6 +111,13 @@ def init(request: object, result: init_.Result, *, colour: bool) -> str:
         if one.ready
     ]
     return "\n".join([*lines, "next: `memrepo run`"])
+
+
+_READS = {
+    "an Obsidian vault": ": all its notes are read, `.obsidian` is not",
+    "a folder of notes": ": all its notes are read",
+    "a code repository": ": only what agents remember in it is read, no code and no docs",
+}
 
 
 def _alone(result: init_.Result) -> Iterator[str]:

@@ -17,8 +17,7 @@ from memrepo.judges.offline import OfflineJudge
 from memrepo.keys import links_of
 from memrepo.policies.archive import CompressionRules
 from memrepo.policies.entities import link_step
-from memrepo.policies.importance import importance_of
-from memrepo.policies.lexicon import lexicon
+from memrepo.policies.importance import importance_of, lexicon
 from memrepo.purify.contradictions import among
 
 SAID = (

@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from memrepo.core.judge import Profile
     from memrepo.policies.archive import CompressionRules
     from memrepo.policies.cadence import Cadence
-    from memrepo.policies.chunking import ChunkRules
-    from memrepo.policies.lexicon import Lexicon
+    from memrepo.policies.importance import Lexicon
     from memrepo.policies.rules import ImportanceRule
+    from memrepo.text.sentences import ChunkRules
 
 FORMAT = 2
 """The repository format this program reads and writes; a newer one is read only."""
@@ -454,7 +454,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def lexicon(self) -> Lexicon:
         """Return the words by which texts are weighed, with those of the configuration."""
-        from memrepo.policies.lexicon import lexicon
+        from memrepo.policies.importance import lexicon
 
         rule: ImportanceRule = "off"
         if self.get("importance.enabled"):

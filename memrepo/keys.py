@@ -30,8 +30,8 @@ from memrepo.policies.rules import (
 )
 
 if TYPE_CHECKING:
-    from memrepo.policies.chunking import ChunkRules
     from memrepo.policies.entities import LinkRules
+    from memrepo.text.sentences import ChunkRules
 
 KeyKind = Literal[
     "whole",
@@ -543,7 +543,7 @@ MORE = (*CHECKS, *ENRICHMENT, *LIFECYCLE, *RECALL)
 
 def chunks_of(get: Callable[[str], Any]) -> ChunkRules:
     """Return how long texts are cut, by the configuration."""
-    from memrepo.policies.chunking import ChunkRules
+    from memrepo.text.sentences import ChunkRules
 
     return ChunkRules(
         enabled=get("chunking.enabled"),

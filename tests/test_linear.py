@@ -15,16 +15,16 @@ from memrepo.core.memory import Memory
 from memrepo.core.state import EMPTY
 from memrepo.judges.offline import OfflineJudge
 from memrepo.merge import tombstones
-from memrepo.policies import chunking, cues, directives, entities, excerpts, gists, terms
+from memrepo.policies import directives, entities, excerpts, gists
 from memrepo.policies.questions import question_of
 from memrepo.purify import replies
 from memrepo.purify.intake import SourceText
 from memrepo.purify.pipeline import Setting, purify
-from memrepo.read import dates
 from memrepo.read.kinds import file_kind
 from memrepo.read.notes import scan_notes
 from memrepo.read.shelf import rank_file
 from memrepo.read.thoughts import scan
+from memrepo.text import cues, dates, sentences, terms
 from memrepo.views import pages
 
 PATH = "memories/knowledge/2026-01/a-123456.md"
@@ -60,7 +60,7 @@ PASSES: dict[str, Callable[[str], object]] = {
     "names": entities.mentions,
     "cues": cues.cues_of,
     "terms": terms.index_terms,
-    "chunks": lambda text: chunking.chunks(text, chunking.ChunkRules()),
+    "chunks": lambda text: sentences.chunks(text, sentences.ChunkRules()),
     "sentences": gists.sentences,
     "excerpts": lambda text: excerpts.excerpt(text, ["anna"], 600),
     "directives": lambda text: list(directives.find_directives(text)),

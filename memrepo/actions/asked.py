@@ -33,8 +33,8 @@ from memrepo.core.messages import Context, counted, subject_of
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
-from memrepo.policies.doubt import is_retired
 from memrepo.policies.hotcache import hot_of
+from memrepo.policies.standing import is_retired
 from memrepo.purify.known import by_person
 from memrepo.store.landings import RECORD
 

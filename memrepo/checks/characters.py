@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memrepo.checks.places import body_line
-from memrepo.checks.rules import Rule, Scene
+from memrepo.checks.rules import Rule, Scene, body_line
 from memrepo.core import header as headers
 from memrepo.core.header import Entry
 from memrepo.core.lines import MAX_DEPTH, join_lines, split_lines, too_deep

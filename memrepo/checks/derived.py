@@ -1,13 +1,14 @@
-"""What `check` says of files that memrepo writes and a hand changed."""
+"""What `check` says of files that memrepo writes: pages, manifests of runs, corrections."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
-from memrepo.checks.places import place
-from memrepo.checks.rules import Rule, Scene
+from memrepo.checks.rules import Rule, Scene, place
 from memrepo.core import codec
+from memrepo.core.ids import visible
 from memrepo.core.layout import HOT_NAMES, standing_of
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
@@ -71,11 +72,13 @@ def find_stale_bullets(scene: Scene) -> Iterator[Problem]:
         page = scene.files.get(path) or scene.around.file(path) or b""
         if standing_of("hot", page) != "ours":
             continue
+        from memrepo.views.hot import condensed
+
         bullets = page.decode("utf-8", "replace").split("\n")
         for memory in hot:
             ends = (f"←{memory.path}", f"←{memory.path}[pin]")
             line = next((n for n, b in enumerate(bullets, start=1) if b.endswith(ends)), 0)
-            if line and not bullets[line - 1].startswith(f"- {_condensed(memory)} ↑"):
+            if line and not bullets[line - 1].startswith(f"- {condensed(memory)} ↑"):
                 yield STALE.found(
                     memory.path,
                     f"says something else than its bullet, {name}:{line}",
@@ -83,12 +86,6 @@ def find_stale_bullets(scene: Scene) -> Iterator[Problem]:
                     column=1,
                     fix="`memrepo run` syncs the page; `memrepo edit` would have done so at once",
                 )
-
-
-def _condensed(memory: Memory) -> str:
-    from memrepo.views.hot import condensed
-
-    return condensed(memory)
 
 
 def _around(scene: Scene) -> Iterator[Memory]:
@@ -123,8 +120,6 @@ def find(scene: Scene) -> Iterator[Problem]:
 
     for path, data in scene.files.items():
         if path.rpartition("/")[2] in HOT_NAMES and not scene.merging:
-            from memrepo.checks.hot_page import check_hot_page
-
             yield from check_hot_page(path, data, memory_at)
     for path, data in scene.in_area("views").items():
         if not scene.merging:
@@ -148,3 +143,149 @@ def _view_page(path: str, data: bytes, before: bytes | None) -> Iterator[Problem
         column=1 if line else 0,
         fix=mend,
     )
+
+
+Find = Callable[[str], Memory | None]
+"""From the path of a memory to the memory that stands there."""
+
+
+def check_hot_page(path: str, data: bytes, find: Find) -> list[Problem]:
+    """Return a finding for each line that a hand changed, with the command that says the same."""
+    if standing_of("hot", data) != "edited":
+        return []
+    from memrepo.views.hot import said_by_hand
+
+    back = f"`git restore -SW {path}`"
+    found = []
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
+        said = said_by_hand(line)
+        if said is not None and (wrong := _wrong(line, *said, find)):
+            message, command = wrong
+            found.append(
+                EDITED.found(
+                    path,
+                    message,
+                    line=number,
+                    column=1,
+                    fix=f"{back}, then {command}",
+                )
+            )
+    return found or [
+        EDITED.found(
+            path,
+            "was changed by hand, expected it as memrepo wrote it",
+            fix=f"{back}; `memrepo promote`, with and without `--off`, says what stands on it",
+        )
+    ]
+
+
+def _wrong(line: str, said: str, path: str, find: Find) -> tuple[str, str] | None:
+    """Return what is wrong with a line and what makes it true; None where it stands rightly."""
+    from memrepo.policies.hotcache import hot_of
+    from memrepo.views.hot import bullet, condensed, unescaped
+
+    shown = visible(unescaped(said))
+    if not path:
+        return f"found {shown!r}, which no memory says", f"`memrepo add {shlex.quote(shown)}`"
+    memory = find(path)
+    if memory is None or hot_of(memory) is None:
+        return f"found a bullet of {visible(path)}, which is not hot", "`memrepo promote` it"
+    if said == condensed(memory):
+        message = f"found another tag for {memory.id}"
+        wanted = "`memrepo pin` it, with or without `--off`, if that was meant"
+        return None if line.rstrip() == bullet(memory) else (message, wanted)
+    command = f"`memrepo edit {memory.id} --text {shlex.quote(shown)}`"
+    if unescaped(condensed(memory)) != memory.body.strip():
+        command = f"`memrepo edit {memory.id}`, whose text is longer than its bullet"
+    was = visible(unescaped(condensed(memory)))
+    return f"found {shown!r}, where {memory.id} says {was!r}", command
+
+
+UNREADABLE = Rule(
+    name="manifest-unreadable",
+    group="derived",
+    doc="The manifest of a run can be read; until it is restored its input counts as new.",
+)
+BY_HAND = Rule(
+    name="manifest-by-hand",
+    group="derived",
+    doc="No hand changes or deletes the manifest of a run; `memrepo revert` takes a run back.",
+)
+MANIFEST_RULES = (UNREADABLE, BY_HAND)
+
+
+def find_in_manifests(scene: Scene) -> Iterator[Problem]:
+    """Read the manifests, and hold them against what they were."""
+    files = {p: d for p, d in scene.in_area("runs").items() if p.endswith(".json")}
+    for path, data in files.items():
+        from memrepo.core.manifest import read_manifest
+
+        if isinstance(found := read_manifest(path, data), Problem):
+            yield found
+    if scene.merging:
+        return
+    deleted = [path for path in scene.gone if scene.area(path) == "runs"]
+    for path in sorted((*files, *deleted)):
+        old = scene.around.before(path)
+        if old is not None and old != files.get(path):
+            yield BY_HAND.found(
+                path,
+                "the manifest of a run was changed by hand"
+                if path in files
+                else "the manifest of a run is deleted by hand",
+                fix=f"`git restore -SW {path}`; `memrepo revert` takes a run back",
+            )
+
+
+SAME_ID = Rule(
+    name="correction-same-id",
+    group="schema",
+    severity="warning",
+    doc="Two files are not about one case; the one that was decided last counts.",
+)
+CORRECTION_RULES = (
+    Rule(
+        name="correction-header",
+        group="schema",
+        doc="A correction begins with a header between two lines `---`.",
+    ),
+    Rule(
+        name="correction-value",
+        group="schema",
+        doc="Its keys have values of their kinds, and agree with each other and with the body.",
+    ),
+    Rule(
+        name="correction-text",
+        group="schema",
+        doc="Its body holds two texts, quoted line by line, each under the id of its memory.",
+    ),
+    Rule(
+        name="correction-file-name",
+        group="schema",
+        doc="The file name ends in the id of the correction.",
+    ),
+    SAME_ID,
+)
+
+
+def find_in_corrections(scene: Scene) -> Iterator[Problem]:
+    """Read every correction; two files about one case are one."""
+    files = {p: d for p, d in scene.in_area("corrections").items() if p.endswith(".md")}
+    if not files:
+        return
+    from memrepo.core.corrections import Correction, decode, was_put_aside
+
+    seen: dict[str, str] = {}
+    for path, data in ((p, d) for p, d in files.items() if not was_put_aside(p)):
+        found = decode(path, data)
+        if not isinstance(found, Correction):
+            yield from found
+        elif seen.setdefault(found.id, path) != path:
+            yield SAME_ID.found(
+                path,
+                f"found {found.id}, which {seen[found.id]} has too; the one that was"
+                " decided last counts",
+                line=1,
+                key="id",
+                fix="delete the other one",
+            )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memrepo.checks.places import body_line
-from memrepo.checks.rules import Rule, Scene
+from memrepo.checks.rules import Rule, Scene, body_line
 from memrepo.core.ids import visible
 from memrepo.core.memory import REFERENCES, Memory
 from memrepo.core.patterns import regex
@@ -41,7 +40,7 @@ def _known(scene: Scene, memory: Memory) -> str:
 
 def _lost(scene: Scene, memory: Memory, known: str) -> Iterator[Problem]:
     from memrepo.policies.directives import find_directives
-    from memrepo.policies.graph import Names, code_spans, file_links, wikilinks
+    from memrepo.policies.links import Names, code_spans, file_links, wikilinks
 
     code = code_spans(memory.body)
 

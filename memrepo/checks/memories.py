@@ -1,19 +1,75 @@
-"""What `check` says of memories one by one: id, file name, place, home."""
+"""What `check` says of memory files: header, id, file name, place, home, tags."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator
 from datetime import datetime
+from fnmatch import fnmatchcase
 from unicodedata import normalize
 
 from msgspec.structs import replace
 
-from memrepo.checks.rules import Rule, Scene
+from memrepo.checks.rules import Rule, Scene, Wants, place
+from memrepo.core.codec import RULES as CODEC_RULES
 from memrepo.core.fields import shown
-from memrepo.core.ids import manual_id
+from memrepo.core.ids import TAG_PATTERN, as_tag, manual_id
 from memrepo.core.layout import RESERVED_NAMES
+from memrepo.core.lines import find_conflict
 from memrepo.core.memory import LAYER_OF_TYPE, LAYERS, Decay, Memory
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
+
+_SIZE = ("file-too-large", "frontmatter-depth")
+_WARNINGS = ("frontmatter-near-key",)
+
+
+UNREADABLE = Rule(
+    name="file-unreadable",
+    group="schema",
+    doc="A file that `memrepo check` is given can be read, and is not a symlink.",
+)
+NOT_A_FILE = Rule(
+    name="tree-not-a-file",
+    group="schema",
+    doc="A file stands where one was expected, no symlink and no submodule.",
+)
+BAD_NAME = Rule(
+    name="tree-name-not-utf8",
+    group="schema",
+    doc="The name of a file is UTF-8.",
+)
+HEADER_RULES = (
+    UNREADABLE,
+    NOT_A_FILE,
+    BAD_NAME,
+    *(
+        Rule(
+            name=name,
+            group="size" if name in _SIZE else "schema",
+            doc=doc,
+            severity="warning" if name in _WARNINGS else "error",
+        )
+        for name, doc in CODEC_RULES.items()
+    ),
+)
+
+
+_CONFLICT = next(rule for rule in HEADER_RULES if rule.name == "file-conflict")
+
+
+def find_unreadable(scene: Scene) -> Iterator[Problem]:
+    """Read every memory file, and look for conflict markers in memrepo's other files."""
+    for _, problems in scene.decoded.values():
+        yield from problems
+    for path, data in scene.files.items():
+        if scene.is_memory(path) or scene.area(path) in ("", "sources"):
+            continue
+        if line := find_conflict(data.decode("utf-8", "replace")):
+            message = "found git's conflict markers, expected one text"
+            fix = "leave one of the two sides, without the lines of the markers"
+            yield _CONFLICT.found(path, message, line=line, column=1, fix=fix)
+
 
 NO_ID = Rule(
     name="memory-no-id",
@@ -197,3 +253,75 @@ def _collisions(scene: Scene) -> Iterator[Problem]:
 def folded(path: str) -> str:
     """Return what paths have in common that some file systems take for one."""
     return path.casefold() if path.isascii() else normalize("NFC", path.casefold())
+
+
+UNKNOWN = Rule(
+    name="tag-unknown",
+    group="tags",
+    doc="A tag is in `tags.vocabulary`, or fits `tags.pattern`: one word by default.",
+    mend="writes a tag as the vocabulary does, where only case, blanks or hyphens differ;"
+    " without a vocabulary, with hyphens for what no tag holds",
+)
+TAG_RULES = (UNKNOWN,)
+_LOOSE = regex(r"[\s_-]+")
+
+
+def find_unknown_tags(scene: Scene) -> Iterator[Problem]:
+    """Look at the tags of each memory."""
+    wants = scene.wants
+    for memory in scene.memories:
+        for n, tag in enumerate(memory.texts("tags")):
+            if is_known_tag(tag, wants):
+                continue
+            line, column = place(scene.files[memory.path], "tags", n)
+            yield UNKNOWN.found(
+                memory.path,
+                f"found the tag {shown(tag)}, {expected_tag(tag, wants)}",
+                line=line,
+                column=column,
+                key=f"tags.{n}",
+                fix="use a tag of the vocabulary, or add this one to `tags.vocabulary`"
+                if wants.tags
+                else f"write {shown(as_tag(tag) or 'another')}, or set `tags.pattern`",
+            )
+
+
+def expected_tag(tag: str, wants: Wants) -> str:
+    """Return what is expected instead of a tag, in words."""
+    if wants.tags:
+        return "which is not in the vocabulary" + _hint(tag, wants)
+    return f"expected one word that fits the pattern {wants.tag_pattern or TAG_PATTERN}"
+
+
+def is_known_tag(tag: str, wants: Wants) -> bool:
+    """Tell whether a tag is allowed: a word or shell pattern of the list, or the pattern."""
+    if any(fnmatchcase(tag, allowed) for allowed in wants.tags):
+        return True
+    pattern = wants.tag_pattern or ("" if wants.tags else TAG_PATTERN)
+    return bool(pattern and re.fullmatch(pattern, tag))
+
+
+def respelled(memory: Memory, wants: Wants) -> Memory:
+    """Return a memory whose tags are spelled as the vocabulary spells them."""
+    tags = tuple(dict.fromkeys(_spelled(tag, wants) for tag in memory.texts("tags")))
+    return memory if tags == memory.texts("tags") else memory.with_fields({"tags": tags})
+
+
+def _spelled(tag: str, wants: Wants) -> str:
+    if is_known_tag(tag, wants):
+        return tag
+    if not wants.tags and is_known_tag(as_tag(tag), wants):
+        return as_tag(tag)
+    same = [word for word in wants.tags if _key(word) == _key(tag)]
+    return same[0] if len(same) == 1 else tag
+
+
+def _key(tag: str) -> str:
+    return _LOOSE.sub("", tag.casefold())
+
+
+def _hint(tag: str, wants: Wants) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(tag.casefold(), wants.tags, n=1, cutoff=0.7)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -6,42 +6,35 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
-from memrepo.checks import (
-    characters,
-    corrections,
-    derived,
-    headers,
-    links,
-    memories,
-    messages,
-    secrets,
-    tags,
-    transitions,
-)
+from memrepo.checks import by_hand, characters, derived, links, memories, secrets
 from memrepo.checks.rules import Group, Rule, Scene
 from memrepo.core.problems import Problem
 
 Finder: TypeAlias = Callable[[Scene], Iterable[Problem]]
 
 _FAMILIES: tuple[tuple[tuple[Rule, ...], Finder], ...] = (
-    (headers.RULES, headers.find),
+    (memories.HEADER_RULES, memories.find_unreadable),
     (memories.RULES, memories.find),
-    (corrections.RULES, corrections.find),
-    (tags.RULES, tags.find),
+    (derived.CORRECTION_RULES, derived.find_in_corrections),
+    (memories.TAG_RULES, memories.find_unknown_tags),
     (links.RULES, links.find),
     (links.BODY_RULES, links.find_in_bodies),
     (secrets.RULES, secrets.find),
     (characters.RULES, characters.find),
-    (transitions.RULES, transitions.find),
+    (by_hand.RULES, by_hand.find),
     (derived.RULES, derived.find),
     (derived.BUDGET_RULES, derived.find_over_budget),
     (derived.STALE_RULES, derived.find_stale_bullets),
-    (corrections.MANIFEST_RULES, corrections.find_in_manifests),
+    (derived.MANIFEST_RULES, derived.find_in_manifests),
     (characters.SIZE_RULES, characters.find_too_large),
 )
 """Rules and what finds them; a new family of rules is one line here."""
 RULES: Mapping[str, Rule] = MappingProxyType(
-    {rule.name: rule for rules in (*(r for r, _ in _FAMILIES), messages.RULES) for rule in rules}
+    {
+        rule.name: rule
+        for rules in (*(found for found, _ in _FAMILIES), by_hand.MESSAGE_RULES)
+        for rule in rules
+    }
 )
 """Every rule, those of commit messages included, which `check-message` asks for."""
 

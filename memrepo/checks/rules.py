@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import msgspec
 
 from memrepo.core import codec
+from memrepo.core import header as headers
 from memrepo.core.layout import AREAS, Layout
+from memrepo.core.lines import unix
 from memrepo.core.memory import Memory, references
 from memrepo.core.problems import Problem
+from memrepo.core.schema import ASIDE, ASIDES
 
 if TYPE_CHECKING:
-    from memrepo.policies.graph import Names
+    from memrepo.policies.links import Names
 
 Group = Literal["schema", "tags", "links", "secrets", "format", "derived", "size"]
 GROUPS: Mapping[Group, str] = MappingProxyType(
@@ -185,7 +188,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def names(self) -> Names:
         """Return the memories by all that a text may call them."""
-        from memrepo.policies.graph import Names
+        from memrepo.policies.links import Names
 
         return Names(self.memories)
 
@@ -233,3 +236,31 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def in_area(self, area: str) -> Mapping[str, bytes]:
         """Return the files that lie in an area, by path."""
         return {p: d for p, d in sorted(self.files.items()) if self.area(p) == area}
+
+
+def place(data: bytes, key: str, *steps: str | int) -> tuple[int, int]:
+    """Return the one-based line and column of a key's value, or of a part of it; (1, 1) for none.
+
+    The key's own line where the part cannot be told from the rest.
+    """
+    text = data.decode("utf-8", "replace")
+    header = headers.read(text, "")
+    entries = {entry.key: entry for entry in header.entries}
+    if key in ASIDES and key not in entries:
+        key, steps = ASIDE, (key, *steps)
+    entry = entries.get(key)
+    if entry is None:
+        return 1, 1
+    from memrepo.core import yamlnodes
+
+    inner = text.splitlines()[headers.FIRST_LINE - 1 : header.body_line - 2]
+    line, column = yamlnodes.locate(inner, headers.FIRST_LINE, key, steps)
+    return line or entry.first, column or 1
+
+
+def body_line(data: bytes) -> int:
+    """Return the one-based line on which the text of the body begins."""
+    text = data.decode("utf-8", "replace")
+    header = headers.read(text, "")
+    lines = unix(text[header.body_offset :]).split("\n")
+    return header.body_line + next((n for n, line in enumerate(lines) if line.strip()), 0)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from memrepo.checks.places import body_line
-from memrepo.checks.rules import Rule, Scene
+from memrepo.checks.rules import Rule, Scene, body_line
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex

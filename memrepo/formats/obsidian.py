@@ -10,7 +10,7 @@ from memrepo.core.problems import Problem
 from memrepo.formats.own import memory_file
 from memrepo.formats.pages import Page, hashtags, linked, names_of, properties, prose, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, Whole, day_of
-from memrepo.read.dates import is_date_heading
+from memrepo.text.dates import is_date_heading
 
 _DATES = ("modified", "updated", "created", "date")
 _KNOWN = frozenset(

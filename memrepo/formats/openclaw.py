@@ -20,7 +20,7 @@ from memrepo.core.problems import Problem
 from memrepo.formats.items import items, log_notes
 from memrepo.formats.pages import Page, is_markdown, prose, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, refused
-from memrepo.read.dates import date_of_path, find_date
+from memrepo.text.dates import date_of_path, find_date
 
 _PROFILES = {"USER.md": "user", "IDENTITY.md": "identity"}
 """Files about the person and the agent, and the layers that their items are of."""

@@ -28,7 +28,7 @@ from memrepo.core.times import local_day, parse_time
 from memrepo.formats.own import path_here
 from memrepo.formats.records import Read, Record, Whole, refused
 from memrepo.merge.closure import close, findings
-from memrepo.policies.link_targets import Targets
+from memrepo.policies.links import Targets
 from memrepo.policies.matching import jaccard, tokens
 from memrepo.purify.gather import SHORT
 from memrepo.purify.holds import screened

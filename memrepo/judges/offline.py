@@ -35,15 +35,14 @@ from memrepo.core.judge import (
 from memrepo.core.memory import Gist
 from memrepo.core.patterns import regex
 from memrepo.judges.scores import measure, promotion_scores
-from memrepo.policies.gists import gist_of
-from memrepo.policies.summaries import summary_of
+from memrepo.policies.gists import gist_of, summary_of
 from memrepo.purify.decisions import noticed
 from memrepo.purify.gather import SHORT
 from memrepo.purify.passes import with_postures
 from memrepo.purify.routes import affinity, recast, route
-from memrepo.read.dates import is_time_heading
 from memrepo.read.kinds import section_kind
 from memrepo.read.shelf import POOR
+from memrepo.text.dates import is_time_heading
 
 BATCH = 10**9  # rules have no context window
 TITLE_LENGTH, EXTRACT_LENGTH, SUBJECT_LENGTH, OBJECT_LENGTH = 120, 400, 80, 300

@@ -43,11 +43,11 @@ from memrepo.core.state import State
 from memrepo.core.times import format_duration, format_time
 from memrepo.policies.decay import class_of
 from memrepo.policies.entities import mentions
+from memrepo.policies.gists import body_of, day_of
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.matching import tokens
 from memrepo.policies.rules import ArchiveRules
-from memrepo.policies.summaries import body_of, day_of
-from memrepo.policies.terms import STOP_WORDS
+from memrepo.text.terms import STOP_WORDS
 
 _LISTS = ("supersedes", "superseded_by")
 _SINGLE = ("compressed_into", "parent", "duplicate_of")

@@ -25,8 +25,8 @@ from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory, Stamp, each, each_once, only
 from memrepo.core.patterns import regex
 from memrepo.core.times import end_of, format_duration, format_time, parse_time
-from memrepo.policies.futuredates import future_date
 from memrepo.policies.rules import DecayRules
+from memrepo.text.dates import future_date
 
 ORDER = ("permanent", "session", "active", "checkpoint")
 KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(

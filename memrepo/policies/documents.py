@@ -7,7 +7,7 @@ from typing import Protocol
 
 import msgspec
 
-from memrepo.policies.timespans import Span
+from memrepo.text.timespans import Span
 
 
 class Reach(msgspec.Struct, frozen=True, kw_only=True):

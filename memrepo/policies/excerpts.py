@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 
-from memrepo.policies.chunking import sentences
-from memrepo.policies.terms import terms
+from memrepo.text.sentences import sentences
+from memrepo.text.terms import terms
 
 MARK = "…"
 _GAP = f" {MARK} "

@@ -20,12 +20,11 @@ from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
-from memrepo.read.dates import date_of_path, find_date
-from memrepo.read.kinds import PLACEHOLDER, path_kind, section_kind, signs_of
+from memrepo.read.kinds import AGENTS, PERSONS, PLACEHOLDER, path_kind, section_kind, signs_of
 from memrepo.read.learned import features, worth
-from memrepo.read.owners import AGENTS, PERSONS
 from memrepo.read.thoughts import Unit, field_of
-from memrepo.read.words import words
+from memrepo.text.dates import date_of_path, find_date
+from memrepo.text.tables import words
 
 Part: TypeAlias = Literal[
     "person", "agent", "rule", "preference", "decision", "project", "promise", "fact", ""

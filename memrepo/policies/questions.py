@@ -13,17 +13,16 @@ import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.core.times import month_names
-from memrepo.policies.cues import asks_several, matter_of, wanted
-from memrepo.policies.english import kinds
-from memrepo.policies.languages import (
+from memrepo.text.cues import asks_assistant, asks_several, matter_of, wanted
+from memrepo.text.english import kinds
+from memrepo.text.languages import (
     COMPOUNDING,
     ENGLISH,
     fold,
     language_asked,
     small_words,
 )
-from memrepo.policies.speakers import asks_assistant
-from memrepo.policies.terms import (
+from memrepo.text.terms import (
     STOP_WORDS,
     asked_terms,
     faint_pairs,
@@ -32,7 +31,7 @@ from memrepo.policies.terms import (
     stems,
     words,
 )
-from memrepo.policies.timespans import ISO, Span, timespans, written_days
+from memrepo.text.timespans import ISO, Span, timespans, written_days
 
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
 _DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")

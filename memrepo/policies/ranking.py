@@ -16,13 +16,12 @@ from functools import cache
 
 import msgspec
 
-from memrepo.policies.cues import ASKS, RULE
 from memrepo.policies.documents import Corpus, Document, Likeness, Ranked, Reach, Row
 from memrepo.policies.questions import Question, nearness
 from memrepo.policies.reordering import Moment, cutoff, in_order
 from memrepo.policies.rules import Weights
-from memrepo.policies.speakers import ASSISTANT, USER, of_self
-from memrepo.policies.terms import is_spaceless, stems, stop_stems
+from memrepo.text.cues import ASKS, ASSISTANT, RULE, USER, of_self
+from memrepo.text.terms import is_spaceless, stems, stop_stems
 
 _BEST = 3
 """So many of a thread's best tell how good the thread is."""

@@ -17,11 +17,11 @@ import msgspec
 
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
-from memrepo.policies.graph import Graph
-from memrepo.policies.lexicon import Lexicon, rarity
+from memrepo.policies.importance import Lexicon, rarity
+from memrepo.policies.links import Graph
 from memrepo.policies.rules import GAP
-from memrepo.policies.terms import SPACELESS
-from memrepo.read.dates import find_clock
+from memrepo.text.dates import find_clock
+from memrepo.text.terms import SPACELESS
 
 UNTITLED = "Untitled Thread"
 _WORDS = 3

@@ -13,9 +13,9 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.policies.archive import for_review
 from memrepo.policies.decay import decays, is_over, keeping
-from memrepo.policies.doubt import is_retired
 from memrepo.policies.hotcache import heat, hot_of, synced_at, unused
 from memrepo.policies.rules import Rules
+from memrepo.policies.standing import is_retired
 
 COLD_AFTER = timedelta(days=30)
 """A memory that nobody ever asked for is cold from this age on."""

@@ -43,8 +43,8 @@ from memrepo.purify.decisions import Statements, compared_in
 from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
 from memrepo.purify.intake import Intake, Reader, SourceText
 from memrepo.purify.known import unite
-from memrepo.read.dates import DateBasis, is_date_heading
 from memrepo.read.thoughts import MAX_TEXT, Unit, field_of
+from memrepo.text.dates import DateBasis, is_date_heading
 
 _BASES: Mapping[str, DateBasis] = {"unit": "unit", "heading": "heading", "file": "file"}
 _ENDS = {"reject": "rejected", "defer": "deferred", "compress": "folded into another"}

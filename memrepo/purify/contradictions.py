@@ -34,9 +34,9 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import OWN_ACTOR, Memory, editable
 from memrepo.core.state import State
-from memrepo.policies.conflicts import contradicts, links_of, still_contested
-from memrepo.policies.evidence import same_place
+from memrepo.policies.change import same_place
 from memrepo.policies.rules import ContradictionRules
+from memrepo.policies.standing import contradicts, links_of, still_contested
 from memrepo.purify.answers import Kept
 from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.batches import Asked, Asking, ask_pairs

@@ -34,9 +34,9 @@ from memrepo.core.memory import (
 )
 from memrepo.core.patterns import regex
 from memrepo.core.state import State
-from memrepo.policies.conflicts import contradicts, links_of, still_contested
-from memrepo.policies.evidence import is_dated, newer_of, same_place
+from memrepo.policies.change import is_dated, newer_of, same_place
 from memrepo.policies.matching import INACTIVE_STANDINGS, tokens
+from memrepo.policies.standing import contradicts, links_of, still_contested
 from memrepo.purify.known import Known, by_person, prior_of
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from memrepo.core.ids import digest, normal_claim, normalise
 from memrepo.core.judge import Candidate
 from memrepo.core.memory import Source
 from memrepo.purify.clusters import only_reflecting
-from memrepo.read.dates import is_date_heading
 from memrepo.read.kinds import kinds
 from memrepo.read.shelf import Ranked
 from memrepo.read.thoughts import Unit
+from memrepo.text.dates import is_date_heading
 
 SHORT = 25
 """Below this many characters a text means something else under another heading."""

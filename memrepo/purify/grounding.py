@@ -27,9 +27,9 @@ from memrepo.core.judge import (
 )
 from memrepo.core.patterns import regex
 from memrepo.core.times import month_names
-from memrepo.policies.languages import bare, language_of
-from memrepo.policies.timespans import timespans
 from memrepo.purify.clusters import spans_of
+from memrepo.text.languages import bare, language_of
+from memrepo.text.timespans import timespans
 
 TABLES = Path(__file__).resolve().parents[1] / "languages" / "grounding" / "figures.toml"
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -161,7 +161,7 @@ class _Known:
                     yield meant.year, meant.month, meant.day
 
     def _is_relative(self, day: Day) -> bool:
-        from memrepo.policies.futuredates import future_date
+        from memrepo.text.dates import future_date
 
         for year, month, number in self.stated:
             try:

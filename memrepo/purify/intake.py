@@ -33,11 +33,9 @@ from memrepo.merge.tombstones import corrected_in, tombstones_in
 from memrepo.policies.matching import jaccard, tokens
 from memrepo.policies.rules import Size
 from memrepo.purify.gather import Placed
-from memrepo.read.kinds import FileKind, file_kind
+from memrepo.read.kinds import FileKind, Owners, file_kind, is_profile, read_owners
 from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
-from memrepo.read.owners import Owners, is_profile, read_owners
-from memrepo.read.shelf import Ranked, rank_file
-from memrepo.read.taste import Taste, taste_of
+from memrepo.read.shelf import Ranked, Taste, rank_file, taste_of
 from memrepo.read.thoughts import Scan, Unit, scan
 
 UnitHashes = Callable[[str], frozenset[str]]

@@ -20,7 +20,7 @@ from mistune.core import BlockState
 from memrepo.core.lines import MAX_DEPTH, without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.read.lines import SourceLines, Task, read_lines, without_struck
+from memrepo.read.documents import SourceLines, Task, read_lines, without_struck
 
 BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "rule", "other"]
 

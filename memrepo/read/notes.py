@@ -13,15 +13,15 @@ from msgspec.structs import replace
 from memrepo.core.ids import digest, normalise, text_hash
 from memrepo.core.lines import without_comments
 from memrepo.core.problems import Problem
-from memrepo.read.dates import (
+from memrepo.read.documents import SourceLines
+from memrepo.read.thoughts import HEADING_LENGTH
+from memrepo.text.dates import (
     DateBasis,
     date_of_path,
     find_clock,
     find_date,
     has_moment,
 )
-from memrepo.read.lines import SourceLines
-from memrepo.read.thoughts import HEADING_LENGTH
 
 if TYPE_CHECKING:
     from memrepo.read.markdown import Block

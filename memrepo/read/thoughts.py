@@ -19,7 +19,9 @@ from memrepo.core.ids import digest, normal_claim, text_hash
 from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.read.dates import (
+from memrepo.read.documents import SourceLines, Task, read_head, without_struck
+from memrepo.read.learned import line_hash, weights
+from memrepo.text.dates import (
     DateBasis,
     date_unit,
     find_clock,
@@ -27,9 +29,7 @@ from memrepo.read.dates import (
     is_date_heading,
     is_time_heading,
 )
-from memrepo.read.learned import line_hash, weights
-from memrepo.read.lines import SourceLines, Task, without_struck
-from memrepo.read.words import words
+from memrepo.text.tables import words
 
 if TYPE_CHECKING:
     from memrepo.read.markdown import Block, Document
@@ -246,8 +246,6 @@ def _memory_header(resource: str, data: bytes) -> _Header | None:
     text = data.decode("utf-8-sig", "replace")
     if not text.startswith("---"):
         return None
-    from memrepo.read.headers import read_head
-
     head = read_head(text, resource)
     values = head.values
     inner = values.get("metadata")

@@ -21,8 +21,8 @@ from memrepo.core.memory import REFERENCES, Memory, references
 from memrepo.core.problems import Problem
 from memrepo.core.state import Decoded, no_id
 from memrepo.merge.tombstones import Tombstones
-from memrepo.policies.doubt import counted_as
 from memrepo.policies.hotcache import hot_of
+from memrepo.policies.standing import counted_as
 from memrepo.store.records import NAME, VERSION, WAIT_S
 from memrepo.store.tree import Snapshot
 

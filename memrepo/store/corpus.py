@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from memrepo.policies.documents import Document, Row
-from memrepo.policies.timespans import Span
 from memrepo.store.wordforms import alike
+from memrepo.text.timespans import Span
 
 HELD = "held"
 """A temporary table of paths, for a search that is limited to some memories."""

@@ -23,12 +23,12 @@ from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import rank
 from memrepo.policies.reordering import Moment
 from memrepo.policies.rules import Weights
-from memrepo.policies.terms import query_terms
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
 from memrepo.store.damaged import remove
 from memrepo.store.passages import Everything, Passage, find
 from memrepo.store.records import NAME
 from memrepo.store.tables import ARCHIVED, Indexed, begin_at, meta, opened
+from memrepo.text.terms import query_terms
 
 if TYPE_CHECKING:
     from memrepo.store.embedder import Embedder

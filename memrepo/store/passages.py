@@ -20,8 +20,8 @@ from memrepo.core import codec
 from memrepo.policies.documents import Document
 from memrepo.policies.floor import shares
 from memrepo.policies.questions import Question
-from memrepo.policies.terms import date_words, index_terms
 from memrepo.store.corpus import IndexCorpus, Limits, expression
+from memrepo.text.terms import date_words, index_terms
 
 if TYPE_CHECKING:
     from memrepo.core.state import State

@@ -30,13 +30,12 @@ from memrepo.core import codec
 from memrepo.core.access import seconds
 from memrepo.core.memory import Memory
 from memrepo.core.times import parse_time
-from memrepo.policies.chunking import ChunkRules, chunks
-from memrepo.policies.cues import cues_of
-from memrepo.policies.speakers import role_of
-from memrepo.policies.terms import date_words, index_terms, words
 from memrepo.store.passages import BARS, FOLLOWS, follow, follows
 from memrepo.store.passages import changes as changes_of
 from memrepo.store.tree import Snapshot
+from memrepo.text.cues import cues_of, role_of
+from memrepo.text.sentences import ChunkRules, chunks
+from memrepo.text.terms import date_words, index_terms, words
 
 if TYPE_CHECKING:
     from memrepo.purify.sources import SourceRules

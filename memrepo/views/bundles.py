@@ -20,7 +20,7 @@ from memrepo.core.schema import FIELDS
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.hotcache import hot_of, is_exempt
-from memrepo.policies.link_targets import Target, Targets, address, rewritten
+from memrepo.policies.links import Target, Targets, address, rewritten
 
 _WHOLE = 400
 """A memory of one line up to so many characters stands whole in OpenClaw's MEMORY.md."""

@@ -10,8 +10,8 @@ from memrepo.core.ids import visible
 from memrepo.core.memory import Gist, Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
-from memrepo.policies.chunking import token_count
 from memrepo.policies.gists import clipped, gist_of
+from memrepo.text.sentences import token_count
 from memrepo.views.hot import condensed
 
 PERSONAL_LAYERS = ("identity", "user", "preferences")

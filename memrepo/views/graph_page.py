@@ -16,7 +16,7 @@ from memrepo.core.ids import visible
 from memrepo.core.memory import LAYERS, Memory
 from memrepo.core.messages import counted, cut
 from memrepo.core.secrets import without_secrets
-from memrepo.policies.graph import Graph
+from memrepo.policies.links import Graph
 from memrepo.views.html import inlined, page_template
 
 _LABEL = 60

@@ -29,10 +29,10 @@ from memrepo.policies.first_page import (
 )
 from memrepo.policies.hotcache import CRITICAL, REQUEST, SYNC, hot_of, is_exempt, synced_at
 from memrepo.policies.rules import HotRules
-from memrepo.read.dates import find_clock, is_date_heading
 from memrepo.read.kinds import path_kind, section_kind
 from memrepo.read.thoughts import field_of
-from memrepo.read.words import words
+from memrepo.text.dates import find_clock, is_date_heading
+from memrepo.text.tables import words
 
 _ORDER = (
     *("identity", "user", "rules", "preferences", "decisions", "projects", "promises"),

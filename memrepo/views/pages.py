@@ -23,7 +23,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
-from memrepo.policies.lexicon import Topic, lexicon, topics_of
+from memrepo.policies.importance import Topic, lexicon, topics_of
 from memrepo.policies.rules import PageRules
 
 if TYPE_CHECKING:

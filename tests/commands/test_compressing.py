@@ -11,7 +11,7 @@ from driving import assert_sound, done, git, memories, memrepo, standing, tree
 from hoards import KEPT, hoard, stored
 
 from memrepo.core.memory import Memory
-from memrepo.policies import lexicon
+from memrepo.policies import importance
 
 FIRST, SECOND, THIRD = (f"2026-03-01T{hour}:00:00Z" for hour in ("09", "10", "11"))
 
@@ -145,8 +145,8 @@ def test_the_words_that_weigh_memories_are_made_once_however_many_are_weighed(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[object] = []
-    real = lexicon.lexicon
-    monkeypatch.setattr(lexicon, "lexicon", lambda *given: made.append(given) or real(*given))
+    real = importance.lexicon
+    monkeypatch.setattr(importance, "lexicon", lambda *given: made.append(given) or real(*given))
     shown = done(repo, "run", "--only", "consolidation", "--dry-run", now=FIRST)
     assert shown["counts"]["summaries"] > 0
     assert len(made) == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from driving import LATER, done, git, memories, subjects
 
-from memrepo.policies.trust import trust_of
+from memrepo.policies.standing import trust_of
 
 
 def edit(repo: Path, author: str, text: str = "The kettle is blue.") -> str:

@@ -22,8 +22,8 @@ from driving import (
 
 from memrepo.core.memory import Memory
 from memrepo.core.times import format_time, parse_time
-from memrepo.policies.chunking import token_count
 from memrepo.store.ledger import REF
+from memrepo.text.sentences import token_count
 
 
 def after(**span: int) -> str:

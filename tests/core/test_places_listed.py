@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from memrepo.core.memory import Memory, Source
 from memrepo.core.places import LISTED, hashes_of, listed, places_of
-from memrepo.policies.evidence import is_dated, newer_of
-from memrepo.policies.trust import trust_of
-from memrepo.read.owners import AGENTS, PERSONS
+from memrepo.policies.change import is_dated, newer_of
+from memrepo.policies.standing import trust_of
+from memrepo.read.kinds import AGENTS, PERSONS
 from tests.strategies import cases
 
 HASHES = tuple(f"th-{n:016x}" for n in range(3))

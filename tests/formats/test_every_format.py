@@ -20,7 +20,7 @@ from memrepo.formats.pages import read_page
 from memrepo.formats.plan import Terms, take
 from memrepo.formats.registry import FORMATS
 from memrepo.merge.closure import closure
-from memrepo.policies.link_targets import Targets
+from memrepo.policies.links import Targets
 from memrepo.views.bundles import jsonl, okf
 
 NOW, LATER = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 9, tzinfo=UTC)

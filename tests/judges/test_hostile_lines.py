@@ -4,9 +4,10 @@ import time
 
 import pytest
 
-from memrepo.policies import change, directives, graph, link_targets, speakers
+from memrepo.policies import change, directives, links
 from memrepo.purify import grounding, replies, retire
-from memrepo.read import lines
+from memrepo.read import documents
+from memrepo.text import cues
 
 LONG = 16_000
 
@@ -19,11 +20,11 @@ def _foreign(text: str) -> object:
     ("of", "text"),
     [
         (
-            lambda text: lines.read_lines("a.md", text.encode()),
+            lambda text: documents.read_lines("a.md", text.encode()),
             "---\na" + "\t" * 5 * LONG + "b\n---\n",
         ),
         (
-            lambda text: lines.read_lines("a.md", text.encode()),
+            lambda text: documents.read_lines("a.md", text.encode()),
             "<!-- a" + "\t" * 5 * LONG + "b -->\n",
         ),
         (_foreign, "A" * LONG + "!"),
@@ -37,9 +38,9 @@ def _foreign(text: str) -> object:
             "```\n" + " " * 5 * LONG + ".",
         ),
         (lambda text: list(directives.find_directives(text)), "[[forget keyword:" + " " * LONG),
-        (link_targets._WIKI.search, "[[" + " " * LONG + "x"),
-        (graph._WIKILINK.search, "[[" + " " * LONG + "x"),
-        (speakers._MARKUP.search, "a" + "\n" * LONG + "x"),
+        (links._WIKI.search, "[[" + " " * LONG + "x"),
+        (links._WIKILINK.search, "[[" + " " * LONG + "x"),
+        (cues._MARKUP.search, "a" + "\n" * LONG + "x"),
     ],
 )
 def test_a_line_made_to_keep_a_pattern_busy_does_not(of, text: str) -> None:

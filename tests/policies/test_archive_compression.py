@@ -26,9 +26,8 @@ from memrepo.policies.archive import (
     compressed,
     groups,
 )
-from memrepo.policies.importance import importance_of
-from memrepo.policies.lexicon import lexicon
-from memrepo.policies.summaries import summary_of
+from memrepo.policies.gists import summary_of
+from memrepo.policies.importance import importance_of, lexicon
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 RULES = CompressionRules(trigger=20, keep=5)

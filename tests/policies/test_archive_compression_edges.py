@@ -22,7 +22,7 @@ from memrepo.policies.archive import (
     groups,
     summary_id,
 )
-from memrepo.policies.summaries import body_of
+from memrepo.policies.gists import body_of
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 D = timedelta(days=1)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.policies.chunking import ChunkRules, chunks, sentences, token_count
+from memrepo.text.sentences import ChunkRules, chunks, sentences, token_count
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 RULES = ChunkRules()

@@ -18,7 +18,7 @@ from memrepo.core.corrections import (
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Link, Memory
 from memrepo.core.state import State, read_state
-from memrepo.policies.conflicts import (
+from memrepo.policies.standing import (
     conflicts,
     contradicts,
     replaced,

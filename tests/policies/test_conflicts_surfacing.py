@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memrepo.core.memory import Memory, Source, Stamp
-from memrepo.policies.conflicts import recall_surface
+from memrepo.policies.standing import recall_surface
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.policies.cues import asks_several, cues_of, matter_of, wanted
-from memrepo.policies.terms import words
+from memrepo.text.cues import asks_several, cues_of, matter_of, wanted
+from memrepo.text.terms import words
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, seconds
 from memrepo.core.memory import Decay, Memory, Source, Stamp
 from memrepo.policies.decay import FLOOR, class_of, is_over, keeping, prunable, segments
-from memrepo.policies.futuredates import future_date
 from memrepo.policies.rules import REFRESHED, TTLS, DecayRules
+from memrepo.text.dates import future_date
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 RULES = CLASSIC.decay

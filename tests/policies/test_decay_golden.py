@@ -13,8 +13,8 @@ from driving import CLASSIC
 from memrepo.core.access import RETRIEVAL, Event, fold
 from memrepo.core.memory import Decay, Memory, Stamp
 from memrepo.policies.decay import classify, keeping, segments
-from memrepo.policies.futuredates import future_date
 from memrepo.policies.rules import TTLS
+from memrepo.text.dates import future_date
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 RULES = CLASSIC.decay

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memrepo.core.memory import Link, Memory, Retired
-from memrepo.policies.doubt import contesting, counted_as, disputed, doubts, is_retired, stale
+from memrepo.policies.standing import contesting, counted_as, disputed, doubts, is_retired, stale
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 D = timedelta(days=1)

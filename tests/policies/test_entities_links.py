@@ -11,7 +11,7 @@ from memrepo.core.codec import encode
 from memrepo.core.memory import LAYER_OF_TYPE, Link, Memory, Source
 from memrepo.core.state import Files, State, apply
 from memrepo.policies.entities import RARE, LinkRules, Tie, link_step
-from memrepo.policies.graph import Graph, Names, body_references
+from memrepo.policies.links import Graph, Names, body_references
 
 RULES = LinkRules()
 

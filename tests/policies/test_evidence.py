@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memrepo.core.memory import Link, Memory, Source
-from memrepo.policies.evidence import newer_first, newer_of
+from memrepo.policies.change import newer_first, newer_of
 
 
 def said(

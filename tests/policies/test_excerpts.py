@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memrepo.policies.excerpts import MARK, excerpt
-from memrepo.policies.terms import query_terms
+from memrepo.text.terms import query_terms
 
 DAY = """\
 - The oven was cleaned and the tray was put away.

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memrepo.policies.futuredates import CAP, future_date
+from memrepo.text.dates import CAP, future_date
 
 SAID = datetime(2026, 3, 4, 9, tzinfo=UTC)  # a Wednesday
 D = timedelta(days=1)

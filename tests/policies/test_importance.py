@@ -21,10 +21,11 @@ from memrepo.policies.importance import (
     importance_of,
     keywords,
     level_of,
+    lexicon,
     score,
     score_of,
+    tokens,
 )
-from memrepo.policies.lexicon import lexicon, tokens
 from memrepo.policies.rules import LISTS
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"

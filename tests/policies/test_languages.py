@@ -2,8 +2,8 @@
 
 import pytest
 
-from memrepo.policies.languages import language_of
-from memrepo.policies.terms import asked_terms, terms, words
+from memrepo.text.languages import language_of
+from memrepo.text.terms import asked_terms, terms, words
 
 
 @pytest.mark.parametrize(

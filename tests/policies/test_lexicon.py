@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.policies.lexicon import Lexicon, lexicon, tokens
+from memrepo.policies.importance import Lexicon, lexicon, tokens
 
 SHIPPED = lexicon()
 

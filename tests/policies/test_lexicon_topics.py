@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.memory import Memory
-from memrepo.policies.lexicon import MOST, Topic, lexicon, topics, topics_of, trends
+from memrepo.policies.importance import MOST, Topic, lexicon, topics, topics_of, trends
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 WORDS = lexicon()

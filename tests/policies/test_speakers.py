@@ -2,8 +2,8 @@
 
 import pytest
 
-from memrepo.policies.speakers import asks_assistant, of_self, role_of
-from memrepo.policies.terms import terms
+from memrepo.text.cues import asks_assistant, of_self, role_of
+from memrepo.text.terms import terms
 
 LONG = " Set the oven to 220 degrees and wait until it is hot." * 10
 ANSWER = f"Certainly! Here is how to bake it:\n\n### Step 1: The oven\n{LONG}"

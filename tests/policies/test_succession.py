@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from memrepo.core.memory import Memory
-from memrepo.policies.succession import after, before
+from memrepo.policies.standing import after, before
 
 
 def line(*, ring: bool = False) -> dict[str, Memory]:

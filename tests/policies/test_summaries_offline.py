@@ -7,7 +7,15 @@ from datetime import UTC, datetime
 import pytest
 
 from memrepo.core.memory import Memory, Source
-from memrepo.policies.summaries import ENTITIES, FACTS, LENGTH, SENTENCES, TITLE, day_of, summary_of
+from memrepo.policies.gists import (
+    ENTITIES,
+    FACTS,
+    SUMMARY_LENGTH,
+    SUMMARY_SENTENCES,
+    TITLE,
+    day_of,
+    summary_of,
+)
 
 
 def memory(number: int, body: str, **fields: object) -> Memory:
@@ -49,10 +57,10 @@ def test_names_are_listed_the_most_mentioned_first_and_few() -> None:
 def test_a_summary_is_bounded() -> None:
     long = [memory(n, f"{'word ' * 60}number {n}.") for n in range(40)]
     found = summary_of("T", long)
-    assert len(found.text) <= LENGTH
+    assert len(found.text) <= SUMMARY_LENGTH
     assert len(found.facts) <= FACTS
     many = summary_of("T", [memory(n, f"Tree {n} stands.") for n in range(40)])
-    assert many.text.count(".") == SENTENCES
+    assert many.text.count(".") == SUMMARY_SENTENCES
     assert len(many.facts) == FACTS
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.policies.languages import fold
-from memrepo.policies.lexicon import tokens
-from memrepo.policies.terms import (
+from memrepo.policies.importance import tokens
+from memrepo.text.languages import fold
+from memrepo.text.terms import (
     asked_terms,
     date_words,
     faint_pairs,

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from memrepo.policies.timespans import timespans
+from memrepo.text.timespans import timespans
 
 WEDNESDAY = date(2026, 3, 4)
 

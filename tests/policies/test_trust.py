@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memrepo.core.memory import Memory, Source, Stamp
-from memrepo.policies.trust import trust_of
+from memrepo.policies.standing import trust_of
 
 PERSON, PROGRAM = "human:ana@example.org", "memrepo/0.1.0"
 

@@ -10,7 +10,7 @@ import pytest
 
 from memrepo.core.memory import Memory
 from memrepo.core.times import parse_time
-from memrepo.policies.validity import span_of, true_at
+from memrepo.policies.standing import span_of, true_at
 
 ZONE = ZoneInfo("Asia/Manila")
 OLD, NEW, THIRD = (f"mem-{digit * 16}" for digit in "123")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.read.dates import (
+from memrepo.text.dates import (
     date_of_path,
     date_unit,
     find_clock,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.lines import MAX_DEPTH
-from memrepo.read.lines import MAX_BYTES, read_lines, without_struck
+from memrepo.read.documents import MAX_BYTES, read_lines, without_struck
 
 
 def hidden(text: str) -> list[int]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import frontmatter
 import pytest
 from driving import done, memories
 
-from memrepo.read.headers import MAX_CHARACTERS, ForeignHeader, read_head
+from memrepo.read.documents import MAX_CHARACTERS, read_head
 
 BOMB = "\n".join(
     ["a: &a [x, x, x, x, x, x, x, x]"]
@@ -68,14 +67,6 @@ def test_the_lines_of_keys_and_body_are_those_of_the_file(end: str) -> None:
     lines = ["---", "# note", "title: x", "list:", "  - a", "...", "", "", "Body."]
     head = read_head(end.join(lines), "a.md")
     assert (head.at, head.last, head.body_line) == ({"title": 3, "list": 4}, 6, 9)
-
-
-def test_a_foreign_header_is_never_written() -> None:
-    whole = text("title: x")
-    post = frontmatter.loads(whole, handler=ForeignHeader(whole, "a.md"))
-    assert post["title"] == "x"
-    with pytest.raises(NotImplementedError):
-        frontmatter.dumps(post)
 
 
 def test_a_vault_with_hostile_headers_is_imported_as_words(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from memrepo.read.kinds import file_kind
-from memrepo.read.owners import name_in
+from memrepo.read.kinds import file_kind, name_in
 from memrepo.read.shelf import rank_file
 from memrepo.read.thoughts import scan
 

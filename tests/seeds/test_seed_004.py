@@ -19,8 +19,8 @@ from mcp_driving import with_client
 from seed_rows import DOCS, assert_each_row_has_an_end, row
 
 from memrepo.config import FIXED, PLAN_NAMES
-from memrepo.policies.chunking import ChunkRules, chunks, sentences
 from memrepo.store.ledger import REF
+from memrepo.text.sentences import ChunkRules, chunks, sentences
 
 LOVES, HATES = "Mara really loves dark mode.", "Mara really hates dark mode."
 BEDS = "beans peas leeks kale chard beets carrots onions garlic squash melons herbs".split()

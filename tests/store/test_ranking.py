@@ -14,7 +14,6 @@ from test_index import search, tree_of
 
 from memrepo.core import codec
 from memrepo.core.memory import Importance, Memory, Source
-from memrepo.policies.chunking import ChunkRules
 from memrepo.policies.documents import Document
 from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import rank
@@ -23,6 +22,7 @@ from memrepo.policies.rules import Answers, Merits, Weights
 from memrepo.store import index
 from memrepo.store.corpus import IndexCorpus, Limits
 from memrepo.store.tables import Indexed, begin_at, opened
+from memrepo.text.sentences import ChunkRules
 
 NOTHING_AROUND = Weights(feedback=0, neighbour=0, second_neighbour=0, thread=0, subject=0, date=0)
 

@@ -16,8 +16,7 @@ from memrepo.core.memory import Importance, Source
 from memrepo.core.state import State
 from memrepo.policies.decay import class_of, stands
 from memrepo.policies.entities import catalogue
-from memrepo.policies.importance import score_of
-from memrepo.policies.lexicon import lexicon, topics_of
+from memrepo.policies.importance import lexicon, score_of, topics_of
 from memrepo.policies.matching import tokens
 from memrepo.purify.marks import marks_of
 from memrepo.store import records

@@ -8,7 +8,7 @@ import json
 import re
 
 from memrepo.core.memory import Link, Memory
-from memrepo.policies.graph import Graph
+from memrepo.policies.links import Graph
 from memrepo.views.graph_page import graph_page
 
 EVIL = "</script><script>alert(1)</script><b>\u202e&amp; \u2028"

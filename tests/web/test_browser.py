@@ -18,7 +18,7 @@ from driving import git, memories, subjects
 from mornings import MORNING, copied
 
 from memrepo.core.memory import Link, Memory
-from memrepo.policies.graph import Graph
+from memrepo.policies.links import Graph
 from memrepo.views.graph_page import graph_page
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")

@@ -9,7 +9,7 @@ import msgspec
 from memrepo.actions import result
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
-from memrepo.checks.messages import message_problems
+from memrepo.checks.by_hand import message_problems
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.problems import Problem
 

@@ -19,7 +19,7 @@ from memrepo.actions.check.check import Past
 from memrepo.actions.sync.hand_commits import TreeAt, scene_of
 from memrepo.actions.work import Work
 from memrepo.checks import registry
-from memrepo.checks.messages import message_problems
+from memrepo.checks.by_hand import message_problems
 from memrepo.checks.rules import GROUPS, Group, Scene
 from memrepo.checks.secrets import secret_problems
 from memrepo.config import ConfigError, parse_config

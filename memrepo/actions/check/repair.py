@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from msgspec.structs import replace
 
 from memrepo.actions.check.scenes import Checked
-from memrepo.checks import characters, tags, transitions
-from memrepo.checks.memories import completed
+from memrepo.checks import by_hand, characters
+from memrepo.checks.memories import completed, respelled
 from memrepo.checks.rules import Group, Scene
 from memrepo.core import codec
 from memrepo.core.ids import ID_PATTERN
@@ -41,7 +41,7 @@ def mended(
         if not only or "derived" in only:
             whole = _restored(scene, whole)
         if not only or "tags" in only:
-            whole = tags.mended(whole, scene.wants)
+            whole = respelled(whole, scene.wants)
         if not only or "schema" in only:
             whole = completed(whole, now, taken if not whole.id else ())
             taken.add(whole.id)
@@ -59,7 +59,7 @@ def _relinked(
     moved = {memory.id: path for path, memory in known.items() if memory.path != path}
     if not moved:
         return {}
-    from memrepo.policies.link_targets import Target, Targets, address, rewritten
+    from memrepo.policies.links import Target, Targets, address, rewritten
 
     targets = Targets(replace(memory, path=path) for path, memory in known.items())
     found: dict[str, tuple[str, bytes]] = {}
@@ -117,7 +117,7 @@ def _restored(scene: Scene, memory: Memory) -> Memory:
     if old.id != memory.id:
         known = {*scene.earlier, *scene.others, *(m.id for m in scene.memories if m != memory)}
         return memory if memory.id in known or not old.id else memory.with_fields({"id": old.id})
-    return transitions.mended(memory, old)
+    return by_hand.mended(memory, old)
 
 
 def mend(checked: Checked, now: datetime, only: Collection[Group] = ()) -> tuple[Scene, list[str]]:

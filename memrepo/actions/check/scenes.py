@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memrepo.checks import headers
+from memrepo.checks import memories
 from memrepo.checks.rules import Scene
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
@@ -81,7 +81,7 @@ def read(root: Path, names: Iterable[str]) -> tuple[dict[str, bytes], tuple[Prob
             files[name] = path.read_bytes()
         except OSError as error:
             problems.append(
-                headers.UNREADABLE.found(
+                memories.UNREADABLE.found(
                     name, f"could not be read: {error.strerror}", fix="name a file that exists"
                 )
             )
@@ -142,7 +142,7 @@ def taken(
         if any("\ud800" <= ch <= "\udfff" for ch in path):
             shown = ascii(path)[1:-1]
             problems.append(
-                headers.BAD_NAME.found(
+                memories.BAD_NAME.found(
                     shown, "found a file name that is not UTF-8", fix="rename the file"
                 )
             )
@@ -151,7 +151,7 @@ def taken(
         elif layout.owns(path) or layout.owns(path + "/"):
             what = "a symlink" if mode == "120000" else "a submodule"
             problems.append(
-                headers.NOT_A_FILE.found(
+                memories.NOT_A_FILE.found(
                     path,
                     f"found {what}, expected a file or folder: it is never followed",
                     fix="replace it by what it stands for, or remove it",

@@ -32,10 +32,10 @@ from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST
-from memrepo.policies.doubt import disputed, is_retired
 from memrepo.policies.gists import sentences
 from memrepo.policies.hotcache import SKILLS, Candidate, nominated, session_page
 from memrepo.policies.matching import tokens
+from memrepo.policies.standing import disputed, is_retired
 from memrepo.policies.tiers import effective, steps_of
 from memrepo.policies.upkeep import owed_tier_moves
 from memrepo.store import telemetry

@@ -21,7 +21,7 @@ from memrepo.core.messages import PREFIX, fold
 from memrepo.core.places import COUNT
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
-from memrepo.policies.succession import after, before
+from memrepo.policies.standing import after, before
 from memrepo.store import history
 from memrepo.views.artifacts_runs import RunRecord, read_judgements, read_runs
 

@@ -19,9 +19,9 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import counted
 from memrepo.policies.gists import gist_of
 from memrepo.policies.rules import Weights
-from memrepo.policies.terms import query_terms, telling_words, terms
 from memrepo.policies.tiers import TIERS
 from memrepo.store.index import Filter, Index
+from memrepo.text.terms import query_terms, telling_words, terms
 
 WORDS = (2, 5)
 MANY = 3

@@ -16,7 +16,7 @@ from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.errors import UsageError
-from memrepo.policies.graph import Graph
+from memrepo.policies.links import Graph
 from memrepo.views.graph_page import graph_page, label
 from memrepo.views.html import GENERATOR
 

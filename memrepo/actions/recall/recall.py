@@ -15,21 +15,21 @@ from memrepo.core import codec
 from memrepo.core.access import Access, Accesses
 from memrepo.core.memory import STATUSES, Gist, Memory, Source
 from memrepo.core.times import format_time
-from memrepo.policies.chunking import Chunk, chunks
+from memrepo.policies.change import newer_first
 from memrepo.policies.decay import is_over, is_stale, keeping
-from memrepo.policies.doubt import contesting, doubts, is_retired
-from memrepo.policies.evidence import newer_first
 from memrepo.policies.floor import sureness
 from memrepo.policies.questions import KINDS
 from memrepo.policies.reordering import Moment, with_replaced
 from memrepo.policies.rules import Rules, Weights
-from memrepo.policies.terms import terms
+from memrepo.policies.standing import contesting, doubts, is_retired
 from memrepo.policies.tiers import CONFIDENCE, effective
 from memrepo.store import embedder
 from memrepo.store.index import PAST, Filter, Index, Match, no_model
 from memrepo.store.ledger import ledger_of
 from memrepo.store.records import NAME
 from memrepo.store.tables import Indexed
+from memrepo.text.sentences import Chunk, chunks
+from memrepo.text.terms import terms
 
 if TYPE_CHECKING:
     import re
@@ -331,7 +331,7 @@ def _recall(
 
 def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> list[Recalled]:
     """Return the active memories of a kind of `KINDS`, what was borne out last first."""
-    from memrepo.read.words import words as tables
+    from memrepo.text.tables import words as tables
 
     types, named = KINDS[kind]
     under = tables().headings[named] if named else None

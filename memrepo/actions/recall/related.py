@@ -17,7 +17,7 @@ from memrepo.core.messages import cut
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.entities import catalogue, ties
-from memrepo.policies.graph import Graph, Reached
+from memrepo.policies.links import Graph, Reached
 
 WIDTH = 72
 

@@ -34,16 +34,16 @@ from memrepo.core.messages import counted
 from memrepo.core.places import COUNT
 from memrepo.core.secrets import without_secrets
 from memrepo.keys import EXCLUDED
-from memrepo.policies.chunking import CHARS_PER_TOKEN, token_count
 from memrepo.policies.excerpts import excerpt
 from memrepo.policies.floor import ENOUGH
 from memrepo.policies.questions import kind_asked, question_of
 from memrepo.policies.reordering import Moment
 from memrepo.policies.rules import Weights
-from memrepo.policies.terms import query_terms, terms
-from memrepo.policies.trust import trust_of
+from memrepo.policies.standing import trust_of
 from memrepo.store import passages as stored
 from memrepo.store.index import Filter, Index
+from memrepo.text.sentences import CHARS_PER_TOKEN, token_count
+from memrepo.text.terms import query_terms, terms
 
 EXCERPT = 600
 """Characters of a long text that are handed over where the whole is too much."""

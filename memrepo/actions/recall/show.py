@@ -21,13 +21,11 @@ from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_duration
-from memrepo.policies.chunking import chunks
-from memrepo.policies.doubt import doubts
 from memrepo.policies.importance import Point, importance_of
-from memrepo.policies.succession import after, before
+from memrepo.policies.standing import after, before, doubts, span_of
 from memrepo.policies.threads import assign, thread_id, turns_of
-from memrepo.policies.validity import span_of
 from memrepo.store.ledger import ledger_of
+from memrepo.text.sentences import chunks
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from memrepo.actions.recall.when import NotYetSetUp, work_at
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.times import format_time
-from memrepo.policies import lexicon as words
+from memrepo.policies import importance as words
 from memrepo.store.trace import BeforeHistory
 
 SPAN = timedelta(days=30)

@@ -80,7 +80,7 @@ def moment_of(work: Work, word: str) -> datetime:
 
 def true_then(work: Work, state: State, word: str) -> Mapping[str, Memory]:
     """Return the memories that held in the world at a date, whatever their status."""
-    from memrepo.policies.validity import true_at
+    from memrepo.policies.standing import true_at
 
     return true_at(state.memories, moment_of(work, word), work.config.zone)
 

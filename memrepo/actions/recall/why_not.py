@@ -30,12 +30,12 @@ from memrepo.policies.archive import archive_due
 from memrepo.policies.decay import Keeping, is_over, is_protected, keeping
 from memrepo.policies.hotcache import hot_of, may_be_hot, why_hot, why_over
 from memrepo.policies.rules import Rules
-from memrepo.policies.terms import telling_words
 from memrepo.policies.tiers import CONFIDENCE, ahead, effective
 from memrepo.purify.candidate_files import Aside, all_aside
 from memrepo.store import history
 from memrepo.store.index import Filter, Index
 from memrepo.store.ledger import ledger_of
+from memrepo.text.terms import telling_words
 from memrepo.views.hot import hot_page, hot_path
 from memrepo.views.wording import learned_in_words
 

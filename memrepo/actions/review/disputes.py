@@ -14,7 +14,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.places import COUNT
 from memrepo.core.state import State
 from memrepo.core.times import format_time
-from memrepo.policies.conflicts import Conflict, conflicts
+from memrepo.policies.standing import Conflict, conflicts
 
 
 class SeveralContradictions(MemrepoError):

@@ -27,7 +27,7 @@ from memrepo.core.corrections import Correction, Side, VerdictWord
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.state import State
-from memrepo.policies.conflicts import (
+from memrepo.policies.standing import (
     STATUSES,
     Conflict,
     ConflictStatus,

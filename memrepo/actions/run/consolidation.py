@@ -31,7 +31,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.keys import links_of
-from memrepo.policies import summaries as worded_summaries
+from memrepo.policies import gists as worded_summaries
 from memrepo.policies.archive import (
     CompressionRules,
     Group,
@@ -41,13 +41,13 @@ from memrepo.policies.archive import (
     groups,
     summary_id,
 )
-from memrepo.policies.chunking import ChunkRules, chunks
 from memrepo.policies.entities import LONGEST, link_step
+from memrepo.policies.gists import summary_of
 from memrepo.policies.importance import score_of
-from memrepo.policies.summaries import summary_of
 from memrepo.purify.contradictions import among
 from memrepo.purify.decisions import Statements
 from memrepo.store.tree import file_at
+from memrepo.text.sentences import ChunkRules, chunks
 
 MOST = 20
 """Summaries that one run asks a judge for; the others are worded offline."""
@@ -140,7 +140,7 @@ def _fault(said: Summary, group: Group, judge: Judge, now: datetime) -> str:
     fields += [("entities", name) for name in said.entities]
     bounds = {
         "title": worded_summaries.TITLE,
-        "text": worded_summaries.LENGTH,
+        "text": worded_summaries.SUMMARY_LENGTH,
         "facts": worded_summaries.FACT,
         "entities": LONGEST,
     }

@@ -183,7 +183,7 @@ def _foreseen(work: Work, request: Request) -> Result:
 def _keep(before: Work, at: Work) -> None:
     """Keep what the memories say, and what follows from each: the next start works out neither."""
     if at.tree.commit != before.tree.commit:
-        from memrepo.read.taste import decided
+        from memrepo.read.shelf import decided
 
         stale_files(at)
         learn_names(at.tree.state().active)

@@ -43,7 +43,7 @@ from memrepo.core.messages import cut
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.cadence import next_fire
-from memrepo.policies.conflicts import recall_surface
+from memrepo.policies.standing import recall_surface
 from memrepo.purify.pipeline import Mode
 from memrepo.store import history, telemetry
 from memrepo.store.gitenv import agent_name

@@ -21,9 +21,8 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import Files, State
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.policies.conflicts import conflicts
-from memrepo.policies.doubt import counted_as
 from memrepo.policies.hotcache import hot_of
+from memrepo.policies.standing import conflicts, counted_as
 from memrepo.store.census import Census, census_of
 
 

@@ -13,8 +13,8 @@ from memrepo.actions.guard import refuse_secret
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, present, said, write
+from memrepo.checks.memories import expected_tag, is_known_tag
 from memrepo.checks.rules import Wants
-from memrepo.checks.tags import known, wanted
 from memrepo.core.changes import Create, Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.fields import ValueMismatch
@@ -48,7 +48,7 @@ class BadTag(MemrepoError):
 
     def __init__(self, tag: str, wants: Wants) -> None:
         fix = "name a tag of `tags.vocabulary`" if wants.tags else f"write {as_tag(tag)!r}"
-        super().__init__(f"--tag: found {tag!r}, {wanted(tag, wants)}", fix=fix)
+        super().__init__(f"--tag: found {tag!r}, {expected_tag(tag, wants)}", fix=fix)
 
 
 class NoSuchClass(MemrepoError):
@@ -216,7 +216,7 @@ def refuse_tags(work: Work, tags: Iterable[str]) -> None:
     wants = Wants(tags=vocabulary, tag_pattern=pattern)
     for tag in tags:
         refuse_secret(tag, "tags")
-        if not known(tag, wants):
+        if not is_known_tag(tag, wants):
             raise BadTag(tag, wants)
 
 

@@ -31,8 +31,8 @@ from memrepo.core.secrets import concealed, redact
 from memrepo.core.times import format_time, parse_time
 from memrepo.faces.mcp.calls import acting
 from memrepo.faces.mcp.replies import listing, told
-from memrepo.policies.terms import query_terms
 from memrepo.store.index import Filter, no_model
+from memrepo.text.terms import query_terms
 from memrepo.views.context import fenced
 
 FOLDER = "captured"

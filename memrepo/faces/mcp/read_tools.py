@@ -32,11 +32,10 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time
 from memrepo.faces.mcp.calls import Done, ToolCall
 from memrepo.faces.mcp.replies import LINE, Piece, Reply, listing, longest, place, told
-from memrepo.policies.doubt import counted_as, doubts, stale
-from memrepo.policies.graph import Reached
-from memrepo.policies.terms import query_terms
-from memrepo.policies.trust import trust_of
+from memrepo.policies.links import Reached
+from memrepo.policies.standing import counted_as, doubts, stale, trust_of
 from memrepo.store.ledger import ledger_of
+from memrepo.text.terms import query_terms
 from memrepo.views.context import HEAD, fenced
 
 LIMIT = 10

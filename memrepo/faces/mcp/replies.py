@@ -19,8 +19,8 @@ from memrepo.actions.recall.search import Hit, shortened
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import counted, fold
 from memrepo.core.patterns import regex
-from memrepo.policies.chunking import token_count
 from memrepo.policies.excerpts import excerpt
+from memrepo.text.sentences import token_count
 from memrepo.views.context import HEAD, fenced
 
 LINE = 200

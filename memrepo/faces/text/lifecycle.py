@@ -6,9 +6,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from memrepo.core.messages import counted
-from memrepo.policies.chunking import token_count
 from memrepo.policies.tiers import CONFIDENCE
 from memrepo.policies.wellness import COLD_AFTER, LABELS
+from memrepo.text.sentences import token_count
 from memrepo.views.hygiene import KEPT
 from memrepo.views.promotions import listed, report
 

@@ -10,7 +10,7 @@ from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.core.places import COUNT
 from memrepo.policies.excerpts import excerpt
-from memrepo.policies.terms import query_terms, terms
+from memrepo.text.terms import query_terms, terms
 
 if TYPE_CHECKING:
     from memrepo.actions.recall import entities as naming

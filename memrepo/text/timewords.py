@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from memrepo.core.times import MONTHS
-from memrepo.policies.languages import ENGLISH, bare, small_words
+from memrepo.text.languages import ENGLISH, bare, small_words
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAYS_ELSEWHERE = """

@@ -18,8 +18,8 @@ from typing import cast
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
-from memrepo.policies.english import abbreviations, forms
-from memrepo.policies.languages import (
+from memrepo.text.english import abbreviations, forms
+from memrepo.text.languages import (
     ENGLISH,
     bare,
     fold,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS, month_names
-from memrepo.policies.languages import ENGLISH, bare, language_asked
+from memrepo.text.languages import ENGLISH, bare, language_asked
 
 Span = tuple[str, str]
 """First and last day, as YYYY-MM-DD."""
@@ -214,7 +214,7 @@ def _plain(text: str) -> str:
     if text.isascii() and _HINTED.search(plain):
         return plain
     if not text.isascii() or _is_foreign(plain):
-        from memrepo.policies.timewords import in_english
+        from memrepo.text.timewords import in_english
 
         plain = bare(in_english(plain, month_names()))
     for english, told in _SAID.items():

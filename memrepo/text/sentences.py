@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.policies.terms import SPACELESS
+from memrepo.text.terms import SPACELESS
 
 CHARS_PER_TOKEN = 4
 _CLOSING = "\"'”’»)\\]*_`"

@@ -13,6 +13,9 @@ from typing import Literal
 
 import msgspec
 
+from memrepo.core.fields import Node
+from memrepo.core.header import FIRST_LINE, Entry, read
+from memrepo.core.header import read_lines as read_header
 from memrepo.core.lines import MAX_DEPTH, too_deep
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -175,8 +178,6 @@ def _header_end(resource: str, text: Sequence[str]) -> int:
     """
     if not text or not text[0].startswith("---"):
         return 0
-    from memrepo.read.headers import read_head
-
     head = read_head("\n".join(text), resource)
     second = read_head(head.body.lstrip(), resource) if head.last else head
     start = head.body_line - 1
@@ -284,3 +285,86 @@ def _unpaired(resource: str, line: int, message: str) -> Problem:
         fix="add the missing comment or remove this one",
         severity="warning",
     )
+
+
+MAX_CHARACTERS = 256 * 1024
+"""The longest header whose keys are read; a longer one has none."""
+_BOUNDARY = regex(r"(?m)^(?:---|\.\.\.)[ \t]*$")
+_KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|(?:"[^"]*"|'[^']*')[ \t]*):(?:[ \t]|$)""")
+
+
+class ForeignHeader(msgspec.Struct, kw_only=True):
+    """The YAML header of a text that another program wrote; no type is guessed, no tag followed.
+
+    `values` are its values by key, `at` the line of each key. `last` is the number of the line that
+    closes it: 0 without one. `body` is the text after it, `body_line` the number of the first line
+    of that which is not blank.
+    """
+
+    body: str
+    body_line: int
+    values: dict[str, Node] = {}
+    at: dict[str, int] = {}
+    problem: Problem | None = None
+    last: int = 0
+
+
+def read_head(text: str, path: str) -> ForeignHeader:
+    """Read the header of a text without a byte order mark; without one all of it is body.
+
+    Of a header that YAML refuses each key is read by itself.
+    """
+    none = ForeignHeader(body=text, body_line=1 + _blank_lines(text))
+    if not text.startswith("---"):
+        return none
+    before, header, *rest = _BOUNDARY.split(text.rstrip().replace("\r\n", "\n"), 2)
+    lines = header.split("\n")[1:-1]
+    if before or not rest:
+        if not before and lines and _KEY_LINE.match(lines[0]):
+            none.problem = next(iter(read(text, path).problems), None)  # it never closes
+        return none
+    is_long = len(header) > MAX_CHARACTERS
+    reading = read_header([] if is_long else lines, path)
+    broken = next((p for p in reading.problems if p.severity == "error"), None)
+    entries = reading.entries if broken is None else _by_key(lines, path)
+    bare = _is_mapping(lines) if is_long else not any(map(str.strip, lines))
+    if not (entries or bare) or (broken is not None and not _is_mapping(lines)):
+        return none
+    last = FIRST_LINE + len(lines)
+    return ForeignHeader(
+        values={entry.key: entry.value for entry in entries},
+        at={entry.key: entry.first for entry in entries},
+        problem=broken,
+        last=last,
+        body=rest[0],
+        body_line=last + _blank_lines(rest[0]),
+    )
+
+
+def _blank_lines(text: str) -> int:
+    return text.count("\n", 0, len(text) - len(text.lstrip()))
+
+
+def _is_mapping(lines: list[str]) -> bool:
+    """Tell whether lines at the margin are keys, list items or closing brackets."""
+    margin = [line for line in lines if line.strip() and line[0] not in " \t#"]
+    return bool(margin) and all(
+        _KEY_LINE.match(line) or (n and (line.startswith(("- ", "]", "}")) or line.rstrip() == "-"))
+        for n, line in enumerate(margin)
+    )
+
+
+def _by_key(lines: list[str], path: str) -> tuple[Entry, ...]:
+    """Read each key by itself: as YAML, or as the words that follow it."""
+    starts = [n for n, line in enumerate(lines) if _KEY_LINE.match(line)]
+    found: dict[str, Entry] = {}
+    for first, after in zip(starts, [*starts[1:], len(lines)], strict=False):
+        reading = read_header(lines[first:after], path)
+        key, _, words = lines[first].partition(":")
+        value: Node = words.strip().strip("'\"")
+        if reading.entries and not reading.problems:
+            value = reading.entries[0].value
+        elif isinstance(value, str) and value.startswith("[") and not value.startswith("[["):
+            value = value.strip("[] ")  # a list that is never closed
+        found.setdefault(key, Entry(key, value, first + FIRST_LINE, after + 1))
+    return tuple(found.values())

@@ -1,0 +1,1 @@
+"""Read language: words, sentences, dates and numbers, by one table per language."""

@@ -1,27 +1,46 @@
 """A value taken out of texts, names and messages, with everything that was hashed from it.
 
-Pure: what is given is bytes as history holds them, what comes back is what a rewritten history
-holds in their place. Lines keep their number, and what has no trace of the value its bytes.
+Pure: bytes as history has them go in, bytes for a rewritten history come out. Lines keep their
+number, and what has no trace of the value keeps its bytes.
 
-Ids are hashes of texts. One that was made from the value would confirm a guess of it, and so each
-such id has another one (`Edit.ids`), wherever it is named.
+An id is a hash of a text (`core.ids`): one made from the value would confirm a guess of it. Where
+the version that it was made from is at hand, the new id is that of the new text, so that sources,
+memories and manifests agree as before. Elsewhere it is replaced by one that nobody can guess, as
+are fingerprints of changes: the next run compares and proposes such a memory once more.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import sha256
-from typing import Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
-from memrepo.core.layout import Kind, stamped, standing_of
+from memrepo.core import codec
+from memrepo.core.corrections import contradiction_id
+from memrepo.core.ids import claim_id, digest, manual_id, note_id, text_hash
+from memrepo.core.layout import Kind, Layout, stamped, standing_of
+from memrepo.core.memory import Memory
 from memrepo.core.needles import LEAST, Needle, cut_short, find, fold, replaced
 from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import Span
 from memrepo.core.secrets import MARK
+from memrepo.merge.statements import tokens
+from memrepo.merge.tombstones import (
+    Tombstone,
+    is_tombstone,
+    parsed_tombstone,
+    read_tombstone,
+    resealed,
+)
+
+if TYPE_CHECKING:  # every command of a purged repository loads this module
+    from memrepo.read.notes import NoteUnit
+    from memrepo.read.thoughts import Unit
 
 NAME_MARK = "purged"
 _ID = regex(r"\b(?:mem|th|un|cand|con|cl|ts|tx|tk)-[0-9a-f]{16}(?:[0-9a-f]{16})?\b")
@@ -68,8 +87,10 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     ids: Mapping[str, str] = msgspec.field(default_factory=dict)
     names: Mapping[str, str] = msgspec.field(default_factory=dict)
     parts: Mapping[str, str] = msgspec.field(default_factory=dict)
-    prints: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """Fingerprints of changes and of pairs that were compared, which tell a text as an id does."""
+    traced: frozenset[str] = frozenset()
+    """Memories whose fingerprints of changes tell the value."""
+    pairs: frozenset[str] = frozenset()
+    """Fingerprints of pairs that were compared, with such a memory on one side."""
     words: frozenset[str] = frozenset()
     """Folded words that only the value has: pages and a memory's header may hold them alone."""
 
@@ -113,9 +134,9 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
             text = _STEM.sub(lambda m: self.names.get(m[0], m[0]), text)
         if self.parts:
             text = _any_of(tuple(self.parts)).sub(lambda m: self.parts[m[0]], text)
-        if self.ids or self.prints:
-            text = _PRINT.sub(lambda m: f"{m[1]}:{self._print(m[1], m[2])}", text)
-            text = _PAIR.sub(lambda m: self.prints.get(m[0], m[0]), text)
+        if self.ids or self.traced:
+            text = _PRINT.sub(self._print, text)
+            text = _PAIR.sub(lambda m: self.mixed(m[0])[:16] if m[0] in self.pairs else m[0], text)
             text = _ID.sub(lambda m: self.ids.get(m[0], m[0]), text)
         text = _OBJECT.sub(lambda m: objects.new(m[0]), text)
         spans = self.spans(text)
@@ -138,8 +159,6 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
     def _tombstone(self, data: bytes, after: str, *, mixed: bool) -> bytes:
         """Return a tombstone under a seal of what it says now, if it was as memrepo wrote it."""
-        from memrepo.merge.tombstones import Tombstone, read_tombstone, resealed
-
         if mixed:
             after = _TOKENS.sub(lambda m: _WORD.sub(lambda w: self.mixed(w[0])[:4], m[0]), after)
         made = after.encode("utf-8", "surrogateescape")
@@ -206,11 +225,9 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         kind, _, digits = id_.partition("-")
         return f"{kind}-{self.mixed(id_)[: len(digits)]}"
 
-    def _print(self, memory: str, digits: str) -> str:
-        found = self.prints.get(digits)
-        if found is None:
-            found = self.mixed(digits)[:12] if memory in self.ids else digits
-        return found
+    def _print(self, found: re.Match[str]) -> str:
+        memory, digits = found.groups()
+        return f"{memory}:{self.mixed(digits)[:12]}" if memory in self.traced else found[0]
 
     def mixed(self, said: str) -> str:
         """Return 64 hex digits that nobody can make who does not know the seed."""
@@ -243,3 +260,239 @@ def _folder(folder: str, before: str, after: str) -> str:
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
+
+
+# -- ids made from the value ------------------------------------------------------------------
+
+_CASE = regex(
+    rb"(?m)^(?:id: (con-[0-9a-f]{16})|memories: \[(mem-[0-9a-f]{16}), (mem-[0-9a-f]{16})\])$"
+)
+_COMPARED = regex(rb'"compared": \[([^\]]*)\]')
+_COMPARED_PAIR = regex(rb"[0-9a-f]{16}")
+_NAMED = regex(r"(.*)-([0-9a-f]{6})")
+
+_Part = TypeVar("_Part", "Unit", "NoteUnit")
+
+
+class File(NamedTuple):
+    """One version of a file, under one of the paths that history has it at."""
+
+    path: str
+    data: bytes
+
+
+def with_ids(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
+    """Return an edit that knows every id made from the value, and the files named by one."""
+    found = _Ids(edit, layout)
+    for file in files:
+        found.look(file)
+    ids = found.settled()
+    edit = replace(edit, ids=ids)
+    parts = {part: new for part in found.parts if (new := edit.path(part)) != part}
+    names = {stem: new for stem in found.stems if (new := _named(edit, stem, ids)) != stem}
+    traced, pairs = found.prints(ids)
+    return replace(edit, names=names, parts=parts, traced=traced, pairs=pairs)
+
+
+def with_words(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
+    """Return an edit that knows the words that only the value has: pages list words alone."""
+    letters = [needle.letters for needle in edit.needles]
+    rare = {word for needle in edit.needles for word in needle.words}
+    others = set[str]()
+    for file in files:
+        text = file.data.decode("utf-8", "surrogateescape")
+        if is_page(file.data):
+            listed = map(fold, set(WORD.findall(text)))
+            rare.update(word for word in listed if any(word in one for one in letters))
+            continue
+        if file.path.removeprefix(layout.prefix).startswith(("runs/", "candidates/")):
+            continue
+        spans = edit.spans(text)
+        if spans and layout.is_memory(file.path):
+            memory, _ = codec.decode(file.path, file.data)
+            text = memory.body if memory is not None else text
+            spans = edit.spans(text)
+        others.update(WORD.findall(replaced(text, spans, " ")))
+    return replace(
+        edit, words=frozenset(word for word in rare if len(word) >= LEAST) - set(map(fold, others))
+    )
+
+
+def _named(edit: Edit, stem: str, ids: dict[str, str]) -> str:
+    """Return the name of a memory's file: its slug without the value, the digits of its id now."""
+    parts = _NAMED.fullmatch(stem)
+    if parts is None:
+        return stem
+    digits = parts[2]
+    for old, new in ids.items():
+        if old.startswith(f"mem-{digits}"):
+            digits = new[4:10]
+    slug = edit.stem(parts[1])
+    return f"{slug}-{digits}"
+
+
+class _Ids:
+    def __init__(self, edit: Edit, layout: Layout) -> None:
+        self.edit, self.layout = edit, layout
+        self.stems = set[str]()
+        self.parts = set[str]()
+        self._natural: dict[str, str] = {}
+        self._traced = set[str]()
+        """Memories a version of which holds the value."""
+        self._clean = set[str]()
+        """Memories whose id was made from a text without it."""
+        self._stones: list[Tombstone] = []
+        self._cases: list[tuple[str, str, str, bool]] = []
+        self._bodies = set[tuple[str, str]]()
+        """Id and hash of the text of every version of a memory."""
+        self._evidence: dict[str, set[str]] = {}
+        """The resources and text hashes that each memory rested on."""
+        self._compared = set[str]()
+        self._words = [tokens(" ".join(needle.words)) for needle in edit.needles]
+
+    def look(self, file: File) -> None:
+        """Learn from one version of a file."""
+        area = file.path.removeprefix(self.layout.prefix).partition("/")[0]
+        traced = bool(self.edit.holds(file.data))
+        self.parts.update(file.path.split("/")[: -1 if self.layout.is_memory(file.path) else None])
+        if self.layout.is_memory(file.path):
+            self.stems.add(file.path.rpartition("/")[2].removesuffix(".md"))
+            self._memory(file, traced=traced)
+        elif area == "sources":
+            if traced or self.edit.path(file.path) != file.path:
+                self._source(file)
+        elif area == "runs":
+            for listed in _COMPARED.findall(file.data):
+                self._compared.update(pair.decode() for pair in _COMPARED_PAIR.findall(listed))
+        elif area == "corrections":
+            self._case(file.data, traced=traced)
+        elif is_tombstone(self.layout, file.path):
+            stone = parsed_tombstone(file.path, file.data)
+            self._stones += [stone] if isinstance(stone, Tombstone) else []
+
+    def settled(self) -> dict[str, str]:
+        """Return what each id made from the value is now; no two become one."""
+        ids = dict(self._natural)
+        for id_ in sorted(self._traced - ids.keys() - self._clean):
+            ids[id_] = self.edit.another(id_)
+        for case, one, other, traced in self._cases:
+            if case == contradiction_id(one, other):
+                if one in ids or other in ids:
+                    ids[case] = contradiction_id(ids.get(one, one), ids.get(other, other))
+            elif traced:
+                ids[case] = self.edit.another(case)
+        for stone in self._stones:
+            secret = (stone.key, stone.text, stone.bare, stone.triple, stone.about, *stone.parts)
+            if stone.memory in self._traced or ids.keys() & set(stone.units):
+                ids.update((id_, self.edit.another(id_)) for id_ in secret if id_)
+            elif any(words <= set(stone.tokens) for words in self._words):
+                # Its memory is in no history any more: all that it was hashed into goes.
+                for id_ in filter(None, (*secret, stone.memory, *stone.units)):
+                    ids.setdefault(id_, self.edit.another(id_))
+        taken = set[str]()
+        for old in sorted(ids):
+            if ids[old] in taken or (ids[old] in ids and ids[old] != old):
+                ids[old] = self.edit.another(old)
+            taken.add(ids[old])
+        return {old: new for old, new in ids.items() if old != new}
+
+    def prints(self, ids: Mapping[str, str]) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the memories whose fingerprints tell the value, and the pairs with one of them."""
+        traced = self._traced | (ids.keys() & self._evidence.keys())
+        traced |= {
+            id_
+            for id_, words in self._evidence.items()
+            if any(word in ids or self.edit.path(word) != word for word in words)
+        }
+        touched = [side for side in self._bodies if side[0] in traced] if self._compared else []
+        pairs = {
+            digest(["compared", *sorted(map(list, (one, other)))])[:16]
+            for one in touched
+            for other in self._bodies
+        }
+        return frozenset(traced), frozenset(pairs & self._compared)
+
+    def _clear(self, data: bytes) -> bytes:
+        text = data.decode("utf-8", "surrogateescape")
+        return replaced(text, self.edit.spans(text)).encode("utf-8", "surrogateescape")
+
+    def _memory(self, file: File, *, traced: bool) -> None:
+        memory, _ = codec.decode(file.path, file.data)
+        if memory is None or not memory.id:
+            return
+        after = codec.decode(file.path, self._clear(file.data))[0] if traced else memory
+        if traced:
+            self._traced.add(memory.id)
+            if after is None:
+                return
+            for old, new in ((memory.body, after.body), (memory.said, after.said)):
+                self._same(text_hash(old), text_hash(new))
+            if claim := memory.text("claim_id"):
+                self._natural.setdefault(claim, self.edit.another(claim))
+        self._bodies.add((memory.id, text_hash(memory.body)))
+        words = self._evidence.setdefault(memory.id, set())
+        words.update(word for s in memory.sources for word in (s.resource, s.text_hash))
+        for old, new in zip(_births(memory), _births(after or memory), strict=False):
+            if old != memory.id:
+                continue
+            if new == old:
+                self._clean.add(old)
+            self._same(old, new)
+
+    def _source(self, file: File) -> None:
+        from memrepo.purify.gather import candidate_id
+        from memrepo.read.notes import note_hash, scan_notes
+        from memrepo.read.thoughts import scan
+
+        new_path, data = self.edit.path(file.path), self._clear(file.data)
+        for named in (self.layout.source_name, str):
+            old, new = named(file.path), named(new_path)
+            for one, other in _pairs(scan(old, file.data).units, scan(new, data).units):
+                self._same(one.text_hash, other.text_hash)
+                self._same(one.hash, other.hash)
+                self._same(candidate_id(one), candidate_id(other))
+            for note, after in _pairs(scan_notes(old, file.data)[0], scan_notes(new, data)[0]):
+                self._same(note.text_hash, after.text_hash)
+                self._same(note_hash(note), note_hash(after))
+                self._same(_note_id(note), _note_id(after))
+
+    def _case(self, data: bytes, *, traced: bool) -> None:
+        found = {}
+        for match in _CASE.finditer(data):
+            for at, part in enumerate(match.groups()):
+                if part:
+                    found[at] = part.decode()
+        if 0 in found:
+            self._cases.append((found[0], found.get(1, ""), found.get(2, ""), traced))
+
+    def _same(self, old: str, new: str) -> None:
+        if old != new:
+            self._natural.setdefault(old, new)
+
+
+def _pairs(old: Iterable[_Part], new: Iterable[_Part]) -> Iterator[tuple[_Part, _Part]]:
+    """Yield the units of two versions that stand on the same lines."""
+    there = {unit.lines: unit for unit in new}
+    return ((unit, there[unit.lines]) for unit in old if unit.lines in there)
+
+
+def _note_id(note: NoteUnit) -> str:
+    return note_id(resource=note.resource, text=note.text, occurrence=note.occurrence)
+
+
+def _births(memory: Memory) -> Iterator[str]:
+    """Yield the ids that a memory may have been given at birth, in a fixed order."""
+    triple = [memory.text(key) for key in ("subject", "predicate", "object")]
+    scopes = dict.fromkeys((memory.text("scope"), ""))
+    texts = (memory.body, memory.said)
+    for scope in scopes:
+        for text in texts:
+            yield claim_id(
+                scope=scope, subject=triple[0], predicate=triple[1], object_=triple[2], text=text
+            )
+    created = memory.fields.get("created")
+    if created is not None:
+        for type_ in (memory.type, ""):
+            yield manual_id(
+                created=created, text=memory.body, scope=memory.text("scope"), type_=type_
+            )

@@ -81,7 +81,6 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     """HMACs of words that only the value had, which pages listed alone."""
     reason: str = ""
     searched: tuple[str, ...] = ()
-    tried: tuple[str, ...] = ()
     before: Count = Count()
     after: Count = Count()
     tips_before: tuple[str, ...] = ()

@@ -97,9 +97,8 @@ def test_a_word_that_only_the_value_had_leaves_the_pages_of_the_past(
 def test_nothing_of_the_value_is_left_in_objects_files_and_names(repo: Path) -> None:
     assert all(find(word, needles_of([VALUE])) for word in SPELLED)
     assert traces(repo)
-    told = purged(repo)
+    purged(repo)
     assert traces(repo) == []
-    assert told["tried"] == ["doctor", "run", "revert", "sync"]
     assert_sound(repo)
     assert done(repo, "doctor")
 
@@ -328,11 +327,9 @@ def test_without_the_key_a_receipt_is_verified_by_the_value_alone(repo: Path) ->
 def test_a_history_on_which_something_breaks_does_not_take_the_old_ones_place(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (run, *_) = done(repo, "runs")["runs"]
-    done(repo, "revert", run["run"])
     before = git(repo, "for-each-ref"), git(repo, "ls-files", "--stage")
     with monkeypatch.context() as patch:
-        patch.setattr(purging, "_OBJECT", re.compile("(?!)"))  # trailers name what is gone
+        patch.setattr(purging, "replaced", lambda text, spans, mark="": mark)  # headers are lost
         answer = given(repo, VALUE, "purge")
     assert answer.exit == 3
     assert "does not work on the history without the value" in answer.error["message"]

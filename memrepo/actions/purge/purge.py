@@ -7,7 +7,8 @@ seen by others. How it is done, and what comes after: docs/purge.md.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,126 +16,65 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.purge.places import (
-    CLASSES,
-    OUTSIDE,
-    Place,
-    count,
-    hits_of,
-    places,
-)
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.verbs import VERBS
-from memrepo.actions.work import Work
+from memrepo.actions.work import Call, Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import visible
+from memrepo.core.layout import Layout
 from memrepo.core.messages import counted
 from memrepo.core.needles import Keyed, Needle, fold, keyed, known_again, mac, needles_of
 from memrepo.core.times import format_time
-from memrepo.merge.purged_ids import File, with_ids, with_words
-from memrepo.merge.purging import WORD, Edit, is_page
-from memrepo.store import purges, quarantine
+from memrepo.merge.purging import WORD, Edit, File, is_page, with_ids, with_words
+from memrepo.store import purges, quarantine, settings
 from memrepo.store.clone import clone_id
 from memrepo.store.door import Door
 from memrepo.store.light import Git
-from memrepo.store.purges import KeyMissing, Receipt
+from memrepo.store.objects import names
+from memrepo.store.purges import Count, KeyMissing, Receipt
 from memrepo.store.quarantine import Plan
 from memrepo.store.remote import OWN
-from memrepo.store.rewrite import History, read_history
+from memrepo.store.rewrite import History, Said, read_history
 
-TRIED = ("doctor", "run", "revert", "sync")
 _CHECKS = ("objects", "state", "memories", "manifests", "history", "runs", "format", "ledger")
 """The checks of `doctor` that are about what history holds, and not about this machine."""
-_SETTINGS = ("user.name", "user.email", "memrepo.clone")
-
-
-class TrialFailed(MemrepoError):
-    """Something that worked on the old history does not work on the new one."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, what: str, before: object, after: object) -> None:
-        super().__init__(
-            f"{what} does not work on the history without the value: nothing was changed "
-            f"(before: {before}; after: {after})",
-            fix="please report this; docs/purge.md says what else can be done",
-        )
-
-
-def try_out(work: Work, plan: Plan) -> tuple[str, ...]:
-    """Return what was tried; raises TrialFailed where the new history is worse than the old."""
-    repo = work.store.repo
-    folder = quarantine.folder_of(repo)
-    old = {ref.name: ref.id for ref in plan.refs}
-    new = {ref.new_name: ref.new_id for ref in plan.refs}
-    objects = Path(repo.common_dir) / "objects"
-    before = _outcome(work, folder / "before", objects, old, repo.refs.branch or repo.refs.head)
-    after = _outcome(work, folder / "after", folder / quarantine.NEW / "objects", new, plan.head)
-    for what, found in before.items():
-        if after[what] != found and found != "failed":
-            raise TrialFailed(what, found, after[what])
-    return TRIED
-
-
-def _outcome(
-    work: Work, where: Path, objects: Path, refs: Mapping[str, str], head: str
-) -> dict[str, object]:
-    """Return what each thing came to on a copy, which is thrown away."""
-    try:
-        _copy(work, where, objects, refs, head)
-        call = replace(work.call, where=where, expect="", tick=str, say=str)
-
-        def did(name: str, **given: object) -> Any:
-            with Work(call) as trial:
-                verb = VERBS[name].load()
-                return verb.do(trial, verb.Request(**given))
-
-        return {
-            "doctor": _trial_told(lambda: _sound(did("doctor"))),
-            "run": _trial_told(lambda: did("run", judge="offline", take_over=True).exit),
-            "revert": _trial_told(lambda: did("revert").exit),
-            "sync": _trial_told(lambda: did("sync", remote="trial").exit),
-        }
-    finally:
-        shutil.rmtree(where, ignore_errors=True)
-
-
-def _trial_told(ask: Callable[[], object]) -> object:
-    try:
-        return ask()
-    except MemrepoError:
-        return "failed"
-
-
-def _sound(result: Any) -> tuple[str, ...]:
-    """Return the checks that find something wrong with what history holds."""
-    return tuple(check.name for check in result.checks if check.name in _CHECKS and not check.ok)
-
-
-def _copy(work: Work, where: Path, objects: Path, refs: Mapping[str, str], head: str) -> None:
-    """Make a work tree of its own that borrows its objects, with an empty hub."""
-    repo = work.store.repo
-    form = f"--object-format={'sha256' if len(next(iter(refs.values()))) == 64 else 'sha1'}"
-    repo.git.init("--quiet", form, str(where))
-    repo.git.init("--quiet", form, "--bare", str(where / ".git" / "hub.git"))
-    borrowed = where / ".git" / "objects" / "info" / "alternates"
-    borrowed.write_text(f"{objects.resolve()}\n", encoding="utf-8")
-    hub = where / ".git" / "hub.git" / "objects" / "info" / "alternates"
-    hub.write_text(f"{objects.resolve()}\n", encoding="utf-8")
-    git = Door(where)
-    lines = (f"create {name} {id_}\n" for name, id_ in refs.items() if name != "HEAD")
-    git.update_ref("--stdin", istream="".join(lines))
-    if head.startswith("refs/"):
-        git.symbolic_ref("HEAD", head)
-    else:
-        git.update_ref("--no-deref", "HEAD", head)
-    settings = {name: repo.config.get(name) for name in _SETTINGS}
-    settings["remote.trial.url"] = str(where / ".git" / "hub.git")
-    settings["remote.trial.fetch"] = "+refs/heads/*:refs/remotes/trial/*"
-    for name, value in settings.items():
-        if value:
-            git.config(name, value)
-    git.reset("--hard", "--quiet")
+CLASSES = (
+    "source",
+    "memory",
+    "correction",
+    "view",
+    "hot page",
+    "candidate",
+    "manifest",
+    "tombstone",
+    "thread",
+    "configuration",
+    "other file",
+    "file name",
+    "commit message",
+    "tag",
+    "author",
+    "ref name",
+    "reflog",
+    "index",
+    "work tree",
+    "cache",
+    "git folder",
+    "unreachable",
+)
+"""What is searched, and cleaned."""
+OUTSIDE = ("git configuration", "workspace")
+"""What is searched, and left to the person whose it is."""
+_AREAS = {
+    "sources": "source",
+    "memories": "memory",
+    "corrections": "correction",
+    "views": "view",
+    "candidates": "candidate",
+    "runs": "manifest",
+    "tombstones": "tombstone",
+    "threads": "thread",
+}
 
 
 def verify(work: Work, word: str) -> Result:
@@ -226,6 +166,16 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """A place that holds the value: its class, where it is, and how often."""
+
+    kind: str
+    where: str
+    hits: int
+    via: str = ""
+    """The ref by which it was reached first."""
+
+
 class Clone(msgspec.Struct, frozen=True, kw_only=True):
     """A clone that is known here, and whether it has repeated a purge."""
 
@@ -244,7 +194,6 @@ class Result(result.Result, frozen=True, kw_only=True):
     """By class, after; of a dry run what is left to the person."""
     commits: int = 0
     """How many were written anew."""
-    tried: tuple[str, ...] = ()
     clones: tuple[Clone, ...] = ()
     verified: bool | None = None
     collect: str = ""
@@ -314,10 +263,10 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
                 fix="please report this; docs/purge.md says what else can be done",
                 exit_code=Exit.REPOSITORY,
             )
+        _refuse_broken(work, plan)
         receipt = replace(
             receipt,
             words=tuple(sorted(mac(key, "word", word) for word in edit.words)),
-            tried=try_out(work, plan),
             before=before,
             after=after,
             tips_before=tuple(sorted({mac(key, "tip", tip.id) for tip in tips})),
@@ -340,7 +289,6 @@ def _told(work: Work, receipt: Receipt, plan: Plan, found: Sequence[Place]) -> R
         hits=hits_of(found),
         left=outside(found),
         commits=len(plan.commits),
-        tried=receipt.tried,
         clones=clones(work, receipt.id),
         collect=COLLECT if hub else "",
     )
@@ -366,6 +314,59 @@ def _values(work: Work, word: str) -> list[str]:
             ),
         )
     return list(dict.fromkeys((memory.said, memory.body)))
+
+
+class BrokenHistory(MemrepoError):
+    """A check that holds for the old history fails for the new one."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, checks: Iterable[str]) -> None:
+        super().__init__(
+            f"doctor does not work on the history without the value ({', '.join(checks)}):"
+            " nothing was changed",
+            fix="please report this; docs/purge.md says what else can be done",
+        )
+
+
+def _refuse_broken(work: Work, plan: Plan) -> None:
+    """Check the new history on a copy that is thrown away; raise BrokenHistory."""
+    repo = work.store.repo
+    objects = Path(repo.common_dir) / "objects"
+    where = quarantine.folder_of(repo)
+    new = where / quarantine.NEW / "objects"
+    old_refs = {ref.name: ref.id for ref in plan.refs}
+    new_refs = {ref.new_name: ref.new_id for ref in plan.refs}
+    head = repo.refs.branch or repo.refs.head
+    before = _failing(work, where / "before", objects, old_refs, head)
+    if broken := _failing(work, where / "after", new, new_refs, plan.head) - before:
+        raise BrokenHistory(sorted(broken))
+
+
+def _failing(
+    work: Work, where: Path, objects: Path, refs: Mapping[str, str], head: str
+) -> frozenset[str]:
+    """Return the checks of `doctor` that fail for refs, in a work tree that borrows objects."""
+    repo = work.store.repo
+    try:
+        form = "sha256" if len(next(iter(refs.values()))) == 64 else "sha1"
+        repo.git.init("--quiet", f"--object-format={form}", str(where))
+        borrowed = where / ".git" / "objects" / "info" / "alternates"
+        borrowed.write_text(f"{objects.resolve()}\n", encoding="utf-8")
+        git = Door(where)
+        lines = (f"create {name} {id_}\n" for name, id_ in refs.items() if name != "HEAD")
+        git.update_ref("--stdin", istream="".join(lines))
+        if head.startswith("refs/"):
+            git.symbolic_ref("HEAD", head)
+        else:
+            git.update_ref("--no-deref", "HEAD", head)
+        git.reset("--hard", "--quiet")
+        doctor = VERBS["doctor"].load()
+        with Work(Call(where=where, now=work.call.now)) as copy:
+            found: Any = doctor.do(copy, doctor.Request())
+    finally:
+        shutil.rmtree(where, ignore_errors=True)
+    return frozenset(c.name for c in found.checks if c.name in _CHECKS and not c.ok)
 
 
 def files_of(work: Work, history: History) -> Iterable[File]:
@@ -428,3 +429,133 @@ def _on_disk(work: Work) -> Iterable[Path]:
     repo = work.store.repo
     yield from (p for p in quarantine.git_files(repo) if not p.is_symlink())
     yield from (p for p, folder in quarantine.work_files(work.store.root) if not folder)
+
+
+# -- where the value is ----------------------------------------------------------------------
+
+
+def places(work: Work, edit: Edit, history: History) -> list[Place]:
+    """Return every place that holds the value, in history, beside it and outside."""
+    found = [
+        *_in_history(work, edit, history),
+        *_of_refs(work, edit),
+        *_in_files(work, edit),
+        *_outside(work, edit),
+    ]
+    return [place for place in found if place.hits]
+
+
+def hits_of(found: Iterable[Place]) -> dict[str, int]:
+    """Return how often the value stands in each class that is cleaned."""
+    counts: Counter[str] = Counter()
+    for place in found:
+        if place.kind not in OUTSIDE:
+            counts[place.kind] += place.hits
+    return dict(sorted(counts.items()))
+
+
+def class_of(layout: Layout, path: str) -> str:
+    """Return the class of a file by its path in the repository."""
+    if layout.is_hot(path):
+        return "hot page"
+    if path == layout.config:
+        return "configuration"
+    area = path.removeprefix(layout.prefix).partition("/")[0]
+    return _AREAS.get(area, "other file") if path.startswith(layout.prefix) else "other file"
+
+
+def _in_history(work: Work, edit: Edit, history: History) -> Iterator[Place]:
+    objects, layout = work.store.repo.light.objects, work.tree.layout
+    reached: dict[str, str] = {}
+    seen_names = set[str]()
+    for said in history.said:
+        yield from _in_words(edit, said)
+        for path, _, after in said.changes:
+            reached.setdefault(after.id, said.via)
+            if path not in seen_names:
+                seen_names.add(path)
+                hits = len(edit.spans(path)) or int(edit.path(path) != path)
+                yield Place(kind="file name", where=edit.path(path), hits=hits, via=said.via)
+    for blob, paths in history.paths.items():
+        hits = edit.holds(objects.read(blob))
+        path = next(iter(paths), "")
+        kind = class_of(layout, path) if path else "index"
+        where = f"{edit.path(path)} {blob[:10]}".strip()
+        yield Place(kind=kind, where=where, hits=hits, via=reached.get(blob, ""))
+    known = {said.id for said in history.said} | history.paths.keys()
+    for found in objects.every():
+        if found.id not in known and found.kind != "tree":
+            yield Place(kind="unreachable", where=found.id[:10], hits=edit.holds(found.data))
+
+
+def _in_words(edit: Edit, said: Said) -> Iterator[Place]:
+    kind = "commit message" if said.kind == "commit" else "tag"
+    where = said.id[:10]
+    yield Place(kind=kind, where=where, hits=edit.holds(said.message), via=said.via)
+    who = [line for key in ("author", "committer", "tagger") for line in said.headers.get(key, ())]
+    hits = sum(edit.who(line) != line for line in who)
+    yield Place(kind="author", where=where, hits=hits, via=said.via)
+
+
+def _of_refs(work: Work, edit: Edit) -> Iterator[Place]:
+    repo = work.store.repo
+    for name in repo.git.for_each_ref("--format=%(refname)").split():
+        yield Place(kind="ref name", where=edit.path(name), hits=len(edit.spans(name)))
+    for name, text in quarantine.logs(repo):
+        yield Place(kind="reflog", where=edit.path(name), hits=edit.holds(text.encode()))
+
+
+def _in_files(work: Work, edit: Edit) -> Iterator[Place]:
+    repo = work.store.repo
+    for path in quarantine.git_files(repo):
+        name = path.relative_to(repo.common_dir).as_posix()
+        if name.startswith("logs/"):
+            continue
+        kind = "cache" if quarantine.is_derived(repo, path) else "git folder"
+        if name == "config":
+            kind = "git configuration"
+        yield Place(kind=kind, where=f".git/{edit.path(name)}", hits=_in_file(edit, path, name))
+    root = work.store.root
+    for path, is_folder in quarantine.work_files(root):
+        name = path.relative_to(root).as_posix()
+        hits = len(edit.spans(path.name)) if is_folder else _in_file(edit, path, name)
+        yield Place(kind="work tree", where=edit.path(name), hits=hits)
+
+
+def _in_file(edit: Edit, path: Path, name: str) -> int:
+    named = len(edit.spans(name))
+    if path.is_symlink():
+        return named + edit.holds(str(path.readlink()).encode())
+    return named + (edit.holds(path.read_bytes()) if path.is_file() else 0)
+
+
+def _outside(work: Work, edit: Edit) -> Iterator[Place]:
+    """Look into the workspace: its files are the agent's, and whoever owns them cleans them."""
+    root = settings.workspace(work.store.repo)
+    if root is None or not root.is_dir() or root.resolve() == work.store.root.resolve():
+        return
+    for path, is_folder in quarantine.work_files(root):
+        if not is_folder:
+            name = path.relative_to(root).as_posix()
+            hits = _in_file(edit, path, name)
+            yield Place(kind="workspace", where=edit.path(name), hits=hits)
+
+
+def count(git: Git, edit: Edit, hits: Mapping[str, int] | None = None) -> Count:
+    """Count all objects of a repository; without given hits, the value in each of them too."""
+    objects = size = commits = 0
+    found: Counter[str] = Counter()
+    for one in git.objects.every():
+        objects += 1
+        size += len(one.data)
+        commits += one.kind == "commit"
+        if hits is None:
+            named = "\n".join(names(one)) if one.kind == "tree" else ""
+            data = named.encode("utf-8", "surrogateescape") or one.data
+            found[one.kind] += edit.holds(data)
+    return Count(
+        objects=objects,
+        bytes=size,
+        commits=commits,
+        hits=dict(hits) if hits is not None else {k: n for k, n in sorted(found.items()) if n},
+    )

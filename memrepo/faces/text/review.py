@@ -213,10 +213,7 @@ def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> 
         total = sum(result.hits.values())
         lines = [f"purged from {counted(total, 'place', 'places')}, receipt {result.receipt}"]
         lines += [f"  {kind:<16} {hits}" for kind, hits in result.hits.items()]
-        lines.append(
-            f"{counted(result.commits, 'commit', 'commits')} rewritten; tried before: "
-            f"{', '.join(result.tried)}"
-        )
+        lines.append(f"{counted(result.commits, 'commit', 'commits')} rewritten")
     lines += [
         f"left to you: {kind}, {counted(hits, 'hit', 'hits')}" for kind, hits in result.left.items()
     ]

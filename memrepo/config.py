@@ -276,19 +276,6 @@ KEYS: tuple[Key, ...] = (
         doc="After how long without a sign an answer is given up, and asked for again.",
     ),
     Key(
-        name="judge.batches",
-        kind="choice",
-        default="off",
-        words=("off", "wide", "always"),
-        doc="Ask by Message Batches at half price: wide for reconciliations and first runs.",
-    ),
-    Key(
-        name="judge.batch_wait_s",
-        kind="seconds",
-        default=600,
-        doc="How long a run waits for a batch before it leaves it to the next.",
-    ),
-    Key(
         name="judge.max_retries",
         kind="count",
         default=2,

@@ -176,18 +176,8 @@ class Service:
     asked: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
-    batches: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    """The requests of each batch that came in."""
     counted: int = 0
     """How many questions were counted, and not asked."""
-    looks: int = 0
-    """How many looks a batch is not answered yet."""
-    fates: list[str] = field(default_factory=list)
-    """What becomes of the next questions of batches, when it is not an answer."""
-    dies: str = ""
-    """Drop the connection at the next batch: "before" it is taken, or "after"."""
-    refuses: int = 0
-    """Answer the next batch with this status."""
 
     def questions(self) -> list[str]:
         """Return the user's text of each request."""
@@ -207,10 +197,6 @@ def serving() -> Iterator[Service]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def _drop(self) -> None:
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
-
         def _send(self, data: bytes, status: int = 200) -> None:
             self.send_response(status)
             self.send_header("content-type", "application/json")
@@ -218,54 +204,8 @@ def serving() -> Iterator[Service]:
             self.end_headers()
             self.wfile.write(data)
 
-        def _batch(self, id_: str) -> dict[str, Any]:
-            ended = service.looks <= 0
-            count = len(service.batches[id_])
-            names = ("processing", "succeeded", "errored", "canceled", "expired")
-            counts = dict.fromkeys(names, 0) | {"succeeded" if ended else "processing": count}
-            return {
-                "id": id_,
-                "type": "message_batch",
-                "processing_status": "ended" if ended else "in_progress",
-                "request_counts": counts,
-                "created_at": "2026-03-01T09:00:00Z",
-                "expires_at": "2026-03-02T09:00:00Z",
-                "results_url": f"{service.url}/v1/messages/batches/{id_}/results",
-            }
-
-        def do_GET(self) -> None:
-            *_, last = path = self.path.partition("?")[0].strip("/").split("/")
-            if last == "batches":
-                rows = [self._batch(id_) for id_ in reversed(service.batches)]
-                listed = {"data": rows, "has_more": False, "first_id": None, "last_id": None}
-                self._send(json.dumps(listed).encode())
-            elif last == "results":
-                rows = [_result(service, row) for row in service.batches[path[-2]]]
-                self._send("\n".join(map(json.dumps, reversed(rows))).encode())
-            else:
-                batch = self._batch(last)
-                service.looks -= 1
-                self._send(json.dumps(batch).encode())
-
-        def _take_batch(self, body: dict[str, Any]) -> None:
-            if service.refuses:
-                self._send(b'{"error": {"message": "not today"}}', service.refuses)
-                service.refuses = 0
-                return
-            dies, service.dies = service.dies, ""
-            if dies != "before":
-                id_ = f"msgbatch_{len(service.batches)}"
-                service.batches[id_] = body["requests"]
-            if dies:
-                self._drop()
-            else:
-                self._send(json.dumps(self._batch(id_)).encode())
-
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            if self.path.endswith("/batches"):
-                self._take_batch(body)
-                return
             if self.path.endswith("/count_tokens"):
                 service.counted += 1
                 self._send(json.dumps({"input_tokens": len(json.dumps(body)) // 4}).encode())
@@ -316,19 +256,6 @@ def serving() -> Iterator[Service]:
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-def _result(service: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return what became of one question of a batch."""
-    kind = service.fates.pop(0) if service.fates else "succeeded"
-    kind = kind if row["params"] else "errored"
-    result: dict[str, Any] = {"type": kind}
-    if kind == "succeeded":
-        result["message"] = json.loads(_message(service.default, row["params"]))
-    if kind == "errored":
-        error = {"type": "invalid_request_error", "message": "not today"}
-        result["error"] = {"type": "error", "error": error}
-    return {"custom_id": row["custom_id"], "result": result}
 
 
 def _events(message: bytes) -> bytes:

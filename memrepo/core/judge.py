@@ -511,10 +511,6 @@ class Assessment(msgspec.Struct, frozen=True, kw_only=True):
     fault: str = ""
 
 
-Question = PromotionRequest | CanonicalRequest | VerificationRequest | ComparisonRequest
-"""What goes out in batches: each question holds several items, and says what was refused."""
-
-
 class GistRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The question for the gist of a note.
 

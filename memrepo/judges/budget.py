@@ -16,8 +16,9 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.judge import BudgetReached, JudgeFailed, Usage
-from memrepo.judges.model import Backend, Reply
-from memrepo.judges.prompting import PassName, Prompt
+from memrepo.judges.model import BATCH, Backend, Reply
+from memrepo.judges.prompting import PassName, Prompt, instructions
+from memrepo.purify.batches import CHECKS
 
 MILLION = 1_000_000
 OUTPUT: Mapping[PassName, int] = {
@@ -182,22 +183,6 @@ class Budgeted:
         found = self._inner.count(prompt) if isinstance(self._inner, Counting) else 0
         return found + -(-len(prompt.spelled.encode()) // 3) if found else 0
 
-    def admit(self, prompts: Sequence[Prompt], share: float = 0.5) -> None:
-        """Allow a batch of questions, at a share of the price; raises BudgetReached."""
-        needs = (
-            self._priced(prompt.token_bound, self._expected(prompt.name, prompt.items))
-            for prompt in prompts
-        )
-        need = sum(needs, start=Usage())
-        for limit in self._limits:
-            cost = (need.cost_usd or 0.0) * share
-            if why := limit.refuse(self._used, cost, need.total):
-                raise BudgetReached(why, fix="raise the limit, or set judge.batches to off")
-
-    def spend(self, usage: Usage) -> None:
-        """Count what was spent elsewhere: by a batch."""
-        self._used += usage
-
     def _expected(self, name: PassName, items: int) -> int:
         """Return how many tokens the answer to so many items has."""
         seen, tokens = self._seen.get(name, (0, 0))
@@ -210,3 +195,45 @@ class Budgeted:
         return Usage(
             prompt=prompt, completion=completion, source="approximate", cost_usd=cost, calls=1
         )
+
+
+USUAL: Mapping[PassName, int] = {"promotion": 60, "purifier": 150, "verification": 18}
+"""Tokens that the answer to one item usually has."""
+USUALLY_WORDED = 0.45
+"""The share of candidates that a model usually promotes."""
+BYTES_PER_TOKEN = 3.5
+"""Of JSON with plain text in it."""
+BYTES_AROUND_LINE = 220
+"""Bytes that a line has about it in a question: ids, headings, days."""
+
+
+def by_lines(lines: Sequence[str], price: Price | None) -> tuple[Usage, dict[str, int]]:
+    """Return about what so many new lines would cost if each were a candidate, and the questions.
+
+    Pairs are not foreseen, nor what is refused and what a cache saves.
+    """
+    shown = sum(len(line.encode()) + BYTES_AROUND_LINE for line in lines) / BYTES_PER_TOKEN
+    asked = said = 0.0
+    questions: dict[str, int] = {}
+    worded = ceil(USUALLY_WORDED * len(lines))
+    for name, items, size in (
+        ("promotion", len(lines), BATCH[0]),
+        ("purifier", worded, BATCH[1]),
+        ("verification", worded, CHECKS),
+    ):
+        share = items / len(lines) if lines else 0
+        questions |= {name: count} if (count := ceil(items / size)) else {}
+        asked += shown * share + count * len(instructions(name).encode()) / BYTES_PER_TOKEN
+        said += USUAL[name] * items
+    cost = price.cost(fresh=int(asked), output=int(said)) if price else None
+    calls = sum(questions.values())
+    return (
+        Usage(
+            prompt=int(asked),
+            completion=int(said),
+            source="approximate",
+            cost_usd=cost if calls else 0.0,
+            calls=calls,
+        ),
+        questions,
+    )

@@ -24,7 +24,6 @@ from memrepo.core.judge import (
     GistRequest,
     PriorClaim,
     PromotionRequest,
-    Question,
     SummaryRequest,
     Suspicion,
     VerificationRequest,
@@ -167,32 +166,6 @@ def comparison_prompt(request: ComparisonRequest) -> Prompt:
         data=fence("pairs", concealed(items), body),
         items=len(items),
     )
-
-
-def prompt_of(request: Question) -> Prompt:
-    """Spell any question that holds several items."""
-    match request:
-        case PromotionRequest():
-            return promotion_prompt(request)
-        case CanonicalRequest():
-            return canonical_prompt(request)
-        case VerificationRequest():
-            return verification_prompt(request)
-        case ComparisonRequest():
-            return comparison_prompt(request)
-
-
-def items_of(request: Question) -> dict[str, object]:
-    """Return by id what each item of a question shows."""
-    match request:
-        case PromotionRequest():
-            return {c.candidate_id: _candidate(c) for c in request.candidates}
-        case CanonicalRequest():
-            return {c.cluster_id: _cluster(c) for c in request.clusters}
-        case VerificationRequest():
-            return {c.check_id: _check(c) for c in request.checks}
-        case ComparisonRequest():
-            return {p.pair: _pair(p) for p in request.pairs}
 
 
 def _check(one: WordingCheck) -> dict[str, object]:

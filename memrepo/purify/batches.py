@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -28,7 +28,6 @@ from memrepo.core.judge import (
     PriorClaim,
     Profile,
     PromotionRequest,
-    Question,
     Suspicion,
     Usage,
     Verdict,
@@ -106,14 +105,6 @@ class Asking(Protocol):
         """Return the answers of a run that broke off, and where those of this one are kept."""
 
 
-@runtime_checkable
-class Ahead(Protocol):
-    """A judge that is told of all questions of a pass before the first is asked."""
-
-    def ahead(self, requests: Sequence[Question]) -> None:
-        """Take them in; raises what asking raises."""
-
-
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """A question that brought no answer: pass, batch from 1, why, and what the judge said.
 
@@ -170,7 +161,6 @@ class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=Tru
     id_of: Callable[[_Answer], str]
     keep: Callable[[Sequence[_Answer], Usage], None]
     usage: Callable[[], Usage]
-    judge: Judge
 
 
 def ask_promotions(
@@ -217,7 +207,6 @@ def ask_promotions(
             id_of=lambda v: v.candidate_id,
             keep=keep,
             usage=lambda: judge.usage,
-            judge=judge,
         ),
     )
     asked.answers = sorted((*known.values(), *asked.answers), key=lambda v: v.candidate_id)
@@ -288,7 +277,6 @@ class _Wording:
             id_of=lambda c: c.cluster_id,
             keep=self.keep,
             usage=lambda: judge.usage,
-            judge=judge,
         )
 
     def grounds(self, cluster_id: str) -> Grounds:
@@ -550,7 +538,6 @@ def ask_checks(
             id_of=lambda a: a.check_id,
             keep=keep,
             usage=lambda: judge.usage,
-            judge=judge,
         ),
     )
     asked.answers = [*known.values(), *asked.answers]
@@ -609,7 +596,6 @@ def ask_pairs(
             id_of=lambda f: f.pair,
             keep=keep,
             usage=lambda: judge.usage,
-            judge=judge,
         ),
     )
     asked.answers = _with_stills([*known.values(), *asked.answers], pairs, now, judge, kept)
@@ -717,8 +703,6 @@ def _checked_verdicts(request: PromotionRequest, given: Sequence[Verdict]) -> _C
 
 def _ask(name: str, requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> Asked[_Answer]:
     asked: Asked[_Answer] = Asked(name=name)
-    if requests and isinstance(how.judge, Ahead):
-        _tell(asked, requests, how.judge)
     waiting, number = [*requests], 0
     while waiting:
         request, number = waiting.pop(0), number + 1
@@ -743,16 +727,6 @@ def _ask(name: str, requests: Sequence[_Request], how: _Pass[_Request, _Answer])
 def _part(request: _Request, ids: Sequence[str], how: _Pass[_Request, _Answer]) -> _Request:
     """Return a question about some of the items of another."""
     return replace(how.again(request, dict.fromkeys(ids, "")), faults={})  # type: ignore[type-var]
-
-
-def _tell(asked: Asked[_Answer], requests: Sequence[Any], judge: Ahead) -> None:
-    try:
-        judge.ahead(requests)
-    except JudgeFailed as failed:
-        asked.failures.append(_failure(asked, 0, failed))
-        asked.stopped = failed.message
-    except BudgetReached as reached:
-        asked.stopped = reached.message
 
 
 def _one_batch(

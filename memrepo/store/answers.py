@@ -22,8 +22,6 @@ from memrepo.store.damaged import keep_newest
 FOLDER = "kept"
 KEPT = 50
 """So many runs that broke off are remembered, the newest."""
-BATCHES = "batches.jsonl"
-"""What went out as Message Batches (`store.batches`)."""
 SCHEMA_VERSION = 1
 
 

@@ -27,9 +27,7 @@ def service(_running: Service, monkeypatch: pytest.MonkeyPatch) -> Service:
     _running.default = Act()
     _running.asked = []
     _running.headers = []
-    _running.batches, _running.looks, _running.fates = {}, 0, []
     _running.counted = 0
-    _running.dies, _running.refuses = "", 0
     return _running
 
 

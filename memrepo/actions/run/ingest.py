@@ -197,11 +197,6 @@ class Ahead(msgspec.Struct, frozen=True, kw_only=True):
     mirrored: str
     blobs: Mapping[str, str]
 
-    @property
-    def contents(self) -> dict[str, bytes]:
-        """Return the bytes of the new files by their blobs."""
-        return {self.blobs[path]: data for path, data in self.fresh.items()}
-
 
 def ahead(
     work: Work, *, force: bool = False, only: Sequence[str] | None = None, dry_run: bool = True

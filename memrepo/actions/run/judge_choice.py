@@ -28,7 +28,6 @@ from memrepo.core.judge import (
     GistRequest,
     Judge,
     PromotionRequest,
-    Question,
     Summary,
     SummaryRequest,
     Through,
@@ -40,10 +39,9 @@ from memrepo.core.memory import Gist
 from memrepo.core.messages import counted
 
 if TYPE_CHECKING:
-    from memrepo.judges.budget import Budgeted, Limit, Price
+    from memrepo.judges.budget import Limit, Price
     from memrepo.judges.claude import Claude
     from memrepo.judges.command import Command
-    from memrepo.judges.model import ModelJudge
     from memrepo.judges.openai_api import OpenAI
 
 
@@ -71,8 +69,6 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     max_usd: float | None = None
     max_tokens: int | None = None
     carried: Usage = msgspec.field(default_factory=Usage)
-    batched: bool = False
-    """Whether questions may go out as Message Batches, to be answered in a later run."""
 
 
 def judge_of(work: Work, choice: Choice) -> Judge:
@@ -158,25 +154,7 @@ def _live(work: Work, name: str, choice: Choice) -> Judge:
             fix="limit tokens instead (--max-tokens), or give its price in [judge.prices]",
         )
     budget = Budgeted(backend, limits, max_output=get("judge.max_tokens"), price=price)
-    judge = ModelJudge(Recording(budget, choice.record) if choice.record else budget)
-    if name != "anthropic" or not choice.batched or choice.record:
-        return judge
-    return _batched(work, judge, budget)
-
-
-def _batched(work: Work, live: ModelJudge, budget: Budgeted) -> Judge:
-    from memrepo.judges.batch_service import BatchService
-    from memrepo.judges.message_batches import Batched
-    from memrepo.store.batches import BatchJournal
-
-    return Batched(
-        live,
-        BatchService(claude=_claude(work)),
-        BatchJournal(work.store.folder),
-        budget,
-        wait_s=work.config.get("judge.batch_wait_s"),
-        tick=work.call.tick,
-    )
+    return ModelJudge(Recording(budget, choice.record) if choice.record else budget)
 
 
 def _claude(work: Work) -> Claude:
@@ -346,7 +324,7 @@ NIGHT = ("A line of a daily log that says in about fifteen words what was decide
 
 def usable_judges(work: Work) -> tuple[Usable, ...]:
     """Return for each judge that a person may choose by name whether it could run here."""
-    from memrepo.judges.estimate import by_lines
+    from memrepo.judges.budget import by_lines
 
     found = []
     for name in ("anthropic", "claude", "openclaw", "openai"):
@@ -366,7 +344,7 @@ def usable_judges(work: Work) -> tuple[Usable, ...]:
             missing = f"{error.message} ({error.fix})" if error.fix else error.message
             found.append(Usable(judge=name, ready=False, message=missing))
             continue
-        used = by_lines(NIGHT, price)
+        used, _ = by_lines(NIGHT, price)
         cost = f", {used.cost_usd:.3f} USD" if used.cost_usd is not None else ""
         said = f"about {used.total:,} tokens{cost} for a night of {len(NIGHT)} new lines"
         found.append(Usable(judge=name, ready=True, message=said))
@@ -403,14 +381,6 @@ class WatchedJudge(Through, msgspec.Struct, frozen=True):
     judge: Judge
     tick: Tick
     in_time: Callable[[], None] = _endless
-
-    def ahead(self, requests: Sequence[Question]) -> None:
-        """Tell a judge of all questions of a pass, where it wants to know them."""
-        from memrepo.purify.batches import Ahead
-
-        if isinstance(self.judge, Ahead):
-            self.in_time()
-            self.judge.ahead(requests)
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Ask for verdicts, and count the request."""

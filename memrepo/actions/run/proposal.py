@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from memrepo.actions.run.chain import Drafter, Proposal, waiting_units
 from memrepo.actions.run.consolidation import Setting as Consolidating
 from memrepo.actions.run.consolidation import consolidated
-from memrepo.actions.run.ingest import Ahead, texts_at
+from memrepo.actions.run.ingest import texts_at
 from memrepo.actions.run.judge_choice import Tick, pair_judge, watched
 from memrepo.actions.run.lifecycle import Owed, nominees_of, owed, played
 from memrepo.actions.run.offer import Offered
@@ -144,8 +144,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     `manifest` wants one written even when nothing else is: an acknowledged upgrade is on record.
     `kept` holds the answers that a judge was paid for before. `model` lets a model be asked about
     what is old, too; a dry run leaves that. `stages` are those that the run goes through; views
-    always follow the memories. `ahead` is what the workspace holds by now, where a run is to be
-    foreseen: it is read as if it were taken in, and no index is made for it.
+    always follow the memories.
     """
 
     mode: Mode = "incremental"
@@ -154,7 +153,6 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     kept: Kept | None = None
     model: bool = True
     limited: bool = False
-    ahead: Ahead | None = None
     stages: frozenset[str] = frozenset(STAGES)
 
 
@@ -440,19 +438,14 @@ def _purify(
     tick: Tick,
     statements: Statements,
 ) -> Purified:
-    cursor, ahead = cursors(manifests), wish.ahead
-    new = ahead.contents if ahead is not None else {}
-
-    def read(blob: str) -> bytes:
-        return new[blob] if blob in new else read_blob(work.store.repo, blob)
-
+    cursor = cursors(manifests)
     setting = Setting(
         now=now,
         zone=work.config.zone,
         judge=judge,
         profile=work.config.profile,
         mode=wish.mode,
-        near=_near(work) if ahead is None else None,
+        near=_near(work),
         afresh=wish.manifest,
         kept=wish.kept,
         nominees=nominees,
@@ -464,9 +457,9 @@ def _purify(
         contradictions=work.config.contradictions,
         comparer=pair_judge(work, judge),
         kept_marks=lambda: _kept(work, "marks"),
-        read=watched(read, tick),
+        read=watched(partial(read_blob, work.store.repo), tick),
     )
-    texts = texts_at(work, cursor, ahead.blobs if ahead is not None else None)
+    texts = texts_at(work, cursor)
     return purify(state, texts, cursor, setting)
 
 

@@ -34,7 +34,7 @@ from memrepo.policies.entities import learn_names
 from memrepo.purify.holds import prints_in
 from memrepo.purify.pipeline import Mode
 from memrepo.store import history
-from memrepo.store.answers import BATCHES, KeptAnswers
+from memrepo.store.answers import KeptAnswers
 from memrepo.store.ledger import ledger_of
 from memrepo.store.records import Compared
 from memrepo.store.repo import WRITE_WAIT_S, BranchMoved
@@ -162,10 +162,7 @@ def _foreseen(work: Work, request: Request) -> Result:
     from memrepo.actions.run.estimate import estimated
 
     at, wish = work.refreshed(), _wish(work, request)
-    with uncollected():
-        found = estimated(
-            at, _choice(at, request), wish, resume=request.resume, force=request.force
-        )
+    found = estimated(at, _choice(at, request), force=request.force)
     outcome = Outcome(
         status="estimate",
         base=at.tree.commit,
@@ -285,7 +282,6 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
     kept = kept_for(at, wish.mode, request.resume, choice)
     if kept is not None:
         choice, wish = replace(choice, carried=kept.unbilled), replace(wish, kept=kept)
-    choice = replace(choice, batched=not request.dry_run and _may_wait(at, wish.mode))
     judge = WatchedJudge(judge_of(first, choice), first.call.tick, deadline(first))
     ingested = Ingested()
     if "ingest" in wish.stages:
@@ -341,20 +337,8 @@ def _run(first: Work, request: Request, wish: Wish) -> Outcome:
             replace(outcome, proposed=proposed, landed=landed, used=judge.usage),
             judged="purify" in wish.stages,
         )
-        if choice.batched and not proposed.partial:
-            from memrepo.store.batches import BatchJournal
-
-            BatchJournal(first.store.folder).forget()
         return _with_kept(done, kept)
     raise AssertionError("unreachable")
-
-
-def _may_wait(at: Work, mode: Mode) -> bool:
-    """Tell whether the judge's answers may come later: half the price, where that is wanted."""
-    wanted = at.config.get("judge.batches")
-    area = at.tree.layout.area("runs")
-    wide = mode == "reconciliation" or not at.tree.files.below(area)
-    return wanted == "always" or (wanted == "wide" and wide) or (at.store.folder / BATCHES).exists()
 
 
 def _tell_of_an_earlier_time(at: Work) -> None:

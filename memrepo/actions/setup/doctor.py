@@ -464,10 +464,10 @@ def _next_run(work: Work) -> str:
     choice = Choice(now=work.call.now)
     if kind_of(work, choice) not in PAID:
         return ""
-    from memrepo.actions.run.estimate import roughly
+    from memrepo.actions.run.estimate import estimated
 
     try:
-        return roughly(work.refreshed(), choice)
+        return estimated(work.refreshed(), choice).said
     except MemrepoError as error:
         return f"what the next run would cost is not known: {error.message}"
 

@@ -28,7 +28,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.purify.intake import Reader, cursors, take_in
 from memrepo.store import hooks, settings, trust
-from memrepo.store.answers import BATCHES, broken_runs
+from memrepo.store.answers import broken_runs
 from memrepo.store.landings import newest
 from memrepo.store.tree import read_blob
 from memrepo.views.hot import hot_path
@@ -80,7 +80,6 @@ class Result(result.Result, frozen=True, kw_only=True):
     """What they would take away, as their manifests list it."""
     broken_off: tuple[str, ...]
     """Runs that left answers which are not asked for again."""
-    batches: tuple[str, ...]
     """Questions to a judge that are being answered, for a later run to take."""
     uncommitted: tuple[str, ...]
     runs: int
@@ -150,7 +149,6 @@ def do(work: Work, request: Request) -> Result:
         asked=wishes(work, waits),
         held=tuple(removal for w in waits for removal in w.removals(work)),
         broken_off=tuple(b.run for b in broken_runs(store.folder)),
-        batches=_batches(work),
         uncommitted=tuple(sorted(p for p in store.work.dirty() if layout.owns(p))),
         runs=len(manifests),
         last_run=LastRun(
@@ -203,11 +201,3 @@ def _stale_views(work: Work) -> tuple[str, ...]:
     if len(work.store.trees.records.stale) > known:
         work.tree.keep()
     return stale
-
-
-def _batches(work: Work) -> tuple[str, ...]:
-    if not (work.store.folder / BATCHES).exists():
-        return ()
-    from memrepo.store.batches import under_way
-
-    return under_way(work.store.folder)

@@ -354,8 +354,6 @@ def _left(result: standing.Result) -> Iterator[str]:
         yield f"waiting    {branch}{held}"
         yield "           `memrepo review` goes through it; or `memrepo diff`, then"
         yield "           `memrepo accept` or `memrepo discard`"
-    for said in result.batches:
-        yield f"under way  {said} (`memrepo run` takes the answers)"
     for run in result.broken_off:
         yield (
             f"broken off {run} left answers that are not asked for again (`memrepo run --resume`)"

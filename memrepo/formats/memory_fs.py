@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
 
-from memrepo.core.jsonl import read_object
 from memrepo.core.memory import Gist
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.formats.pages import Page, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of, refused
-from memrepo.purify.imported_counts import moment_of
+from memrepo.core.jsonl import read_object
 
 _TIERS = ("hot", "warm", "forgotten", "gist")
 """In the order in which a note's own text is looked for: a gist is only its summary."""
@@ -73,7 +73,10 @@ def _note(
         given.put(flag, entry.get(flag), flag)
     if "gist" in versions:
         given.fields["gist"] = _gist(versions["gist"])
-    created = moment_of(entry.get("created"))
+    since = entry.get("created")
+    created = None
+    if type(since) in (int, float) and 0 < since < 10**11:
+        created = datetime.fromtimestamp(int(since), tz=UTC)
     if created is not None:
         given.fields["created"] = created
     record = Record(

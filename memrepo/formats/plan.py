@@ -8,7 +8,7 @@ stays out, and so does what an earlier import brought and has left the tree sinc
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
@@ -26,15 +26,15 @@ from memrepo.core.secrets import redact
 from memrepo.core.state import State, apply
 from memrepo.core.times import local_day, parse_time
 from memrepo.formats.own import path_here
+from memrepo.formats.purifier import Workspace
 from memrepo.formats.records import Read, Record, Whole, refused
 from memrepo.merge.closure import close, findings
 from memrepo.policies.links import Targets
 from memrepo.policies.matching import jaccard, tokens
 from memrepo.purify.gather import SHORT
 from memrepo.purify.holds import screened
-from memrepo.purify.imported_memories import Imported
-from memrepo.purify.known import free_path, storable
-from memrepo.purify.routes import recast, route
+from memrepo.purify.known import free_path, storable, unite
+from memrepo.purify.routes import affinity, permitted, recast, route
 
 ALIKE = 0.3
 """The share of common words from which on an item without an id is the one that went, reworded."""
@@ -54,6 +54,17 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     zone: tzinfo = UTC
     """Where a record's time is of which day."""
     left: Collection[str] = ()
+    workspace: Workspace | None = None
+    """The sources that records rest on, where they name places in them."""
+
+
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
+    """Changes for one commit, judgements by memory id, counts, and every finding."""
+
+    changes: tuple[Change, ...] = ()
+    judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
 
 
 def take(state: State, read: Read, terms: Terms) -> Imported:
@@ -81,7 +92,12 @@ def take(state: State, read: Read, terms: Terms) -> Imported:
         changes=changes,
         counts=counts,
         problems=tuple(work.problems),
-        judgements={id_: [] for id_ in sorted(work.fresh)},
+        judgements={
+            id_: [dict(record.judgement)]
+            if (record := work.records.get(id_)) and record.judgement
+            else []
+            for id_ in sorted(work.fresh)
+        },
     )
 
 
@@ -102,6 +118,7 @@ class _Work(msgspec.Struct):
     barred: int = 0
     left: int = 0
     _targets: Targets | None = None
+    _claims: dict[str, str] = msgspec.field(default_factory=dict)
     _resources: dict[str, str] = msgspec.field(default_factory=dict)
     _items: dict[tuple[str, str], str] = msgspec.field(default_factory=dict)
     _texts: dict[tuple[bool, str, str], str] = msgspec.field(default_factory=dict)
@@ -112,6 +129,8 @@ class _Work(msgspec.Struct):
             self._learn(memory)
 
     def _learn(self, memory: Memory) -> None:
+        if memory.text("claim_id"):
+            self._claims.setdefault(memory.text("claim_id"), memory.id)
         for source in memory.sources:
             if "#" in source.resource:
                 self._resources.setdefault(source.resource, memory.id)
@@ -177,6 +196,7 @@ class _Work(msgspec.Struct):
         long = len(memory.body) >= SHORT
         for id_ in (
             self._resources.get(resource),
+            self._claims.get(memory.text("claim_id")),
             memory.id,
             self._items.get((memory.sources[0].resource, where[2])),
             self._texts.get(where) if long else None,
@@ -191,6 +211,9 @@ class _Work(msgspec.Struct):
         self.met.add(id_)
         held = self.state.memories.get(id_)
         if held is None:
+            if record.places:  # one statement under two homes is one memory with all evidence
+                sources = unite(self.fresh[id_].sources, memory.sources)
+                self.fresh[id_] = self.fresh[id_].with_fields({"sources": sources})
             return
         hash_ = text_hash(memory.body)
         if hash_ == text_hash(held.body):
@@ -322,8 +345,10 @@ class _Work(msgspec.Struct):
         resource = f"{self.terms.format}://{record.path}" + (f"#{record.key}" * bool(record.key))
         type_ = record.type if record.type in TYPES else "fact"
         if type_ in CLAIM_TYPES:
-            fields["home"] = route(type_, self.terms.profile)
-            type_ = recast(type_, self.terms.profile)
+            home, profile = fields.get("home", ""), self.terms.profile
+            if not (home and permitted(home, profile) and affinity(type_, home) != "impossible"):
+                fields["home"] = route(type_, profile)
+                type_ = recast(type_, profile)
         id_ = self._id(type_, fields, text, f"{self.terms.format}://{record.path}")
         evidence = Source(
             resource=resource,
@@ -331,12 +356,17 @@ class _Work(msgspec.Struct):
             captured=captured,
             captured_from=record.captured_from if captured else "",
         )
-        more = (record.evidence,) if record.evidence else ()
+        sources = (evidence, record.evidence) if record.evidence else (evidence,)
+        if record.places:
+            in_force = fields.get("status") != "superseded"
+            sources = tuple(dict.fromkeys(self._places(record.places, text, in_force=in_force)))
+            dated = (s.captured[:10] for s in sources)
+            captured = max(dated, default="")
         fields |= {
             "id": id_,
             "type": type_,
             "created": record.fields.get("created", self.terms.now),
-            "sources": (evidence, *more),
+            "sources": sources,
             "origin": "import",
             "generated": Stamp(
                 by=f"{self.terms.format}/unknown", at=record.written or self.terms.now
@@ -350,6 +380,17 @@ class _Work(msgspec.Struct):
             layer=record.layer,
         )
         return Memory(path=path, fields=fields, body=text)
+
+    def _places(self, places: Sequence[Source], text: str, *, in_force: bool) -> Iterator[Source]:
+        """Yield places in a workspace as places here; a URL or a memory's own file stays."""
+        layout, workspace = self.state.layout, self.terms.workspace
+        for place in places:
+            name = place.resource
+            if "://" in name or name.startswith(("memories/", layout.area("memories"))):
+                yield place
+                continue
+            found = workspace.located(place, text, in_force=in_force) if workspace else place
+            yield replace(found, resource=layout.source(name))
 
     def _id(self, type_: str, fields: dict[str, Any], text: str, resource: str) -> str:
         if type_ == "note":
@@ -370,19 +411,25 @@ class _Work(msgspec.Struct):
             links = list(self.fresh[id_].fields.get("links", ()))
             for type_, name in record.links:
                 target = self.names.get(name)
-                if target and target != id_ and all(k.target != target for k in links):
+                if target and target != id_ and type_ == "duplicate_of":
+                    self.fresh[id_] = self.fresh[id_].with_fields({type_: target})
+                elif target and target != id_ and all(k.target != target for k in links):
                     links.append(Link(target=target, type=type_))
             if links:
                 limit: int = getattr(BY_NAME["links"].kind, "limit", len(links))
                 self.fresh[id_] = self.fresh[id_].with_fields({"links": tuple(links[:limit])})
             for name in record.replaces:
                 self._supersede(id_, self.names.get(name, ""))
+            for name in record.replaced_by:
+                self._supersede(self.names.get(name, ""), id_)
 
     def _supersede(self, id_: str, old: str) -> None:
         """Let a new memory replace another new one; what was there before is a person's to end."""
-        if old not in self.fresh or old == id_ or self.fresh[old].texts("superseded_by"):
+        if not {id_, old} <= self.fresh.keys() or old == id_:
             return
-        when = self.fresh[id_].fields["generated"].at
+        if self.fresh[old].texts("superseded_by"):
+            return
+        when = self.fresh[old].time("superseded_at") or self.fresh[id_].fields["generated"].at
         self.fresh[id_] = self.fresh[id_].with_fields(
             {"supersedes": (*self.fresh[id_].texts("supersedes"), old)}
         )

@@ -30,8 +30,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     `path` and `lines` say where it stands among the files, `key` is its id there and `names` are
     further names by which others link to it. `captured` is an ISO date, `written` when that program
     last wrote it. `fields` holds values of our schema. `links` are (type of ours, name) pairs,
-    `replaces` names of records that this one supersedes, `evidence` where the program says that it
-    has the text from.
+    `replaces` and `replaced_by` are names of records that this one supersedes, or is superseded by.
+    `evidence` is where the program says that it has the text from. Instead of the record itself,
+    `places` of the workspace (resources are names there) may be its evidence. `judgement` is what a
+    manifest stores of it.
     """
 
     path: str
@@ -47,6 +49,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
     links: tuple[tuple[str, str], ...] = ()
     replaces: tuple[str, ...] = ()
+    replaced_by: tuple[str, ...] = ()
+    places: tuple[Source, ...] = ()
+    judgement: Mapping[str, Any] = msgspec.field(default_factory=dict)
     evidence: Source | None = None
 
 

@@ -15,6 +15,7 @@ from memrepo.formats import (
     okf,
     openclaw,
     own,
+    purifier,
     remnic,
 )
 from memrepo.formats.pages import is_markdown
@@ -24,6 +25,12 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         one.name: one
         for one in (
+            Format(
+                name="artifacts",
+                what="a purifier's workspace or its runtime folder",
+                wants=purifier.wants,
+                read=purifier.read,
+            ),
             Format(
                 name="jsonl",
                 what="what `memrepo export jsonl` wrote",

@@ -25,10 +25,10 @@ from memrepo.core.memory import HOMES
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
+from memrepo.formats import lineage
+from memrepo.formats.lineage import candidate_id
 from memrepo.policies.entities import catalogue
 from memrepo.policies.matching import normal_subject
-from memrepo.purify import lineage
-from memrepo.purify.lineage import candidate_id
 from memrepo.purify.sources import SourceRules, default_type, kind_of
 from memrepo.views.artifacts_claims import (
     Claims,

@@ -10,7 +10,7 @@ import pytest
 from driving import LATER, done, files, memories, memrepo, standing
 from lineage_contract import check_artifacts, has_errors
 
-from memrepo.purify import lineage
+from memrepo.formats import lineage
 
 
 def test_what_export_writes_passes_the_validator(small_repo: Path, tmp_path: Path) -> None:

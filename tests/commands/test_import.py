@@ -12,7 +12,7 @@ import workspaces
 from driving import LATER, assert_sound, done, files, git, memories, memrepo, standing, subjects
 
 from memrepo.assets import asset
-from memrepo.purify import lineage
+from memrepo.formats import lineage
 
 
 def claims(folder: Path) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lineage_contract import CLAIM_FIELDS
+from memrepo.purify.imported_memories import Imported, Offer, import_artifacts
 
 from memrepo.core import codec
 from memrepo.core.changes import Create, Update, Write
@@ -17,8 +18,7 @@ from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Retired
 from memrepo.core.state import State, apply, read_state
-from memrepo.purify import lineage
-from memrepo.purify.imported_memories import Imported, Offer, import_artifacts
+from memrepo.formats import lineage
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 SOURCE = b"# Memory\n\n- Vera keeps the greenhouse at 14 degrees in winter.\n- Holt sells seeds.\n"

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 
 from memrepo.actions import result
-from memrepo.actions.exchange.import_ import RUNTIME, Brought, bring_in, was_imported
+from memrepo.actions.exchange.import_ import ARTIFACTS, Brought, bring_in, was_imported
 from memrepo.actions.request import option
 from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
 from memrepo.actions.run.judge_choice import Usable, usable_judges
@@ -24,7 +24,7 @@ from memrepo.core.errors import UsageError
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.state import Files, State, play
-from memrepo.purify.lineage import CLAIMS
+from memrepo.formats.lineage import CLAIMS
 from memrepo.purify.sources import NOTES_CLAIMS, NOTES_NOTES, SourceRules
 from memrepo.store import settings
 from memrepo.store.birth import append_local, born
@@ -280,11 +280,11 @@ def recognise(folder: Path) -> Recognised:
 
 def _claims(at: Work, workspace: Path) -> Brought:
     """Import what a purifier published in the workspace, once: later changes are a person's."""
-    folder = workspace / RUNTIME
+    folder = workspace / "runtime"
     if not (folder / CLAIMS).is_file() or was_imported(at):
         return Brought()
     sources = read_workspace(workspace, at.config.source_rules()).files
-    return bring_in(at, folder, sources)
+    return bring_in(at, ARTIFACTS, folder, sources)
 
 
 def _unread(at: Work, workspace: Path | None) -> Unread:

@@ -5,20 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memrepo.core.ids import visible
-from memrepo.core.messages import counted
-
-if TYPE_CHECKING:
-    from memrepo.actions.sync import sync as syncing
-
-
-from typing import TYPE_CHECKING
-
-from memrepo.actions.exchange.import_ import Tracked
-from memrepo.core.messages import counted_as
+from memrepo.core.messages import counted, counted_as
 
 if TYPE_CHECKING:
     from memrepo.actions.exchange import export as exporting
     from memrepo.actions.exchange import import_ as importing
+    from memrepo.actions.sync import sync as syncing
 
 
 def export(request: object, result: exporting.Result, *, colour: bool) -> str:
@@ -33,25 +25,13 @@ def export(request: object, result: exporting.Result, *, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def import_(request: object, result: importing.Result | Tracked, *, colour: bool) -> str:
+def import_(request: object, result: importing.Result, *, colour: bool) -> str:
     """Say what was taken in."""
-    if isinstance(result, Tracked):
-        return _tracked(result)
     said = ", ".join(
         counted_as(n, word.replace("_", " ")) for word, n in result.counts.items() if n
     )
     head = f"committed as {result.commit[:10]}" if result.commit else "no news"
     return f"{'dry run' if result.dry_run else head}: {said or 'nothing to take in'}"
-
-
-def _tracked(result: Tracked) -> str:
-    unknown = counted(len(result.problems), "entry", "entries")
-    told = [
-        counted(result.retrievals, "retrieval", "retrievals"),
-        counted(len(result.steps), "change", "changes"),
-        *([f"{unknown} not known here"] if result.problems else []),
-    ]
-    return f"{'dry run' if result.dry_run else 'taken in'}: {', '.join(told)}"
 
 
 def merge_driver(request: object, result: object, *, colour: bool) -> str:

@@ -1,0 +1,223 @@
+"""What memory-purifier published: `purified-claims.jsonl`, in a workspace's `runtime/` folder.
+
+A claim rests on lines of the workspace. Where its text is a unit there, or where its lines hold one
+unit with its words in a file that the purifier read last, the next run meets it again.
+Docs: docs/interchange.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core.ids import text_hash
+from memrepo.core.judge import Scores
+from memrepo.core.memory import CLAIM_TYPES, Retired, Source
+from memrepo.core.patterns import regex
+from memrepo.core.problems import Problem
+from memrepo.core.times import parse_time
+from memrepo.formats import lineage
+from memrepo.formats.records import Files, Given, Read, Record, refused
+from memrepo.policies.matching import tokens
+from memrepo.core.jsonl import Line, mappings, read_lines, read_object, texts
+from memrepo.read.thoughts import Unit, scan
+
+RUNTIME = "runtime/"
+_CLAIM_ID = regex(r"cl-[0-9a-f]{16}")
+_EVIDENCE_KINDS = ("direct", "inferred", "merged")
+_SHARED_WORDS = 0.5
+"""Of the shorter text's words, this share must be in the other."""
+_JUDGEMENT = {
+    "cluster": "sourceClusterId",
+    "disposition": "duplicateDisposition",
+    "reason": "duplicateReason",
+    "rationale": "rationale",
+    "route": "routeRationale",
+    "freshness": "freshnessPosture",
+    "confidence": "confidencePosture",
+    "run": "updatedInRunId",
+}
+"""What a manifest stores of a memory, and the claim's key for it."""
+
+
+def wants(path: str) -> bool:
+    """Tell whether a file is one that an import reads; the others follow from them."""
+    return path.removeprefix(RUNTIME) in (lineage.CLAIMS, lineage.CONTRADICTIONS, lineage.MANIFEST)
+
+
+def read(files: Files) -> Read:
+    """Read the claims; what only the file of contradictions knows is linked too."""
+    problems: list[Problem] = []
+    records: list[Record] = []
+    against: dict[str, list[str]] = {}
+    for line in _lines(files, lineage.CONTRADICTIONS, problems):
+        one, other = line.record.get("claimId"), line.record.get("competingClaimId")
+        against.setdefault(str(one), []).append(str(other))
+    for line in _lines(files, lineage.CLAIMS, problems):
+        record, noted = _record(line, against)
+        problems += noted
+        records += [record] if record else []
+    return Read(records=tuple(records), problems=tuple(problems))
+
+
+def _named(files: Files, name: str) -> bytes:
+    return files.get(f"{RUNTIME}{name}", files.get(name, b""))
+
+
+def _lines(files: Files, name: str, problems: list[Problem]) -> list[Line]:
+    found, bad = read_lines(name, _named(files, name), "import-line")
+    problems += bad
+    return found
+
+
+def _record(
+    line: Line, against: Mapping[str, list[str]]
+) -> tuple[Record | None, tuple[Problem, ...] | list[Problem]]:
+    claim, given = line.record, Given(lineage.CLAIMS, line.number)
+    text, type_ = claim.get("text"), claim.get("type")
+    if not isinstance(text, str) or not text.strip():
+        return None, (refused(lineage.CLAIMS, "found no text", line=line.number, key="text"),)
+    if type_ not in CLAIM_TYPES:
+        said = f"found the type {type_!r}"
+        return None, (refused(lineage.CLAIMS, said, line=line.number, key="type"),)
+    for ours, theirs in (
+        ("subject", "subject"),
+        ("predicate", "predicate"),
+        ("object", "object"),
+        ("home", "primaryHome"),
+        ("tags", "secondaryTags"),
+    ):
+        given.put(ours, claim.get(theirs), theirs)
+    id_ = str(claim.get("id") or "")
+    if _CLAIM_ID.fullmatch(id_):
+        given.put("claim_id", id_)
+    else:
+        given.note("id", f"found the id {id_[:40]!r}, expected cl-<16 hex>")
+    written = given.time(claim.get("updatedAt_utc") or claim.get("updatedAt"), "updatedAt")
+    word = claim.get("status")
+    if word not in lineage.CLAIM_STATUSES:
+        given.note("status", f"found the status {word!r}, taken for unresolved")
+        word = "unresolved"
+    status, standing = lineage.axes_of(word)
+    given.put("status", status)
+    given.put("standing", standing)
+    if status == "superseded" and written is not None:
+        given.fields["superseded_at"] = written
+    if retired := tuple(_retired(claim)):
+        given.fields["retired"] = retired
+    contradicted = [str(c.get("competingClaimId")) for c in mappings(claim.get("contradictions"))]
+    links = [("contradicts", other) for other in (*contradicted, *against.get(id_, ()))]
+    if claim.get("duplicateDisposition") == "probable_duplicate":
+        links.append(("duplicate_of", str(claim.get("duplicateTargetClaimId"))))
+    record = Record(
+        path=lineage.CLAIMS,
+        text=text,
+        type=str(type_),
+        key=id_,
+        lines=(line.number, line.number),
+        written=written,
+        fields=given.fields,
+        links=tuple(dict.fromkeys(links)),
+        replaces=tuple(texts(claim.get("supersedes"))),
+        replaced_by=tuple(texts(claim.get("supersededBy"))),
+        places=tuple(dict.fromkeys(_sources(claim, given))),
+        judgement=_judgement(claim),
+    )
+    return record, given.problems
+
+
+def _sources(claim: Mapping[str, Any], given: Given) -> Iterator[Source]:
+    for entry in mappings(claim.get("provenance")):
+        name, span, kind = entry.get("source"), entry.get("lineSpan"), entry.get("type")
+        if not isinstance(name, str) or not 0 < len(name) <= 1000 or "\n" in name:
+            given.note("provenance", f"found the source {str(name)[:40]!r}, expected a path")
+            continue
+        lines = (0, 0)
+        if isinstance(span, list) and len(span) == 2 and all(type(n) is int for n in span):
+            lines = (span[0], span[1]) if 0 < span[0] <= span[1] < 10**9 else (0, 0)
+        if span is not None and lines == (0, 0):
+            given.note("provenance", f"found the lines {str(span)[:40]}, expected [first, last]")
+        yield Source(
+            resource=name,
+            lines=lines,
+            kind=str(kind) if kind in _EVIDENCE_KINDS else "inferred",
+            captured=_day(entry.get("capturedAt")),
+        )
+
+
+def _day(value: object) -> str:
+    """Return the date of a capture; its time of day is that of a file, and means little."""
+    try:
+        parse_time(str(value))
+    except ValueError:
+        return ""
+    return str(value).strip()[:10]  # the day there, whatever the offset
+
+
+def _retired(claim: Mapping[str, Any]) -> Iterator[Retired]:
+    """Yield one entry per removed source; the purifier lists them under one reason."""
+    for entry in mappings(claim.get("retirementReasons")):
+        run, word = (str(entry.get(key) or "unknown")[:200] for key in ("runId", "reason"))
+        word = "source_removed" if word == "all_sources_removed" else word
+        names = texts(entry.get("removed_sources"))
+        for reason in [f"{word}: sources/{name}" for name in names] or [word]:
+            yield Retired(run=run, reason=reason)
+
+
+def _judgement(claim: Mapping[str, Any]) -> dict[str, object]:
+    """Return what has no place in a memory's header."""
+    found: dict[str, object] = {
+        ours: text if isinstance(text := claim.get(theirs), str) else ""
+        for ours, theirs in _JUDGEMENT.items()
+    }
+    scores = claim.get("scores")
+    good = {
+        key: float(value)
+        for key, value in (scores.items() if isinstance(scores, dict) else ())
+        if key in Scores.__struct_fields__ and type(value) in (int, float) and 0 <= value <= 1
+    }
+    return {**found, "scores": Scores(**good).told() if good else {}, "verdicts": []}
+
+
+class Workspace(msgspec.Struct):
+    """The sources as they are now, by name with their blob ids, and what the purifier read."""
+
+    sources: Mapping[str, bytes]
+    blobs: Mapping[str, str]
+    read_hashes: Mapping[str, str]
+    _units: dict[str, tuple[Unit, ...]] = msgspec.field(default_factory=dict)
+
+    def located(self, place: Source, text: str, *, in_force: bool) -> Source:
+        """Return a place with blob and text hash of the unit that a claim rests on, if sure."""
+        name, lines, hash_ = place.resource, place.lines, text_hash(text)
+        units = self._read(name)
+        within = [u for u in units if u.lines[0] <= lines[1] and lines[0] <= u.lines[1]]
+        for unit in (*within, *units):
+            if unit.text_hash == hash_:
+                at = lines if unit in within else unit.lines
+                return replace(place, lines=at, blob=self.blobs.get(name, ""), text_hash=hash_)
+        if in_force and len(within) == 1 and self._is_unchanged(name):
+            left, right = tokens(within[0].text), tokens(text)
+            if len(left & right) >= _SHARED_WORDS * min(len(left), len(right)) > 0:
+                hash_ = within[0].text_hash
+                return replace(place, blob=self.blobs.get(name, ""), text_hash=hash_)
+        return place
+
+    def _read(self, name: str) -> tuple[Unit, ...]:
+        if name not in self._units:
+            self._units[name] = scan(name, self.sources[name]).units if name in self.sources else ()
+        return self._units[name]
+
+    def _is_unchanged(self, name: str) -> bool:
+        data = self.sources.get(name)
+        return data is not None and self.read_hashes.get(name) == lineage.content_hash(data)
+
+
+def read_hashes(files: Files) -> dict[str, str]:
+    """Return the content hashes of the sources as the purifier read them last, by name."""
+    page = read_object(_named(files, lineage.MANIFEST) or b"{}")
+    entries = mappings(page.get("sourceInventory")) if isinstance(page, dict) else []
+    return {str(entry.get("path")): str(entry.get("content_hash")) for entry in entries}

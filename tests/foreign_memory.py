@@ -307,7 +307,55 @@ Confidence: 0.8
 }
 
 
+def claim(digit: str, text: str, **more: object) -> dict[str, object]:
+    """Return a claim as memory-purifier publishes it."""
+    return {
+        "id": f"cl-{digit * 16}",
+        "type": "fact",
+        "status": "resolved",
+        "text": text,
+        "subject": f"Bed {digit}",
+        "predicate": "",
+        "object": None,
+        "primaryHome": "LTMEMORY.md",
+        "secondaryTags": ["garden"],
+        "provenance": [
+            {
+                "source": "MEMORY.md",
+                "lineSpan": [3, 3],
+                "type": "direct",
+                "capturedAt": "2026-01-05T08:30:00Z",
+            }
+        ],
+        "contradictions": [],
+        "supersedes": [],
+        "supersededBy": [],
+        "scores": {"confidence": 0.75},
+        "rationale": "durable",
+        "updatedAt_utc": "2026-02-01T09:00:00.123456Z",
+        **more,
+    }
+
+
+ARTIFACTS = {
+    "runtime/purified-claims.jsonl": "".join(
+        json.dumps(one) + "\n"
+        for one in (
+            claim("1", "Bed 1 of the garden holds red roses.", supersedes=["cl-" + "2" * 16]),
+            claim("2", "Bed 1 of the garden holds tulips.", status="superseded"),
+            claim(
+                "3",
+                "Bed 3 is watered every second day.",
+                status="contested",
+                contradictions=[{"competingClaimId": "cl-" + "4" * 16, "relation": "contested"}],
+            ),
+            claim("4", "Bed 3 is watered every fifth day.", status="contested"),
+        )
+    ).encode(),
+}
+
 FOLDERS: dict[str, dict[str, bytes]] = {
+    "artifacts": ARTIFACTS,
     "mem0": MEM0,
     "claude-code": CLAUDE_CODE,
     "obsidian": OBSIDIAN,

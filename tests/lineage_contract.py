@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
+from memrepo.core.jsonl import Line, mappings, read_lines, read_object, texts
 from memrepo.core.memory import CLAIM_TYPES, HOMES
 from memrepo.core.problems import Problem
 from memrepo.formats import lineage
-from memrepo.core.jsonl import Line, mappings, read_lines, read_object, texts
 from memrepo.purify.routes import PERSONAL_HOMES, affinity, route
 
 CLAIM_FIELDS = (

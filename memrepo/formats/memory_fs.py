@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
 
+from memrepo.core.jsonl import read_object
 from memrepo.core.memory import Gist
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.formats.pages import Page, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of, refused
-from memrepo.core.jsonl import read_object
 
 _TIERS = ("hot", "warm", "forgotten", "gist")
 """In the order in which a note's own text is looked for: a gist is only its summary."""
@@ -75,7 +75,7 @@ def _note(
         given.fields["gist"] = _gist(versions["gist"])
     since = entry.get("created")
     created = None
-    if type(since) in (int, float) and 0 < since < 10**11:
+    if isinstance(since, int | float) and 0 < since < 10**11:
         created = datetime.fromtimestamp(int(since), tz=UTC)
     if created is not None:
         given.fields["created"] = created

@@ -93,8 +93,8 @@ def take(state: State, read: Read, terms: Terms) -> Imported:
         counts=counts,
         problems=tuple(work.problems),
         judgements={
-            id_: [dict(record.judgement)]
-            if (record := work.records.get(id_)) and record.judgement
+            id_: [dict(known.judgement)]
+            if (known := work.records.get(id_)) and known.judgement
             else []
             for id_ in sorted(work.fresh)
         },
@@ -356,7 +356,7 @@ class _Work(msgspec.Struct):
             captured=captured,
             captured_from=record.captured_from if captured else "",
         )
-        sources = (evidence, record.evidence) if record.evidence else (evidence,)
+        sources = tuple(s for s in (evidence, record.evidence) if s is not None)
         if record.places:
             in_force = fields.get("status") != "superseded"
             sources = tuple(dict.fromkeys(self._places(record.places, text, in_force=in_force)))

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.ids import text_hash
+from memrepo.core.jsonl import Line, mappings, read_lines, read_object, texts
 from memrepo.core.judge import Scores
 from memrepo.core.memory import CLAIM_TYPES, Retired, Source
 from memrepo.core.patterns import regex
@@ -22,7 +23,6 @@ from memrepo.core.times import parse_time
 from memrepo.formats import lineage
 from memrepo.formats.records import Files, Given, Read, Record, refused
 from memrepo.policies.matching import tokens
-from memrepo.core.jsonl import Line, mappings, read_lines, read_object, texts
 from memrepo.read.thoughts import Unit, scan
 
 RUNTIME = "runtime/"

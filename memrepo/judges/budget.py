@@ -216,11 +216,12 @@ def by_lines(lines: Sequence[str], price: Price | None) -> tuple[Usage, dict[str
     asked = said = 0.0
     questions: dict[str, int] = {}
     worded = ceil(USUALLY_WORDED * len(lines))
-    for name, items, size in (
+    passes: tuple[tuple[PassName, int, int], ...] = (
         ("promotion", len(lines), BATCH[0]),
         ("purifier", worded, BATCH[1]),
         ("verification", worded, CHECKS),
-    ):
+    )
+    for name, items, size in passes:
         share = items / len(lines) if lines else 0
         questions |= {name: count} if (count := ceil(items / size)) else {}
         asked += shown * share + count * len(instructions(name).encode()) / BYTES_PER_TOKEN

@@ -65,7 +65,7 @@ def test_an_import_is_one_commit_and_the_next_changes_nothing(
     assert standing(repo) == still
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize("format_", sorted(set(FORMATS) - {"artifacts"}))
 def test_every_memory_says_where_it_came_from(repo: Path, tmp_path: Path, format_: str) -> None:
     files = foreign_memory.FOLDERS[format_]
     taken(repo, tmp_path, format_)

@@ -82,6 +82,7 @@ def test_what_it_brings_goes_out_and_comes_in_again_whole(format_: str) -> None:
 
 # Format, file, what it says, what it says by now: one memory of each format is reworded there.
 REWORDED = {
+    "artifacts": ("runtime/purified-claims.jsonl", b"red roses", b"white roses"),
     "mem0": ("mem0.json", b"Prefers window seats", b"Prefers aisle seats"),
     "claude-code": ("release-freeze.md", b"nothing is merged", b"everything is merged"),
     "obsidian": ("Plot map.md", b"North is up", b"South is up"),

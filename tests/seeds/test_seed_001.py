@@ -26,7 +26,7 @@ def at(span: timedelta) -> str:
 
 
 def test_the_table_is_whole() -> None:
-    assert_each_row_has_an_end(sys.modules[__name__], 41)
+    assert_each_row_has_an_end(sys.modules[__name__], 40)
 
 
 BODY = """\
@@ -475,18 +475,7 @@ def test_a_row_created(repo: Path, tmp_path: Path) -> None:
     entry = {"total": 2, "7d": 0, "timestamps": [1748073600, 1748160000], "created": 1748000000}
     (folder / "refcount.json").write_text(json.dumps({"warm/keel.md": entry}))
     done(repo, "import", "memory-fs", folder)
-    done(repo, "import", "refcount", folder)
     back = next(e for k, e in refcount(repo, tmp_path, HOUR).items() if "keel" in k)
-    assert back["created"] == 1748000000
-    assert (back["total"], back["timestamps"]) == (2, entry["timestamps"])
-
-
-@row("a counter that is imported later gives a note its time of creation", "default")
-def test_a_row_created_later(repo: Path, tmp_path: Path) -> None:
-    ((key, entry),) = refcount(repo, tmp_path, HOUR).items()
-    (tmp_path / "refcount.json").write_text(json.dumps({key: {**entry, "created": 1748000000}}))
-    done(repo, "import", "refcount", tmp_path / "refcount.json", now=at(HOUR))
-    (back,) = refcount(repo, tmp_path, HOUR).values()
     assert back["created"] == 1748000000
 
 

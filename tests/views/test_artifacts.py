@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.layout import Layout
+from memrepo.core.manifest import Consumed, Manifest
 from memrepo.core.memory import Link, Memory, Retired, Source, Stamp
 from memrepo.core.state import State, read_state
 from memrepo.formats import lineage
-from memrepo.core.manifest import Consumed, Manifest
 from memrepo.purify.sources import SourceRules
 from memrepo.views.artifacts import Exported, Terms, artifacts
 

@@ -12,14 +12,15 @@ from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions import result
-from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.run.chain import run_stamp
 from memrepo.actions.derived import derived_files
 from memrepo.actions.landing import prepare
+from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.run.chain import run_stamp
 from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest
+from memrepo.core.manifest import Manifest, read_manifests
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import apply
@@ -28,7 +29,6 @@ from memrepo.formats.plan import Imported, Terms, take
 from memrepo.formats.purifier import Workspace, read_hashes
 from memrepo.formats.records import Format
 from memrepo.formats.registry import FORMATS
-from memrepo.core.manifest import Manifest, read_manifests
 from memrepo.store.workspace import read_folder
 from memrepo.views.artifacts_runs import IMPORT, read_runs
 

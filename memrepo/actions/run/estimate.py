@@ -14,9 +14,9 @@ from memrepo.actions.run.ingest import Ahead, ahead, texts_at
 from memrepo.actions.run.judge_choice import Choice, judge_of, kind_of, limits_of, price_of
 from memrepo.actions.work import Work
 from memrepo.core.judge import Usage
+from memrepo.core.manifest import read_manifests
 from memrepo.core.messages import counted
 from memrepo.purify.intake import Cursor, cursors
-from memrepo.core.manifest import read_manifests
 from memrepo.store.tree import read_blob
 
 

@@ -31,7 +31,7 @@ from memrepo.policies.rules import (
     Rules,
     Weights,
 )
-from memrepo.purify.sources import (
+from memrepo.read.sources import (
     CLAIMS,
     CLASSIC_CLAIMS,
     CONTRACTS,

@@ -17,7 +17,7 @@ from memrepo.assets import asset
 from memrepo.config import BY_NAME, KEYS, PRICES, parse_config
 from memrepo.core.memory import HOMES
 from memrepo.policies.rules import CRONS
-from memrepo.purify.sources import SourceRules
+from memrepo.read.sources import SourceRules
 
 VALUES = {
     "profile": "personal",

@@ -39,7 +39,7 @@ from memrepo.core.memory import HOME_OF_TYPE, Source
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.policies.matching import tokens
-from memrepo.purify.sources import default_type
+from memrepo.read.sources import default_type
 
 WISH_PERSISTENCE = 0.6
 _METHODS = ("method", "procedure")

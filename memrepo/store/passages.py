@@ -26,7 +26,7 @@ from memrepo.text.terms import date_words, index_terms
 if TYPE_CHECKING:
     from memrepo.core.state import State
     from memrepo.purify.intake import Reader, SourceText
-    from memrepo.purify.sources import SourceRules
+    from memrepo.read.sources import SourceRules
     from memrepo.read.thoughts import Unit
     from memrepo.store.tables import Indexed
     from memrepo.store.tree import Snapshot
@@ -171,7 +171,7 @@ def _rows(wanted: Indexed, found: Changes) -> Iterator[list[_Row]]:
     """Yield the rows of each source; a daily log has none, its lines are notes."""
     from memrepo.purify.assemble import spelled_context
     from memrepo.purify.intake import Reader, SourceText
-    from memrepo.purify.sources import kind_of
+    from memrepo.read.sources import kind_of
 
     names = {path: wanted.tree.layout.source_name(path) for path, b in found.files.items() if b}
     texts = (

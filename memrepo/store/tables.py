@@ -38,7 +38,7 @@ from memrepo.text.sentences import ChunkRules, chunks
 from memrepo.text.terms import date_words, index_terms, words
 
 if TYPE_CHECKING:
-    from memrepo.purify.sources import SourceRules
+    from memrepo.read.sources import SourceRules
 
 T = TypeVar("T")
 Row = tuple[str | int | float | None, ...]

@@ -23,7 +23,7 @@ from memrepo.core.secrets import (
     placeholder,
     redact,
 )
-from memrepo.purify.sources import (
+from memrepo.read.sources import (
     OWN,
     UNMATCHED,
     SourceRules,

@@ -29,7 +29,7 @@ from memrepo.formats import lineage
 from memrepo.formats.lineage import candidate_id
 from memrepo.policies.entities import catalogue
 from memrepo.policies.matching import normal_subject
-from memrepo.purify.sources import SourceRules, default_type, kind_of
+from memrepo.read.sources import SourceRules, default_type, kind_of
 from memrepo.views.artifacts_claims import (
     Claims,
     Spelling,

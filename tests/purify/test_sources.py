@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.purify.sources import (
+from memrepo.read.sources import (
     AUTHORITY,
     SourceRules,
     default_type,

@@ -13,7 +13,7 @@ import workspaces
 from nobody import as_nobody
 
 from memrepo.core import secrets
-from memrepo.purify.sources import SourceRules
+from memrepo.read.sources import SourceRules
 from memrepo.store import workspace
 from memrepo.store.workspace import MAX_BYTES, Workspace, not_followed, read_workspace
 

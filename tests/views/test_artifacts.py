@@ -18,7 +18,7 @@ from memrepo.core.manifest import Consumed, Manifest
 from memrepo.core.memory import Link, Memory, Retired, Source, Stamp
 from memrepo.core.state import State, read_state
 from memrepo.formats import lineage
-from memrepo.purify.sources import SourceRules
+from memrepo.read.sources import SourceRules
 from memrepo.views.artifacts import Exported, Terms, artifacts
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -25,7 +25,7 @@ from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.state import Files, State, play
 from memrepo.formats.lineage import CLAIMS
-from memrepo.purify.sources import NOTES_CLAIMS, NOTES_NOTES, SourceRules
+from memrepo.read.sources import NOTES_CLAIMS, NOTES_NOTES, SourceRules
 from memrepo.store import settings
 from memrepo.store.birth import append_local, born
 from memrepo.store.drivers import install_drivers, is_adopted

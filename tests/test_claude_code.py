@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from real_clients import bare_environment, installed
 from scripted_model import Model, Use, model
 
 from memrepo import __version__
-from memrepo.actions.setup.hosts import CLAUDE_EVENTS, DEADLINES, FAILED
+from memrepo.actions.setup.hosts import CLAUDE_EVENTS, DEADLINES, FAILED, hook_line
 
 PLUGIN = ROOT / "plugins" / "claude-code"
 PROGRAM = f"{Path(sys.executable).parent}/memrepo"
@@ -40,6 +42,7 @@ class Claude:
         quiet = {
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
+            "PATH": f"{Path(PROGRAM).parent}{os.pathsep}{os.environ['PATH']}",
             # One prompt and no second: the tools are to be there before it.
             "MCP_CONNECTION_NONBLOCKING": "0",
             "MCP_CONNECT_TIMEOUT_MS": "30000",
@@ -63,7 +66,18 @@ class Claude:
             at = {"ANTHROPIC_BASE_URL": said.address, "ANTHROPIC_API_KEY": "none"}
             self.run("-p", prompt, "--output-format", "json", *options, **at)
         assert not said.says, (said.aside, said.told()[-3000:])
+        _wait_for_the_end(self.repo)
         return said
+
+
+def _wait_for_the_end(repo: Path) -> None:
+    """Wait until the note of a session has landed: its hook returns before that."""
+    working = f"{repo.name} agent hook claude-code"
+    for _ in range(300):
+        if subprocess.run(["pgrep", "-f", working], capture_output=True, check=False).returncode:
+            return
+        time.sleep(0.1)
+    raise AssertionError("the hook of the session's end is at work still")
 
 
 def with_plugin(claude: Claude) -> tuple[str, ...]:
@@ -188,7 +202,13 @@ def test_the_plugin_s_hooks_are_those_that_are_installed() -> None:
     for event, kind in CLAUDE_EVENTS.items():
         (group,) = hooks[event]
         (one,) = group["hooks"]
-        assert one["timeout"] == int(DEADLINES[kind]) + 5
+        line = hook_line(["PROGRAM", "-C", "REPOSITORY"], "claude-code", kind)
+        program = '"${CLAUDE_PLUGIN_OPTION_PROGRAM:-memrepo}"'
+        line = line.replace("PROGRAM", program).replace(
+            "REPOSITORY", '"$CLAUDE_PLUGIN_OPTION_REPOSITORY"'
+        )
+        assert one["command"] == line
+        assert one["timeout"] == (5 if kind == "end" else int(DEADLINES[kind]) + 5)
         said = subprocess.run(
             ["sh", "-c", one["command"]],
             env={"CLAUDE_PLUGIN_OPTION_PROGRAM": "/nowhere/memrepo", "PATH": "/usr/bin:/bin"},
@@ -197,7 +217,9 @@ def test_the_plugin_s_hooks_are_those_that_are_installed() -> None:
             text=True,
             check=True,
         )
-        assert json.loads(said.stdout) == {"systemMessage": FAILED}
+        assert json.loads(said.stdout or "null") == (
+            None if kind == "end" else {"systemMessage": FAILED}
+        )
 
 
 def test_the_skill_says_what_installed_instructions_say() -> None:

@@ -75,7 +75,10 @@ def test_what_is_installed_is_what_the_client_s_page_shows(
         read = tomllib.loads if toml else json.loads
         (shown,) = map(read, blocks(page, "toml" if toml else "json"))
         (entry,) = read(text)[client.key].values()
-        assert entry["args"][-3:] == ["-C", str(tmp_path / "memory"), "mcp"]
+        option, folder, verb = entry["args"][-3:]
+        assert (option, verb) == ("-C", "mcp")
+        found = Path(folder.replace("${workspaceFolder}", str(into)))
+        assert found.resolve() == tmp_path / "memory"
         assert set(entry) == set(shown[client.key]["memrepo"])
         done(tmp_path / "memory", "agent", "uninstall", host, *place)
         assert not [path for path in into.rglob("*") if path.is_file()]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -128,7 +130,44 @@ def test_an_installation_of_another_repository_gives_way(
     data = json.loads((project / ".claude" / "settings.json").read_text(encoding="utf-8"))
     lines = [h["command"] for g in data["hooks"]["SessionStart"] for h in g["hooks"]]
     assert len(lines) == 1
-    assert str(tmp_path / "other") in lines[0]
+    assert '"${CLAUDE_PROJECT_DIR:-.}/../other"' in lines[0]
+
+
+@pytest.mark.parametrize("host", ["claude-code", "cursor", "vs-code"])
+def test_the_files_of_a_project_name_no_path_of_one_machine(
+    repo: Path, project: Path, tmp_path: Path, host: str
+) -> None:
+    answer = install(repo, host, project)
+    for row in answer["files"]:
+        text = Path(row["path"]).read_text(encoding="utf-8")
+        assert str(tmp_path) not in text
+        assert sys.prefix not in text
+
+
+def test_the_end_of_a_session_returns_at_once_and_its_note_lands(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook(repo, monkeypatch, "UserPromptSubmit", prompt="What is for lunch?")
+    slow = tmp_path / "slow"
+    program = shlex.join([*crontab.program(), "-C", str(repo)])
+    slow.write_text(f'#!/bin/sh\nsleep 1\nexec {program} "$@"\n')
+    slow.chmod(0o755)
+    given = {"hook_event_name": "SessionEnd", "session_id": "s1"}
+    began = time.monotonic()
+    subprocess.run(
+        ["sh", "-c", hosts.hook_line([str(slow)], "claude-code", "end")],
+        input=json.dumps(given),
+        text=True,
+        check=True,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    assert time.monotonic() - began < 1
+    for _ in range(600):
+        if memories(repo):
+            break
+        time.sleep(0.1)
+    assert [m.body[:30] for m in memories(repo).values()] == ["- What is for lunch?"]
 
 
 def test_a_dry_run_writes_nothing(repo: Path, project: Path) -> None:

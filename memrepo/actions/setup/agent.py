@@ -12,12 +12,19 @@ import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.request import DryRun, option
-from memrepo.actions.setup.hosts import HOSTS, WITH_TOOLS, Part, home_of, next_steps, parts_of
+from memrepo.actions.setup.hosts import (
+    HOSTS,
+    WITH_TOOLS,
+    Part,
+    home_of,
+    next_steps,
+    parts_of,
+    program_for,
+)
 from memrepo.actions.setup.prompts import agent_snippet, agent_tools
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.jsontext import NotJson
-from memrepo.store import crontab
 
 RECEIPTS = "agents.json"
 """The file in memrepo's folder that says what stood in each file before and after."""
@@ -90,7 +97,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 def do(work: Work, request: Request) -> Result:
     """Install or uninstall; what the hooks call is answered by the command line itself."""
     into = _into(work, request)
-    program = [*crontab.program(), "-C", str(work.store.root)]
+    program = program_for(request.host, into, work.store.root)
     snippet = (agent_tools() if request.host in WITH_TOOLS else agent_snippet(work)).prompt
     receipts = _receipts(work)
     parts = parts_of(request.host, into, program, snippet)

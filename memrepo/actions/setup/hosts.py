@@ -6,8 +6,10 @@ A part can be put in twice without a second copy, and taken out of a file that w
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -17,11 +19,13 @@ import msgspec
 from memrepo.assets import asset
 from memrepo.core.jsontext import append, put, take_away, take_out
 from memrepo.core.patterns import regex
+from memrepo.store import crontab
 
 _SAYS = "(memrepo keeps this block; `memrepo agent uninstall` removes it)"
 BEGIN = f"<!-- memrepo:begin {_SAYS} -->"
 END = "<!-- memrepo:end -->"
 _BLOCK = regex(r"(?:\r?\n)?<!-- memrepo:begin.*?<!-- memrepo:end -->\r?\n?", re.DOTALL)
+_SPECIAL = regex(r"[\\\"$`]")
 _TOML_BEGIN = f"# memrepo:begin {_SAYS}"
 _TOML_END = "# memrepo:end"
 _TOML_BLOCK = regex(r"(?:\r?\n)?^# memrepo:begin.*?^# memrepo:end$\r?\n?", re.DOTALL | re.MULTILINE)
@@ -84,8 +88,8 @@ HOSTS = ("claude-code", "openclaw", *CLIENTS, "generic")
 WITH_TOOLS = frozenset({"claude-code", *CLIENTS})
 """Hosts whose agents are told of the tools, and not of commands."""
 FAILED = "memrepo could not run: this session goes on without its memory"
-DEADLINES = {"start": 5.0, "prompt": 3.0, "stop": 3.0, "end": 20.0}
-"""Seconds after which a hook gives up, by what happened."""
+DEADLINES = {"start": 5.0, "prompt": 3.0, "stop": 3.0, "end": 120.0}
+"""Seconds after which a hook gives up, by what happened; for the end of a session nobody waits."""
 PATIENCE = 5
 """Seconds that a host waits beyond those: for the start of the program, and what it is handed."""
 CLAUDE_EVENTS = {
@@ -94,6 +98,35 @@ CLAUDE_EVENTS = {
     "Stop": "stop",
     "SessionEnd": "end",
 }
+
+
+PROJECT_FOLDERS = {
+    "claude-code": "${CLAUDE_PROJECT_DIR:-.}",
+    "cursor": "${workspaceFolder}",
+    "vs-code": "${workspaceFolder}",
+}
+"""What a host puts its project's folder for, in the files of a project, which are committed."""
+
+
+def program_for(host: str, into: Path, repository: Path) -> tuple[str, ...]:
+    """Return the words that start memrepo; in a project's files they hold no path of a machine."""
+    if into == home_of(host) or host not in PROJECT_FOLDERS:
+        return (*crontab.program(), "-C", str(repository))
+    folder = os.path.relpath(repository.resolve(), into)
+    return ("memrepo", "-C", f"{PROJECT_FOLDERS[host]}/{Path(folder).as_posix()}")
+
+
+def _shell(words: Sequence[str]) -> str:
+    """Join words as `shlex.join` does, but leave the variable of the project's folder to expand."""
+    variable = PROJECT_FOLDERS["claude-code"]
+
+    def quoted(word: str) -> str:
+        if not word.startswith(variable):
+            return shlex.quote(word)
+        rest = _SPECIAL.sub(r"\\\g<0>", word.removeprefix(variable))
+        return f'"{variable}{rest}"'
+
+    return " ".join(map(quoted, words))
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,6 +183,14 @@ def home_of(host: str) -> Path | None:
 
 def next_steps(host: str, into: Path, program: Sequence[str]) -> tuple[str, ...]:
     """Return what is left for the person to do."""
+    steps = _host_steps(host, into, program)
+    if program[0] == "memrepo" and shutil.which("memrepo") is None:
+        here = shlex.quote(crontab.program()[0])
+        steps = (f"put memrepo on the PATH, as with: ln -s {here} ~/.local/bin/memrepo", *steps)
+    return steps
+
+
+def _host_steps(host: str, into: Path, program: Sequence[str]) -> tuple[str, ...]:
     serve = shlex.join([*program, "mcp"])
     match host:
         case "claude-code":
@@ -174,15 +215,19 @@ def next_steps(host: str, into: Path, program: Sequence[str]) -> tuple[str, ...]
             return (f"call at each event, as docs/mcp.md says: {hook}", f"tools too: {serve}")
 
 
-def hook_line(program: Sequence[str], host: str) -> str:
-    """Return the shell line of a hook: it never fails, for a host may take that for a veto."""
-    said = json.dumps({"systemMessage": FAILED})
-    return f"{shlex.join([*program, 'agent', 'hook', host])} || echo {shlex.quote(said)}"
+def hook_line(program: Sequence[str], host: str, kind: str = "start") -> str:
+    """Return the shell line of a hook: it never fails, for a host may take that for a veto.
+
+    At the end of a session it returns at once and the work goes on: hosts cancel slow hooks then.
+    """
+    call = f"{_shell(program)} agent hook {host}"
+    if kind == "end":
+        return f'input=$(cat); {{ printf %s "$input" | nohup {call}; }} >/dev/null 2>&1 &'
+    failed = json.dumps({"systemMessage": FAILED})
+    return f"{call} || echo {shlex.quote(failed)}"
 
 
 def _settings(path: Path, program: Sequence[str]) -> Part:
-    line = hook_line(program, "claude-code")
-
     def take(text: str) -> str:
         for event in CLAUDE_EVENTS:
             text = take_out(text, ("hooks", event), _is_ours)
@@ -191,7 +236,9 @@ def _settings(path: Path, program: Sequence[str]) -> Part:
     def put(text: str) -> str:
         text = take(text) if text.strip() else "{}\n"
         for event, kind in CLAUDE_EVENTS.items():
-            hook = {"type": "command", "command": line, "timeout": int(DEADLINES[kind]) + PATIENCE}
+            line = hook_line(program, "claude-code", kind)
+            seconds = PATIENCE if kind == "end" else int(DEADLINES[kind]) + PATIENCE
+            hook = {"type": "command", "command": line, "timeout": seconds}
             text = append(text, ("hooks", event), {"hooks": [hook]})
         return text
 

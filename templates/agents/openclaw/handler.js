@@ -11,10 +11,13 @@ const KINDS = {
   "command:reset": "end",
 };
 
+// Nobody waits for the end of a session, so it may take longer.
+const TIMEOUT = { end: 150000 };
+
 function ask(input) {
   return new Promise((resolve) => {
     const [program, ...words] = COMMAND;
-    const child = execFile(program, words, { timeout: 30000 }, (error, out) => {
+    const child = execFile(program, words, { timeout: TIMEOUT[input.event] ?? 30000 }, (error, out) => {
       if (error) console.warn(`[memrepo] ${error.message}: the session goes on without its memory`);
       resolve(error ? "" : out.trim());
     });
@@ -27,12 +30,14 @@ export default async function handler(event) {
   const kind = KINDS[`${event.type}:${event.action}`];
   if (!kind) return;
   const context = event.context ?? {};
-  const said = await ask({
+  const answer = ask({
     event: kind,
     session: event.sessionKey ?? "",
     prompt: kind === "prompt" ? (context.bodyForAgent ?? context.body ?? "") : "",
     reply: kind === "stop" ? (context.content ?? "") : "",
   });
+  if (kind === "end") return;
+  const said = await answer;
   if (kind === "start" && said && Array.isArray(context.bootstrapFiles)) {
     const path = join(context.workspaceDir ?? "", "MEMREPO.md");
     context.bootstrapFiles.push({ name: "MEMORY.md", path, content: said, missing: false });

@@ -460,8 +460,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """The answer: whether both cannot hold, how sure that is (0 to 1), why, and which is newer.
 
     `still` is what of the older one holds on where the newer one replaces a part of it, in its own
-    words; `still_stated` is false where a second question denied that. `model` tells that no rule
-    found it. `fault` as in a verdict.
+    words. `model` tells that no rule found it. `fault` as in a verdict.
     """
 
     is_contradiction: bool
@@ -471,7 +470,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     still: str = ""
     pair: str = ""
     model: bool = False
-    still_stated: bool = True
     fault: str = ""
 
 

@@ -663,11 +663,6 @@ def _names_in_order(reading: Reading) -> list[str]:
     return [stem for word in reading.words if (stem := _stem(word)) in reading.names]
 
 
-def forget() -> None:
-    """Forget what was read: after a large run its texts are not asked for again."""
-    read.cache_clear()
-
-
 Basis = Literal["dated", "later", ""]
 """What says so: a day in a text, heading or file name; the order in which it was written; nothing.
 """

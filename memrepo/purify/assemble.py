@@ -26,8 +26,7 @@ from memrepo.policies.entities import held
 from memrepo.policies.rules import ContradictionRules
 from memrepo.purify.clusters import only_reflecting, two_roles
 from memrepo.purify.decisions import Findings, single_decisions
-from memrepo.purify.known import Former, Known, free_path, storable, unite, worded_by_person
-from memrepo.purify.marks import Marks
+from memrepo.purify.known import Former, Known, Marks, free_path, storable, unite, worded_by_person
 
 _USUAL = ContradictionRules()
 

@@ -598,37 +598,8 @@ def ask_pairs(
             usage=lambda: judge.usage,
         ),
     )
-    asked.answers = _with_stills([*known.values(), *asked.answers], pairs, now, judge, kept)
+    asked.answers = [*known.values(), *asked.answers]
     return asked
-
-
-def _with_stills(
-    findings: Sequence[Finding],
-    pairs: Sequence[Suspicion],
-    now: datetime,
-    judge: Judge,
-    kept: Kept | None,
-) -> list[Finding]:
-    """Return findings that know whether what they let hold on is what the older statement says."""
-    if not judge.prompt_hash:
-        return list(findings)
-    of = {one.pair: one for one in pairs}
-    checks = {}
-    for found in findings:
-        if found.still and found.is_contradiction:
-            pair = of[found.pair]
-            older = pair.first if found.newer == "second" else pair.second
-            checks[found.pair] = WordingCheck(
-                evidence=(older.text,), context=(older.subject,), wording=(("text", found.still),)
-            )
-    answers = ask_checks([*checks.values()], now, judge, kept).answers
-    stated = {a.check_id for a in answers if a.stated}
-    return [
-        replace(found, still_stated=checks[found.pair].check_id in stated)
-        if found.pair in checks
-        else found
-        for found in findings
-    ]
 
 
 def _checked_findings(request: ComparisonRequest, given: Sequence[Finding]) -> _Checked[Finding]:

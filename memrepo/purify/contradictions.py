@@ -49,8 +49,7 @@ from memrepo.purify.decisions import (
     noticed,
 )
 from memrepo.purify.holds import fingerprints
-from memrepo.purify.known import Former, Known, prior_of
-from memrepo.purify.marks import Marks
+from memrepo.purify.known import Former, Known, Marks, prior_of
 
 _USUAL = ContradictionRules()
 NEWS = ("new_claim", "probable_duplicate", "reworded")

@@ -11,43 +11,39 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import corrections
-from memrepo.core.changes import Create, Step, Write
+from memrepo.core.changes import Step, Write
 from memrepo.core.corrections import Correction, Side, contradiction_id
 from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, PriorClaim
-from memrepo.core.memory import (
-    CLAIM_TYPES,
-    OWN_ACTOR,
-    Link,
-    Memory,
-    Source,
-    by_id,
-    differing,
-    each,
-    only,
-)
-from memrepo.core.patterns import regex
+from memrepo.core.memory import CLAIM_TYPES, OWN_ACTOR, Link, Memory, Source
 from memrepo.core.state import State
-from memrepo.policies.change import is_dated, newer_of, same_place
-from memrepo.policies.matching import INACTIVE_STANDINGS, tokens
+from memrepo.policies.change import (
+    MAX_VALUES,
+    Change,
+    Reading,
+    change_of,
+    is_dated,
+    newer_of,
+    read,
+    same_place,
+)
+from memrepo.policies.matching import INACTIVE_STANDINGS, cosine, tokens
 from memrepo.policies.standing import contradicts, links_of, still_contested
 from memrepo.purify.known import Known, by_person, prior_of
-
-if TYPE_CHECKING:
-    from memrepo.policies.change import Change, Reading
-    from memrepo.policies.kept_words import KeptPostings
 
 SURE_CHANGE, UNSURE = 0.95, 0.5
 MAX_COMPARED, MAX_COMPARED_OF_MANY = 24, 8
 """A statement is compared with so many others; with fewer where many are compared at once."""
 MANY_NEW = 200
 """For so many statements the keys of all are read once; for fewer their neighbours."""
+MIN_SIMILARITY = 0.35
+"""A model is asked about no pair whose words have a smaller cosine: a common name is not enough."""
 MAX_RARE_WORDS, MAX_HOLDERS = 12, 2000
 """Neighbours share one of so many rarest words; after so many holders of these no other is read."""
 
@@ -76,8 +72,6 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
     A statement that says itself what is over is certain where a date or git proves that it is
     newer; one that only gives another value where a date does.
     """
-    from memrepo.policies.change import change_of
-
     if same_place(first.sources, second.sources):
         return None
     newer, basis = newer_of(first.sources, second.sources)
@@ -131,17 +125,11 @@ def _is_later_line(old: Sequence[Source], new: Sequence[Source]) -> bool:
 
 def is_compared(memory: Memory) -> bool:
     """Tell whether a memory is a statement that others are compared with."""
-    return _is_compared(memory.status, memory.type, memory.standing)
-
-
-def _is_compared(status: str, type_: str, standing: str) -> bool:
-    return status == "active" and type_ in CLAIM_TYPES and standing not in INACTIVE_STANDINGS
-
-
-def compared(memories: Iterable[Memory]) -> Mapping[str, Memory]:
-    """Return by id the memories that others are compared with."""
-    asked = (each(memories, name) for name in ("status", "type", "standing"))
-    return by_id(only(memories, map(_is_compared, *asked)))
+    return (
+        memory.status == "active"
+        and memory.type in CLAIM_TYPES
+        and memory.standing not in INACTIVE_STANDINGS
+    )
 
 
 def compared_in(state: State) -> Mapping[str, Memory]:
@@ -150,50 +138,32 @@ def compared_in(state: State) -> Mapping[str, Memory]:
 
 
 def _compared_in(state: State) -> Mapping[str, Memory]:
-    return compared(state.active)
+    return {memory.id: memory for memory in state.active if is_compared(memory)}
 
 
 class Statements:
     """The statements that new ones are compared with, found by their words and keys."""
 
-    def __init__(
-        self, memories: Iterable[Memory] = (), kept: Callable[[], KeptPostings | None] | None = None
-    ) -> None:
-        """Take statements; `kept` loads the words that an earlier run cut."""
-        self._load_kept = kept
-        self._kept: KeptPostings | None = None
-        self._is_kept: dict[str, Memory] = {}
+    def __init__(self, memories: Mapping[str, Memory] = MappingProxyType({})) -> None:
         self._held: dict[str, Memory] = {}
         self._holders: dict[str, dict[str, None]] = {}
         self._by_key: dict[str, list[str]] | None = None
-        self.follow({memory.id: memory for memory in memories})
+        self.follow(memories)
 
     def follow(self, memories: Mapping[str, Memory]) -> None:
         """Hold these statements and no others: of those known, only what differs is read."""
-        if self._load_kept is not None and memories:
-            self._kept, self._load_kept = self._load_kept(), None
-            if self._kept is not None:
-                apart = differing(memories, self._kept.of)
-                ids = (id_ for id_ in self._kept.ids if id_ is not None)
-                self._is_kept = {i: memories[i] for i in ids if i in memories and i not in apart}
-                self._held = dict(self._is_kept)
-        changed = differing(self._held, memories)
-        if not changed:
-            return
-        self._by_key = None
-        for id_ in changed:
-            self._drop(id_)
-        for id_ in memories:
-            if id_ in changed:
-                self._held[id_] = memories[id_]
-                for word in tokens(memories[id_].said):
-                    self._holders.setdefault(word, {})[id_] = None
-
-    def _drop(self, id_: str) -> None:
-        old = self._held.pop(id_, None)
-        if old is not None and self._is_kept.pop(id_, None) is None:
-            for word in tokens(old.said):
+        old = self._held
+        gone = [id_ for id_ in old if id_ not in memories]
+        new = [(id_, m) for id_, m in memories.items() if old.get(id_) is not m]
+        if gone or new:
+            self._by_key = None
+        for id_ in (*gone, *(id_ for id_, _ in new if id_ in old)):
+            for word in tokens(old.pop(id_).said):
                 self._holders[word].pop(id_, None)
+        for id_, memory in new:
+            old[id_] = memory
+            for word in tokens(memory.said):
+                self._holders.setdefault(word, {})[id_] = None
 
     def prior(self, id_: str) -> PriorClaim:
         """Return a statement as a judge sees it."""
@@ -205,8 +175,6 @@ class Statements:
         Several values of one key are a list, and one more changes nothing. Of several statements
         that one may end it is the one whose words it repeats best, or none.
         """
-        from memrepo.policies.change import MAX_VALUES, read
-
         reading = read(claim.text)
         if reading.is_open or not self._held:
             return {}
@@ -222,8 +190,6 @@ class Statements:
 
     def follows(self, claim: PriorClaim) -> list[str]:
         """Return the statements of other days to which a line of a day gives another value."""
-        from memrepo.policies.change import change_of, read
-
         reading = read(claim.text)
         if reading.is_open or not self._held or not _is_of_a_day(claim.sources):
             return []
@@ -255,8 +221,6 @@ class Statements:
         """Prepare to compare some statements: the keys of all are read where they are many."""
         if len(ids) < MANY_NEW:
             return
-        from memrepo.policies.change import MAX_VALUES, read
-
         by_key: dict[str, list[str]] = {}
         for id_, memory in self._held.items():
             for key in read(memory.said).keys:
@@ -264,26 +228,21 @@ class Statements:
         self._by_key = {k: found for k, found in by_key.items() if 1 < len(found) <= MAX_VALUES}
 
     def similar(self, claim: PriorClaim, most: int, above: float = 0.0) -> list[str]:
-        """Return the statements that may disagree with one about the same thing, best first.
+        """Return the neighbours whose words are the most like a statement's, best first.
 
-        The cosine of their words with the claim's is larger than `above`.
+        The cosine of their words with the claim's is larger than `above`, and than a minimum.
         """
-        from memrepo.policies.matching import cosine
-
-        words, found = tokens(claim.text), []
-        for id_ in self.neighbours(claim, MAX_COMPARED):
-            text = self._held[id_].said
-            if cosine(words, tokens(text)) > above and _may_disagree(claim.text, text):
-                found.append(id_)
-        mine = _figures(claim.text)
-        # Another number is the likeliest contradiction.
-        found.sort(key=lambda id_: not (mine and _figures(self._held[id_].said) - mine))
-        return found[:most]
+        words = tokens(claim.text)
+        found = [
+            (-cosine(words, tokens(self._held[id_].said)), id_)
+            for id_ in self.neighbours(claim, MAX_COMPARED)
+        ]
+        return [id_ for score, id_ in sorted(found) if -score > max(above, MIN_SIMILARITY)][:most]
 
     def neighbours(self, claim: PriorClaim, most: int) -> list[str]:
         """Return the statements that share the rarest words with one, best first."""
-        words = tokens(claim.text)
-        rare = sorted((count, w) for w in words if (count := self._count(w)))[:MAX_RARE_WORDS]
+        held = {word: self._holders.get(word, {}) for word in tokens(claim.text)}
+        rare = sorted((len(ids), word) for word, ids in held.items() if ids)[:MAX_RARE_WORDS]
         scores: dict[str, float] = {}
         room = MAX_HOLDERS
         for count, word in rare:
@@ -291,55 +250,11 @@ class Statements:
                 break
             room -= count
             weight = math.log(1 + len(self._held) / count)
-            for id_ in self._holding(word):
+            for id_ in held[word]:
                 scores[id_] = scores.get(id_, 0) + weight
         scores.pop(claim.memory_id, None)
         best = heapq.nsmallest(most, ((-score, id_) for id_, score in scores.items()))
         return [id_ for _, id_ in best]
-
-    def _count(self, word: str) -> int:
-        kept = self._kept.postings.count(word) if self._kept is not None else 0
-        return kept + len(self._holders.get(word, ()))
-
-    def _holding(self, word: str) -> Iterator[str]:
-        yield from self._holders.get(word, ())
-        if self._kept is not None:
-            for number in self._kept.postings.of(word):
-                id_ = self._kept.ids[number]
-                if id_ is not None and id_ in self._is_kept:
-                    yield id_
-
-
-def _may_disagree(one: str, other: str) -> bool:
-    """Tell whether two statements may be about one thing and differ: a common name is not enough.
-
-    They share half of the words of the shorter one and at least two, or all of them, numbers
-    aside; and not everything that one states is stated by the other.
-    """
-    from memrepo.policies.change import read
-
-    sides = read(one), read(other)
-    numbered = [side.numbered for side in sides]
-    if all(numbered) and numbered[0].isdisjoint(numbered[1]):
-        return False
-    words, others = map(_matter, (one, other), sides)
-    shared, least = len(words & others), min(len(words), len(others))
-    if shared < max(1, min(max(2, least / 2), least)):
-        return False
-    first, second = (side.content for side in sides)
-    return sides[0].polarity != sides[1].polarity or not (first <= second or second <= first)
-
-
-def _figures(text: str) -> set[str]:
-    from memrepo.policies.change import read
-
-    return {word for word in read(text).content if word[0].isdigit()}
-
-
-def _matter(text: str, reading: Reading) -> frozenset[str]:
-    """Return the words that say what a statement is about; pairs of signs where no blanks are."""
-    said = {word for word in reading.content if len(word) > 1 and not word[0].isdigit()}
-    return frozenset(said | {pair for pair in tokens(text) if pair[0] >= "\u3040"})
 
 
 def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:
@@ -540,50 +455,28 @@ def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _D
         return _Doubt(new=newer, old=older, why=f"{why}; {wait}", sure=sure)
     if found.newer == "unknown" or _not_sure(known, newer, older, sure):
         return _Doubt(new=first, old=second, why=why, sure=sure)
-    rest = None
-    if found.model and found.still:
-        from memrepo.purify.remainders import remainder_of
-
-        rest = remainder_of(known, known.current(older), found.still)
-        why = f"{why}; the part that still holds is a memory of its own"
     if dated := _dated(known, newer, older):
         why = f"{why}; {dated}"
-    return _supersede(known, newer, older, why, sure, rest)
+    return _supersede(known, newer, older, why, sure)
 
 
 def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
     """Return why a model's word does not take a memory out of recall, or an empty string.
 
-    A person's statement, one that is told of somebody, one that holds on in part, and one that no
-    date says is over wait for a person.
+    A person's statement, one that holds in part, and one that no date says is over wait for a
+    person.
     """
     one, two = known.current(newer), known.current(older)
     if by_person(two) and not by_person(one):
         return "a person said the older one"
-    if not _TOLD.isdisjoint(_WORDS.findall(f"{one.body} {two.body}".casefold())):
-        return "it is what somebody said of it"
     if found.still:
-        from memrepo.purify.remainders import holds_on
-
-        if not found.still_stated or not holds_on(two, found.still):
-            return f"a part of it holds on: {found.still}"
+        return f"a part of it still holds: {found.still}"
     if newer_of(one.sources, two.sources) == ("first", "dated"):
         return ""
     seen = noticed(prior_of(one), prior_of(two))
     if seen is not None and seen.is_certain and seen.newer == "first":
         return ""
     return "" if known.rules.undated else "no date says that it is over"
-
-
-_WORDS = regex(r"\w+")
-_TOLD = frozenset(
-    """
-says said claims claimed told thinks believes heard reportedly mentioned allegedly wrote
-sagt sagte behauptet meint laut dit affirme selon dice dijo según diz disse secondo zegt zei
-говорит сказал сказала утверждает
-""".split()
-)
-"""Words by which a statement is somebody's, and not the memory's own."""
 
 
 def _is_held(known: Known, newer: str, older: str) -> bool:
@@ -613,15 +506,8 @@ def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*ids, id_)))
 
 
-def _supersede(
-    known: Known,
-    new: str,
-    old: str,
-    reason: str,
-    sure: float | None = None,
-    rest: Memory | None = None,
-) -> Step:
-    """Replace a memory by another; `rest` is what of it holds on as a memory of its own."""
+def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> Step:
+    """Replace a memory by another."""
     before, after = known.current(old), known.current(new)
     gains: dict[str, object] = {"supersedes": _with(after.texts("supersedes"), old)}
     doubted = new in known.fresh or contradicts(after, before)
@@ -648,7 +534,6 @@ def _supersede(
                 },
             ),
             known.edit(new, gains),
-            *((Create(memory=rest),) if rest is not None else ()),
             *case_of(known, new, old, kept=new, reason=reason, sure=sure),
         ),
     )

@@ -46,8 +46,7 @@ from memrepo.merge.tombstones import (
 from memrepo.policies.upkeep import losses
 from memrepo.purify.decisions import replaced_pair
 from memrepo.purify.intake import Reader
-from memrepo.purify.known import Former, Known
-from memrepo.purify.marks import Marks
+from memrepo.purify.known import Former, Known, Marks
 from memrepo.purify.retire import retire
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.changes import Update
-from memrepo.core.ids import text_hash
+from memrepo.core.ids import normal_claim, text_hash
 from memrepo.core.judge import CanonicalClaim, Cluster, PriorClaim, Wording
 from memrepo.core.memory import Memory, Source, Stamp, each
 from memrepo.core.places import COUNT, LISTED, hashes_of, listed, places_of
@@ -21,7 +21,60 @@ from memrepo.policies import matching
 from memrepo.policies.rules import ContradictionRules
 from memrepo.purify.clusters import two_roles
 from memrepo.purify.gather import SHORT
-from memrepo.purify.marks import Marks, bare, of_bare, of_hash, of_subject
+
+
+def bare(text: str) -> str:
+    """Return a text without case, marker and the stops at its end."""
+    return normal_claim(text).rstrip(" .!。！")
+
+
+class Marks:
+    """Memories by what they may be recognised by: prints of texts, subjects, bare words."""
+
+    def __init__(self, memories: Mapping[str, Memory]) -> None:
+        """Take memories by id; nothing is read before the first look-up."""
+        self._memories = memories
+
+    @cached_property
+    def _by_hash(self) -> Mapping[str, list[Memory]]:
+        return self._by(
+            lambda m: {m.own_hash, *m.texts("aliases"), *(s.text_hash for s in m.sources)}
+        )
+
+    @cached_property
+    def _by_subject(self) -> Mapping[str, list[Memory]]:
+        return self._by(
+            lambda m: {matching.normal_subject(m.text("subject"))} if m.status == "active" else ()
+        )
+
+    @cached_property
+    def _by_words(self) -> Mapping[str, list[Memory]]:
+        return self._by(lambda m: {bare(m.body)})
+
+    def _by(self, marks: Callable[[Memory], Iterable[str]]) -> Mapping[str, list[Memory]]:
+        found: dict[str, list[Memory]] = {}
+        for memory in sorted(self._memories.values(), key=lambda memory: memory.path):
+            for mark in () if memory.is_note else marks(memory):
+                found.setdefault(mark, []).append(memory)
+        return found
+
+    def with_hash(self, hash_: str) -> Sequence[Memory]:
+        """Return the memories that state a text, or rest on a unit of it, ordered by path."""
+        return self._by_hash.get(hash_, ())
+
+    def with_hashes(self, hashes: Iterable[str]) -> list[Memory]:
+        """Return the memories that state, or rest on, one of some texts, ordered by path."""
+        found = {m.id: m for hash_ in hashes for m in self.with_hash(hash_)}
+        return sorted(found.values(), key=lambda memory: memory.path)
+
+    def about(self, subject: str) -> Sequence[Memory]:
+        """Return the active memories of a folded subject, ordered by path."""
+        return self._by_subject.get(subject, ())
+
+    def with_words(self, words: str) -> Sequence[Memory]:
+        """Return the memories of a bare text, ordered by path."""
+        return self._by_words.get(words, ())
+
 
 ALIKE = 0.3
 """A part of a unit rewords a memory that shares this much of its words."""
@@ -116,7 +169,7 @@ class Known(msgspec.Struct):
         if (resource, hash_) not in self.by_evidence:
             self.by_evidence[resource, hash_] = [
                 memory.id
-                for memory in self.marks.holding(of_hash(hash_))
+                for memory in self.marks.with_hash(hash_)
                 for source in memory.sources
                 if source.resource == resource and hash_ in memory.wordings(source)
             ]
@@ -125,7 +178,7 @@ class Known(msgspec.Struct):
     def _may_rest(self, resource: str, hash_: str) -> Iterator[str]:
         """Yield who rests on a unit of a source, then who has that text among unlisted places."""
         yield from self.resting(resource, hash_)
-        for memory in self.marks.holding(of_hash(hash_)):
+        for memory in self.marks.with_hash(hash_):
             if memory.has(COUNT) and hash_ in hashes_of(memory):
                 yield memory.id
 
@@ -136,7 +189,7 @@ class Known(msgspec.Struct):
         """
         if hash_ not in self.by_text:
             who, seen = "", set[str]()
-            for memory in self.marks.holding(of_hash(hash_)):
+            for memory in self.marks.with_hash(hash_):
                 own, shared = memory.own_hash, False
                 if memory.has(COUNT) and hash_ in hashes_of(memory):
                     shared = "" in seen  # places that neither lists
@@ -257,7 +310,7 @@ class Known(msgspec.Struct):
         return next(
             (
                 memory.id
-                for memory in self.marks.holding(of_bare(words))
+                for memory in self.marks.with_words(words)
                 if memory.status == "superseded" and self._person_replaced(memory)
                 if bare(memory.body) == words
             ),
@@ -268,7 +321,7 @@ class Known(msgspec.Struct):
         """Tell whether recall holds a bare text."""
         return words in self.spoken or any(
             memory.status == "active" and bare(memory.body) == words
-            for memory in self.marks.holding(of_bare(words))
+            for memory in self.marks.with_words(words)
         )
 
     def _subject(self, id_: str) -> str:
@@ -369,7 +422,7 @@ class Known(msgspec.Struct):
 
 def _of_subject(marks: Marks, subject: str) -> Iterator[PriorClaim]:
     """Yield the active memories of a folded subject as Pass 2 sees them."""
-    for memory in marks.holding(of_subject(subject)):
+    for memory in marks.about(subject):
         if memory.status == "active" and not memory.is_note:
             yield prior_of(memory)
 

@@ -21,7 +21,6 @@ from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, by_id, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.merge.tombstones import describe_bar
-from memrepo.policies.kept_words import KeptPostings
 from memrepo.policies.retrieval import Near, Reach, Retrieval
 from memrepo.policies.rules import ContradictionRules, Size
 from memrepo.purify.answers import Kept
@@ -51,8 +50,7 @@ from memrepo.purify.intake import (
     relocate,
     take_in,
 )
-from memrepo.purify.known import Former, Priors, prior_of
-from memrepo.purify.marks import Marks, of_hash
+from memrepo.purify.known import Former, Marks, Priors, prior_of
 from memrepo.purify.retire import Said, lost_by, may_ask, relisted, requests, retire, ticking
 from memrepo.purify.routes import affinity
 from memrepo.read.notes import PlacedNote
@@ -96,8 +94,6 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """Which pairs are compared, and what is decided without a person."""
     comparer: Judge | None = None
     """Who looks at contradictions, where that is not the judge."""
-    kept_marks: Callable[[], KeptPostings | None] | None = None
-    """By what memories are recognised, where an earlier run kept that."""
 
     @property
     def local_now(self) -> datetime:
@@ -153,7 +149,7 @@ def purify(
         near=setting.statements,
     )
     shortened = (*_shortened(intake, reader),)
-    marks = Marks(state.memories, setting.kept_marks)
+    marks = Marks(state.memories)
     gathered, left = _on_shelf(state, scope.gathered, texts, marks, setting)
     read = _read(intake)
     reader.forget()
@@ -272,8 +268,8 @@ def _on_shelf(
         for c in gathered.candidates
         if c.retrieved
         or c.changes
-        or any(marks.holding(of_hash(source.text_hash)) for source in c.sources)
-        or any(marks.holding(of_hash(h)) for _, h in gathered.former.get(c.candidate_id, ()))
+        or any(marks.with_hash(source.text_hash) for source in c.sources)
+        or any(marks.with_hash(h) for _, h in gathered.former.get(c.candidate_id, ()))
     }
     choice = choose(
         gathered.candidates,

@@ -34,8 +34,7 @@ from memrepo.policies.archive import archive, unarchive
 from memrepo.policies.directives import find_directives
 from memrepo.purify.clusters import only_reflecting
 from memrepo.purify.intake import Intake, Reader, SourceText
-from memrepo.purify.known import elsewhere, held_by_person, unite, worded_by_person
-from memrepo.purify.marks import Marks
+from memrepo.purify.known import Marks, elsewhere, held_by_person, unite, worded_by_person
 from memrepo.read.thoughts import Unit
 
 DONE = "its box was ticked"
@@ -56,7 +55,7 @@ def ticking(
     done, opened = _boxes(intake, list(texts), reader)
     steps: list[Step] = []
     behind: dict[str, frozenset[tuple[str, str]]] = {}
-    for memory in marks.resting(done.keys() | opened.keys()):
+    for memory in marks.with_hashes(done.keys() | opened.keys()):
         if memory.status == "active" and (place := _place(memory, done)):
             steps.append(archive(memory, now, f"{DONE} in {place[0]}"))
         elif memory.status == "archived" and (place := _place(memory, opened)):
@@ -168,7 +167,7 @@ def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
 def _asked(state: State, gone: _Gone | None, marks: Marks | None) -> Iterable[Memory]:
     """Return the memories that may have lost what they rest on."""
     if gone is not None and marks is not None:
-        return marks.resting(frozenset[str]().union(*gone.values()))
+        return marks.with_hashes(frozenset[str]().union(*gone.values()))
     return state.active
 
 

@@ -126,7 +126,6 @@ def test_pairs_that_one_run_has_no_room_for_come_up_in_the_next(
         ("Tilda rows on Tuesdays.", "The boathouse was built by Tilda's uncle in 2019.", False),
         ("The choir meets in 2027 in Lund.", "Since 2027 the bakery is closed.", False),
         ("Pump oil is due every 100 hours.", "The oil of the pump lasts 150 hours.", True),
-        ("Parcels: 30 now.", "Parcels come 12 times, and Tilda signs for them.", True),
     ],
 )
 def test_only_statements_that_may_be_about_one_thing_are_compared(

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from test_assemble import NOW, claim, empty, group, run, source, taken
 
-from memrepo.core.changes import Create, Step, Update, Write
+from memrepo.core.changes import Step, Update, Write
 from memrepo.core.corrections import read_corrections
 from memrepo.core.judge import (
     Assessment,
@@ -302,44 +302,16 @@ LONG = "Captions have 280 characters at most, and requests for captions go to An
 SHORTER = "Captions may have 300 characters from now on"
 
 
-@pytest.mark.parametrize(
-    ("still", "rest"),
-    [
-        ("Requests for captions go to Ana", ["Requests for captions go to Ana"]),
-        ("Requests for captions go to Ben", None),
-        (LONG, None),
-        ("Ana", None),
-    ],
-    ids=["a part", "not its words", "all of it", "no statement"],
-)
-def test_what_is_replaced_in_part_leaves_a_memory_of_what_holds_on(
-    still: str, rest: list[str] | None
-) -> None:
+def test_what_is_replaced_in_part_waits_for_a_person() -> None:
     state = known(plain("a", LONG, "2026-02-01"))
-    old = only(state, LONG)
-    new = replacing("b", SHORTER, old, "2026-02-20")
+    new = replacing("b", SHORTER, only(state, LONG), "2026-02-20")
+    still = "Requests for captions go to Ana"
     made = look(state, [new], Scripted([replace(YES, still=still)]))
-    if rest is None:
-        assert ops(made) == ["flag"]
-        assert f"a part of it holds on: {still}" in made.made.singles[0].reason
-        return
-    assert ops(made) == ["supersede"]
-    (step,) = made.made.singles
-    (created,) = (c.memory for c in step.changes if isinstance(c, Create))
-    assert [created.body] == rest
-    assert created.sources == state.memories[old].sources
-    assert created.status == "active"
-    after = apply(state, [Create(memory=m) for m in made.made.creates])
-    after = apply(after, step.changes)
-    assert after.memories[old].status == "superseded"
-    assert after.memories[created.id].body == rest[0]
-
-
-def test_no_model_retires_what_a_person_confirmed_or_what_is_told_of_somebody() -> None:
-    told = "Ben said that guests go to the mill"
-    state = known(plain("a", told, "2026-02-01"))
-    made = look(state, [replacing("b", NEWS_OF_IT, only(state, told), "2026-02-20")], Scripted())
     assert ops(made) == ["flag"]
+    assert f"a part of it still holds: {still}" in made.made.singles[0].reason
+
+
+def test_no_model_retires_what_a_person_confirmed() -> None:
     state = known(plain("a", RULE, "2026-02-01"))
     id_ = only(state, RULE)
     stamp = Stamp(by="human:ana", at=NOW)

@@ -20,7 +20,7 @@ from memrepo.actions.run.gate import kept_for, refuse_other, resumed, take_over,
 from memrepo.actions.run.hand_edits import claim_edits, refuse_emptied
 from memrepo.actions.run.ingest import Ingested, take_in
 from memrepo.actions.run.judge_choice import Choice, WatchedJudge, deadline, judge_of
-from memrepo.actions.run.proposal import MANY, STAGES, Proposed, Wish, propose
+from memrepo.actions.run.proposal import STAGES, Proposed, Wish, propose
 from memrepo.actions.run.report import REPORTS, Report
 from memrepo.actions.run.telemetry import Outcome, Result, reported, result_of
 from memrepo.actions.run.timetable import superseded
@@ -191,10 +191,6 @@ def _keep(before: Work, at: Work) -> None:
         from memrepo.actions.recall.recall import index_of
 
         index_of(at, edits=False, passages=True).follow()
-    if count >= MANY:
-        from memrepo.actions.run.proposal import keep_words
-
-        keep_words(at)
 
 
 def run_once(first: Work, request: Request) -> Result:

@@ -13,8 +13,8 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, read_state
-from memrepo.merge.splice import FileVersion, own_words
 from memrepo.merge.takeback import Later, Operation, written
+from memrepo.merge.versions import FileVersion, own_words
 
 
 def operation(states: Sequence[State], k: int, **more: Any) -> Operation:

@@ -45,7 +45,11 @@ GROUPS = {
 """What is mutated, and how many of a hundred must be noticed."""
 ALSO = {
     "memrepo/merge/files.py": ["core/test_corrections.py", "merge/test_merge.py"],
-    "memrepo/merge/splice.py": ["merge/test_merge.py", "merge/test_takeback.py"],
+    "memrepo/merge/versions.py": [
+        "merge/test_merge.py",
+        "merge/test_splice.py",
+        "merge/test_takeback.py",
+    ],
     "memrepo/merge/states.py": ["merge/test_merge.py"],
     "memrepo/merge/versions.py": ["merge/test_merge.py", "merge/test_takeback.py"],
     "memrepo/policies/links.py": ["views/test_graph_page.py"],

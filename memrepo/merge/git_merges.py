@@ -22,8 +22,8 @@ from memrepo.core.schema import FIELDS
 from memrepo.core.state import Decoded, State, apply, read_state
 from memrepo.merge import closure
 from memrepo.merge.files import is_derived
-from memrepo.merge.splice import FileVersion
 from memrepo.merge.states import Facts, MergeResult, merge_states, owners
+from memrepo.merge.versions import FileVersion
 
 _MARKERS = regex(rb"^<{7,} .*^={7,}\r?$.*^>{7,} ", re.MULTILINE | re.DOTALL)
 

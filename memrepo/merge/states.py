@@ -8,7 +8,7 @@ merge(o, a, a) = a and merge(o, a, o) = a. Derived files are left out; they are 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from types import MappingProxyType
@@ -18,23 +18,21 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec, corrections
-from memrepo.core.changes import Change, Create, Delete, Remove, Update, Write
+from memrepo.core.changes import Update, Write
 from memrepo.core.layout import below
-from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, Files, State, apply
 from memrepo.merge import closure
 from memrepo.merge.files import JoinedFile, is_derived, join_file
-from memrepo.merge.splice import FileVersion
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import (
     Conflict,
+    FileVersion,
     Kept,
     MergedFile,
     Origin,
     Recalled,
     Stamps,
-    forgotten,
     join_versions,
 )
 
@@ -60,16 +58,13 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MergeResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged state, how to get there from OURS, and what a person should know.
+    """A merged state, the bytes that lead there from OURS, and what a person should know.
 
-    `effect` holds the exact bytes to write. `changes` say the same in terms of memories; they
-    cannot carry foreign keys, nor files that are not readable. `problems` name references that
-    the merge broke, and how it mended them.
+    `problems` name references that the merge broke and repaired.
     """
 
     state: State
     effect: Effect
-    changes: tuple[Change, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     kept: tuple[Kept, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -85,21 +80,18 @@ def merge_states(
     *,
     our_facts: Facts = _UNKNOWN,
     their_facts: Facts = _UNKNOWN,
-    tombstones: Collection[str] = (),
 ) -> MergeResult:
-    """Merge two states over their base; a memory that matches a tombstone ends forgotten.
+    """Merge two states over their base; a memory that a merged tombstone names ends forgotten.
 
-    The tombstones are those of the merged files; `tombstones` names further keys. A wording that
-    gave way is kept under `corrections/`.
+    A wording that gave way is kept under `corrections/`.
     """
-    work = _Merge(base, ours, theirs, our_facts, their_facts)
-    return _merged(work, tombstones, aside=True)
+    return _merged(_Merge(base, ours, theirs, our_facts, their_facts), aside=True)
 
 
-def _merged(work: _Merge, tombstones: Collection[str] = (), *, aside: bool) -> MergeResult:
+def _merged(work: _Merge, *, aside: bool) -> MergeResult:
     _, ours, theirs = work.states
     draft = work.draft()
-    swept = tuple(sweep(draft, tombstones))
+    swept = tuple(sweep(draft))
     draft = apply(draft, swept)
     updates: tuple[Update, ...] = ()
     mended: tuple[closure.Finding, ...] = ()
@@ -112,11 +104,11 @@ def _merged(work: _Merge, tombstones: Collection[str] = (), *, aside: bool) -> M
     wordings = tuple(_wordings(final, work.kept)) if aside else ()
     final = apply(final, wordings)
     touched = {final.memories[u.id].path for u in (*swept, *updates)} | {w.path for w in wordings}
-    effect = _effect(ours, final, {*work.edits, *touched})
+    files = {path: final.files.get(path) for path in sorted({*work.edits, *touched})}
+    effect = Effect(files={p: data for p, data in files.items() if data != ours.files.get(p)})
     return MergeResult(
         state=final,
         effect=effect,
-        changes=tuple(_changes(ours, final, effect)),
         conflicts=tuple(sorted(work.conflicts, key=lambda c: (c.id, c.path, c.kind))),
         kept=tuple(sorted(work.kept, key=lambda k: (k.id, k.path, k.key, k.data))),
         problems=tuple(finding.problem for finding in mended),
@@ -271,56 +263,16 @@ def _wordings(state: State, kept: Sequence[Kept]) -> Iterator[Write]:
             yield Write(path=path, data=corrections.written(path, case))
 
 
-def sweep(state: State, more: Collection[str] = ()) -> Iterator[Update]:
-    """Yield what takes out of recall whatever matches a tombstone of the state, or a key more."""
+def sweep(state: State) -> Iterator[Update]:
+    """Yield what takes out of recall whatever matches a tombstone of the state."""
     stones = tombstones_in(state)
-    keys = stones.keys.union(more)
-    partly = {memory.id for memory in stones.suspected(state.every)}
-    for memory in state.memories.values() if keys else ():
+    for memory in stones.suspected(state.every):
         if memory.status == "forgotten":
             continue
-        if forgotten(memory, keys) is not memory:
+        if stones.bar_whole(memory) is not None:
             yield Update(id=memory.id, fields={"status": "forgotten"})
-        elif memory.id in partly and (update := stones.shortening(memory)) is not None:
+        elif (update := stones.shortening(memory)) is not None:
             yield update
-
-
-def _effect(ours: State, final: State, paths: Collection[str]) -> Effect:
-    pairs = ((path, final.files.get(path)) for path in sorted(paths))
-    return Effect(files={path: data for path, data in pairs if data != ours.files.get(path)})
-
-
-def _changes(ours: State, final: State, effect: Effect) -> Iterator[Change]:
-    """Describe an effect in terms of memories: what leaves, what is updated, what comes."""
-    before = {p: i for p, i in owners(ours).items() if p in effect.files}
-    after = {m.path: m for m in final.memories.values() if m.path in effect.files}
-    stays = {m.id for m in after.values() if _path_of(ours, m.id) == m.path}
-    for path in effect.files:
-        if ours.layout.is_memory(path) and path in ours.files:
-            id_ = before.get(path, "")
-            if _path_of(ours, id_) != path:  # a second file of an id, or one that cannot be read
-                yield Delete(path=path)
-            elif id_ not in stays:
-                yield Remove(id=id_)
-    for _, memory in sorted(after.items()):
-        if memory.id in stays:
-            yield _update(ours.memories[memory.id], memory)
-    for _, memory in sorted(after.items()):
-        if memory.id not in stays:
-            yield Create(memory=memory)
-    for path, data in effect.files.items():
-        if not final.layout.is_memory(path):
-            yield Delete(path=path) if data is None else Write(path=path, data=data)
-
-
-def _path_of(state: State, id_: str) -> str:
-    return state.memories[id_].path if id_ in state.memories else ""
-
-
-def _update(old: Memory, new: Memory) -> Update:
-    keys = codec.changed_keys(old.fields, new.fields)
-    body = None if new.body == old.body else new.body
-    return Update(id=new.id, fields={k: new.fields.get(k) for k in keys}, body=body)
 
 
 _Versions: TypeAlias = list[FileVersion | None]

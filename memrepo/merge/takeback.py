@@ -25,10 +25,9 @@ from memrepo.core.state import Effect, State, apply
 from memrepo.merge import closure
 from memrepo.merge.diff3 import Joined, merge_text
 from memrepo.merge.files import is_derived
-from memrepo.merge.splice import FileVersion, join_bytes
 from memrepo.merge.states import sweep
 from memrepo.merge.tombstones import is_tombstone
-from memrepo.merge.versions import keyed
+from memrepo.merge.versions import FileVersion, join_bytes, keyed
 
 ClashKind = Literal["edited-later", "text-overlaps", "depended-on"]
 Side = Literal["", "ours", "theirs"]

@@ -1,7 +1,9 @@
 """Merging one memory: its fields by the schema's `merge` column, and the files that hold it.
 
 What only one side changed is taken whatever the rule; the rule decides when both changed it
-(docs/git-model.md). A side's file that cannot be read gives way to one that can.
+(docs/git-model.md). A side's file that cannot be read gives way to one that can. The merged file is
+one side's, edited: foreign top-level entries are merged by key as raw lines, comments of both sides
+survive, and line ends, key order and spelling are those of the file that is edited.
 """
 
 from __future__ import annotations
@@ -9,21 +11,30 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Any, Literal, TypeVar, assert_never
+from typing import Any, Literal, assert_never
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core import codec
-from memrepo.core.fields import ListOf
-from memrepo.core.memory import STATUSES, Link, Memory, Source, Stamp
+from memrepo.core import codec, header, yamlnodes
+from memrepo.core.fields import ListOf, Node
+from memrepo.core.header import FIRST_LINE, Entry, Header
+from memrepo.core.lines import Line, dominant_end, join_lines, split_lines
+from memrepo.core.memory import STATUSES, Memory, Source, Stamp
 from memrepo.core.places import COUNT, LISTED, listed
-from memrepo.core.schema import BY_NAME, FIELDS, Field
+from memrepo.core.schema import BY_NAME, FIELDS, ORDER, Field
 from memrepo.core.spelling import inline
 from memrepo.core.times import EARLIEST
 from memrepo.merge.diff3 import merge_text
-from memrepo.merge.splice import FileVersion, join_bytes
-from memrepo.merge.tombstones import tombstone_keys
+
+
+class FileVersion(msgspec.Struct, frozen=True):
+    """A memory file as one state has it; without a memory its bytes cannot be read."""
+
+    path: str
+    data: bytes
+    memory: Memory | None
+
 
 CLOCK_SLACK = timedelta(minutes=10)
 """How far a stamp may lie past its commit date before that date stands for it."""
@@ -64,17 +75,13 @@ def rank(memory: Memory, base: Memory | None, origin: Origin) -> tuple[bool, dat
     return human, at or EARLIEST, repr((sorted(memory.fields.items()), memory.body, memory.path))
 
 
-class MergedFields(msgspec.Struct, frozen=True, kw_only=True):
-    """Merged values, and the losing values of fields that a person may set, by key."""
-
-    fields: Mapping[str, Any]
-    lost: Mapping[str, Any]
-
-
-def merge_fields(
+def _merge_fields(
     base: Mapping[str, object], older: Mapping[str, object], newer: Mapping[str, object]
-) -> MergedFields:
-    """Merge two sides' fields over their base; `newer` wins where a rule must choose a side."""
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Merge two sides' fields over their base; `newer` wins where a rule must choose a side.
+
+    Returned with the losing values of fields that a person may set.
+    """
     fields: dict[str, object] = {}
     lost: dict[str, object] = {}
     for column in FIELDS:
@@ -95,7 +102,7 @@ def merge_fields(
                 lost[key] = gone
         if value != column.default:
             fields[key] = value
-    return MergedFields(fields=fields, lost=lost)
+    return fields, lost
 
 
 def _joined(column: Field, base: Any, older: Any, newer: Any) -> tuple[Any, Any]:
@@ -106,7 +113,7 @@ def _joined(column: Field, base: Any, older: Any, newer: Any) -> tuple[Any, Any]
         case "max":
             return max((v for v in (older, newer) if v is not None), default=None), None
         case "set3":
-            return merge_list(column, base or (), older or (), newer or ()), None
+            return _merge_list(column, base or (), older or (), newer or ()), None
         case "lww" | "const" | "text3" | "derived" | "status":
             return newer, older
         case _:
@@ -126,7 +133,7 @@ def _status(
     return {k: v for k, v in values.items() if v != BY_NAME[k].default}
 
 
-def merge_list(
+def _merge_list(
     column: Field, base: Sequence[object], older: Sequence[object], newer: Sequence[object]
 ) -> tuple[object, ...]:
     """Merge lists by stable key: (A∪B) − (O−A) − (O−B).
@@ -135,7 +142,7 @@ def merge_list(
     both did. The base's items keep their order; added ones follow, ordered by their spelling.
     """
     o, a, b = (keyed(column.name, items) for items in (base, older, newer))
-    kept = {k: _value(o.get(k), a[k], b[k]) for k in (*o, *a) if k in a and k in b}
+    kept = {k: a[k] if o.get(k) == b[k] else b[k] for k in (*o, *a) if k in a and k in b}
     added = {k: v for side in (a, b) for k, v in side.items() if k not in o and k not in kept}
     kind = column.kind.item if isinstance(column.kind, ListOf) else column.kind
     fresh = [kept.pop(k) for k in list(kept) if k not in o] + list(added.values())
@@ -143,13 +150,9 @@ def merge_list(
     return tuple(dict.fromkeys([*kept.values(), *fresh]))
 
 
-def _value(base: object, older: object, newer: object) -> object:
-    return older if base == newer else newer
-
-
 def keyed(name: str, items: Sequence[object]) -> dict[object, object]:
     """Return a list's items by stable key; the n-th one of a key has a key of its own."""
-    key = _KEYS.get(name, _whole)
+    key = _KEYS.get(name, lambda item: item)
     found: dict[object, object] = {}
     for item in items:
         turn = next(n for n in count() if (key(item), n) not in found)
@@ -157,21 +160,12 @@ def keyed(name: str, items: Sequence[object]) -> dict[object, object]:
     return found
 
 
-def _whole(item: object) -> object:
-    """Return the item itself: texts, stamps (by, at), retirements (run, reason)."""
-    return item
-
-
-def _link(item: Link) -> object:
-    return item.target, item.type
-
-
-def _source(item: Source) -> object:
-    # Without a text hash nothing but the whole tells two spans of one file apart.
-    return (item.resource, item.text_hash) if item.text_hash else item
-
-
-_KEYS: Mapping[str, Callable[[Any], Any]] = {"links": _link, "sources": _source}
+_KEYS: Mapping[str, Callable[[Any], Any]] = {
+    "links": lambda link: (link.target, link.type),
+    # Without a text hash nothing but the whole distinguishes two spans of one file.
+    "sources": lambda source: (source.resource, source.text_hash) if source.text_hash else source,
+}
+"""What identifies an item of a list; texts, stamps and retirements are their own keys."""
 
 
 ConflictKind = Literal[
@@ -208,14 +202,6 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime | None = None
 
 
-class Merged(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged memory; None where it goes."""
-
-    memory: Memory | None
-    conflicts: tuple[Conflict, ...] = ()
-    kept: tuple[Kept, ...] = ()
-
-
 class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A merged memory file; None where it goes."""
 
@@ -237,40 +223,36 @@ _NOT_RECALLED = Recalled()
 
 def merge_memory(
     base: Memory | None,
-    ours: Memory | None,
-    theirs: Memory | None,
+    ours: Memory,
+    theirs: Memory,
     stamps: Stamps = _UNKNOWN,
-    *,
-    tombstones: Collection[str] = (),
-) -> Merged:
+) -> tuple[Memory, tuple[Kept, ...]]:
     """Merge one memory per field by the schema's rules; symmetric in its sides.
 
-    None is a side without the memory: a machine's removal gives way to an edit, a person's is a
-    conflict. The path is that of the side that moved it, the smaller one where both did. A memory
-    that matches a tombstone key (`tombstone_keys`) ends forgotten.
+    The path is that of the side that moved it, the smaller one where both did. Returned with what
+    gave way.
     """
-    if ours is None or theirs is None:
-        present, conflicts = _one_gone(base, ours, theirs, stamps, _NOT_RECALLED)
-        memory = None if present is None else forgotten(present, tombstones)
-        return Merged(memory=memory, conflicts=conflicts)
-    sides = sorted(
-        [(ours, stamps.ours), (theirs, stamps.theirs)],
-        key=lambda side: rank(side[0], base, side[1]),
-    )
-    older, newer = (memory for memory, _ in sides)
+    sides = [(ours, stamps.ours), (theirs, stamps.theirs)]
+    (older, _), (newer, _) = sorted(sides, key=lambda side: rank(side[0], base, side[1]))
+    return _merged(base, (ours.path, theirs.path), older, newer)
+
+
+def _merged(
+    base: Memory | None, paths: tuple[str, str], older: Memory, newer: Memory
+) -> tuple[Memory, tuple[Kept, ...]]:
     origin = base or Memory(path="")
-    fields = merge_fields(origin.fields, older.fields, newer.fields)
+    fields, lost = _merge_fields(origin.fields, older.fields, newer.fields)
     body = merge_text(origin.body, older.body, newer.body)
     memory = Memory(
-        path=_path(base.path if base is not None else None, ours.path, theirs.path),
-        fields=fields.fields,
+        path=_path(base.path if base is not None else None, *paths),
+        fields=fields,
         body=codec.normal_body(body.text),
     )
     memory = _with_places(memory, {origin.sources, older.sources, newer.sources}, (older, newer))
-    kept = [_kept(older, key, _spelling(key, value)) for key, value in fields.lost.items()]
+    kept = [_kept(older, key, _spelling(key, value)) for key, value in lost.items()]
     if body.overlap:
         kept.append(_kept(older, "body", older.body.encode("utf-8")))
-    return Merged(memory=forgotten(memory, tombstones), kept=tuple(kept))
+    return memory, tuple(kept)
 
 
 def _with_places(
@@ -282,13 +264,6 @@ def _with_places(
         return memory
     count = max(told, len(memory.sources))
     return memory.with_fields({"sources": listed(memory.sources), COUNT: count})
-
-
-def forgotten(memory: Memory, tombstones: Collection[str]) -> Memory:
-    """Return the memory, forgotten if it matches a tombstone."""
-    if not tombstones or tombstone_keys(memory).isdisjoint(tombstones):
-        return memory
-    return memory.with_fields({"status": "forgotten"})
 
 
 def join_versions(
@@ -304,8 +279,7 @@ def join_versions(
     What only one side changed is taken byte for byte; a move and an edit are two changes.
     """
     if ours is None or theirs is None:
-        present, conflicts = _one_gone(base, ours, theirs, stamps, recalled)
-        return MergedFile(version=present, conflicts=conflicts)
+        return _one_gone(base, ours, theirs, stamps, recalled)
     path = _path(base.path if base is not None else None, ours.path, theirs.path)
     if ours.data == theirs.data or (base is not None and base.data == ours.data):
         return MergedFile(version=_at(path, theirs))
@@ -315,41 +289,33 @@ def join_versions(
     (older, _), (newer, _) = sorted(sides, key=lambda side: _weight(base, *side))
     if older.memory is None or newer.memory is None:
         return _one_whole(path, older, newer, "unreadable")
-    merged = merge_memory(_memory(base), ours.memory, theirs.memory, stamps)
-    memory = replace(merged.memory or newer.memory, path=path)
-    joined = join_bytes(base, older, newer, memory)
+    memory, kept = _merged(_memory(base), (ours.path, theirs.path), older.memory, newer.memory)
+    joined = join_bytes(base, older, newer, replace(memory, path=path))
     if joined is None:
         return _one_whole(path, older, newer, "unwritable")
     foreign = (_kept(older.memory, key, data) for key, data in joined.lost.items())
-    return MergedFile(
-        version=FileVersion(path, joined.data, joined.memory), kept=(*merged.kept, *foreign)
-    )
-
-
-_Version = TypeVar("_Version", FileVersion, Memory)
+    return MergedFile(version=FileVersion(path, joined.data, joined.memory), kept=(*kept, *foreign))
 
 
 def _one_gone(
-    base: _Version | None,
-    ours: _Version | None,
-    theirs: _Version | None,
+    base: FileVersion | None,
+    ours: FileVersion | None,
+    theirs: FileVersion | None,
     stamps: Stamps,
     recalled: Recalled,
-) -> tuple[_Version | None, tuple[Conflict, ...]]:
+) -> MergedFile:
     """Decide between a side without the memory and one that has it, or has not either."""
     if ours is None:
         present, remover, used = theirs, stamps.ours, recalled.theirs
     else:
         present, remover, used = ours, stamps.theirs, recalled.ours
-    if present is None or base is None:
-        return present, ()
-    if present == base:
-        return (present if used and not remover.person else None), ()
-    if not remover.person:
-        return present, ()
-    memory = present if isinstance(present, Memory) else present.memory
-    id_ = memory.id if memory is not None else ""
-    return present, (Conflict(kind="removed-and-edited", path=present.path, id=id_),)
+    if present is not None and present == base and (remover.person or not used):
+        return MergedFile(version=None)
+    if present is None or base in (None, present) or not remover.person:
+        return MergedFile(version=present)
+    id_ = present.memory.id if present.memory is not None else ""
+    conflict = Conflict(kind="removed-and-edited", path=present.path, id=id_)
+    return MergedFile(version=present, conflicts=(conflict,))
 
 
 def _memory(version: FileVersion | None) -> Memory | None:
@@ -396,3 +362,172 @@ def _kept(memory: Memory, key: str, data: bytes) -> Kept:
 
 def _spelling(key: str, value: object) -> bytes:
     return "\n".join(codec.spelled(key, {key: value})).encode("utf-8", "surrogatepass")
+
+
+# -- the bytes of a merged file -----------------------------------------------------------------
+
+
+class Foreign(msgspec.Struct, frozen=True):
+    """A top-level entry that is not ours: its value and its raw lines at the left margin."""
+
+    value: Node
+    lines: tuple[str, ...]
+
+
+class Comment(msgspec.Struct, frozen=True):
+    """A comment and the key that it stands above or beside; empty at the header's end."""
+
+    key: str
+    text: str
+
+
+class JoinedBytes(msgspec.Struct, frozen=True, kw_only=True):
+    """A merged file, the memory in it, and the raw lines of foreign entries that gave way."""
+
+    data: bytes
+    memory: Memory
+    lost: Mapping[str, bytes]
+
+
+def join_bytes(
+    base: FileVersion | None, older: FileVersion, newer: FileVersion, memory: Memory
+) -> JoinedBytes | None:
+    """Write a merged memory into the newer side's file, or into that of a side that only restyled.
+
+    None where no file can hold the result: a limit exceeded, or lines that read differently once
+    they stand together.
+    """
+    o, a, b = (_Skeleton.of(version) for version in (base, older, newer))
+    entries, lost = _merged_entries(o.entries, a.entries, b.entries)
+    # Who changed no value changed the look of the file, and the look is all that would be lost.
+    restyled = _has_same_values(base, older, o, a) and not _has_same_values(base, newer, o, b)
+    host, guest, file = (a, b, older) if restyled else (b, a, newer)
+    known = {c.text for c in (*o.comments, *host.comments)}
+    above = [c for c in guest.comments if c.text not in known]
+    left = {c.text for c in o.comments} - {c.text for c in guest.comments}
+    try:
+        data, read = codec.rewritten(file.data, memory)
+    except codec.CodecError:
+        return None
+    if entries != host.entries or above or left:
+        edited = FileVersion(memory.path, data, memory)
+        data = _Skeleton.of(edited).with_header(entries, above, left)
+        if not _holds(data, edited, entries):
+            return None
+    return JoinedBytes(data=data, memory=read, lost=lost)
+
+
+def _holds(data: bytes, edited: FileVersion, entries: Mapping[str, Foreign]) -> bool:
+    """Tell whether a file still holds the memory that was edited into it, and these entries."""
+    before, _ = codec.decode(edited.path, edited.data)
+    after, _ = codec.decode(edited.path, data)
+    found = _Skeleton.of(FileVersion(edited.path, data, after)).entries
+    same = {k: f.value for k, f in found.items()} == {k: f.value for k, f in entries.items()}
+    return after is not None and after == before and same
+
+
+def own_words(version: FileVersion) -> tuple[dict[str, Node], frozenset[Comment]]:
+    """Return what a header holds that is not ours: foreign keys and comments."""
+    skeleton = _Skeleton.of(version)
+    values = {key: foreign.value for key, foreign in skeleton.entries.items()}
+    return values, frozenset(skeleton.comments)
+
+
+def _has_same_values(
+    base: FileVersion | None, side: FileVersion, o: _Skeleton, s: _Skeleton
+) -> bool:
+    if base is None or base.memory is None or side.memory is None:
+        return False
+    before, after = base.memory, side.memory
+    return (before.fields, before.body, o.entries) == (after.fields, after.body, s.entries)
+
+
+def _merged_entries(
+    base: Mapping[str, Foreign], older: Mapping[str, Foreign], newer: Mapping[str, Foreign]
+) -> tuple[dict[str, Foreign], dict[str, bytes]]:
+    """Merge foreign entries by key; an entry changed on both sides is the newer side's."""
+    merged: dict[str, Foreign] = {}
+    lost: dict[str, bytes] = {}
+    for key in dict.fromkeys([*newer, *sorted(older)]):
+        o, a, b = base.get(key), older.get(key), newer.get(key)
+        if a == b or o == a:
+            value = b
+        elif o == b:
+            value = a
+        else:
+            value = b or a
+            if a is not None and b is not None:
+                lost[key] = "\n".join(a.lines).encode()
+        if value is not None:
+            merged[key] = value
+    return merged, lost
+
+
+class _Skeleton:
+    """A file's lines, with what in its header is not ours."""
+
+    def __init__(self, text: str, head: Header) -> None:
+        self.lines = split_lines(text)
+        self.head = head
+        self.entries = {e.key: self._foreign(e) for e in head.entries if e.key not in ORDER}
+        self.comments = self._comments()
+
+    @classmethod
+    def of(cls, version: FileVersion | None) -> _Skeleton:
+        if version is None or version.memory is None:
+            return cls("", Header())
+        text = version.data.decode("utf-8")
+        return cls(text, header.read(text, version.path))
+
+    def _foreign(self, entry: Entry) -> Foreign:
+        margin = " " * self.head.indent
+        span = self.lines[entry.first - 1 : entry.last]
+        return Foreign(entry.value, tuple(text.removeprefix(margin) for text, _ in span))
+
+    def _loose(self) -> dict[int, str]:
+        """Return the comments that stand alone between entries, by line."""
+        covered = {n for e in self.head.entries for n in range(e.first, e.last + 1)}
+        return {
+            n: self.lines[n - 1][0].strip()
+            for n in range(FIRST_LINE, self.head.body_line - 1)
+            if n not in covered and self.lines[n - 1][0].lstrip().startswith("#")
+        }
+
+    def _comments(self) -> list[Comment]:
+        placed = self._loose()
+        inner = [text for text, _ in self.lines[FIRST_LINE - 1 : self.head.body_line - 2]]
+        for entry in self.head.entries:
+            span = inner[entry.first - FIRST_LINE : entry.last - FIRST_LINE + 1]
+            if entry.key in ORDER and any("#" in text for text in span):
+                placed |= dict(yamlnodes.comments(inner, FIRST_LINE, entry))
+        return [Comment(self._anchor(n), placed[n]) for n in sorted(placed)]
+
+    def _anchor(self, line: int) -> str:
+        return next((e.key for e in self.head.entries if e.last >= line), "")
+
+    def with_header(
+        self, entries: Mapping[str, Foreign], above: Sequence[Comment], left: set[str]
+    ) -> bytes:
+        """Return the file with these foreign entries, further comments, and without those left."""
+        end = dominant_end(self.lines[: self.head.body_line - 1])
+        margin = " " * self.head.indent
+        own = {e.key: e for e in self.head.entries}
+        drop = {n for n, text in self._loose().items() if text in left}
+        slots: dict[int, list[str]] = {}  # the line that new lines go above
+        last = self.head.body_line - 1
+        for comment in above:
+            line = own[comment.key].first if comment.key in own else last
+            slots.setdefault(line, []).append(comment.text)
+        for key, entry in own.items():
+            if key not in ORDER and entries.get(key) != self.entries[key]:
+                drop.update(range(entry.first, entry.last + 1))
+        for key, foreign in entries.items():
+            if foreign != self.entries.get(key):
+                line = own[key].first if key in own else last
+                slots.setdefault(line, []).extend(foreign.lines)
+        edited: list[Line] = []
+        for number, line_ in enumerate(self.lines, 1):
+            edited += [(margin + text if text else text, end) for text in slots.get(number, [])]
+            if number not in drop:
+                edited.append(line_)
+        return join_lines(edited).encode("utf-8")

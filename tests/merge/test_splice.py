@@ -6,7 +6,7 @@ import pytest
 
 from memrepo.core import codec
 from memrepo.core.memory import Memory
-from memrepo.merge.splice import FileVersion, JoinedBytes, join_bytes
+from memrepo.merge.versions import FileVersion, JoinedBytes, join_bytes
 
 PATH = "memories/knowledge/2026-01/m-111111.md"
 HEAD = "id: mem-1111111111111111\ntype: fact\n"

@@ -19,8 +19,7 @@ from memrepo.core.errors import Exit
 from memrepo.core.layout import ADOPTED_PREFIX, Layout
 from memrepo.core.problems import Problem
 from memrepo.merge.files import is_derived, join_file
-from memrepo.merge.splice import FileVersion
-from memrepo.merge.versions import Stamps, join_versions
+from memrepo.merge.versions import FileVersion, Stamps, join_versions
 
 
 class Joined(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,7 +19,6 @@ from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Update
 from memrepo.core.memory import Memory, references
 from memrepo.core.state import Effect, State, apply
-from memrepo.merge.splice import FileVersion, own_words
 from memrepo.merge.takeback import Clash, Later, Operation, Side, TakenBack, take_back, written
 from memrepo.merge.tombstones import (
     Tombstones,
@@ -29,6 +28,7 @@ from memrepo.merge.tombstones import (
     tombstones_in,
     turned,
 )
+from memrepo.merge.versions import FileVersion, own_words
 from memrepo.store import history
 from memrepo.store.history import Wrote, writes
 from memrepo.store.tree import Snapshot, read_blob

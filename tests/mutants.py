@@ -51,7 +51,6 @@ ALSO = {
         "merge/test_takeback.py",
     ],
     "memrepo/merge/states.py": ["merge/test_merge.py"],
-    "memrepo/merge/versions.py": ["merge/test_merge.py", "merge/test_takeback.py"],
     "memrepo/policies/links.py": ["views/test_graph_page.py"],
     "memrepo/policies/floor.py": ["store/test_ranking_golden.py"],
     "memrepo/policies/ranking.py": ["store/test_ranking.py", "store/test_ranking_golden.py"],

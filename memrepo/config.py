@@ -152,6 +152,14 @@ KEYS: tuple[Key, ...] = (
         " that a person wrote, edited or confirmed.",
     ),
     Key(
+        name="agents.additions",
+        kind="choice",
+        default="allow",
+        words=("allow", "review"),
+        doc="Whether a memory that an agent stores waits on a branch until a person accepts it;"
+        " notes of sessions do not wait.",
+    ),
+    Key(
         name="run.judge",
         kind="choice",
         default="offline",

@@ -282,3 +282,36 @@ def test_a_prune_by_an_agent_takes_its_own_and_asks_for_what_is_a_persons(repo: 
     done(repo, *prune, now="2026-06-01T09:00:00Z")
     assert memories(repo).get(id_) is None or memories(repo)[id_].status == "archived"
     assert_sound(repo)
+
+
+def test_what_an_agent_adds_waits_where_the_configuration_says_so(repo: Path) -> None:
+    done(repo, "config", "set", "agents.additions", "review")
+    head = git(repo, "rev-parse", "HEAD")
+    reply = tool(repo, "memory_store", text=SAID, reason="she told me")
+    assert "it is stored when that person accepts it" in reply.text
+    assert git(repo, "rev-parse", "HEAD") == head
+    tool(repo, "memory_store", text=SAID, reason="she told me")
+    assert len(waiting(repo)) == 1
+    several = [{"text": "Bo is in Cebu."}, {"text": "Cy sings in the choir."}]
+    tool(repo, "memory_store", memories=several, reason="two more")
+    assert len(waiting(repo)) == 3
+    assert memories(repo) == {}
+    for branch in waiting(repo):
+        done(repo, "accept", branch.removeprefix("run/"), now=NEXT_DAY)
+    assert sorted(m.body for m in memories(repo).values()) == [
+        "Bo is in Cebu.",
+        "Cy sings in the choir.",
+        SAID,
+    ]
+    assert_sound(repo)
+
+
+def test_what_a_person_adds_and_a_session_s_note_do_not_wait(repo: Path) -> None:
+    done(repo, "config", "set", "agents.additions", "review")
+    written(repo)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMREPO_ACTOR", "process:helper")
+        done(repo, "add", "We talked of the shed.", "--type", "note")
+        assert "is stored when" in memrepo(repo, "add", "Cy sings.", as_json=False).out
+    assert len(memories(repo)) == 2
+    assert len(waiting(repo)) == 1

@@ -60,13 +60,21 @@ class OnlyThePerson(MemrepoError):
 
 
 def waits_for_person(work: Work, before: State, after: State) -> tuple[Memory, ...]:
-    """Return the memories of a person that an agent's step would take out of recall; none: go on.
+    """Return the memories for which an agent's step waits for a person; none: go on.
 
-    Off the hot cache, or without the mark that keeps it there, counts too: sessions begin with it.
+    Those of a person that it would take out of recall, and those that it adds where
+    `agents.additions` says so. Off the hot cache, or without the mark that keeps it there, counts
+    as out of recall too: sessions begin with it.
     """
-    if not _held_up(work):
+    if not is_agent(work):
         return ()
-    return tuple(m for m, new in _touched(before, after) if not (_stays(m, new) and _seen(m, new)))
+    added: tuple[Memory, ...] = ()
+    if work.config.get("agents.additions") == "review":
+        added = tuple(m for m in after.active if m.id not in before.memories and not m.is_note)
+    if not _held_up(work):
+        return added
+    touched = _touched(before, after)
+    return added + tuple(m for m, new in touched if not (_stays(m, new) and _seen(m, new)))
 
 
 def refuse_taking(work: Work, before: State, after: State) -> None:
@@ -76,11 +84,13 @@ def refuse_taking(work: Work, before: State, after: State) -> None:
         raise OnlyThePerson(work.actor, found)
 
 
+def is_agent(work: Work) -> bool:
+    """Tell whether a program asks, and no person."""
+    return bool(work.call.actor) and not work.call.actor.startswith("human:")
+
+
 def _held_up(work: Work) -> bool:
-    actor = work.call.actor
-    if not actor or actor.startswith("human:"):
-        return False
-    return bool(work.config.get("agents.removals") == "wait")
+    return is_agent(work) and bool(work.config.get("agents.removals") == "wait")
 
 
 def _touched(before: State, after: State) -> Iterator[tuple[Memory, Memory | None]]:
@@ -114,8 +124,8 @@ def leave(at: Work, state: State, step: Step, taken: Sequence[Memory], *, dry_ru
     mine = [w for w in all_waiting(at) if is_wish(at, w)]
     same = next((w for w in mine if w.run.endswith(f"-{mark}")), None)
     if same is None and not dry_run:
-        return _asked(taken, _left(at, state, step, taken, mark, mine))
-    return _asked(taken, same.run if same else "")
+        return _asked(state, taken, _left(at, state, step, taken, mark, mine))
+    return _asked(state, taken, same.run if same else "")
 
 
 def leave_all(at: Work, steps: Sequence[Step], *, dry_run: bool) -> tuple[Problem, ...]:
@@ -161,15 +171,20 @@ def _told(change: Change) -> object:
             return path
 
 
-def _asked(taken: Sequence[Memory], run: str) -> Asked:
+def _asked(state: State, taken: Sequence[Memory], run: str) -> Asked:
     first = taken[0]
     more = f", with {counted(len(taken) - 1, 'other', 'others')}" if len(taken) > 1 else ""
     where = f" as {PREFIX}{run}" if run else ""
+    said = (
+        f"was written or confirmed by a person{more}: your request waits for that"
+        f" person{where}, and nothing changes until then"
+    )
+    if first.id not in state.memories:
+        said = f"waits for a person{where}{more}: it is stored when that person accepts it"
     return Asked(
         id=first.id,
         path=first.path,
-        unchanged=f"was written or confirmed by a person{more}: your request waits for that"
-        f" person{where}, and nothing changes until then",
+        unchanged=said,
         waits=run,
         exit=Exit.DECIDE,
     )
@@ -201,7 +216,9 @@ def _left(
     merge = Step(
         op="run",
         what=f"{ASKS}{subject_of(step, state, apply(state, step.changes))}",
-        reason=f"{at.actor} asks to {step.op} {taken[0].id}, which is a person's: {step.reason}",
+        reason=f"{at.actor} asks to {step.op} {taken[0].id}"
+        f"{', which is a person' + chr(39) + 's' if taken[0].id in state.memories else ''}"
+        f": {step.reason}",
     )
     landing = prepare(
         at.store,

@@ -283,7 +283,7 @@ class Repeated(Unchanged, frozen=True, kw_only=True):
     unused: tuple[str, ...]
 
 
-def do(work: Work, request: Request) -> Added | Repeated:
+def do(work: Work, request: Request) -> Added | Unchanged:
     """Write the memory."""
     text = said(request.text, "the text")
     near: list[tuple[Memory, float]] = []
@@ -293,7 +293,7 @@ def do(work: Work, request: Request) -> Added | Repeated:
         return _draft(work, request, state, text, near)
 
     done = write(work, request, draft)
-    if isinstance(done, Repeated):
+    if isinstance(done, Unchanged):
         return done
     suggested = tuple(
         Suggestion(target=other.id, type="related", strength=score, text=other.body)

@@ -122,7 +122,8 @@ def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Written | Un
 
 def _asked(at: Work, state: State, step: Step, *, dry_run: bool) -> Unchanged | None:
     """Leave an agent's step for the person whose memory it would take out of recall."""
-    if all(isinstance(change, Create | Write) for change in step.changes):
+    adds = all(isinstance(change, Create | Write) for change in step.changes)
+    if adds and at.config.get("agents.additions") == "allow":
         return None
     from memrepo.actions.asked import leave, waits_for_person
 

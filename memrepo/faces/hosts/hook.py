@@ -78,6 +78,8 @@ def _take_in_own(work: Work, folder: str) -> None:
     """Take in the program's own notes, which stay where they are; what is known stays as it is."""
     from memrepo.actions.exchange import import_
 
+    if work.config.get("agents.additions") == "review":
+        return  # a person imports them: an import lands at once
     with suppress(import_.NothingToImport):
         perform(work, "import", import_.Request(format="claude-code", path=folder))
 

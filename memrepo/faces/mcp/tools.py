@@ -115,7 +115,7 @@ def _written(done: Done) -> Reply:
     found = {k: data[k] for k in ("id", "commit")}
     unchanged = str(data.get("unchanged", ""))
     text = (
-        f"{data['id']} {unchanged}: nothing written"
+        f"{data['id']} {unchanged}{'' if 'waits' in data else ': nothing written'}"
         if unchanged
         else (f"{data['op']} {data['id']} in commit {found['commit'][:10]}")
     )

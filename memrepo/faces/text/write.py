@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memrepo.actions.write.add import Added, Repeated
-from memrepo.actions.write.commit import Unchanged, Written
+from memrepo.actions.write.commit import Asked, Unchanged, Written
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 def written(request: object, result: Written | Unchanged, *, colour: bool) -> str:
     """Say which commit was made and of which memories, or why none was."""
+    if isinstance(result, Asked):
+        return f"{result.id} {result.unchanged}"
     if isinstance(result, Unchanged):
         return f"{result.id} {result.unchanged}: nothing to do"
     commit = f" ({result.commit[:10]})" if result.commit else " (dry run)"
@@ -27,7 +29,7 @@ def written(request: object, result: Written | Unchanged, *, colour: bool) -> st
 archive = confirm = edit = forget = link = pin = promote = supersede = written
 
 
-def add(request: adding.Request, result: Added | Repeated, *, colour: bool) -> str:
+def add(request: adding.Request, result: Added | Unchanged, *, colour: bool) -> str:
     """Say what was written, and what a person may want to link it to."""
     text = written(request, result, colour=colour)
     if isinstance(result, Repeated):
@@ -35,7 +37,7 @@ def add(request: adding.Request, result: Added | Repeated, *, colour: bool) -> s
             return text
         unused = ", ".join(result.unused)
         return f"{text}; not applied: {unused} (`memrepo edit`, `pin` change a memory)"
-    if not result.suggested:
+    if isinstance(result, Unchanged) or not result.suggested:
         return text
     lines = [text, "of the same matter, by their words:"]
     lines += [

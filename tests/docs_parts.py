@@ -1,7 +1,7 @@
-"""The generated parts of the documentation: what stands between two markers comes from the code.
+"""Generate the parts of the documentation that come from the code.
 
-A part `name` stands between `<!-- name:start -->` and `<!-- name:end -->`. `make docs` runs this
-file to write them anew.
+A part `name` is the text between `<!-- name:start -->` and `<!-- name:end -->`. `make docs` runs
+this file to refresh them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from importlib.metadata import metadata
 from pathlib import Path
 
+from memrepo.actions.setup.hosts import CLIENTS
+from memrepo.actions.verbs import Verb
 from memrepo.checks.registry import RULES
 from memrepo.checks.rules import GROUPS as RULE_GROUPS
 from memrepo.config import FIXED, KEYS, PLAN_NAMES
@@ -32,14 +33,14 @@ def pages() -> list[Path]:
     return sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
-def write_anew(paths: Iterable[Path], refreshed: Callable[[str], str]) -> None:
-    """Write what `refreshed` makes of each page, where that differs, and say so."""
+def rewrite(paths: Iterable[Path], refreshed: Callable[[str], str]) -> None:
+    """Write what `refreshed` returns for each page where it differs, and print which."""
     for path in paths:
         text = path.read_text(encoding="utf-8")
         fresh = refreshed(text)
         if fresh != text:
             path.write_text(fresh, encoding="utf-8")
-            print(f"{path.relative_to(ROOT)}: written anew")
+            print(f"{path.relative_to(ROOT)}: refreshed")
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -144,21 +145,12 @@ def rule_tables() -> str:
     return "\n".join(parts)
 
 
-def command_table() -> str:
-    """Render the commands by group, in the order of `memrepo --help`."""
+def command_entries() -> str:
+    """Render one entry per command, by group, in the order of `memrepo help --all`."""
     return "\n\n".join(
-        f"**{group.capitalize()}**\n\n"
-        + table(("command", "what it does"), ((f"`{verb.name}`", verb.says) for verb in within))
-        for group, within in GROUPS.items()
+        "\n\n".join([f"## {group.capitalize()}", *(entry(verb) for verb in verbs)])
+        for group, verbs in GROUPS.items()
     )
-
-
-def command_groups() -> str:
-    """Render the groups of commands, one row each."""
-    rows = (
-        (group, ", ".join(f"`{verb.name}`" for verb in within)) for group, within in GROUPS.items()
-    )
-    return table(("to", "commands"), rows)
 
 
 def global_table() -> str:
@@ -176,23 +168,14 @@ def own_actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
     return [a for a in parser._actions if tuple(a.option_strings) not in known]
 
 
-def usage(name: str) -> str:
-    """Render a command's usage line and a table of what it takes."""
-    actions = own_actions(command_parser(name))
-    options = [f"[{_named(a)[1:-1]}]" for a in actions if a.option_strings]
+def entry(verb: Verb) -> str:
+    """Render a command: what it does, how it is written, and what it takes."""
+    actions = own_actions(command_parser(verb.name))
     words = [_positional(a) for a in actions if not a.option_strings]
-    line = " ".join(["memrepo", name, *options, *words])
-    shown = f"```\n{_wrapped(line)}\n```"
-    return shown + ("\n\n" + table(("", ""), _rows(actions)) if actions else "")
-
-
-def _wrapped(line: str) -> str:
-    lines = [""]
-    for word in re.findall(r"\[[^\]]*\](?:\S*)|\S+", line):
-        if len(lines[-1]) + len(word) > 88:
-            lines.append("   ")
-        lines[-1] += f" {word}" if lines[-1] else word
-    return "\n".join(lines)
+    options = ["[OPTION ...]"] if len(words) < len(actions) else []
+    line = " ".join(["memrepo", verb.name, *options, *words])
+    head = f"### `memrepo {verb.name}`\n\n`{line}`: {verb.says}."
+    return head + ("\n\n" + table(("", ""), _rows(actions)) if actions else "")
 
 
 def _positional(action: argparse.Action) -> str:
@@ -241,22 +224,18 @@ def tool_table(tools: Iterable[Tool]) -> str:
     return table(("tool", "takes", "what for"), rows)
 
 
-LOCKED = re.compile(r"^([a-z0-9][a-z0-9.-]*)==", re.MULTILINE)
+def client_table() -> str:
+    """Render the clients that `memrepo agent install` sets up without session hooks."""
 
+    def file(name: str, folder: str = "") -> str:
+        return f"`{folder}{name}`" if name else ""
 
-def licence(package: str) -> str:
-    """Return the licence that an installed package names, as it names it."""
-    told = metadata(package)
-    if said := told.get("License-Expression") or told.get("License") or "":
-        return said.strip().split("\n")[0]
-    kinds = (c for c in told.get_all("Classifier") or () if c.startswith("License ::"))
-    return ", ".join(c.rpartition(" :: ")[2] for c in kinds)
-
-
-def licence_table() -> str:
-    """Render the packages of the lock with their licences."""
-    names = LOCKED.findall((ROOT / "requirements.lock").read_text(encoding="utf-8"))
-    return table(("package", "licence"), ((f"`{name}`", licence(name)) for name in names))
+    rows = (
+        (f"`{name}`", file(c.home, "~/"), file(c.project), f"`{c.key}`", file(c.project_says))
+        for name, c in CLIENTS.items()
+    )
+    head = ("client", "for all projects", "in one project", "key", "instructions of a project")
+    return table(head, rows)
 
 
 def part(name: str) -> str:
@@ -276,28 +255,24 @@ def part(name: str) -> str:
         case "check-rules", "":
             return rule_tables()
         case "commands", "":
-            return command_table()
-        case "groups", "":
-            return command_groups()
-        case "licences", "":
-            return licence_table()
+            return command_entries()
         case "globals", "":
             return global_table()
-        case "usage", _:
-            return usage(rest)
+        case "clients", "":
+            return client_table()
         case "tools", _:
             return tool_table(TOOLSETS[rest])
     raise KeyError(name)
 
 
 def refreshed(page: str) -> str:
-    """Return a page with every generated part rendered anew."""
+    """Return a page with every generated part rendered again."""
     return PART.sub(lambda m: f"<!-- {m[1]}:start -->\n{part(m[1])}\n<!-- {m[1]}:end -->", page)
 
 
 def main() -> int:
-    """Write the generated parts anew."""
-    write_anew(pages(), refreshed)
+    """Refresh the generated parts."""
+    rewrite(pages(), refreshed)
     return 0
 
 

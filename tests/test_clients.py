@@ -1,4 +1,4 @@
-"""The configuration that each client's page shows is one that starts our server."""
+"""The page of agents shows configurations and commands that start our server."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from driving import done
 from memrepo.actions.setup import hosts
 from memrepo.faces.cli.parser import command_parser, globals_parser
 
-PAGES = sorted((ROOT / "docs" / "clients").glob("*.md"))
+PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    text = page.read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+def block(language: str) -> str:
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return str(found)
 
 
 def started(words: list[str]) -> Any:
@@ -31,35 +31,29 @@ def started(words: list[str]) -> Any:
     return name, command_parser(name).parse_args(rest, namespace=options)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_client_is_told_how_to_start_the_server(page: Path) -> None:
-    lines = "".join(blocks(page, "sh")).splitlines()
+def test_the_page_says_how_to_start_the_server() -> None:
     found = []
-    for block in blocks(page, "json"):
-        (servers,) = json.loads(block).values()
+    for servers in (*json.loads(block("json")).values(), *tomllib.loads(block("toml")).values()):
         found.append([servers["memrepo"]["command"], *servers["memrepo"]["args"]])
-    for block in blocks(page, "toml"):
-        (servers,) = tomllib.loads(block).values()
-        found.append([servers["memrepo"]["command"], *servers["memrepo"]["args"]])
-    for line in lines:
+    lines = "".join(re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+    for line in lines.splitlines():
         words = shlex.split(line)
         if words[0] == "memrepo":
             started(words)
-        elif "mcp" in words and words[0] == "claude":
+        elif words[:3] == ["claude", "mcp", "add"]:
             found.append(words[words.index("--") + 1 :])
         elif words[:2] == ["openclaw", "mcp"]:
             server = json.loads(words[-1])
             found.append([server["command"], *server["args"]])
-    assert found
+    assert len(found) == 4
     assert {started(words)[0] for words in found} == {"mcp"}
     assert all(started(words)[1].folder == "/path/to/memory" for words in found)
 
 
 @pytest.mark.parametrize("host", sorted(hosts.CLIENTS))
-def test_what_is_installed_is_what_the_client_s_page_shows(
+def test_what_is_installed_is_what_the_page_shows(
     host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = ROOT / "docs" / "clients" / f"{host}.md"
     done(tmp_path, "init", tmp_path / "memory")
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -67,18 +61,16 @@ def test_what_is_installed_is_what_the_client_s_page_shows(
     for into, file in ((tmp_path / "home", client.home), (tmp_path / "project", client.project)):
         if not file:
             continue
-        assert f"{'~/' if into.name == 'home' else ''}{file}`" in page.read_text(encoding="utf-8")
+        assert f"| `{host}` |" in PAGE
+        assert f"{'~/' if into.name == 'home' else ''}{file}`" in PAGE
         place = ("--into", into) if into.name == "project" else ()
         done(tmp_path / "memory", "agent", "install", host, *place)
-        text = (into / file).read_text(encoding="utf-8")
         toml = file.endswith(".toml")
         read = tomllib.loads if toml else json.loads
-        (shown,) = map(read, blocks(page, "toml" if toml else "json"))
-        (entry,) = read(text)[client.key].values()
-        option, folder, verb = entry["args"][-3:]
-        assert (option, verb) == ("-C", "mcp")
-        found = Path(folder.replace("${workspaceFolder}", str(into)))
-        assert found.resolve() == tmp_path / "memory"
-        assert set(entry) == set(shown[client.key]["memrepo"])
+        (shown,) = read(block("toml" if toml else "json")).values()
+        (entry,) = read((into / file).read_text(encoding="utf-8"))[client.key].values()
+        assert entry["args"][-3:] == ["-C", str(tmp_path / "memory"), "mcp"]
+        assert set(entry) == {*shown["memrepo"], *client.more}
+        assert all(f'"{key}": "{value}"' in PAGE for key, value in client.more.items())
         done(tmp_path / "memory", "agent", "uninstall", host, *place)
         assert not [path for path in into.rglob("*") if path.is_file()]

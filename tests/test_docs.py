@@ -1,4 +1,4 @@
-"""The documentation names everything there is, promises nothing else, and its links hold."""
+"""The documentation names everything that exists and nothing else, and its links work."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from memrepo.faces.cli.parser import COMMANDS, Parser, add_globals, command_pars
 PAGES = docs_parts.pages()
 GENERATED = [p for p in PAGES if docs_parts.PART.search(p.read_text(encoding="utf-8"))]
 OPS = typing.get_args(Op)
+REFERENCE = ("cli.md", "configuration.md", "files.md", "rules.md")
 
 
 @cache
@@ -31,7 +32,7 @@ def text(name: str) -> str:
 
 
 def section(page: str, heading: str) -> str:
-    """Return what stands under a heading, up to the next of the same or a higher level."""
+    """Return the text below a heading, up to the next of the same or a higher level."""
     level = len(heading) - len(heading.lstrip("#"))
     found = re.search(
         rf"^{re.escape(heading)}$\n(.*?)(?=^#{{1,{level}}} |\Z)", page, re.MULTILINE | re.DOTALL
@@ -41,7 +42,7 @@ def section(page: str, heading: str) -> str:
 
 
 def cells(part: str) -> dict[str, str]:
-    """Return the tables of a section: what follows by the code in the first cell."""
+    """Return the rows of a section's tables: the rest of the row by its first cell."""
     return dict(re.findall(r"^\| *`?([^|`]+?)`? *\|(.*)\|$", part, re.MULTILINE))
 
 
@@ -73,18 +74,18 @@ def given(keyword: str) -> set[str]:
 def rules() -> set[str]:
     """Return the rule of every problem that memrepo can find."""
     families = {rule.partition("-")[0] for rule in {*RULES, *given("rule")}}
-    handed = {
+    passed = {
         word.value
         for tree in trees()
         for node in ast.walk(tree)
-        for word in _handed(node)
+        for word in _passed(node)
         if isinstance(word, ast.Constant) and re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", str(word.value))
     }
-    return {*RULES, *given("rule"), *(w for w in handed if w.partition("-")[0] in families)}
+    return {*RULES, *given("rule"), *(w for w in passed if w.partition("-")[0] in families)}
 
 
-def _handed(node: ast.AST) -> list[ast.expr]:
-    """Return what a call is handed by place, and the defaults of parameters."""
+def _passed(node: ast.AST) -> list[ast.expr]:
+    """Return the positional arguments of a call, and the defaults of parameters."""
     match node:
         case ast.Call():
             return node.args
@@ -99,11 +100,64 @@ def test_the_generated_parts_are_fresh(page: Path) -> None:
     assert found == docs_parts.refreshed(found), "refresh it with: make docs"
 
 
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and MkDocs make them."""
+    heads = re.findall(r"^#{1,6} (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_relative_links_lead_to_a_file(page: Path) -> None:
-    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
-    broken = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
+def test_relative_links_lead_to_a_file_and_a_heading(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)", page.read_text(encoding="utf-8"))
+    broken = []
+    for name, anchor in targets:
+        if "://" in name:
+            continue
+        target = page.parent / name if name else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(f"{name}#{anchor}")
     assert broken == []
+
+
+def test_the_program_names_only_pages_that_exist() -> None:
+    shipped = [
+        p
+        for f in ("memrepo", "hooks", "prompts", "templates", "plugins")
+        for p in sorted((ROOT / f).rglob("*"))
+        if p.suffix in {".py", ".md", ".toml", ".txt", ""}
+    ]
+    named = {
+        name
+        for path in shipped
+        if path.is_file() and "workspace" not in path.parts
+        for name in re.findall(r"\bdocs/[\w/-]+\.md\b", path.read_text(encoding="utf-8"))
+    }
+    assert "docs/files.md" in named
+    assert [n for n in sorted(named) if not (ROOT / n).exists()] == ["docs/retrospect.md"]
+
+
+def words(path: Path) -> int:
+    """Count the words that are written by hand: all but the generated parts."""
+    return len(docs_parts.PART.sub("", path.read_text(encoding="utf-8")).split())
+
+
+def test_the_documentation_stays_short() -> None:
+    pages = [p for p in PAGES if p.name not in ("CHANGELOG.md", "CODE_OF_CONDUCT.md")]
+    assert sum(map(words, pages)) <= 25_000
+    assert len([p for p in pages if p.parent.name == "docs"]) <= 20 + len(REFERENCE)
+    assert len(text("README.md").splitlines()) <= 110
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_a_page_opens_with_what_its_reader_can_do_afterwards(page: Path) -> None:
+    assert page.read_text(encoding="utf-8").split("\n")[2].startswith("After this page ")
+    assert words(page) <= 1650
+
+
+def test_the_words_are_in_order_and_each_is_there_once() -> None:
+    listed = re.findall(r"^\| \*\*([^*]+)\*\* \|", text("docs/README.md"), re.MULTILINE)
+    assert listed == sorted(set(listed))
+    assert len(listed) > 20
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -112,8 +166,6 @@ def test_a_command_has_a_section_with_every_option(command: str) -> None:
     actions = docs_parts.own_actions(command_parser(command))
     words = [word for action in actions for word in action.option_strings or [action.metavar]]
     assert [w for w in words if isinstance(w, str) and w not in found] == []
-    rest = docs_parts.PART.sub("", found)
-    assert len(rest.split()) > 8, "say in words what the table cannot say"
 
 
 def test_no_section_is_about_a_command_that_is_not_there() -> None:
@@ -150,8 +202,7 @@ def test_every_setting_of_a_clone_is_listed() -> None:
 
 
 def test_every_rule_of_a_problem_is_explained_and_no_other() -> None:
-    told = [*cells(text("docs/problems.md")), *cells(text("docs/rules.md"))]
-    listed = {k for k in told if re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", k)}
+    listed = {k for k in cells(text("docs/rules.md")) if re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", k)}
     assert listed == rules()
 
 
@@ -163,7 +214,7 @@ def test_every_operation_is_in_the_git_model_and_marked_when_nothing_uses_it_yet
     }
 
 
-def test_the_rules_are_found_however_they_are_handed_over() -> None:
+def test_the_rules_are_found_however_they_are_passed_over() -> None:
     assert {"frontmatter-tab", "memory-same-id", "source-symlink", "unit-cut"} - rules() == {
         "source-symlink"
     }

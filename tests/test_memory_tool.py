@@ -133,7 +133,7 @@ def test_the_lines_of_the_documentation_run(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    page = (ROOT / "docs" / "memory-tool.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     monkeypatch.chdir(repo.parent)
     repo.rename(repo.with_name("memory"))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import re
 from pathlib import Path
 
 import pytest
 import transcripts
+from docs_parts import ROOT, pages
 from transcripts import Exchange, Stage
 
-HOLDERS = [
-    path
-    for path in transcripts.documents()
-    if transcripts.exchanges(path.read_text(encoding="utf-8"))
-]
+from memrepo.formats.registry import FORMATS
+
+HOLDERS = [path for path in pages() if transcripts.exchanges(path.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize("page", HOLDERS, ids=lambda page: page.name)
@@ -29,8 +29,29 @@ def test_a_document_shows_what_the_program_answers(page: Path) -> None:
     assert not said, "\n".join([*said, "refresh it with: make docs"])
 
 
-def test_the_readme_holds_a_tour() -> None:
-    assert transcripts.ROOT / "README.md" in HOLDERS
+def test_the_way_in_is_played_from_install_to_undo() -> None:
+    for page, steps in {
+        "README.md": ("mkdir", "memrepo init", "memrepo run", "memrepo revert"),
+        "docs/first-night.md": ("mkdir", "memrepo init", "memrepo run", "memrepo search"),
+        "docs/morning.md": ("memrepo demo", "memrepo undo"),
+    }.items():
+        played = [e.command for e in transcripts.exchanges((ROOT / page).read_text("utf-8"))]
+        for step in steps:
+            assert any(command.startswith(step) for command in played), (page, step)
+    assert any("| memrepo review" in command for command in played)
+
+
+def test_a_migration_is_played_for_every_program() -> None:
+    page = (ROOT / "docs" / "migrating.md").read_text(encoding="utf-8")
+    played: dict[str, str] = {}
+    transcripts.play(page, lambda e, found: played.update({e.command: "\n".join(found)}))
+    table = re.findall(r"^\| [^|]+ \| `memrepo import (\S+) PATH` \|", page, re.MULTILINE)
+    assert len(table) == 7
+    assert set(table) <= {*FORMATS, "artifacts"}
+    for format_ in table:
+        found = played[f"memrepo import {format_} ../theirs/{format_} --dry-run"]
+        assert int(re.search(r"(\d+) memories new", found)[1]) > 2  # type: ignore[index]
+    assert played["memrepo undo"].startswith("undid Import")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +106,7 @@ def test_the_clock_goes_on_a_minute_a_command_and_exit_codes_can_be_asked_for(
     tmp_path: Path,
 ) -> None:
     stage = Stage(tmp_path)
-    stage.play("memrepo init memory --from agent")
+    stage.play("memrepo init memory")
     stage.play("cd memory")
     assert stage.play("git log -1 --format=%cI") == ("2026-03-02T04:01:00+00:00",)
     assert stage.play("memrepo show nothing-like-it") != ()

@@ -1,11 +1,10 @@
-"""Shell transcripts in the documentation: read, played, compared, and written anew.
+"""Play the shell transcripts of the documentation, and compare or refresh their answers.
 
-Every ```console block of a document is played in order, in one temporary folder that holds a copy
-of the demo's workspace as `agent/` and of its later state as `later/`. The clock starts at START
-and goes on a minute a command. A line that begins with `memory_` calls that tool for agents; what
-is shown is its short text. A document with the line `<!-- theirs: FORMAT -->` finds a memory of
-another program's in `theirs/`. `python tests/transcripts.py --write` puts what the program says
-today into the documents.
+The ```console blocks of a page are played in order, in one empty folder. The clock starts at START
+and advances by one minute per command. `memrepo` runs in this process, every other program in a
+shell. A line that begins with `memory_` calls that tool for agents and shows its short text. A page
+with the line `<!-- theirs: FORMAT ... -->` finds another program's memory in `theirs/FORMAT`.
+`python tests/transcripts.py --write` writes today's answers into the pages.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,12 +24,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest.mock import patch
 
-from docs_parts import ROOT, write_anew
+from docs_parts import pages, rewrite
 from foreign_memory import FOLDERS
 
 from memrepo import config
 from memrepo.actions.work import Call
-from memrepo.assets import asset
 from memrepo.core.times import format_time
 from memrepo.faces import cli
 from memrepo.faces.mcp.answer import answer
@@ -41,8 +38,8 @@ START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
 ANY_LINES = "..."
 IDENTITY = "[user]\n\tname = Mara\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
 PROGRAMS = str(Path(sys.executable).parent)
-OTHERS = ("cat", "cp", "git", "ls")
-THEIRS = re.compile(r"^<!-- theirs: (\S+) -->$", re.MULTILINE)
+SHELL = ("cat", "cp", "echo", "git", "ls", "mkdir", "printf")
+THEIRS = re.compile(r"^<!-- theirs: (.+) -->$", re.MULTILINE)
 DEFAULTS = {key.name: key for key in config.KEYS}
 """A reader's settings: other tests let runs take all that they read."""
 _HEX = re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b")
@@ -50,24 +47,15 @@ _HEX = re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """One command of a transcript: its line (one-based) in the document and what it answers."""
+    """One command of a transcript: its line (one-based) in the page and its answer."""
 
     line: int
     command: str
     answer: tuple[str, ...]
 
 
-def documents() -> list[Path]:
-    """Return the documents that may hold transcripts."""
-    folders = (ROOT / "docs", ROOT / "docs" / "migrate")
-    return [
-        ROOT / "README.md",
-        *(path for folder in folders for path in sorted(folder.glob("*.md"))),
-    ]
-
-
 def exchanges(text: str) -> list[Exchange]:
-    """Read every exchange of a document's console blocks, in order."""
+    """Return every exchange of a page's console blocks, in order."""
     found: list[Exchange] = []
     inside, fence = False, ""
     for number, line in enumerate(text.split("\n"), start=1):
@@ -85,17 +73,17 @@ def exchanges(text: str) -> list[Exchange]:
 
 
 class Stage:
-    """A folder in which the commands of one document are played."""
+    """The folder in which the commands of one page are played."""
 
     def __init__(self, folder: Path) -> None:
         self.top = folder / "top"
-        shutil.copytree(asset("templates", "demo", "workspace"), self.top / "agent")
-        shutil.copytree(asset("templates", "demo", "later"), self.top / "later")
+        self.top.mkdir()
         identity = folder / "gitconfig"
         identity.write_text(IDENTITY, encoding="utf-8")
         self.environment = {
             "GIT_CONFIG_GLOBAL": str(identity),
             "GIT_CONFIG_SYSTEM": os.devnull,
+            "HOME": str(folder),
             "LC_ALL": "C",
             "GIT_PAGER": "cat",
             "TZ": "Asia/Manila",
@@ -104,93 +92,67 @@ class Stage:
         self.where = self.top
         self.now = START
         self.exit = 0
-        self.commit = ""
-        self.typed = ""
-        """What is piped into the command."""
 
     def bring(self, format_: str) -> None:
-        """Put an example of another program's memory into `theirs/`."""
-        theirs = self.top / "theirs"
-        if format_ == "artifacts":  # what a purifier keeps is what our export of it writes
-            other = self.top.parent / "other"
-            for words in (["init", str(other), "--from", str(self.top / "agent")], ["run"]):
-                self._memrepo(words if words[0] == "init" else ["-C", str(other), *words])
-            self._memrepo(["-C", str(other), "export", "artifacts", str(theirs / "runtime")])
+        """Put an example of another program's memory into `theirs/FORMAT`."""
+        theirs = self.top / "theirs" / format_
+        if format_ == "artifacts":  # what a purifier stores is what our export of it writes
+            other = str(self.top.parent / "other")
+            self._memrepo(["demo", "--fast", other])
+            memory = str(Path(other) / "memory")
+            self._memrepo(["-C", memory, "export", "artifacts", str(theirs / "runtime")])
             return
         for name, data in FOLDERS[format_].items():
             (theirs / name).parent.mkdir(parents=True, exist_ok=True)
             (theirs / name).write_bytes(data)
 
     def play(self, command: str) -> tuple[str, ...]:
-        """Run one command line and return what it prints, with the folder's name taken out."""
+        """Run one command line; return what it prints, without the folder's name."""
         self.now += timedelta(minutes=1)
-        if command.startswith("memory_"):
+        typed, pipe, rest = command.partition(" | memrepo ")
+        name, *words = shlex.split(f"memrepo {rest}" if pipe else command, comments=True)
+        if name.startswith("memory_"):
             text = self._tool(*command.split(" ", 1))
-            return tuple(text.split("\n"))
-        name, *rest = shlex.split(command, comments=True)
-        if "|" in rest and name == "printf":
-            cut = rest.index("|")
-            self.typed, (name, *rest) = self._print(name, rest[:cut]), rest[cut + 1 :]
+        elif name == "cd":
+            (target,) = words
+            self.where = (self.where / target).resolve(strict=True)
+            text = ""
+        elif name == "memrepo":
+            text = self._memrepo(words, self._shell(typed) if pipe else "")
+        elif name in SHELL:
+            text = self._shell(command)
         else:
-            self.typed = ""
-        match name:
-            case "cd":
-                (target,) = rest
-                self.where = (self.where / target).resolve(strict=True)
-                text = ""
-            case "echo" | "printf":
-                text = self._print(name, rest)
-            case "memrepo":
-                text = self._memrepo(rest)
-            case _ if name in OTHERS:
-                text = self._other([name, *rest])
-            case _:
-                raise ValueError(f"{name}: a transcript may not run it")
+            raise ValueError(f"{name}: a transcript may not run it")
         text = text.replace(str(self.top), "/...").replace(PROGRAMS, "/.../bin").rstrip("\n")
         return tuple(line.rstrip() for line in text.split("\n")) if text else ()
 
-    def _print(self, name: str, words: list[str]) -> str:
-        target, add = "", False
-        if len(words) > 2 and words[-2] in (">", ">>"):
-            *words, sign, target = words
-            add = sign == ">>"
-        text = " ".join(words).replace("$?", str(self.exit))
-        text = text + "\n" if name == "echo" else text.replace("\\n", "\n")
-        if not target:
-            return text
-        with (self.where / target).open("a" if add else "w", encoding="utf-8") as handle:
-            handle.write(text)
-        return ""
-
-    def _memrepo(self, words: list[str]) -> str:
-        said = io.StringIO()
+    def _memrepo(self, words: list[str], typed: str = "") -> str:
+        printed = io.StringIO()
         argv = ["--now", format_time(self.now), *words]
         with (
             contextlib.chdir(self.where),
-            _environment(self.environment),
+            self._environment(),
             patch.object(config, "BY_NAME", DEFAULTS),
-            contextlib.redirect_stdout(said),
-            contextlib.redirect_stderr(said),
-            _typed(self.typed),
+            patch.object(sys, "stdin", io.StringIO(typed)),
+            contextlib.redirect_stdout(printed),
+            contextlib.redirect_stderr(printed),
         ):
             try:
                 self.exit = cli.main(argv)
             except SystemExit as left:  # --help and --version leave so
                 self.exit = int(left.code or 0)
-        return said.getvalue()
+        return printed.getvalue()
 
     def _tool(self, name: str, arguments: str = "{}") -> str:
-        """Call a tool as an agent does; `COMMIT` is the commit that the last answer named."""
+        """Call a tool as an agent does."""
         tool = next(tool for tool in DEFAULT if tool.name == name)
-        given = json.loads(arguments.replace("COMMIT", self.commit))
-        with _environment(self.environment):
-            reply = answer(Call(where=self.where, now=self.now), tool, given, "agent")
-        self.commit = str(reply.data.get("commit", self.commit))
-        return reply.text
+        with self._environment():
+            call = Call(where=self.where, now=self.now)
+            return answer(call, tool, json.loads(arguments), "agent").text
 
-    def _other(self, argv: list[str]) -> str:
+    def _shell(self, line: str) -> str:
         ran = subprocess.run(
-            argv,
+            ["sh", "-c", f"(exit {self.exit}); {line}"],
             cwd=self.where,
             env={**os.environ, **self.environment},
             text=True,
@@ -201,25 +163,15 @@ class Stage:
         self.exit = ran.returncode
         return ran.stdout
 
-
-@contextlib.contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    before = dict(os.environ)
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-
-
-@contextlib.contextmanager
-def _typed(text: str) -> Iterator[None]:
-    before, sys.stdin = sys.stdin, io.StringIO(text)
-    try:
-        yield
-    finally:
-        sys.stdin = before
+    @contextlib.contextmanager
+    def _environment(self) -> Iterator[None]:
+        before = dict(os.environ)
+        os.environ.update(self.environment)
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
 
 
 def same(expected: tuple[str, ...], found: tuple[str, ...]) -> bool:
@@ -233,20 +185,21 @@ def same(expected: tuple[str, ...], found: tuple[str, ...]) -> bool:
 
 
 def play(text: str, each: Callable[[Exchange, tuple[str, ...]], None]) -> None:
-    """Play a document's transcripts and hand each exchange with its found answer to `each`."""
+    """Play a page's transcripts and hand each exchange with its found answer to `each`."""
     found = exchanges(text)
     if not found:
         return
     with tempfile.TemporaryDirectory(prefix="memrepo-docs-") as folder:
         stage = Stage(Path(folder).resolve())
-        if theirs := THEIRS.search(text):
-            stage.bring(theirs[1])
+        for formats in THEIRS.findall(text):
+            for format_ in formats.split():
+                stage.bring(format_)
         for exchange in found:
             each(exchange, stage.play(exchange.command))
 
 
 def refreshed(text: str) -> str:
-    """Return a document with the answers of today, or as it is where all of them still hold.
+    """Return a page with today's answers, or unchanged where all of them still hold.
 
     When one is stale all are written, so that a run has one id throughout; answers that leave
     lines out (`...`) stay while they hold.
@@ -256,22 +209,18 @@ def refreshed(text: str) -> str:
     play(text, lambda exchange, found: played.append((exchange, found)))
     if all(same(exchange.answer, found) for exchange, found in played):
         return text
-    changes = [
-        (exchange, found)
-        for exchange, found in played
-        if "..." not in exchange.answer or not same(exchange.answer, found)
-    ]
-    for exchange, found in reversed(changes):
-        lines[exchange.line : exchange.line + len(exchange.answer)] = found
+    for exchange, found in reversed(played):
+        if ANY_LINES not in exchange.answer or not same(exchange.answer, found):
+            lines[exchange.line : exchange.line + len(exchange.answer)] = found
     return "\n".join(lines)
 
 
 def main(argv: list[str]) -> int:
-    """Write the documents anew."""
-    if argv != ["--write"]:
-        print("usage: python tests/transcripts.py --write", file=sys.stderr)
+    """Refresh the pages that are named, or all."""
+    if argv[:1] != ["--write"]:
+        print("usage: python tests/transcripts.py --write [PAGE ...]", file=sys.stderr)
         return 2
-    write_anew(documents(), refreshed)
+    rewrite([Path(name).resolve() for name in argv[1:]] or pages(), refreshed)
     return 0
 
 

@@ -1,7 +1,7 @@
 """A caller that is bound to a scope: what it may ask for, and where it may write.
 
 What it sees is decided below the verbs: `Work.tree` has no memories of other scopes, and the index
-finds none. Here is what a bound caller is refused; docs/scopes.md says it to people.
+finds none. Here is what a bound caller is refused; docs/agents.md says it to people.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rules that a file can break before its memory is read (docs/checks.md derives from it)."""
+"""The rules that a file can break before its memory is read (docs/rules.md derives from it)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The Messages API's memory tool asks the program that runs Claude to keep a directory `/memories`.
 Here each of its files is a memory and each command that writes is one validated commit. This module
-loads the SDK, and is loaded by the programs that use it. docs/memory-tool.md shows it at work.
+loads the SDK, and is loaded by the programs that use it. docs/python.md shows it at work.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Names, enums and formulas of memory-purifier's files, and how its one status meets our two axes.
 
-Lineage: memory-purifier 1.7, artifact schema 1. Docs: docs/interchange.md.
+Lineage: memory-purifier 1.7, artifact schema 1. Docs: docs/migrating.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A claim rests on lines of the workspace. Where its text is a unit there, or where its lines hold one
 unit with its words in a file that the purifier read last, the next run meets it again.
-Docs: docs/interchange.md.
+Docs: docs/migrating.md.
 """
 
 from __future__ import annotations

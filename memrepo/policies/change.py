@@ -5,7 +5,7 @@ statement that names what has ended, and one that names the value it replaces. I
 statements must name the same thing and hold for the same time; where a name differs they are about
 different things. Whatever is less certain changes nothing.
 
-The phrases of each language are a table in `memrepo/languages/change/`; docs/change.md lists them.
+The phrases of each language are a table in `memrepo/languages/change/`.
 """
 
 from __future__ import annotations

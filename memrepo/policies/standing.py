@@ -1,7 +1,7 @@
 """How a memory is to be taken: trust, doubts, when it was true, its line, its contradictions.
 
 All of it is derived on reading. A span of validity is half open: from `since` on, until just
-before `until`; None is open (docs/time.md). A contradiction is a case under `corrections/`, or a
+before `until`; None is open (docs/recall.md). A contradiction is a case under `corrections/`, or a
 `contradicts` link that has none yet; its id is a hash of both memories.
 """
 

@@ -2,7 +2,7 @@
 
 `light` lists the settings that hold for every git, and they are set here once for GitPython's: no
 hook, monitor or signer of a clone runs, nothing waits for a person, a path is never a pattern. What
-GitPython does not do right, and what its import takes, is in docs/decisions/0019.
+GitPython does not do right, and what its import takes, is in docs/decisions.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The access ledger's way between clones: trees of segments whose union is exact.
 
 A segment is named by its content and never changes, so uniting two ledgers is uniting two sets of
-names (docs/sync.md). Who writes segments, and how they are read, is no matter here.
+names (docs/machines.md). Who writes segments, and how they are read, is no matter here.
 """
 
 from __future__ import annotations

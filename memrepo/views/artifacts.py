@@ -1,6 +1,6 @@
 """A repository's claims in memory-purifier's file shapes, byte for byte a function of the tree.
 
-Lineage: memory-purifier, machine artifacts. The mapping is in docs/interchange.md.
+Lineage: memory-purifier, machine artifacts. The mapping is in docs/migrating.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Two nights of an invented workspace, answered as a careful model would: what memories they give.
 
 The answers stand by line (`recorded/*.toml`), not by question: a prompt that says more asks for
-the same. What the offline judge makes of it stands beside it in docs/offline-judge.md.
+the same. What the offline judge makes of it stands beside it in docs/reading.md.
 """
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ def test_a_folder_may_have_a_name_that_a_shell_expands(
 
 
 def test_gitpython_is_still_wrong_about_what_the_decision_says(tmp_path: Path) -> None:
-    """Where this fails GitPython became right: docs/decisions/0019 can say less."""
+    """Where this fails GitPython became right: docs/decisions.md can say less."""
     git(tmp_path, "init", "-q", "--object-format=sha256", "wide")
     wide = tmp_path / "wide"
     git(wide, "commit", "-q", "--allow-empty", "-m", "x")

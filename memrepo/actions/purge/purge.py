@@ -1,7 +1,7 @@
 """`memrepo purge`: take a value out of history and of everything beside it, with a receipt.
 
 The value is what a memory says, or comes from standard input: a command line is kept by shells and
-seen by others. How it is done, and what comes after: docs/purge.md.
+seen by others. How it is done, and what comes after: docs/erasing.md.
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
             raise MemrepoError(
                 f"the value would still stand in {counted(left, 'place', 'places')} of the"
                 " new history: nothing was changed",
-                fix="please report this; docs/purge.md says what else can be done",
+                fix="please report this; docs/erasing.md says what else can be done",
                 exit_code=Exit.REPOSITORY,
             )
         _refuse_broken(work, plan)
@@ -325,7 +325,7 @@ class BrokenHistory(MemrepoError):
         super().__init__(
             f"doctor does not work on the history without the value ({', '.join(checks)}):"
             " nothing was changed",
-            fix="please report this; docs/purge.md says what else can be done",
+            fix="please report this; docs/erasing.md says what else can be done",
         )
 
 

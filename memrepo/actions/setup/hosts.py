@@ -212,7 +212,7 @@ def _host_steps(host: str, into: Path, program: Sequence[str]) -> tuple[str, ...
             return (f"start {host} anew",)
         case _:
             hook = shlex.join([*program, "agent", "hook", "generic"])
-            return (f"call at each event, as docs/mcp.md says: {hook}", f"tools too: {serve}")
+            return (f"call at each event, as docs/agents.md says: {hook}", f"tools too: {serve}")
 
 
 def hook_line(program: Sequence[str], host: str, kind: str = "start") -> str:

@@ -32,9 +32,8 @@ def started(words: list[str]) -> Any:
 
 
 def test_the_page_says_how_to_start_the_server() -> None:
-    found = []
-    for servers in (*json.loads(block("json")).values(), *tomllib.loads(block("toml")).values()):
-        found.append([servers["memrepo"]["command"], *servers["memrepo"]["args"]])
+    servers = (*json.loads(block("json")).values(), *tomllib.loads(block("toml")).values())
+    found = [[s["memrepo"]["command"], *s["memrepo"]["args"]] for s in servers]
     lines = "".join(re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
     for line in lines.splitlines():
         words = shlex.split(line)
@@ -69,7 +68,10 @@ def test_what_is_installed_is_what_the_page_shows(
         read = tomllib.loads if toml else json.loads
         (shown,) = read(block("toml" if toml else "json")).values()
         (entry,) = read((into / file).read_text(encoding="utf-8"))[client.key].values()
-        assert entry["args"][-3:] == ["-C", str(tmp_path / "memory"), "mcp"]
+        option, folder, verb = entry["args"][-3:]
+        assert (option, verb) == ("-C", "mcp")
+        found = Path(folder.replace("${workspaceFolder}", str(into)))
+        assert found.resolve() == tmp_path / "memory"
         assert set(entry) == {*shown["memrepo"], *client.more}
         assert all(f'"{key}": "{value}"' in PAGE for key, value in client.more.items())
         done(tmp_path / "memory", "agent", "uninstall", host, *place)

@@ -294,7 +294,7 @@ def test_a_row_no_claims(sitting: Sitting) -> None:
 @row(
     "a reply repeats the id of its run",
     "documented",
-    "judges.md",
+    "migrating.md",
     "Differences from memory-purifier",
     "run id",
 )
@@ -730,7 +730,7 @@ def test_a_row_views_again(mine: Path) -> None:
 @row(
     "views are written next to the workspace's own files",
     "documented",
-    "judges.md",
+    "migrating.md",
     "Differences from memory-purifier",
     "`views/`",
 )
@@ -742,7 +742,7 @@ def test_a_row_views_place(ran: Path) -> None:
 @row(
     "artifacts are live files that no repository holds",
     "documented",
-    "judges.md",
+    "migrating.md",
     "Differences from memory-purifier",
     "`memrepo export artifacts`",
 )
@@ -915,7 +915,7 @@ def test_a_row_launcher(mine: Path) -> None:
 @row(
     "a script installs the package, seeds its files and registers the jobs",
     "documented",
-    "judges.md",
+    "migrating.md",
     "Differences from memory-purifier",
     "`memrepo init`",
     "`memrepo schedule install`",
@@ -950,7 +950,7 @@ def test_a_row_dry_run(mine: Path) -> None:
 @row(
     "every line that is not promoted is stored as a candidate",
     "documented",
-    "judges.md",
+    "migrating.md",
     "Differences from memory-purifier",
     "A shelf bounds what is judged",
 )
@@ -1025,7 +1025,7 @@ def test_a_row_priors(tmp_path: Path) -> None:
 @row(
     "more priors are shown under the pressure of contradictions",
     "documented",
-    "judges.md",
+    "migrating.md",
     "Differences from memory-purifier",
     "ten for each cluster",
 )

@@ -112,9 +112,9 @@ def test_a_row_deleted_by_key(repo: Path) -> None:
 @row(
     "every profile deletes what was forgotten",
     "documented",
-    "lifecycle.md",
-    "Memories: what stands does not age",
-    "no forgotten note leaves the tree",
+    "migrating.md",
+    "Differences from context-clear",
+    "A forgotten note stays in the tree",
 )
 def test_a_row_kept(repo: Path) -> None:
     assert tier(repo, 15 * DAY) == "forgotten"
@@ -135,9 +135,9 @@ def test_a_row_marked_stays(repo: Path) -> None:
 @row(
     "ages are those of the file's time of change",
     "documented",
-    "tiers.md",
-    "Notes: tiers",
-    "age since creation or the last retrieval",
+    "migrating.md",
+    "Differences from context-clear",
+    "counts from its creation or the last retrieval",
 )
 def test_a_row_mtime(repo: Path) -> None:
     (repo / note(repo).path).touch()
@@ -147,9 +147,9 @@ def test_a_row_mtime(repo: Path) -> None:
 @row(
     "the tiers are folders that a note moves through",
     "documented",
-    "lifecycle.md",
-    "What is stored, and what is derived",
-    "the tier of a note",
+    "migrating.md",
+    "Differences from context-clear",
+    "A tier is a field",
 )
 def test_a_row_folders(repo: Path) -> None:
     path = note(repo).path
@@ -427,9 +427,9 @@ def test_a_row_last(layers: Path) -> None:
 @row(
     "forgotten notes come after every other hit in every profile",
     "documented",
-    "lifecycle.md",
-    "Memories: what stands does not age",
-    "forgotten notes stand where their score puts them",
+    "migrating.md",
+    "Differences from context-clear",
+    "ranks it by its score",
 )
 def test_a_row_by_score(layers: Path) -> None:
     words = ("Brandt", "mast", "crane", "insurance", "rudder", "--no-touch")

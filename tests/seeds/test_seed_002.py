@@ -162,7 +162,7 @@ def test_a_row_tracker(repo: Path) -> None:
 @row(
     "full content is a file for each layer",
     "documented",
-    "lifecycle.md",
+    "migrating.md",
     "Differences from layered-memory-manager",
     "one file per memory",
 )
@@ -255,7 +255,7 @@ def test_a_row_tags(repo: Path) -> None:
 @row(
     "a tag names the file of the layer",
     "documented",
-    "lifecycle.md",
+    "migrating.md",
     "Differences from layered-memory-manager",
     "the memory's own file",
 )
@@ -443,7 +443,7 @@ def test_a_row_recount(repo: Path) -> None:
 @row(
     "a demotion leaves a note on the page that points to the full content",
     "documented",
-    "lifecycle.md",
+    "migrating.md",
     "Differences from layered-memory-manager",
     "leaves no note",
 )
@@ -518,8 +518,8 @@ def test_a_row_restore_promote(repo: Path) -> None:
 @row(
     "directives are carried out wherever they are read",
     "documented",
-    "lifecycle.md",
-    "Requests",
+    "migrating.md",
+    "Differences from layered-memory-manager",
     "a captured e-mail must not rule the memory",
 )
 def test_a_row_data(repo: Path) -> None:
@@ -594,8 +594,8 @@ def test_a_row_archive_demoted(repo: Path) -> None:
 @row(
     "every profile archives what nobody asks for",
     "documented",
-    "lifecycle.md",
-    "Memories: what stands does not age",
+    "migrating.md",
+    "Differences from layered-memory-manager",
     "Nothing is archived because nobody asked for it",
 )
 def test_a_row_no_archive(repo: Path) -> None:
@@ -619,7 +619,7 @@ def test_a_row_discard(repo: Path) -> None:
 @row(
     "what is archived moves to a folder of its own",
     "documented",
-    "lifecycle.md",
+    "migrating.md",
     "Differences from layered-memory-manager",
     "a status",
 )

@@ -176,8 +176,8 @@ def test_a_row_recall_hides_by_default(tmp_path: Path) -> None:
 @row(
     "A fact without a class expires after ninety days",
     "documented",
-    "lifecycle.md",
-    "Memories: what stands does not age",
+    "migrating.md",
+    "Differences from the life cycle of facts",
     "never leaves recall by time alone",
 )
 def test_a_row_stable_is_stale_by_default(named: Path) -> None:
@@ -263,9 +263,9 @@ def test_a_row_explicit(tmp_path: Path) -> None:
 @row(
     "A key matches when it contains a listed word anywhere",
     "documented",
-    "lifecycle.md",
-    "Memories: decay",
-    "keys are matched by whole segments",
+    "migrating.md",
+    "Differences from the life cycle of facts",
+    "Keys are matched by whole segments",
 )
 def test_a_row_segments(tmp_path: Path) -> None:
     repo = began(tmp_path, [aged(1, "It is blue.", predicate="username")])
@@ -326,8 +326,8 @@ def test_a_row_hard_prune(own: Path) -> None:
 @row(
     "Expired facts are pruned at the start of the gateway and every sixty minutes",
     "documented",
-    "lifecycle.md",
-    "Memories: decay",
+    "migrating.md",
+    "Differences from the life cycle of facts",
     "is not recalled",
     "the next run prunes it",
 )
@@ -359,9 +359,9 @@ def test_a_row_soft_decay(classic: Path) -> None:
 @row(
     "Each hourly job halves the confidence once more",
     "documented",
-    "lifecycle.md",
-    "Memories: decay",
-    "halved once for each sixteenth (at least an hour) begun",
+    "migrating.md",
+    "Differences from the life cycle of facts",
+    "halved once for each sixteenth",
 )
 def test_a_row_by_time(classic: Path) -> None:
     id_, edge = of_class(classic, "short"), LIVES["short"] * 0.75

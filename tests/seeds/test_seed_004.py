@@ -160,9 +160,8 @@ def test_a_row_hedged(tmp_path: Path) -> None:
 @row(
     "The level of a text follows from its strongest marker",
     "documented",
-    "enrichment.md",
-    "Importance",
-    "A text starts at 0.50",
+    "migrating.md",
+    "Differences from engram",
     "importance.rule",
 )
 def test_a_row_sum_by_default(tmp_path: Path) -> None:
@@ -206,9 +205,9 @@ def test_a_row_all_stored(tmp_path: Path) -> None:
 @row(
     "Importance is stored in the header of a memory",
     "documented",
-    "enrichment.md",
-    "Importance",
-    "stands in no file",
+    "migrating.md",
+    "Differences from engram",
+    "stored nowhere",
 )
 def test_a_row_not_stored(weighed: Path) -> None:
     assert all(not m.has("importance") for m in memories(weighed).values())
@@ -289,8 +288,8 @@ def test_a_row_chunk_files(tmp_path: Path) -> None:
 @row(
     "The id of a chunk is the id of its parent with -chunk- and its index",
     "documented",
-    "enrichment.md",
-    "Chunks",
+    "migrating.md",
+    "Differences from engram",
     "`<parent>-chunk-<index>-<digits>.md`",
 )
 def test_a_row_chunk_ids(tmp_path: Path) -> None:
@@ -368,8 +367,8 @@ def test_a_row_boost(tmp_path: Path) -> None:
 @row(
     "accessCount and lastAccessed are fields of the header",
     "documented",
-    "lifecycle.md",
-    "The access ledger",
+    "migrating.md",
+    "Differences from engram",
     "`refs/memrepo/access`",
 )
 def test_a_row_access_fields(tmp_path: Path) -> None:
@@ -402,8 +401,8 @@ def test_a_row_undated_key(tmp_path: Path) -> None:
 @row(
     "What a model confirms is resolved without evidence that is dated",
     "documented",
-    "enrichment.md",
-    "Contradictions",
+    "migrating.md",
+    "Differences from engram",
     "`contradictions.undated = true`",
 )
 def test_a_row_undated_waits(tmp_path: Path) -> None:
@@ -448,9 +447,9 @@ def test_a_row_superseded(tmp_path: Path) -> None:
 @row(
     "A contradiction is looked for whenever a memory is stored",
     "documented",
-    "enrichment.md",
-    "Contradictions",
-    "what `add`, an import or a merge brought was never compared by a run",
+    "migrating.md",
+    "Differences from engram",
+    "What `add`, an import or a merge brought is compared by the next run",
 )
 def test_a_row_compared_by_runs(tmp_path: Path) -> None:
     repo = new(tmp_path)
@@ -626,8 +625,8 @@ def test_a_row_compression_reverted(tmp_path: Path) -> None:
 @row(
     "Old memories of low importance are compressed by default",
     "documented",
-    "lifecycle.md",
-    "The classic profile",
+    "migrating.md",
+    "Differences from engram",
     "`compression.enabled`",
     "`compression.below`",
 )
@@ -641,8 +640,8 @@ def test_a_row_compression_off(tmp_path: Path) -> None:
 @row(
     "Summaries lie in a folder summaries",
     "documented",
-    "tiers.md",
-    "Compression",
+    "migrating.md",
+    "Differences from engram",
     "in the layer of its sources",
 )
 def test_a_row_summaries_folder(compressed: Path) -> None:
@@ -722,8 +721,8 @@ def test_a_row_linked_threads(tmp_path: Path) -> None:
 @row(
     "A folder threads holds a file for each thread",
     "documented",
-    "enrichment.md",
-    "Threads",
+    "migrating.md",
+    "Differences from engram",
     "no file names them",
 )
 def test_a_row_no_thread_files(tmp_path: Path) -> None:
@@ -748,8 +747,8 @@ def test_a_row_topics(tmp_path: Path) -> None:
 @row(
     "Topics are stored in meta.json",
     "documented",
-    "enrichment.md",
-    "Topics",
+    "migrating.md",
+    "Differences from engram",
     "`views/TOPICS.md`",
 )
 def test_a_row_topics_page(tmp_path: Path) -> None:

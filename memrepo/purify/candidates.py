@@ -1,17 +1,12 @@
 """What a run asks a judge about: what is new, what comes back, what is nominated.
 
 A nominated note is its own evidence: its file at the commit that the run reads, so that what was
-promoted can be quoted for ever. A judge is told how often the note was looked for. What a memory
-states already is evidence for that memory, and is not judged again.
+promoted can be quoted for ever. A judge is told how often the note was looked for.
 
-A deferred candidate whose line still stands in a source is judged again when
-- the same text was met in another source or on another day than its file says, or
-- a candidate of this run's news is context to it: they share a name, heading, parent item or bold
-  key and one telling word beside it, or the news holds half of its telling words (two at least).
-
-Nothing else brings one back, so a run without news asks nothing; what was rejected never does. Both
-depend on texts alone, never on a judge. The lineage promised it and did it only where a file was
-scanned again.
+A deferred candidate whose line is still in a source is judged again when the same text was met in
+another source or on another day than its file says, or when a candidate of this run's news shares
+two words with it. Nothing else brings one back, so a run without news asks nothing; what was
+rejected never does. Both depend on texts alone, never on a judge.
 
 A line that changes what is known is news whatever it would be worth by itself, in a daily log as in
 any other source, so that it is judged as one (`Placed.changes`).
@@ -19,62 +14,55 @@ any other source, so that it is judged as one (`Placed.changes`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
-from memrepo.core.ids import digest, normal_claim, normalise, text_hash
+from memrepo.core.ids import digest, normal_claim, text_hash
 from memrepo.core.judge import Candidate, Cluster, PriorClaim, Verdict
-from memrepo.core.memory import CLAIM_TYPES, Memory, Source, of_types
-from memrepo.core.places import COUNT
+from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge.statements import leave_out, statements, text_key
 from memrepo.policies.hotcache import SKILLS
 from memrepo.policies.hotcache import Candidate as Nomination
-from memrepo.policies.matching import normal_subject, tokens
+from memrepo.policies.matching import tokens
 from memrepo.purify.assemble import Decision
 from memrepo.purify.candidate_files import Aside, deferred, was_rejected
-from memrepo.purify.clusters import shared_entities
 from memrepo.purify.decisions import Statements, compared_in
 from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
 from memrepo.purify.intake import Intake, Reader, SourceText
-from memrepo.purify.known import unite
-from memrepo.read.thoughts import MAX_TEXT, Unit, field_of
-from memrepo.text.dates import DateBasis, is_date_heading
+from memrepo.read.thoughts import MAX_TEXT, Unit
+from memrepo.text.dates import DateBasis
 
 _BASES: Mapping[str, DateBasis] = {"unit": "unit", "heading": "heading", "file": "file"}
 _ENDS = {"reject": "rejected", "defer": "deferred", "compress": "folded into another"}
 
 
 class Nominee(msgspec.Struct, frozen=True, kw_only=True):
-    """A nominated note with the blob of its file and the lines on which its text stands there.
+    """A nominated note with the blob of its file and the lines on which its text is there.
 
-    `repeats` has what memories state already, by their ids, and `rest` the text without that.
+    `stated_by` are the memories that state parts of it already, `rest` is its text without those.
     """
 
     nomination: Nomination
     blob: str
     lines: tuple[int, int]
-    repeats: tuple[tuple[str, Source], ...] = ()
+    stated_by: tuple[str, ...] = ()
     rest: str | None = None
-
-    @property
-    def note(self) -> Memory:
-        """Return the note."""
-        return self.nomination.note
 
     @property
     def text(self) -> str:
         """Return what of the note is to be judged."""
-        return (self.note.body.strip() if self.rest is None else self.rest)[:MAX_TEXT]
+        body = self.nomination.note.body.strip() if self.rest is None else self.rest
+        return body[:MAX_TEXT]
 
     def placed(self) -> Placed:
         """Return the note as a unit in scope."""
-        note, text = self.note, self.text
+        note, text = self.nomination.note, self.text
         words = digest([note.path, normal_claim(text)])
         created, last = note.time("created"), next(reversed(note.sources), None)
         # A note made by hand was written when its file was.
@@ -104,47 +92,22 @@ class Nominee(msgspec.Struct, frozen=True, kw_only=True):
 
 def without_repeats(state: State, nominees: Sequence[Nominee]) -> tuple[Nominee, ...]:
     """Return nominees without the statements that active memories make already."""
-    if not nominees:
-        return ()
-    known = {text_key(m.said): m.id for m in of_types(state.active, CLAIM_TYPES)}
-    return tuple(_without_repeats(known, nominee) for nominee in nominees)
-
-
-def _without_repeats(known: Mapping[str, str], nominee: Nominee) -> Nominee:
-    body, place = nominee.note.body.strip(), nominee.placed().source()
-    found = [
-        (one, known[key])
-        for one in statements(body)
-        for key in one.keys
-        if key in known and not one.is_run
-    ]
-    if not found:
-        return nominee
-    repeats: dict[str, Source] = {}
-    for one, id_ in found:
-        line = nominee.lines[0] + body.count("\n", 0, one.start)
-        last = line + body.count("\n", one.start, one.end)
-        source = replace(place, lines=(line, last), text_hash=text_hash(one.text))
-        repeats.setdefault(id_, source)
-    rest = leave_out(body, (one for one, _ in found))
-    return replace(nominee, repeats=tuple(repeats.items()), rest=rest)
-
-
-def repeated(state: State, nominees: Iterable[Nominee], touched: Collection[str]) -> Iterator[Step]:
-    """Yield the step by which notes become evidence for the memories that they repeat."""
-    changes: dict[str, Update] = {}
+    claims = of_types(state.active, CLAIM_TYPES) if nominees else ()
+    known = {text_key(m.said): m.id for m in claims}
+    found = []
     for nominee in nominees:
-        for id_, source in nominee.repeats:
-            memory = state.memories[id_]
-            if id_ not in touched and not memory.has(COUNT):
-                before = changes[id_].fields["sources"] if id_ in changes else memory.sources
-                changes[id_] = Update(id=id_, fields={"sources": unite(before, (source,))})
-    if changes:
-        yield Step(
-            op="confirm",
-            reason="the note was retrieved often: it is evidence",
-            changes=tuple(changes.values()),
-        )
+        body = nominee.nomination.note.body.strip()
+        said = [
+            (one, known[key])
+            for one in statements(body)
+            for key in one.keys
+            if key in known and not one.is_run
+        ]
+        if said:
+            ids = tuple(dict.fromkeys(id_ for _, id_ in said))
+            nominee = replace(nominee, stated_by=ids, rest=leave_out(body, (s for s, _ in said)))
+        found.append(nominee)
+    return tuple(found)
 
 
 def nominations(
@@ -167,9 +130,9 @@ def nominations(
             became.setdefault(candidate.candidate_id, {})[decision.memory_id] = None
     for nominee in nominees:
         key = candidate_id(nominee.placed().unit)
-        ids = {**dict.fromkeys(id_ for id_, _ in nominee.repeats), **became.get(key, {})}
+        ids = tuple(dict.fromkeys((*nominee.stated_by, *became.get(key, ()))))
         if key in judged or not nominee.text:
-            yield _stamp(nominee, judged.get(key), tuple(ids), now)
+            yield _stamp(nominee, judged.get(key), ids, now)
 
 
 def _stamp(
@@ -182,17 +145,18 @@ def _stamp(
         reason=f"{nominee.nomination.record}: {end}",
         changes=(
             Update(
-                id=nominee.note.id,
+                id=nominee.nomination.note.id,
                 fields={"promoted": True, "nominated": None} if became else {"nominated": now},
             ),
         ),
-        memories=(nominee.note.id, *became),
+        memories=(nominee.nomination.note.id, *became),
     )
 
 
-MOST = 40
+MAX_BY_CONTEXT = 40
 """So many come back by context in one run, the nearest first: one question more (Pass 1 batch)."""
-_SHORT = 3
+MIN_SHARED_WORDS, MIN_LETTERS = 2, 3
+"""News is context to a deferred text with which it shares so many words of so many letters."""
 
 
 class Comeback(msgspec.Struct, frozen=True, kw_only=True):
@@ -200,13 +164,6 @@ class Comeback(msgspec.Struct, frozen=True, kw_only=True):
 
     placed: tuple[Placed, ...] = ()
     beside: Mapping[str, str] | None = None
-
-
-class _Said(msgspec.Struct, frozen=True):
-    """What a text may share with another: what it is about, and its telling words."""
-
-    about: frozenset[str]
-    words: frozenset[str]
 
 
 def come_back(
@@ -221,21 +178,29 @@ def come_back(
     if not asides or not changed:
         return Comeback()
     places = _Places(texts, reader)
-    news = [(c.candidate_id, _said(c.text, c.context, c.key)) for c in fresh]
+    news = [(c.candidate_id, _words(c.text, c.context)) for c in fresh]
     ids = {c.candidate_id for c in fresh}
     again, near = [], []
     for aside in asides:
         units = places.units(aside, changed)
         if ids & aside.ids or _elsewhere(aside, units):
             again.append((aside, units, ""))
-        elif units and (found := _nearest(aside, news)):
-            near.append((found, aside, units))
-    near.sort(key=lambda n: (-n[0][0], n[1].path))
-    again += [(aside, units, found[1]) for found, aside, units in near[:MOST]]
+        elif units:
+            own = _words(aside.text, aside.context)
+            count, id_ = min(((-len(own & words), id_) for id_, words in news), default=(0, ""))
+            if -count >= MIN_SHARED_WORDS:
+                near.append((count, aside.path, aside, units, id_))
+    near.sort(key=lambda n: n[:2])
+    again += [(aside, units, id_) for *_, aside, units, id_ in near[:MAX_BY_CONTEXT]]
     return Comeback(
         placed=tuple(p for aside, units, _ in again for p in _placed(aside, units, reader)),
         beside={id_: beside for aside, _, beside in again if beside for id_ in aside.ids},
     )
+
+
+def _words(text: str, context: Sequence[str]) -> frozenset[str]:
+    said = " ".join((*context[-1:], text))
+    return frozenset(w for w in tokens(said) if len(w) >= MIN_LETTERS or not w.isascii())
 
 
 class _Places:
@@ -269,13 +234,9 @@ class _Places:
 def _elsewhere(aside: Aside, units: Iterable[tuple[SourceText, Unit]]) -> bool:
     """Tell whether a text stands in a source, or under a day, that its file does not name."""
     resources = {s.resource for s in aside.sources}
+    days = {s.captured[:10] for s in aside.sources}
     return any(
-        text.resource not in resources
-        or (
-            unit.captured
-            and (text.resource, unit.captured) not in aside.places
-            and unit.captured[:10] not in {s.captured[:10] for s in aside.sources}
-        )
+        text.resource not in resources or (unit.captured and unit.captured[:10] not in days)
         for text, unit in units
     )
 
@@ -292,32 +253,6 @@ def _placed(
             committed=text.committed or known.get(text.resource, ""),
             hint=reader.ranks(text, frozenset((unit.hash,)))[unit.hash].type,
         )
-
-
-def _nearest(aside: Aside, news: Iterable[tuple[str, _Said]]) -> tuple[int, str] | None:
-    """Return the news that shares most with a deferred text: how many words, and its id."""
-    own = _said(aside.text, aside.context, field_of(aside.text)[0])
-    shared = [(_shared(own, said), id_) for id_, said in news]
-    count, id_ = min(((-n, id_) for n, id_ in shared if n), default=(0, ""))
-    return (-count, id_) if count else None
-
-
-def _said(text: str, context: Sequence[str], key: str) -> _Said:
-    heads = [h for h in context if not is_date_heading(h)][-1:]
-    about = {normal_subject(h) for h in (*heads, key) if h}
-    names = {normalise(name) for name in shared_entities([text])}
-    words = {word for word in tokens(text) if len(word) >= _SHORT or not word.isascii()}
-    return _Said(frozenset(filter(None, about | names)), frozenset(words))
-
-
-def _shared(own: _Said, other: _Said) -> int:
-    """Return how many words two texts share where one is context to the other, else 0."""
-    common = own.words & other.words
-    about = own.about & other.about
-    beside = common - {word for subject in about for word in tokens(subject)}
-    if about and beside:
-        return len(common) + 1
-    return len(common) if len(common) >= max(2, (len(own.words) + 1) // 2) else 0
 
 
 def overruling(

@@ -31,7 +31,6 @@ from memrepo.purify.candidates import (
     Nominee,
     in_scope,
     nominations,
-    repeated,
     without_repeats,
 )
 from memrepo.purify.capture import Captured, capture
@@ -199,7 +198,6 @@ def purify(
             *relocated,
             *steps,
             *calmed(state, steps, setting.now),
-            *repeated(state, nominees, made.touched),
             *nominations(nominees, verdicts, groups, made.decisions, setting.now),
         ),
         files=set_aside(state, gathered.candidates, verdicts, setting.now),

@@ -1,0 +1,269 @@
+"""The catalogue: what memory files contain and what follows from it, in SQLite, keyed by blob.
+
+It also stores answers about whole commits: how far memories were compared, which pages are stale.
+All of it is a cache in the search index's file: whoever deletes that file deletes it too. Rows
+count only for the program that wrote them. A row that is missing or damaged is computed again.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime
+from functools import cache, cached_property
+from hashlib import blake2b
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypedDict, TypeVar
+from zlib import crc32
+
+import msgspec
+
+import memrepo
+from memrepo.core.fields import Flag, Kind, ListOf, Number, Pair, Record, Time, Whole
+from memrepo.core.memory import Memory
+from memrepo.core.schema import FIELDS
+from memrepo.store.damaged import remove
+
+NAME = "index.sqlite3"
+WAIT_S = 1.0
+"""How long to wait for another process; the files tell the same, more slowly."""
+MAX_BY_NAME = 100
+"""Up to so many rows are selected by their blobs; of more all are read."""
+SPARE_ROWS = 1000
+"""Rows of no current file are deleted once they are so many more than those of current files."""
+MAX_ANSWERS = {"page": 5000, "stale": 20, "compared": 20}
+"""The newest answers of each kind that are stored."""
+_TABLES = (
+    "CREATE TABLE parsed (blob TEXT PRIMARY KEY, sum INTEGER, memory BLOB)",
+    "CREATE TABLE answer (kind TEXT, key TEXT, sum INTEGER, value BLOB, UNIQUE (kind, key))",
+    "CREATE TABLE made_by (program TEXT)",
+)
+_OURS = ("parsed", "answer", "made_by")
+_FORMER = (
+    *("record", "outline", "page", "compared", "stale", "manifest", "whole", "kept_by"),
+    *("census", "census_of", "census_ref"),
+)
+"""Tables of older programs, which are dropped."""
+_UNREADABLE = (ValueError, TypeError, msgspec.MsgspecError)
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+T = TypeVar("T")
+
+
+def _type_of(kind: Kind) -> Any:
+    """Return the type of a kind's values."""
+    match kind:
+        case Record(make=make):
+            return make
+        case ListOf(item=item):
+            return tuple[_type_of(item), ...]
+        case Pair():
+            return tuple[int, int]
+    return {Time: datetime, Number: float, Whole: int, Flag: bool}.get(type(kind), str)
+
+
+_Fields = TypedDict(  # type: ignore[misc]  # the schema has the names
+    "_Fields", {field.name: _type_of(field.kind) for field in FIELDS}, total=False
+)
+
+
+class _Row(msgspec.Struct, frozen=True, array_like=True):
+    fields: _Fields
+    body: str
+    derived: dict[str, Any]
+
+
+_ROW = msgspec.msgpack.Decoder(_Row)
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """The commit whose memories have been compared with each other, except for a few ids."""
+
+    commit: str
+    left: tuple[str, ...] = ()
+
+
+class Catalogue:
+    """The rows of one repository. Nothing here raises for what is on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stored: dict[str, int] = {}
+        """How many derived values are stored of each blob."""
+        self._read: dict[str, dict[str, bytes]] = {}
+        """The stored answers by kind and key, of the kinds that were asked for."""
+
+    @cached_property
+    def compared(self) -> dict[str, Compared]:
+        """Return up to which commit memories were compared with each other, by who compares."""
+        return self._answers("compared", Compared)
+
+    @cached_property
+    def stale(self) -> dict[str, list[str]]:
+        """Return the pages that do not agree with the memories, by the print of a tree."""
+        return self._answers("stale", list[str])
+
+    @cached_property
+    def pages(self) -> dict[str, str]:
+        """Return the digest of each rendered page, by the print of what it shows."""
+        return self._answers("page", str)
+
+    def read(self, wanted: Mapping[str, str]) -> dict[str, Memory]:
+        """Return the stored memories of some blobs, given with their paths."""
+        asked, blobs = "SELECT blob, sum, memory FROM parsed", tuple(wanted)
+        if len(blobs) <= MAX_BY_NAME:
+            asked += f" WHERE blob IN ({', '.join('?' * len(blobs))})"
+        else:
+            blobs = ()
+        found: dict[str, Memory] = {}
+        for blob, sum_, data in self._select(asked, blobs):
+            if blob in wanted and sum_ == _checksum(blob, data):
+                with suppress(*_UNREADABLE):
+                    row = _ROW.decode(data)
+                    fields = MappingProxyType(row.fields)
+                    memory = Memory(path=wanted[blob], fields=fields, body=row.body)
+                    memory.derived.update(row.derived)
+                    found[blob] = memory
+                    self._stored[blob] = len(row.derived)
+        return found
+
+    def store(self, memories: Mapping[str, Memory], current: Collection[str] | None = None) -> None:
+        """Store memories by blob with their derived values, and the answers that are new.
+
+        Rows of blobs that are not `current` (by default: not among these memories) are deleted
+        once they are many.
+        """
+        if not self._path.exists():  # another process deleted it meanwhile
+            self._stored.clear()
+            self._read = {kind: {} for kind in self._read}
+        fresh = {b: m for b, m in memories.items() if self._stored.get(b) != len(m.derived)}
+        answers = [*self._new_answers()]
+        if not (fresh or answers):
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._open() as base:
+                base.execute("BEGIN IMMEDIATE")
+                if not _is_ours(base):
+                    _start_over(base)
+                base.executemany("REPLACE INTO parsed VALUES (?, ?, ?)", _rows(fresh))
+                base.executemany("REPLACE INTO answer VALUES (?, ?, ?, ?)", answers)
+                _delete_old(base, memories.keys() if current is None else current)
+                base.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            # Errors of the module's own have no code.
+            if getattr(error, "sqlite_errorcode", None) in _DAMAGED:
+                self._remove()
+        except UnicodeDecodeError:  # of a message that quotes a damaged table
+            self._remove()
+        except OSError:
+            pass  # a folder that nobody may write to
+        else:
+            self._stored |= {blob: len(memory.derived) for blob, memory in fresh.items()}
+            for kind, key, _, value in answers:
+                self._read[kind][key] = value
+
+    def _answers(self, kind: str, type_: type[T]) -> dict[str, T]:
+        asked = "SELECT key, sum, value FROM answer WHERE kind = ? ORDER BY rowid"
+        read = self._read[kind] = {
+            key: value
+            for key, sum_, value in self._select(asked, (kind,))
+            if sum_ == _checksum(key, value)
+        }
+        return {key: msgspec.json.decode(value, type=type_) for key, value in read.items()}
+
+    def _new_answers(self) -> Iterator[tuple[str, str, int, bytes]]:
+        asked = {"page": self.pages, "stale": self.stale, "compared": self.compared}
+        for kind, answers in asked.items():
+            for key, answer in answers.items():
+                value = msgspec.json.encode(answer)
+                if self._read[kind].get(key) != value:
+                    yield kind, key, _checksum(key, value), value
+
+    def _select(self, asked: str, values: Sequence[str] = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield rows that this program wrote, as far as they can be read."""
+        if self._path.exists():
+            with suppress(sqlite3.Error, UnicodeDecodeError), self._open() as base:
+                if _is_ours(base):
+                    yield from base.execute(asked, values)
+
+    def _remove(self) -> None:
+        with suppress(OSError):
+            remove(self._path)  # the next run builds it again
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        with closing(sqlite3.connect(self._path, timeout=WAIT_S, isolation_level=None)) as base:
+            base.execute("PRAGMA synchronous = OFF")
+            yield base
+
+
+@cache
+def catalogue_at(path: Path) -> Catalogue:
+    """Return the catalogue in a file, the same one for all that this process opens."""
+    return Catalogue(path)
+
+
+@cache
+def program_print() -> str:
+    """Return what changes when a module or a table of this program does: sizes and times.
+
+    Python goes by the same to decide whether a compiled module is current.
+    """
+    found = [*_files(os.path.dirname(memrepo.__file__))]
+    return blake2b(repr((memrepo.__version__, sorted(found))).encode(), digest_size=16).hexdigest()
+
+
+def _files(folder: str) -> Iterator[tuple[str, int, int]]:
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                if entry.name != "__pycache__":
+                    yield from _files(entry.path)
+            else:
+                seen = entry.stat()
+                yield entry.path, seen.st_size, seen.st_mtime_ns
+
+
+def _is_ours(base: sqlite3.Connection) -> bool:
+    """Tell whether this program, as it is now, made the rows."""
+    tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master")}
+    if not tables.issuperset(_OURS):
+        return False
+    return base.execute("SELECT program FROM made_by").fetchall() == [(program_print(),)]
+
+
+def _start_over(base: sqlite3.Connection) -> None:
+    for name in (*_OURS, *_FORMER):
+        base.execute(f"DROP TABLE IF EXISTS {name}")
+    for table in _TABLES:
+        base.execute(table)
+    base.execute("INSERT INTO made_by VALUES (?)", (program_print(),))
+
+
+def _rows(memories: Mapping[str, Memory]) -> Iterator[tuple[str, int, bytes]]:
+    encode: Callable[[object], bytes] = msgspec.msgpack.Encoder().encode
+    for blob, memory in memories.items():
+        data = encode((dict(memory.fields), memory.body, memory.derived))
+        yield blob, _checksum(blob, data), data
+
+
+def _delete_old(base: sqlite3.Connection, current: Collection[str]) -> None:
+    """Delete rows that no file has any more once they are many, and the oldest answers."""
+    count = base.execute("SELECT count(*) FROM parsed").fetchone()[0]
+    if count > 2 * len(current) + SPARE_ROWS:
+        blobs = base.execute("SELECT blob FROM parsed").fetchall()
+        gone = [blob for blob in blobs if blob[0] not in current]
+        base.executemany("DELETE FROM parsed WHERE blob = ?", gone)
+    for kind, most in MAX_ANSWERS.items():
+        base.execute(
+            "DELETE FROM answer WHERE kind = ?1 AND rowid NOT IN"
+            " (SELECT rowid FROM answer WHERE kind = ?1 ORDER BY rowid DESC LIMIT ?2)",
+            (kind, most),
+        )
+
+
+def _checksum(key: str, data: object) -> int:
+    return crc32(data, crc32(key.encode())) if isinstance(data, bytes) else -1

@@ -19,7 +19,7 @@ from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.messages import Context
 from memrepo.core.state import State
 from memrepo.judges.offline import OfflineJudge
-from memrepo.store.records import Compared
+from memrepo.store.catalogue import Compared
 from memrepo.store.repo import Repository, open_repository
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -110,9 +110,9 @@ def hoard(machine: Machine, where: Path, count: int) -> None:
         for at in range(0, count, OF_A_RUN):
             state = _land(store, state, found[at : at + OF_A_RUN], files, at // OF_A_RUN).state
         # As after runs: every pair was looked at once, and no run does so again.
-        records = store.trees.records
-        records.compared[comparer_of(OfflineJudge())] = Compared(commit=store.head())
-        records.keep({})
+        catalogue = store.trees.catalogue
+        catalogue.compared[comparer_of(OfflineJudge())] = Compared(commit=store.head())
+        catalogue.store({})
 
 
 def _land(

@@ -22,7 +22,7 @@ from memrepo.core import codec
 from memrepo.core.memory import Memory
 from memrepo.policies import change
 from memrepo.purify import decisions
-from memrepo.store import records, tree
+from memrepo.store import catalogue, tree
 from memrepo.views import pages
 
 CLAIMS = "\n".join(
@@ -77,7 +77,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Counter[str]]:
 
     def run(repo: Path, *argv: str) -> Counter[str]:
         tree._DECODED.clear()
-        records.records_at.cache_clear()
+        catalogue.catalogue_at.cache_clear()
         change.read.cache_clear()
         count.clear()
         done(repo, *argv, now=LATER)

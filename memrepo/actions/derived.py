@@ -20,7 +20,7 @@ def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Cha
     A tree that is known to agree is not rendered again, unless `afresh`.
     """
     is_head = not afresh and state is work.tree.state()
-    if is_head and work.store.trees.records.stale.get(_print(work)) == []:
+    if is_head and work.store.trees.catalogue.stale.get(_print(work)) == []:
         return []
     return [*render_views(state, work.config.pages), *hot_changes(state, hot_rules(work))]
 
@@ -30,15 +30,15 @@ def stale_files(work: Work) -> tuple[str, ...]:
 
     The answer for a tree is stored: `status` asks each time.
     """
-    records, key = work.store.trees.records, _print(work)
-    if key not in records.stale:
-        records.stale[key] = sorted(derived_contents(work, work.tree.state()))
-    return tuple(records.stale[key])
+    catalogue, key = work.store.trees.catalogue, _print(work)
+    if key not in catalogue.stale:
+        catalogue.stale[key] = sorted(derived_contents(work, work.tree.state()))
+    return tuple(catalogue.stale[key])
 
 
 def call_settled(work: Work) -> None:
     """Remember of a commit that was drafted with its pages that none of them is stale."""
-    work.store.trees.records.stale[_print(work)] = []
+    work.store.trees.catalogue.stale[_print(work)] = []
 
 
 def _print(work: Work) -> str:

@@ -15,7 +15,7 @@ import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
-from memrepo.core.memory import Gist, Memory, Source, each, without_lead
+from memrepo.core.memory import Gist, Memory, Source, without_lead
 
 VerdictWord = Literal["reject", "defer", "compress", "merge", "promote"]
 VERDICTS: tuple[VerdictWord, ...] = ("reject", "defer", "compress", "merge", "promote")
@@ -274,7 +274,7 @@ class Shown(Sequence[PriorClaim]):
     @cached_property
     def by_id(self) -> Mapping[str, int]:
         """Return the place of each prior by its id."""
-        return {id_: at for at, id_ in enumerate(each(self._memories, "id"))}
+        return {id_: at for at, id_ in enumerate(m.id for m in self._memories)}
 
     @property
     def ids(self) -> Set[str]:
@@ -283,11 +283,11 @@ class Shown(Sequence[PriorClaim]):
 
     def subjects(self) -> list[str]:
         """Return the subject of each prior."""
-        return each(self._memories, "subject")
+        return [memory.text("subject") for memory in self._memories]
 
     def texts(self) -> list[str]:
         """Return the text of each prior."""
-        return each(self._memories, "said")
+        return [memory.said for memory in self._memories]
 
     def about(self, at: int) -> About:
         """Return what is known of a prior without making it."""
@@ -295,8 +295,7 @@ class Shown(Sequence[PriorClaim]):
 
     @cached_property
     def _about(self) -> list[About]:
-        names = ("id", "standing", "subject", "files")
-        return [*map(About, *(each(self._memories, name) for name in names))]
+        return [About(m.id, m.standing, m.text("subject"), m.files) for m in self._memories]
 
 
 def named(priors: Sequence[PriorClaim], id_: str) -> PriorClaim | None:

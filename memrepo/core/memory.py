@@ -1,30 +1,12 @@
-"""The records of one memory file. Machine facts live in `fields`, keyed by the schema.
-
-Which memories a memory's fields name.
-
-Many memories at once: all of a state by their ids, and one property of each at a time. A rule of a
-run looks at all of them, but at little of each. What a store knows of them it hands out by the
-column (store/outlines); a memory of it is made when somebody asks for that one.
-"""
+"""The records of one memory file. Machine facts are in `fields`, keyed by the schema."""
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-    Set,
-)
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from datetime import datetime
-from functools import cached_property, partial
-from itertools import compress
-from operator import attrgetter, itemgetter
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, overload
+from typing import Any, ClassVar, TypeVar, cast
 
 import msgspec
 from msgspec.structs import force_setattr, replace
@@ -283,7 +265,6 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     body: str = ""
     # Of the instance, as `derived`: what is no field is left behind by a copy. A run asks for these
     # a million times.
-    _said: ClassVar[dict[str, Any]]
     id: ClassVar[str]
     """The id, or an empty string where a person's file has none yet."""
     type: ClassVar[str]
@@ -296,17 +277,19 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Whether tiers govern it; decay classes govern the rest."""
 
     def __post_init__(self) -> None:
-        said, own = dict(self.fields), self.__dict__
-        if said.get("sources"):
-            said = implied(said) | said
-            said["sources"] = _stated(said, self.body)
-        own["_said"] = said
+        own, said = self.__dict__, self.fields
+        if type(said) is not MappingProxyType:  # else it is another memory's, or the catalogue's
+            said = dict(said)
+            if said.get("sources"):
+                said = implied(said) | said
+                said["sources"] = _stated(said, self.body)
+            said = MappingProxyType(said)
+            force_setattr(self, "fields", said)
         own["id"] = said.get("id", "")
         own["type"] = type_ = said.get("type", "")
         own["status"] = said.get("status", "active")
         own["standing"] = said.get("standing", "resolved")
         own["is_note"] = type_ == "note"
-        force_setattr(self, "fields", MappingProxyType(said))
 
     def __hash__(self) -> int:
         return hash((self.path, self.id, self.body))
@@ -382,15 +365,15 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @property
     def keys(self) -> Set[str]:
         """Return the names of its fields; of a kept memory they are known without its text."""
-        return self._said.keys()
+        return self.fields.keys()
 
     def has(self, key: str) -> bool:
         """Tell whether it has a field."""
-        return key in self._said
+        return key in self.fields
 
     def text(self, key: str) -> str:
         """Return a text field, or an empty string."""
-        found: str = self._said.get(key, "")
+        found: str = self.fields.get(key, "")
         return found
 
     @property
@@ -400,17 +383,17 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list field, or an empty tuple."""
-        found: tuple[str, ...] = self._said.get(key, ())
+        found: tuple[str, ...] = self.fields.get(key, ())
         return found
 
     def time(self, key: str) -> datetime | None:
         """Return a time field, or None."""
-        found: datetime | None = self._said.get(key)
+        found: datetime | None = self.fields.get(key)
         return found
 
     def flag(self, key: str) -> bool:
         """Return a flag field."""
-        return bool(self._said.get(key, False))
+        return bool(self.fields.get(key, False))
 
     def once(self, rule: str, work_out: Callable[[], T]) -> T:
         """Return what follows from fields and body alone, worked out when it is first asked for.
@@ -438,7 +421,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         What followed from a changed type or time follows from the new one.
         """
-        said: Mapping[str, object] = self._said
+        said: Mapping[str, object] = self.fields
         if not _IMPLYING.isdisjoint(changes):
             known = implied(said)
             said = {k: v for k, v in said.items() if k not in known or known[k] != v}
@@ -473,298 +456,23 @@ def references(memory: Memory) -> frozenset[str]:
     return frozenset(target for value in values if value for target in targets(value))
 
 
-K = TypeVar("K")
-Cell: TypeAlias = Any
-"""A property of a memory: what the name of its column says it is."""
-Cells: TypeAlias = list[Cell]
-"""A property of many memories, in their order."""
-_ATTRIBUTES = frozenset(
-    ("path", "id", "type", "status", "standing", "keys", "captured", "files", "first", "said")
-)
-ONCE = "once "
-"""Before the name of a rule: the column of what `Memory.once` worked out by it."""
-
-
-class Columns(Protocol):
-    """What is known of many memories, in the order of their paths."""
-
-    ids: list[str]
-    paths: list[str]
-
-    def memory(self, at: int) -> Memory:
-        """Return one memory, the same each time."""
-        ...
-
-    def column(self, name: str) -> Cells | None:
-        """Return a property of all of them, None where none is known; a cell may be None too."""
-        ...
-
-
-class Memories(MutableMapping[str, Memory]):
-    """The memories of a state by id, most of them known by columns alone."""
-
-    def __init__(self, columns: Columns, at: dict[str, int], others: Sequence[Memory]) -> None:
-        """Take by id the number of a row, or below zero that of another memory (-1 the first)."""
-        self.columns, self._at, self._others = columns, at, [*others]
-
-    @classmethod
-    def of(cls, columns: Columns, others: Sequence[Memory]) -> Memories | None:
-        """Return the memories of columns and others; None where two have one id, or one none."""
-        at = dict(zip(columns.ids, range(len(columns.ids)), strict=True))
-        at |= {memory.id: -number for number, memory in enumerate(others, start=1)}
-        if "" in at or len(at) < len(columns.ids) + len(others):
-            return None
-        return cls(columns, at, others).by_path()
-
-    def __getitem__(self, id_: str) -> Memory:
-        return self.numbered(self._at[id_])
-
-    def __setitem__(self, id_: str, memory: Memory) -> None:
-        self._others.append(memory)
-        self._at[id_] = -len(self._others)
-
-    def __delitem__(self, id_: str) -> None:
-        del self._at[id_]
-
-    def __contains__(self, id_: object) -> bool:
-        return id_ in self._at
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._at)
-
-    def __len__(self) -> int:
-        return len(self._at)
-
-    def copy(self) -> Memories:
-        """Return the same memories, to be changed."""
-        return Memories(self.columns, dict(self._at), self._others)
-
-    def subset(self, at: Iterable[int]) -> Memories:
-        """Return the memories of some numbers."""
-        at = [*at]
-        ids = map(self._cells("id").__getitem__, at)
-        return Memories(self.columns, dict(zip(ids, at, strict=True)), self._others)
-
-    def every(self) -> Listed:
-        """Return all memories in order."""
-        return Listed(self, [*self._at.values()])
-
-    def active(self) -> Listed:
-        """Return the active memories, in the order of their paths."""
-        status = self._cells("status")
-        found = [at for at in self._at.values() if status[at] == "active"]
-        return Listed(self, sorted(found, key=self._cells("path").__getitem__))
-
-    def changed(self, gone: Collection[str], new: Iterable[Memory]) -> Memories | None:
-        """Return them without the files at some paths and with others; None as `of` does."""
-        found, paths = self.copy(), self._cells("path")
-        for id_ in [i for i, at in self._at.items() if paths[at] in gone]:
-            del found[id_]
-        for memory in new:
-            if not memory.id or memory.id in found:
-                return None
-            found[memory.id] = memory
-        return found.by_path()
-
-    def differing(self, other: Memories) -> set[str]:
-        """Return the ids of memories that are not the same one in both, or not there in both."""
-        there, same = other._at.get, self.columns is other.columns
-        may = [i for i, at in self._at.items() if at < 0 or not same or there(i) != at]
-        found = {i for i in may if i not in other or self[i] is not other[i]}
-        return found | (other._at.keys() - self._at.keys())
-
-    def by_path(self) -> Memories:
-        """Return itself, in the order of paths."""
-        paths, ids = self._cells("path"), self._cells("id")
-        order = sorted(self._at.values(), key=paths.__getitem__)
-        self._at = dict(zip(map(ids.__getitem__, order), order, strict=True))
-        return self
-
-    def _cells(self, name: str) -> Cells:
-        """Return a property that is known of all, to be asked by the numbers of memories."""
-        of = attrgetter(name)
-        return [*(self.columns.column(name) or ()), *map(of, reversed(self._others))]
-
-    @property
-    def others(self) -> int:
-        """Return how many memories there may be that are in no row."""
-        return len(self._others)
-
-    def numbered(self, at: int) -> Memory:
-        """Return a memory by the number of its row, or below zero of another."""
-        return self.columns.memory(at) if at >= 0 else self._others[-1 - at]
-
-
-def editable(memories: Mapping[str, Memory]) -> MutableMapping[str, Memory]:
-    """Return memories by id to be changed; those that were given stay as they are."""
-    return memories.copy() if isinstance(memories, Memories) else dict(memories)
-
-
-def fixed(memories: MutableMapping[str, Memory]) -> Mapping[str, Memory]:
-    """Return memories by id that nobody changes any more."""
-    return memories if isinstance(memories, Memories) else MappingProxyType(memories)
-
-
-def listed(memories: Mapping[str, Memory]) -> Sequence[Memory]:
-    """Return all memories of a mapping, in its order."""
-    return memories.every() if isinstance(memories, Memories) else tuple(memories.values())
-
-
 def differing(one: Mapping[str, Memory], other: Mapping[str, Memory]) -> set[str]:
-    """Return the ids of memories that are not the same one in both, or not there in both."""
-    if isinstance(one, Memories) and isinstance(other, Memories):
-        return one.differing(other)
-    return {i for i in {*one, *other} if one.get(i) is not other.get(i)}
+    """Return the ids of memories that are not the same object in both mappings, or in one only."""
+    found = {id_ for id_, memory in one.items() if other.get(id_) is not memory}
+    return found | (other.keys() - one.keys())
 
 
-def replaced(
-    memories: Mapping[str, Memory], gone: Collection[str], new: Iterable[Memory]
-) -> Mapping[str, Memory] | None:
-    """Return memories in the order of their paths, without the files at some paths, with others.
-
-    None where two have one id then, or one has none.
-    """
-    if isinstance(memories, Memories):
-        return memories.changed(gone, new)
-    found = {id_: m for id_, m in memories.items() if m.path not in gone}
-    for memory in new:
-        if not memory.id or memory.id in found:
-            return None
-        found[memory.id] = memory
-    return MappingProxyType(dict(sorted(found.items(), key=lambda item: item[1].path)))
-
-
-class Listed(Sequence[Memory]):
-    """Some of the memories of a state, in an order."""
-
-    def __init__(self, of: Memories, at: Sequence[int]) -> None:
-        self._of, self._at = of, at
-        self._told: dict[str, Cells] = {}
-
-    def __len__(self) -> int:
-        return len(self._at)
-
-    def __iter__(self) -> Iterator[Memory]:
-        return map(self._of.numbered, self._at)
-
-    @overload
-    def __getitem__(self, at: int) -> Memory: ...
-    @overload
-    def __getitem__(self, at: slice) -> Listed: ...
-    def __getitem__(self, at: int | slice) -> Memory | Listed:
-        if isinstance(at, slice):
-            return Listed(self._of, self._at[at])
-        return self._of.numbered(self._at[at])
-
-    def only(self, wanted: Iterable[object]) -> Listed:
-        """Return those for which a value of another sequence is true."""
-        return Listed(self._of, [*compress(self._at, wanted)])
-
-    def picked(self, places: Iterable[int]) -> Listed:
-        """Return those at some places, in that order."""
-        return Listed(self._of, [*map(self._at.__getitem__, places)])
-
-    def by_id(self) -> Memories:
-        """Return them by their ids."""
-        return self._of.subset(self._at)
-
-    def each(self, name: str, of: Callable[[Memory], T]) -> list[T]:
-        """Return a column of them, which nobody changes; `of` tells it where it is not known."""
-        if (known := self._told.get(name)) is not None:
-            return known
-        memory = self._of.numbered
-        cells = self._of.columns.column(name)
-        if cells is None:
-            return [of(memory(at)) for at in self._at]
-        found = self._told[name] = self._taken(cells)
-        for place, at in self._others:
-            found[place] = of(memory(at))
-        if None in found:
-            for place, cell in enumerate(found):
-                if cell is None:
-                    found[place] = of(memory(self._at[place]))
-        return found
-
-    @cached_property
-    def _taken(self) -> Callable[[Cells], Cells]:
-        """Return what takes from a column the cells of these: of those in no row any."""
-        if self._of.others <= len(self._of.columns.ids):  # then each has a cell, from the end
-            return taking(self._at)
-        return taking([max(0, at) for at in self._at])
-
-    @cached_property
-    def _others(self) -> Sequence[tuple[int, int]]:
-        """Return place and number of those that are in no row."""
-        if not self._of.others:
-            return ()
-        return [(place, at) for place, at in enumerate(self._at) if at < 0]
-
-
-def taking(places: Sequence[int]) -> Callable[[Cells], Cells]:
-    """Return what takes the cells at some places; a column of no cells has none."""
-    if len(places) < 2:
-        return lambda cells: [cells[at] for at in places if cells]
-    take = itemgetter(*places)
-    return lambda cells: [*take(cells)] if cells else []
-
-
-def each(memories: Iterable[Memory], name: str) -> Cells:
-    """Return a property of each memory: an attribute, or a text field."""
-    return _each(memories, name, _getter(name))
-
-
-def each_once(memories: Iterable[Memory], rule: str, work_out: Callable[[Memory], T]) -> list[T]:
-    """Return what follows from each memory alone, as `Memory.once` does of one."""
-    return _each(memories, ONCE + rule, lambda m: m.once(rule, partial(work_out, m)))
-
-
-def _getter(name: str) -> Callable[[Memory], Cell]:
-    return attrgetter(name) if name in _ATTRIBUTES else lambda memory: memory.text(name)
-
-
-def _each(memories: Iterable[Memory], name: str, of: Callable[[Memory], T]) -> list[T]:
-    return memories.each(name, of) if isinstance(memories, Listed) else [of(m) for m in memories]
-
-
-def only(memories: Iterable[Memory], wanted: Iterable[object]) -> Sequence[Memory]:
-    """Return the memories for which a value of another sequence is true."""
-    if isinstance(memories, Listed):
-        return memories.only(wanted)
-    return [*compress(memories, wanted)]
-
-
-def by_id(memories: Iterable[Memory]) -> Mapping[str, Memory]:
-    """Return memories by their ids, in their order."""
-    return memories.by_id() if isinstance(memories, Listed) else {m.id: m for m in memories}
-
-
-def of_types(memories: Sequence[Memory], types: Collection[str]) -> Sequence[Memory]:
+def of_types(memories: Iterable[Memory], types: Collection[str]) -> list[Memory]:
     """Return the memories of some types."""
-    return only(memories, [type_ in types for type_ in each(memories, "type")])
+    return [memory for memory in memories if memory.type in types]
 
 
-def grouped(memories: Sequence[Memory], keys: Iterable[K]) -> dict[K, Sequence[Memory]]:
-    """Return the memories of each key, in their order."""
-    places: dict[K, list[int]] = {}
-    for at, key in enumerate(keys):
-        places.setdefault(key, []).append(at)
-    return {key: picked(memories, found) for key, found in places.items()}
-
-
-def picked(memories: Sequence[Memory], places: Iterable[int]) -> Sequence[Memory]:
-    """Return the memories at some places, in that order."""
-    if isinstance(memories, Listed):
-        return memories.picked(places)
-    return [memories[at] for at in places]
-
-
-def having(memories: Sequence[Memory], keys: Iterable[str]) -> Sequence[Memory]:
+def having(memories: Iterable[Memory], keys: Iterable[str]) -> list[Memory]:
     """Return the memories that have one of some fields."""
     wanted = frozenset(keys)
-    return only(memories, [not wanted.isdisjoint(mine) for mine in each(memories, "keys")])
+    return [memory for memory in memories if not wanted.isdisjoint(memory.keys)]
 
 
-def without_chunks(memories: Sequence[Memory]) -> Sequence[Memory]:
-    """Return the memories that are no chunks: the words of a chunk are those of its parent."""
-    types = each(memories, "type")
-    return only(memories, [t != "chunk" for t in types]) if "chunk" in types else memories
+def without_chunks(memories: Iterable[Memory]) -> list[Memory]:
+    """Return the memories that are no chunks: the text of a chunk is part of its parent's."""
+    return [memory for memory in memories if memory.type != "chunk"]

@@ -14,7 +14,7 @@ from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Update, W
 from memrepo.core.corrections import Corrections, read_corrections
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout, below
-from memrepo.core.memory import Memories, Memory, editable, fixed, listed
+from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 
 _SAME_ID = "memory-same-id"
@@ -119,13 +119,11 @@ class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def every(self) -> Sequence[Memory]:
         """Return all memories, in the order of the mapping."""
-        return listed(self.memories)
+        return tuple(self.memories.values())
 
     @cached_property
     def active(self) -> Sequence[Memory]:
         """Return the active memories, ordered by path."""
-        if isinstance(self.memories, Memories):
-            return self.memories.active()
         found = (m for m in self.memories.values() if m.status == "active")
         return tuple(sorted(found, key=lambda m: m.path))
 
@@ -242,7 +240,7 @@ class _Draft:
         self.state = state
         self.spelled = spelled
         self.edits: dict[str, Content] = {}
-        self.memories = editable(state.memories)
+        self.memories = dict(state.memories)
 
     def data(self, path: str) -> bytes | None:
         if path in self.edits:
@@ -344,7 +342,7 @@ class _Draft:
         return State(
             layout=self.state.layout,
             files=self.state.files.edited(self.edits),
-            memories=fixed(memories),
+            memories=MappingProxyType(memories),
             problems=problems,
         )
 

@@ -18,7 +18,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
 
@@ -30,7 +31,7 @@ from memrepo.core.changes import Update
 from memrepo.core.fields import Choice, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
 from memrepo.core.ids import TEXT_HASH_PATTERN, digest, text_hash, visible
 from memrepo.core.layout import Layout, below
-from memrepo.core.memory import Memory, each, each_once, editable, fixed, only
+from memrepo.core.memory import Memory, having
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import Field
@@ -435,8 +436,10 @@ class Tombstones:
         if not self._exact:
             return memories[:0]
         wanted = {_short(key) for key in (*self._exact, *self._stated)}
-        prints = each_once(memories, "rejected statements", _prints)
-        return only(memories, [not wanted.isdisjoint(one.split(" ")) for one in prints])
+        rule = "rejected statements"
+        return [
+            m for m in memories if not wanted.isdisjoint(m.once(rule, partial(_prints, m)).split())
+        ]
 
     def near(self, memory: Memory) -> Tombstone | None:
         """Return a tombstone for which a person should look at a memory first.
@@ -518,8 +521,7 @@ class Corrected(Tombstones):
 
     def _reworded(self, state: State) -> Iterator[tuple[str, Tombstone]]:
         """Yield what a person worded otherwise since, by the hash of the former text."""
-        every = state.every
-        for memory in only(every, ["aliases" in keys for keys in each(every, "keys")]):
+        for memory in having(state.every, ("aliases",)):
             stamp = memory.fields.get("generated")
             if memory.status == "active" and stamp is not None and stamp.by.startswith("human:"):
                 key = f"{memory.id}:{memory.id}"
@@ -528,9 +530,7 @@ class Corrected(Tombstones):
                 yield from ((hash_, stone) for hash_ in memory.texts("aliases"))
 
     def _superseded(self, state: State) -> Iterator[tuple[str, Tombstone]]:
-        every = state.every
-        superseded = only(every, [status == "superseded" for status in each(every, "status")])
-        for memory in superseded:
+        for memory in (one for one in state.every if one.status == "superseded"):
             named = memory.texts("superseded_by")
             by = [state.memories[id_] for id_ in named if id_ in state.memories]
             if by and all(one.status == "forgotten" for one in by):
@@ -617,11 +617,11 @@ def held_against(state: State) -> State:
     found = [(m, stone) for m, stone in barred if stone is not None and m.status != "forgotten"]
     if not found:
         return state
-    memories = editable(state.memories)
+    memories = dict(state.memories)
     memories.update((memory.id, held_back(memory)) for memory, _ in found)
     return replace(
         state,
-        memories=fixed(memories),
+        memories=MappingProxyType(memories),
         problems=(*state.problems, *(brought_back(*one) for one in found)),
     )
 

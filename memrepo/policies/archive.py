@@ -32,11 +32,7 @@ from memrepo.core.memory import (
     Link,
     Memory,
     Stamp,
-    each,
-    editable,
     having,
-    listed,
-    only,
     references,
 )
 from memrepo.core.state import State
@@ -57,13 +53,13 @@ class Leaving:
     """The memories of a state while some of them leave, one after the other."""
 
     def __init__(self, memories: Mapping[str, Memory]) -> None:
-        self._memories = editable(memories)
+        self._memories = dict(memories)
 
     @cached_property
     def _users(self) -> Mapping[str, set[str]]:
         """Return by id which memories refer to one: nobody asks where none leaves."""
         users: dict[str, set[str]] = defaultdict(set)
-        for memory in having(listed(self._memories), REFERENCES):
+        for memory in having(self._memories.values(), REFERENCES):
             for target in references(memory):
                 users[target].add(memory.id)
         return users
@@ -249,8 +245,7 @@ def candidates(
     """
     if not rules.enabled:
         return []
-    types = each(state.active, "type")
-    active = only(state.active, [type_ not in ("note", "chunk") for type_ in types])
+    active = [memory for memory in state.active if memory.type not in ("note", "chunk")]
     if len(active) < rules.trigger:
         return []
     proper = sorted(active, key=_age)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache, partial
 from types import MappingProxyType
@@ -22,7 +22,7 @@ import msgspec
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.ids import normalise
-from memrepo.core.memory import Memory, Stamp, each, each_once, only
+from memrepo.core.memory import Memory, Stamp
 from memrepo.core.patterns import regex
 from memrepo.core.times import end_of, format_duration, format_time, parse_time
 from memrepo.policies.rules import DecayRules
@@ -409,34 +409,26 @@ def is_stale(memory: Memory, kept: Keeping) -> bool:
 
 def decays(memory: Memory) -> bool:
     """Tell whether decay governs a memory: the active ones but notes, and chunks of others."""
-    return _decays(memory.status, memory.type)
-
-
-def _decays(status: str, type_: str) -> bool:
-    return status == "active" and type_ not in ("note", "chunk")
+    return memory.status == "active" and memory.type not in ("note", "chunk")
 
 
 def decaying(memories: Sequence[Memory]) -> Sequence[Memory]:
     """Return the memories that decay governs."""
-    return only(memories, map(_decays, each(memories, "status"), each(memories, "type")))
+    return [memory for memory in memories if decays(memory)]
 
 
 def doubtful(memories: Sequence[Memory], rules: DecayRules) -> Sequence[Memory]:
     """Return those that may be over at some time: of the others no clock and no use tells that."""
 
-    @cache
-    def is_sure(keys: Set[str], cls: str, stands: bool) -> bool:
-        if "decay" in keys or not _ENDING.isdisjoint(keys):
+    def is_sure(memory: Memory) -> bool:
+        if memory.has("decay") or not _ENDING.isdisjoint(memory.keys):
             return False
-        return rules.ttl.get(cls) is None or cls in rules.lasting or (rules.evidence and stands)
+        cls = class_of(memory)
+        if rules.ttl.get(cls) is None or cls in rules.lasting:
+            return True
+        return rules.evidence and stands(memory)
 
-    told = zip(
-        map(frozenset, each(memories, "keys")),
-        each_once(memories, "class", automatic),
-        each_once(memories, "stands", _stands),
-        strict=True,
-    )
-    return only(memories, [not is_sure(*one) for one in told])
+    return [memory for memory in memories if not is_sure(memory)]
 
 
 def prunable(

@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from itertools import chain, combinations
+from typing import Any
 
 import msgspec
 
@@ -28,12 +29,8 @@ from memrepo.core.ids import normalise
 from memrepo.core.memory import (
     CLAIM_TYPES,
     REFERENCES,
-    Cells,
     Link,
     Memory,
-    by_id,
-    each,
-    each_once,
     having,
     of_types,
     references,
@@ -220,17 +217,9 @@ def catalogue(
     A word at the beginning of a sentence, and a subject, count where they are a name elsewhere. A
     short name that texts give to two different names is neither's.
     """
-    memories = memories if isinstance(memories, Sequence) else [*memories]
     memories = without_chunks(memories)
     confirmed_of = {m.id: m.texts("entities") for m in having(memories, ("entities",))}
-    told = [
-        *zip(
-            each(memories, "id"),
-            each(memories, "subject"),
-            each_once(memories, "names", _named),
-            strict=True,
-        )
-    ]
+    told = [(memory.id, memory.text("subject"), _named(memory)) for memory in memories]
     # Most texts name nothing for sure.
     naming = [named for *_, named in told if named[0] or named[2]]
     main = _mains((pair for named in naming for pair in named[2]), configured or {})
@@ -265,14 +254,19 @@ def catalogue(
 
 def learn_names(memories: Iterable[Memory]) -> None:
     """Work out the names in some texts, where nobody has yet: `catalogue` needs them of all."""
-    each_once(memories, "names", _named)
+    for memory in memories:
+        _named(memory)
 
 
-def _named(memory: Memory) -> list[Cells]:
+def _named(memory: Memory) -> list[list[Any]]:
     """Return the sure names of a memory's text, the likely ones, and the aliases that it states."""
-    text = f"{memory.text('title')}\n{memory.body}".strip()
-    sure, maybe = mentions(text)
-    return [list(sure), list(maybe), [list(pair) for pair in stated_aliases(text)]]
+
+    def work_out() -> list[list[Any]]:
+        text = f"{memory.text('title')}\n{memory.body}".strip()
+        sure, maybe = mentions(text)
+        return [list(sure), list(maybe), [list(pair) for pair in stated_aliases(text)]]
+
+    return memory.once("names", work_out)
 
 
 def _entity(
@@ -404,7 +398,7 @@ def link_step(
     Claims alone are linked: notes leave. Pairs that know of each other already are left alone,
     and so are links of which `never` holds the fingerprint: a person took them back.
     """
-    claims = by_id(of_types(memories, CLAIM_TYPES))
+    claims = {memory.id: memory for memory in of_types(memories, CLAIM_TYPES)}
     holding = having(memories, REFERENCES)
     tied = {frozenset((m.id, id_)) for m in holding for id_ in references(m)}
     has: Counter[str] = Counter(id_ for pair in tied for id_ in pair)

@@ -18,7 +18,7 @@ import msgspec
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import normalise
-from memrepo.core.memory import Hot, Memory, each, having, only
+from memrepo.core.memory import Hot, Memory, having
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time
@@ -105,9 +105,9 @@ def that_may_be_hot(
 ) -> Sequence[Memory]:
     """Return the memories of some that the cache shows."""
     claims = decaying(memories)
-    shown = only(claims, [standing not in _HIDDEN for standing in each(claims, "standing")])
+    shown = [memory for memory in claims if memory.standing not in _HIDDEN]
     over = {m.id for m in doubtful(shown, decay) if why_over(m, accesses, now, decay)}
-    return only(shown, [id_ not in over for id_ in each(shown, "id")]) if over else shown
+    return [memory for memory in shown if memory.id not in over]
 
 
 def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> str:
@@ -175,10 +175,10 @@ def compose_hot(
     entries: list[_Entry] = []
     steps: list[Step] = []
     gone: list[Memory] = []
-    told = zip(each(memories, "keys"), each(memories, "id"), strict=True)
     used = accesses.by_memory
-    asked = only(memories, [id_ in used or not _MARKED.isdisjoint(keys) for keys, id_ in told])
-    for memory in asked:
+    for memory in memories:
+        if memory.id not in used and _MARKED.isdisjoint(memory.keys):
+            continue
         hot = hot_of(memory)
         if hot is not None and hot.since is not None:
             count = unused(memory, accesses, now)
@@ -258,9 +258,8 @@ def _composed(
         if hot.until is not None and hot.reason == REQUEST:
             off.add(memory.id)
     claims = that_may_be_hot(memories, accesses, now, decay)
-    if off:
-        claims = only(claims, [id_ not in off for id_ in each(claims, "id")])
-    found = compose(claims, accesses, now, rules.budget)
+    shown = [memory for memory in claims if memory.id not in off]
+    found = compose(shown, accesses, now, rules.budget)
     return {
         line.memory.id: line
         for line in found

@@ -19,11 +19,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 
 from memrepo.core.ids import digest, normalise
-from memrepo.core.memory import Cells, Importance, Memory, each_once, without_chunks
+from memrepo.core.memory import Importance, Memory, without_chunks
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
@@ -395,12 +396,13 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
 
 def topics_of(memories: Sequence[Memory], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
     """Return what memories are about, the highest score first."""
-    said = partial(_said, lexicon=lexicon)
-    texts = each_once(without_chunks(memories), f"topics {lexicon.more}", said)
-    return _ranked(texts, most)
+    rule = f"topics {lexicon.more}"
+    return _ranked(
+        (m.once(rule, partial(_words_of, m, lexicon)) for m in without_chunks(memories)), most
+    )
 
 
-def _said(memory: Memory, lexicon: Lexicon) -> Cells:
+def _words_of(memory: Memory, lexicon: Lexicon) -> list[Any]:
     return _words(without_secrets(f"{memory.text('title')}\n{memory.body}"), lexicon)
 
 
@@ -412,7 +414,7 @@ def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[To
     return _ranked((_words(text, lexicon) for text in texts), most)
 
 
-def _words(text: str, lexicon: Lexicon) -> Cells:
+def _words(text: str, lexicon: Lexicon) -> list[Any]:
     """Return the words of a text that may be topics, each with its count behind it, in order."""
     small = _small(text, lexicon)
     said = (w for w in lexicon.content(text) if w not in _OWN and w not in small)
@@ -437,8 +439,8 @@ def _is_term(word: str) -> bool:
     return not word.isascii() or (len(word) > 2 and any(ch.isalpha() for ch in word))
 
 
-def _ranked(texts: Iterable[Cells], most: int) -> tuple[Topic, ...]:
-    of: dict[str, Cells] = {}
+def _ranked(texts: Iterable[list[Any]], most: int) -> tuple[Topic, ...]:
+    of: dict[str, list[Any]] = {}
     size = 0
     for words in texts:
         size += 1

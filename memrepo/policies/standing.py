@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.ids import visible
-from memrepo.core.memory import Link, Memory, Stamp, each, only
+from memrepo.core.memory import Link, Memory, Stamp
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
 from memrepo.core.times import EARLIEST, extent, format_time
@@ -435,8 +435,7 @@ def changed_at(memory: Memory) -> datetime | None:
 
 def recall_surface(memories: Sequence[Memory], now: datetime) -> Surfaced | None:
     """Return the open claim that scores highest, or None where nothing is open."""
-    standing = only(memories, [standing in WEIGHTS for standing in each(memories, "standing")])
-    open_ = [_scored(m, now) for m in standing if m.status == "active"]
+    open_ = [_scored(m, now) for m in memories if m.standing in WEIGHTS and m.status == "active"]
     return min(open_, key=_rank, default=None)
 
 

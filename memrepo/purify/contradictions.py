@@ -32,7 +32,7 @@ from memrepo.core.judge import (
     Suspicion,
     Why,
 )
-from memrepo.core.memory import OWN_ACTOR, Memory, editable
+from memrepo.core.memory import OWN_ACTOR, Memory
 from memrepo.core.state import State
 from memrepo.policies.change import same_place
 from memrepo.policies.rules import ContradictionRules
@@ -352,7 +352,7 @@ class Pool:
         self._is_followed = False
         self._similarity = similarity
         reworded = {u.id: u for u in made.rewords}
-        self.memories = editable(compared_in(state))
+        self.memories = dict(compared_in(state))
         for id_ in sorted(self.memories.keys() & reworded):
             update = reworded[id_]
             self.memories[id_] = self.memories[id_].with_fields(update.fields, update.body)

@@ -14,7 +14,7 @@ from memrepo.core import codec
 from memrepo.core.changes import Update
 from memrepo.core.ids import normal_claim, text_hash
 from memrepo.core.judge import CanonicalClaim, Cluster, PriorClaim, Wording
-from memrepo.core.memory import Memory, Source, Stamp, each
+from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.places import COUNT, LISTED, hashes_of, listed, places_of
 from memrepo.core.state import State
 from memrepo.policies import matching
@@ -505,7 +505,7 @@ CROWD = 2000
 
 
 def _in_folders(state: State) -> Counter[str]:
-    return Counter(path.rpartition("/")[0] for path in each(state.every, "path"))
+    return Counter(path.rpartition("/")[0] for path in (memory.path for memory in state.every))
 
 
 def free_path(state: State, taken: set[str], memory: Memory) -> str:

@@ -17,7 +17,7 @@ from memrepo.core.changes import Change, Create, Delete, Op, Step, Write
 from memrepo.core.ids import text_hash
 from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Shown, Usage, Verdict
 from memrepo.core.manifest import Consumed, Judged, JudgedCandidate, Receipt
-from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, by_id, of_types
+from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.merge.tombstones import describe_bar
@@ -319,7 +319,7 @@ def _choosing(state: State, groups: Sequence[Cluster], setting: Setting) -> Choo
     if setting.judge.batch[1] >= UNLIMITED:
         every = Shown(claims, prior_of)
         return lambda _: every
-    priors = Priors(by_id(claims))
+    priors = Priors({memory.id: memory for memory in claims})
     retrieval = Retrieval(priors, setting.local_now.date(), setting.near)
     reach = WIDE if setting.mode == "reconciliation" else Reach()
     return lambda batch: retrieval.select(batch, reach)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.judge import Candidate
-from memrepo.core.memory import CLAIM_TYPES, Memory, Stamp, each_once, of_types, only
+from memrepo.core.memory import CLAIM_TYPES, Memory, Stamp, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.state import State
 from memrepo.policies.rules import SHELF_SIZES, Size
@@ -473,21 +473,15 @@ def groups_of(unit: Unit, resource: str, file_kind: str, section: str, type_: st
 def taste_of(state: State, kind_of: Callable[[str], str]) -> Taste:
     """Return what the decisions of a state say; `kind_of` tells the kind of a source, or nothing.
 
-    Memories without a decision are not read (`decided`).
+    Memories without a decision are left out (`is_decided`).
     """
-    made = of_types(state.every, CLAIM_TYPES)
-    of = only(made, decided(made))
+    of = [memory for memory in of_types(state.every, CLAIM_TYPES) if is_decided(memory)]
     if len(of) < FEWEST:
         return Taste(())
     return Taste([(_groups(m, kind_of(m.first[0])), m.status != "forgotten") for m in of])
 
 
-def decided(memories: Iterable[Memory]) -> Sequence[bool]:
-    """Tell of each memory whether a person decided on it; it is kept with their other columns."""
-    return each_once(memories, "decided", _decided)
-
-
-def _decided(memory: Memory) -> bool:
+def is_decided(memory: Memory) -> bool:
     """Tell whether a person decided on what was read from a source."""
     if not memory.sources:
         return False

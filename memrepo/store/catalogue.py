@@ -7,16 +7,17 @@ count only for the program that wrote them. A row that is missing or damaged is 
 
 from __future__ import annotations
 
+import gc
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict
 from zlib import crc32
 
 import msgspec
@@ -34,7 +35,7 @@ MAX_BY_NAME = 100
 """Up to so many rows are selected by their blobs; of more all are read."""
 SPARE_ROWS = 1000
 """Rows of no current file are deleted once they are so many more than those of current files."""
-MAX_ANSWERS = {"page": 5000, "stale": 20, "compared": 20}
+MAX_ANSWERS = {"stale": 20, "survey": 20, "compared": 20}
 """The newest answers of each kind that are stored."""
 _TABLES = (
     "CREATE TABLE parsed (blob TEXT PRIMARY KEY, sum INTEGER, memory BLOB)",
@@ -49,7 +50,6 @@ _FORMER = (
 """Tables of older programs, which are dropped."""
 _UNREADABLE = (ValueError, TypeError, msgspec.MsgspecError)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-T = TypeVar("T")
 
 
 def _type_of(kind: Kind) -> Any:
@@ -58,7 +58,7 @@ def _type_of(kind: Kind) -> Any:
         case Record(make=make):
             return make
         case ListOf(item=item):
-            return tuple[_type_of(item), ...]
+            return tuple[_type_of(item), ...]  # type: ignore[misc]  # known when it runs
         case Pair():
             return tuple[int, int]
     return {Time: datetime, Number: float, Whole: int, Flag: bool}.get(type(kind), str)
@@ -94,21 +94,23 @@ class Catalogue:
         """How many derived values are stored of each blob."""
         self._read: dict[str, dict[str, bytes]] = {}
         """The stored answers by kind and key, of the kinds that were asked for."""
+        self._answers: dict[str, dict[str, Any]] = {}
+        """These and new ones."""
 
-    @cached_property
+    @property
     def compared(self) -> dict[str, Compared]:
         """Return up to which commit memories were compared with each other, by who compares."""
-        return self._answers("compared", Compared)
+        return self._of("compared", Compared)
 
-    @cached_property
+    @property
     def stale(self) -> dict[str, list[str]]:
         """Return the pages that do not agree with the memories, by the print of a tree."""
-        return self._answers("stale", list[str])
+        return self._of("stale", list[str])
 
-    @cached_property
-    def pages(self) -> dict[str, str]:
-        """Return the digest of each rendered page, by the print of what it shows."""
-        return self._answers("page", str)
+    @property
+    def surveys(self) -> dict[str, Any]:
+        """Return what `status` counted, as JSON values, by the print of a tree."""
+        return self._of("survey", Any)
 
     def read(self, wanted: Mapping[str, str]) -> dict[str, Memory]:
         """Return the stored memories of some blobs, given with their paths."""
@@ -118,15 +120,16 @@ class Catalogue:
         else:
             blobs = ()
         found: dict[str, Memory] = {}
-        for blob, sum_, data in self._select(asked, blobs):
-            if blob in wanted and sum_ == _checksum(blob, data):
-                with suppress(*_UNREADABLE):
-                    row = _ROW.decode(data)
-                    fields = MappingProxyType(row.fields)
-                    memory = Memory(path=wanted[blob], fields=fields, body=row.body)
-                    memory.derived.update(row.derived)
-                    found[blob] = memory
-                    self._stored[blob] = len(row.derived)
+        with _uncollected():
+            for blob, sum_, data in self._select(asked, blobs):
+                if blob in wanted and sum_ == _checksum(blob, data):
+                    with suppress(*_UNREADABLE):
+                        row = _ROW.decode(data)
+                        fields = MappingProxyType(row.fields)
+                        memory = Memory(path=wanted[blob], fields=fields, body=row.body)
+                        memory.derived.update(row.derived)
+                        found[blob] = memory
+                        self._stored[blob] = len(row.derived)
         return found
 
     def store(self, memories: Mapping[str, Memory], current: Collection[str] | None = None) -> None:
@@ -165,18 +168,20 @@ class Catalogue:
             for kind, key, _, value in answers:
                 self._read[kind][key] = value
 
-    def _answers(self, kind: str, type_: type[T]) -> dict[str, T]:
-        asked = "SELECT key, sum, value FROM answer WHERE kind = ? ORDER BY rowid"
-        read = self._read[kind] = {
-            key: value
-            for key, sum_, value in self._select(asked, (kind,))
-            if sum_ == _checksum(key, value)
-        }
-        return {key: msgspec.json.decode(value, type=type_) for key, value in read.items()}
+    def _of(self, kind: str, type_: Any) -> dict[str, Any]:
+        if kind not in self._answers:
+            asked = "SELECT key, sum, value FROM answer WHERE kind = ? ORDER BY rowid"
+            read = self._read[kind] = {
+                key: value
+                for key, sum_, value in self._select(asked, (kind,))
+                if sum_ == _checksum(key, value)
+            }
+            found = {key: msgspec.json.decode(value, type=type_) for key, value in read.items()}
+            self._answers[kind] = found
+        return self._answers[kind]
 
     def _new_answers(self) -> Iterator[tuple[str, str, int, bytes]]:
-        asked = {"page": self.pages, "stale": self.stale, "compared": self.compared}
-        for kind, answers in asked.items():
+        for kind, answers in self._answers.items():
             for key, answer in answers.items():
                 value = msgspec.json.encode(answer)
                 if self._read[kind].get(key) != value:
@@ -200,6 +205,18 @@ class Catalogue:
             yield base
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector from looking through memories while many are made."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 @cache
 def catalogue_at(path: Path) -> Catalogue:
     """Return the catalogue in a file, the same one for all that this process opens."""
@@ -212,7 +229,7 @@ def program_print() -> str:
 
     Python goes by the same to decide whether a compiled module is current.
     """
-    found = [*_files(os.path.dirname(memrepo.__file__))]
+    found = [*_files(str(Path(memrepo.__file__).parent))]
     return blake2b(repr((memrepo.__version__, sorted(found))).encode(), digest_size=16).hexdigest()
 
 

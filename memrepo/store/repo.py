@@ -491,7 +491,4 @@ def open_repository(where: Path) -> Iterator[Repository]:
             refuse_other_root(repo)
             raise NotARepository(where, "found a git repository, but no memrepo.toml at its HEAD")
         made.layout = layout
-        try:
-            yield made
-        finally:
-            made.trees.close()
+        yield made

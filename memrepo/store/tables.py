@@ -368,7 +368,7 @@ def _memory_files(
 def _recorded(base: sqlite3.Connection, tree: Snapshot) -> dict[str, Memory]:
     """Return by blob the memories of the indexed files that runs have on record."""
     rows = base.execute("SELECT blob, path FROM memory WHERE part = 0")
-    return tree.trees.records.read(dict(rows)) if tree.trees else {}
+    return tree.trees.catalogue.read(dict(rows)) if tree.trees else {}
 
 
 def _blob(base: sqlite3.Connection, path: str) -> str:

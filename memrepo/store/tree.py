@@ -6,19 +6,19 @@ Symlinks and submodules are never followed; each is a Problem.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.layout import Layout
-from memrepo.core.memory import by_id, each, only
 from memrepo.core.problems import Problem
 from memrepo.store.objects import FOLDER, LONGEST, NOTHING, Entry, Missing
 
@@ -27,22 +27,15 @@ if TYPE_CHECKING:
     from memrepo.core.memory import Memory
     from memrepo.core.state import Decoded, State
     from memrepo.merge.tombstones import Tombstones
+    from memrepo.store.catalogue import Catalogue
     from memrepo.store.gitenv import Repo
-    from memrepo.store.outlines import Table
-    from memrepo.store.records import Records
 
 _FILE_MODES = ("100644", "100755")
 _MANY = 50
 """From so many files on two more processes are worth it."""
 _AT_ONCE = 1000
 """How many contents are held in memory together."""
-_KEPT = 4
-_LARGE = 8 * 1024 * 1024
-"""Below so many bytes what runs kept is of so few memories that files are listed as fast."""
-_LISTING = "files"
-"""Under this name the list of the files of a commit is kept: it is far larger than what changes."""
-_FEW = 4
-"""Where one in so many memories has no outline, all files are read as if there were none."""
+MAX_TREES = 4
 _SPARE = 1000
 """So many files of other commits are remembered at least, besides twice those of the last one."""
 
@@ -86,15 +79,6 @@ def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
     return read_blob(repo, entry.id) if entry is not None and entry.mode in _FILE_MODES else None
 
 
-class _Listing(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of a commit as they are kept: paths in order, and their blobs."""
-
-    commit: str
-    prefix: str
-    paths: list[str]
-    blobs: list[str]
-
-
 class BlobFiles(Mapping[str, bytes]):
     """The files of one commit: path to bytes. Listed when first asked for, each read likewise."""
 
@@ -103,16 +87,16 @@ class BlobFiles(Mapping[str, bytes]):
         repo: Repo,
         commit: str,
         layout: Layout,
-        like: Callable[[], BlobFiles | None] = lambda: None,
+        like: BlobFiles | None = None,
     ) -> None:
-        """Take a commit; `like` returns the files of another one that shares most of them."""
+        """Take a commit, and the files of another one that shares most of them."""
         self._repo, self.commit, self._layout, self._like = repo, commit, layout, like
         self._below: dict[str, Mapping[str, str]] = {}
 
     @cached_property
     def _listed(self) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
-        like = self._like()
-        if like is not None and "_listed" in like.__dict__ and not like.problems:
+        like, self._like = self._like, None
+        if like is not None and not like.problems:
             blobs = self._by_difference(like)
             if blobs is not None:
                 return blobs, ()
@@ -137,28 +121,6 @@ class BlobFiles(Mapping[str, bytes]):
                 found[path] = now.id
         return dict(sorted(found.items()))
 
-    @classmethod
-    def kept(cls, repo: Repo, layout: Layout, said: bytes | None) -> BlobFiles | None:
-        """Return the files of a commit that `told` spelled."""
-        with suppress(msgspec.MsgspecError):
-            found = msgspec.msgpack.decode(said or b"", type=_Listing)
-            if found.prefix == layout.prefix and len(found.paths) == len(found.blobs):
-                files = cls(repo, found.commit, layout)
-                blobs = dict(zip(found.paths, found.blobs, strict=True))
-                files.__dict__["_listed"] = blobs, ()
-                return files
-        return None
-
-    def told(self) -> bytes:
-        """Spell the list of the files, for later runs."""
-        found = _Listing(
-            commit=self.commit,
-            prefix=self._layout.prefix,
-            paths=[*self.blobs],
-            blobs=[*self.blobs.values()],
-        )
-        return msgspec.msgpack.encode(found)
-
     @cached_property
     def _paths(self) -> list[str]:
         return [*self.blobs]
@@ -173,12 +135,17 @@ class BlobFiles(Mapping[str, bytes]):
         """Return what was refused."""
         return self._listed[1]
 
+    @property
+    def is_listed(self) -> bool:
+        """Tell whether its files are known already."""
+        return "_listed" in self.__dict__
+
     def below(self, folder: str) -> Mapping[str, str]:
         """Return blob id by path of the files below a folder (`x/`), without a listing of others.
 
         What is no file, or has no name, is passed over: `problems` tells of it.
         """
-        if "_listed" in self.__dict__:
+        if self.is_listed:
             blobs, paths = self.blobs, self._paths
             first, last = bisect_left(paths, folder), bisect_left(paths, f"{folder[:-1]}0")
             return {path: blobs[path] for path in paths[first:last]}  # "0" comes after "/"
@@ -282,8 +249,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def at_hand(self, path: str, blob: str) -> Memory | None:
         """Return what a file says where this process has decoded it already, else None."""
-        found, _ = _DECODED.get((path, blob), (None, ()))
-        return found if found is None or "outline" not in found.__dict__ else None
+        return _DECODED.get((path, blob), (None, ()))[0]
 
     def _forget(self) -> None:
         """Forget what files of other commits say, once that is much: a server lives for days."""
@@ -298,28 +264,19 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         fresh = [item for item in self.memory_files.items() if item not in _DECODED]
         if len(fresh) < _MANY:
             return
-        fresh = self._known(fresh)
+        if self.trees is not None:
+            stored = self.trees.catalogue.read({blob: path for path, blob in fresh})
+            for path, blob in fresh:
+                if (memory := stored.get(blob)) is not None:
+                    memory = memory if memory.path == path else replace(memory, path=path)
+                    _DECODED[path, blob] = memory, ()
+            fresh = [item for item in fresh if item[1] not in stored]
         for at in range(0, len(fresh), _AT_ONCE):
             some = fresh[at : at + _AT_ONCE]
             found = self.files.many(blob for _, blob in some)
             for path, blob in some:
                 if (data := found[blob]) is not None:
                     _DECODED[path, blob] = codec.decode(path, data)
-
-    def _known(self, fresh: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Take what runs kept of some files (path and blob), and return the others."""
-        if self.trees is None:
-            return fresh
-        records, files = self.trees.records, dict(fresh)
-        table = records.table(files)
-        for at, path in enumerate(table.paths):
-            _DECODED[path, files[path]] = table.memory(at), ()
-        read = records.read({files[path]: path for path in table.missing}) if table.missing else {}
-        for path in table.missing:
-            if (memory := read.get(files[path])) is not None and memory.path == path:
-                _DECODED[path, files[path]] = memory, ()
-        left = ((path, files[path]) for path in table.missing)
-        return [item for item in left if item not in _DECODED]
 
     def decoded(self) -> Iterator[tuple[str, str, Decoded]]:
         """Yield path, blob and what it says of each memory file, whatever others say."""
@@ -334,31 +291,17 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         paths = self.layout.memory_files(found)
         return found if len(paths) == len(found) else {path: found[path] for path in paths}
 
-    @cached_property
-    def ids(self) -> Mapping[str, str]:
-        """Return the id of a memory by the blob of its file."""
-        every, files = self.state().every, self.memory_files
-        blobs = map(files.__getitem__, each(every, "path"))
-        return dict(zip(blobs, each(every, "id"), strict=True))
-
     def keep(self) -> None:
-        """Keep what the memories say, and what was worked out of them, for later runs."""
-        if self.trees is None or len(self.memory_files) < _MANY:
+        """Store the memories, and what was computed of them, in the catalogue for later runs."""
+        if self.trees is None or "_state" not in self.__dict__ or len(self.memory_files) < _MANY:
             return
         files = self.memory_files
-        known: dict[str, Memory] = {}
-        for (path, blob), (memory, problems) in [*_DECODED.items()]:
-            if memory is not None and not problems and files.get(path) == blob:
-                known[blob] = memory
-        known |= {m.blob: m for m in self.table.made if m is not None} if self.table else {}
-        self.trees.records.keep(known, {*files.values()})
-        self.trees.keep(self.files)
-
-    @property
-    def table(self) -> Table | None:
-        """Return what runs kept of the memories, where the state was read by it."""
-        found: Table | None = self.__dict__.get("_table")
-        return found
+        known = {
+            blob: memory
+            for (path, blob), (memory, problems) in [*_DECODED.items()]
+            if memory is not None and not problems and files.get(path) == blob
+        }
+        self.trees.catalogue.store(known, {*files.values()})
 
     def state(self) -> State:
         """Decode the memories; problems of the tree come first.
@@ -377,16 +320,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def manifests(self) -> tuple[tuple[Recorded, ...], tuple[Problem, ...]]:
         """Return what each run left on record, oldest run first, and what cannot be read."""
-        from memrepo.core.manifest import Recorded, read_manifests
+        from memrepo.core.manifest import read_manifests
 
-        area = self.layout.area("runs")
-        if self.trees is None:
-            return read_manifests(self.read_below(area), self.layout)
-        blobs = {p: b for p, b in self.files.below(area).items() if p.endswith(".json")}
-        found = self.trees.records.manifests(blobs, self.files.each)
-        read = (one for one in found if isinstance(one, Recorded))
-        damaged = tuple(one for one in found if isinstance(one, Problem))
-        return tuple(sorted(read, key=lambda m: m.run)), damaged
+        return read_manifests(self.read_below(self.layout.area("runs")), self.layout)
 
     def read_below(self, folder: str) -> Mapping[str, bytes]:
         """Return the bytes of all files below a folder (`x/`), by path."""
@@ -407,45 +343,17 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             )
         return known[scope]
 
-    def _tabled(self) -> State | None:
-        """Return the state by what runs kept of its memories; None where that is not most of it."""
-        from memrepo.core.memory import Memories
-        from memrepo.core.state import Files, State
-
-        # All files first: they hold the memory files, which are then not listed by themselves.
-        if self.trees is None or len(self.blobs) < _MANY or len(self.memory_files) < _MANY:
-            return None
-        table = self.trees.records.table(self.memory_files)
-        if len(table.missing) * _FEW > len(table.paths):
-            return None
-        problems: list[Problem] = []
-        others = []
-        for path in table.missing:
-            memory, found = self._decoded(path)
-            problems += found
-            if memory is not None:
-                others.append(memory)
-        memories = Memories.of(table, others)
-        if memories is None:  # two have one id, or one has none
-            return None
-        self.__dict__["_table"] = table
-        files = Files(self.files, {})
-        return State(layout=self.layout, files=files, memories=memories, problems=tuple(problems))
-
     @cached_property
     def _state(self) -> State:
-        from msgspec.structs import replace
-
         from memrepo.core.state import read_state
 
         if (near := self.trees.near(self) if self.trees else None) is not None:
             followed = self._following(near)
             if followed is not None:
                 return followed
-        state = self._tabled()
-        if state is None:
-            self._decode_many()
-            state = read_state(self.files, self.layout, self._decoded, self.memory_files)
+        _ = self.blobs  # all files first: they hold the memory files, not listed by themselves then
+        self._decode_many()
+        state = read_state(self.files, self.layout, self._decoded, self.memory_files)
         return self._held(replace(state, problems=self.problems + state.problems))
 
     def _held(self, state: State) -> State:
@@ -460,9 +368,6 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         So it does where a file of either cannot be read as it is, or other tombstones bar them.
         """
-        from msgspec.structs import replace
-
-        from memrepo.core.memory import replaced
         from memrepo.core.state import Files
 
         old, stones = near.state(), self.layout.area("tombstones").rstrip("/")
@@ -473,7 +378,6 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return None
         touched = [path for path in changed if self.layout.is_memory(path)]
         state = replace(old, files=Files(self.files, {}))
-        self.__dict__["_table"] = near.table
         if not touched:
             if "active" in old.__dict__:
                 state.__dict__["active"] = old.active
@@ -490,8 +394,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             new.append(memory)
         files = {**near.memory_files, **{path: self.blobs.get(path, "") for path in touched}}
         self.__dict__["memory_files"] = {p: files[p] for p in sorted(files) if files[p]}
-        memories = replaced(old.memories, {*touched}, new)
-        return None if memories is None else self._held(replace(state, memories=memories))
+        memories = {id_: m for id_, m in old.memories.items() if m.path not in changed}
+        for memory in new:
+            if not memory.id or memory.id in memories:
+                return None
+            memories[memory.id] = memory
+        in_order = dict(sorted(memories.items(), key=lambda item: item[1].path))
+        return self._held(replace(state, memories=MappingProxyType(in_order)))
 
 
 class Scoped(Snapshot, frozen=True, kw_only=True, dict=True):
@@ -502,11 +411,8 @@ class Scoped(Snapshot, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _state(self) -> State:
-        from msgspec.structs import replace
-
         state = self.of.state()
-        scopes = each(state.every, "scope")
-        mine = by_id(only(state.every, [scope in ("", self.scope) for scope in scopes]))
+        mine = {m.id: m for m in state.every if m.text("scope") in ("", self.scope)}
         return replace(state, memories=mine, problems=())  # whose paths tell of other memories
 
 
@@ -523,57 +429,25 @@ class Snapshots:
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
         self._found: dict[tuple[str, Layout], Snapshot] = {}
-        self._kept = ""
 
     @cached_property
-    def records(self) -> Records:
-        """Return what is kept of memories and pages, so that runs need not read all of them."""
-        from memrepo.store.records import NAME, records_at
+    def catalogue(self) -> Catalogue:
+        """Return what is stored of memories and pages, so that runs need not read all files."""
+        from memrepo.store.catalogue import NAME, catalogue_at
 
-        found = records_at(Path(self._repo.common_dir) / "memrepo" / NAME)
-        found.read_file = lambda _, blob: read_blob(self._repo, blob)
-        return found
-
-    def close(self) -> None:
-        """Close what was opened for reading; it is opened again when it is asked for."""
-        if "records" in self.__dict__:
-            self.records.close()
+        return catalogue_at(Path(self._repo.common_dir) / "memrepo" / NAME)
 
     def at(self, commit: str, layout: Layout) -> Snapshot:
         """Return the tree of a commit."""
         key = (commit, layout)
         if key not in self._found:
             near = next((s for s in reversed(self._found.values()) if s.layout == layout), None)
-            files = BlobFiles(self._repo, commit, layout, partial(self._like, near, layout))
-            if len(self._found) == _KEPT:
+            like = near.files if near is not None and near.files.is_listed else None
+            files = BlobFiles(self._repo, commit, layout, like)
+            if len(self._found) == MAX_TREES:
                 del self._found[next(iter(self._found))]
             self._found[key] = Snapshot(commit=commit, layout=layout, files=files, trees=self)
         return self._found[key]
-
-    def _like(self, near: Snapshot | None, layout: Layout) -> BlobFiles | None:
-        """Return the files of a tree that was asked for before, else those that a run kept."""
-        if near is not None and "_listed" in near.files.__dict__:
-            return near.files
-        if not self._is_large():
-            return None
-        found = BlobFiles.kept(self._repo, layout, self.records.whole(_LISTING))
-        self._kept = found.commit if found else ""
-        return found
-
-    def keep(self, files: BlobFiles) -> None:
-        """Keep the list of the files of a commit for later runs, where the last is of no use."""
-        if files.problems or not self._is_large():
-            return
-        changed = files.changed_since(self._kept) if self._kept else None
-        if changed is None or len(changed) > _AT_ONCE:
-            self.records.keep_whole(_LISTING, files.told())
-
-    def _is_large(self) -> bool:
-        """Tell whether so much is kept that a list of the files is worth it."""
-        from memrepo.store.records import NAME
-
-        kept = Path(self._repo.common_dir) / "memrepo" / NAME
-        return kept.exists() and kept.stat().st_size >= _LARGE
 
     def near(self, other: Snapshot) -> Snapshot | None:
         """Return the newest of these trees, of the same layout, whose memories are known."""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from memrepo.core import codec
 from memrepo.store import tree
-from memrepo.store.records import records_at
+from memrepo.store.catalogue import catalogue_at
 from memrepo.store.tables import is_built
 
 COUNT = 64
@@ -132,7 +132,7 @@ def test_what_runs_keep_is_no_index_that_a_hook_brings_up_to_date(
     done(repo, "search", "depot")
     assert is_built(place)
     wanted = dict.fromkeys(blobs(repo), "a.md")
-    assert records_at(place).read(wanted).keys() == wanted.keys()
+    assert catalogue_at(place).read(wanted).keys() == wanted.keys()
 
 
 def blobs(repo: Path) -> list[str]:

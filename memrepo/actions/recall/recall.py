@@ -24,9 +24,9 @@ from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_retired
 from memrepo.policies.tiers import CONFIDENCE, effective
 from memrepo.store import embedder
+from memrepo.store.catalogue import NAME
 from memrepo.store.index import PAST, Filter, Index, Match, no_model
 from memrepo.store.ledger import ledger_of
-from memrepo.store.records import NAME
 from memrepo.store.tables import Indexed
 from memrepo.text.sentences import Chunk, chunks
 from memrepo.text.terms import terms
@@ -295,7 +295,7 @@ def _recall(
         asked = replace(only, statuses=stored, limit=limit)
         matches = index.search(words, asked, weights or work.config.weights, moment)
         committed = {m.blob: m.path for m in matches if m.path not in index.wanted.edits}
-        known = work.store.trees.records.read(committed)
+        known = work.store.trees.catalogue.read(committed)
         found = [
             replace(
                 recalled(

@@ -25,7 +25,7 @@ from memrepo.core.ids import digest
 from memrepo.core.judge import Judge, Summary, SummaryRequest, Usage
 from memrepo.core.layout import Layout
 from memrepo.core.manifest import LOGIC_VERSION, Recorded, read_manifest
-from memrepo.core.memory import OWN_ACTOR, Memory, differing, each
+from memrepo.core.memory import OWN_ACTOR, Memory, differing
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -243,12 +243,11 @@ def _changed(state: State, setting: Setting, comparer: str) -> frozenset[str] | 
     cases = state.corrections
     doubted = (cases.cases[id_] for id_, path in cases.paths.items() if path in written)
     apart = differing(state.memories, setting.before.memories)
-    active = zip(*(each(state.active, name) for name in ("id", "path")), strict=True)
     return frozenset(
         (
             *left,
             *(id_ for case in doubted for id_ in case.memories),
-            *(id_ for id_, path in active if path in written or id_ in apart),
+            *(m.id for m in state.active if m.path in written or m.id in apart),
         )
     )
 
@@ -269,7 +268,7 @@ def _written(
     compared its own work, too, but for what it did last, and so its work is looked at once more.
     """
     files = setting.work.tree.files
-    upto = setting.work.store.trees.records.compared.get(comparer)
+    upto = setting.work.store.trees.catalogue.compared.get(comparer)
     if upto is not None and (written := files.changed_since(upto.commit)) is not None:
         return upto.commit, written, upto.left
     whole = [m.base for m in setting.manifests if m.comparer == comparer and m.base]

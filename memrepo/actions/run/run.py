@@ -35,8 +35,8 @@ from memrepo.purify.holds import prints_in
 from memrepo.purify.pipeline import Mode
 from memrepo.store import history
 from memrepo.store.answers import KeptAnswers
+from memrepo.store.catalogue import Compared
 from memrepo.store.ledger import ledger_of
-from memrepo.store.records import Compared
 from memrepo.store.repo import WRITE_WAIT_S, BranchMoved
 from memrepo.store.stream import CannotSign
 
@@ -180,11 +180,8 @@ def _foreseen(work: Work, request: Request) -> Result:
 def _keep(before: Work, at: Work) -> None:
     """Keep what the memories say, and what follows from each: the next start works out neither."""
     if at.tree.commit != before.tree.commit:
-        from memrepo.read.shelf import decided
-
         stale_files(at)
         learn_names(at.tree.state().active)
-        decided(at.tree.state().every)
     at.tree.keep()
     count = len(at.tree.state().memories)
     if at.tree.commit != before.tree.commit and count >= _MIN_INDEXED:
@@ -392,7 +389,7 @@ def _remember(at: Work, proposed: Proposed, commit: str) -> None:
     """Let later runs know that the memories of a commit need not be compared once more."""
     if proposed.comparer:
         upto = Compared(commit=commit, left=proposed.left)
-        at.store.trees.records.compared[proposed.comparer] = upto
+        at.store.trees.catalogue.compared[proposed.comparer] = upto
 
 
 def _concluded(first: Work, outcome: Outcome, *, judged: bool) -> Outcome:

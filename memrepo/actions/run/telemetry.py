@@ -38,7 +38,6 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.judge import Usage
 from memrepo.core.manifest import Receipt, Removal
-from memrepo.core.memory import each
 from memrepo.core.messages import cut
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
@@ -443,7 +442,7 @@ def _context(before: Work, after: Work) -> dict[str, object]:
     due = next_fire(before.call.now, after.config.cadence, after.config.zone)
     surfaced = recall_surface(state.every, before.call.now)
     return {
-        "claims_total": sum(type_ != "note" for type_ in each(state.active, "type")),
+        "claims_total": sum(not memory.is_note for memory in state.active),
         "next_schedule": msgspec.to_builtins(next_of(due)),
         "recall_surface": surfaced.as_json() if surfaced else None,
     }

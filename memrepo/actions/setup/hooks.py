@@ -156,8 +156,8 @@ def _catch_up(work: Work, name: str, given: Sequence[str]) -> tuple[Problem, ...
         return ()  # files, or the same commit
     from memrepo.actions.hand_merges import announced, unsettled
     from memrepo.actions.recall.recall import index_of
+    from memrepo.store.catalogue import NAME
     from memrepo.store.index import Filter
-    from memrepo.store.records import NAME
     from memrepo.store.tables import is_built
 
     if is_built(work.store.folder / NAME):

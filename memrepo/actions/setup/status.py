@@ -130,6 +130,8 @@ def do(work: Work, request: Request) -> Result:
     times, left = timetable(work, work.call.now), budgets(work, found.hot, work.call.now)
     wanted = needs(waits, times, found.undecided, left.spent)
     notified, untold = tell(work, wanted) if request.notify else (False, ())
+    stale = _stale_views(work)
+    work.tree.keep()
     return Result(
         exit=Exit.NO if request.exit_code and wanted else Exit.DONE,
         needs=wanted,
@@ -159,7 +161,7 @@ def do(work: Work, request: Request) -> Result:
         contradictions=found.contradictions,
         problems=problems,
         schedule=times.told(),
-        stale_views=_stale_views(work),
+        stale_views=stale,
         unmatched=find_unmatched(work),
         unsettled=tuple(one.told() for one in plan.found),
         requests=tuple(requests_waiting(work)),
@@ -196,8 +198,4 @@ def _stale_views(work: Work) -> tuple[str, ...]:
     """Return the views that single writes left behind; none before a run has made the first."""
     if not work.tree.files.below(work.tree.layout.area("views")):
         return ()
-    known = len(work.store.trees.records.stale)
-    stale = stale_files(work)
-    if len(work.store.trees.records.stale) > known:
-        work.tree.keep()
-    return stale
+    return stale_files(work)

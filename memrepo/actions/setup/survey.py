@@ -1,29 +1,21 @@
-"""What `status` tells of all memories of a commit: counted by rows, or else by reading each.
-
-Both ways give the same (a law plays edits to see to it); a commit that the rows cannot tell whole,
-and a caller who is bound to a scope, take the second.
-"""
+"""What `status` reports of all memories of a commit."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 
 import msgspec
 
 from memrepo.actions.review.disputes import disputes
 from memrepo.actions.work import Work
-from memrepo.core.corrections import read_corrections
-from memrepo.core.memory import Memory
+from memrepo.core.ids import digest
 from memrepo.core.problems import Problem
-from memrepo.core.state import Files, State
+from memrepo.core.state import State
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.hotcache import hot_of
-from memrepo.policies.standing import conflicts, counted_as
-from memrepo.store.census import Census, census_of
+from memrepo.policies.standing import counted_as
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,19 +44,16 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def survey(work: Work) -> Survey:
-    """Return what there is to tell of a commit's memories."""
-    if not work.call.scope:
-        with (
-            suppress(sqlite3.Error, UnicodeDecodeError, msgspec.MsgspecError),
-            census_of(work.tree, work.store.folder) as census,
-        ):
-            if census is not None:
-                return counted(work, census)
-    return read(work.tree.state())
+    """Count the memories of a commit and check what holds between them; once for a commit."""
+    surveys = work.store.trees.catalogue.surveys
+    key = digest([work.tree.commit, work.call.scope])
+    if key not in surveys:
+        surveys[key] = msgspec.to_builtins(survey_of(work.tree.state()))
+    return msgspec.convert(surveys[key], Survey)
 
 
-def read(state: State) -> Survey:
-    """Return it of a state, whose memories are all looked at."""
+def survey_of(state: State) -> Survey:
+    """Count the memories of a state and check what holds between them."""
     found, cases = disputes(state)
     return Survey(
         memories=_sorted(Counter(map(counted_as, state.memories.values()))),
@@ -78,46 +67,6 @@ def read(state: State) -> Survey:
         cases=cases.problems,
         broken=tuple(p for p in closure.closure(state) if p.rule != "memory-same-id"),
     )
-
-
-def counted(work: Work, census: Census) -> Survey:
-    """Return it by the rows of a commit."""
-    kinds = census.kinds()
-    active = [kind for kind in kinds if kind.counted in ("active", "retired")]
-    files = work.tree.read_below(work.tree.layout.area("corrections"))
-    cases = read_corrections(files, work.tree.layout)
-    sides = {side.memory for case in cases.cases.values() for side in case.sides}
-    disputed = census.disputed()
-    known: dict[str, Memory] = {
-        id_: memory
-        for id_ in sorted({*disputed, *sides, *_targets(disputed.values())})
-        if (memory := disputed.get(id_)) is not None
-    }
-    found = conflicts(State(files=Files(files, {}), memories=known), cases)
-    return Survey(
-        memories=_summed((kind.counted, kind.count) for kind in kinds),
-        types=_summed((kind.type, kind.count) for kind in active if kind.type != "note"),
-        tiers=_summed((kind.tier, kind.count) for kind in active if kind.type == "note"),
-        hot=sum(kind.count for kind in active if kind.hot),
-        contradictions=sum(c.status == "open" for c in found),
-        undecided=sum(c.needs_a_person for c in found),
-        problems=census.problems(),
-        stones=work.tree.stones.problems,
-        cases=cases.problems,
-        broken=tuple(finding.problem for finding in closure.broken(census.bound)),
-    )
-
-
-def _targets(memories: Iterable[Memory]) -> Sequence[str]:
-    links = (link for memory in memories for link in memory.fields.get("links", ()))
-    return [link.target for link in links if link.type == "contradicts"]
-
-
-def _summed(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
-    found: Counter[str] = Counter()
-    for word, count in counts:
-        found[word] += count
-    return _sorted(found)
 
 
 def _sorted(counts: Counter[str]) -> dict[str, int]:

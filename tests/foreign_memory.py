@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 
 MEM0: dict[str, bytes] = {
     "mem0.json": json.dumps(
@@ -354,7 +356,116 @@ ARTIFACTS = {
     ).encode(),
 }
 
+
+def _spoken(id_: str, parent: str, role: str, text: str, to: str = "all") -> dict[str, object]:
+    author, content = {"role": role}, {"content_type": "text", "parts": [text]}
+    message = {"id": id_, "author": author, "recipient": to, "content": content}
+    return {"id": id_, "parent": parent, "message": message, "children": []}
+
+
+CHATGPT: dict[str, bytes] = {
+    "conversations.json": json.dumps(
+        [
+            {
+                "id": "c-1",
+                "title": "Repotting",
+                "create_time": 1767600000.5,
+                "update_time": 1767603600.0,
+                "current_node": "e",
+                "mapping": {
+                    "a": {"id": "a", "parent": None, "message": None},
+                    "b": _spoken("b", "a", "user", "When do I repot the lemon tree?"),
+                    "x": _spoken("x", "a", "user", "A question that was taken back."),
+                    "c": _spoken("c", "b", "assistant", "In early spring."),
+                    "d": _spoken("d", "c", "assistant", "Keeps a lemon tree indoors.", "bio"),
+                    "e": _spoken("e", "d", "user", "And which soil?"),
+                },
+            }
+        ]
+    ).encode(),
+}
+
+CLAUDE: dict[str, bytes] = {
+    "conversations.json": json.dumps(
+        [
+            {
+                "uuid": "u-1",
+                "name": "Ferry times",
+                "created_at": "2026-01-05T08:00:00.000Z",
+                "updated_at": "2026-01-05T09:00:00.000Z",
+                "chat_messages": [
+                    {"sender": "human", "text": "Which ferry leaves on Sundays?"},
+                    {"sender": "assistant", "text": "The one at nine."},
+                ],
+            },
+            {
+                "uuid": "u-2",
+                "name": "",
+                "created_at": "2026-01-06T08:00:00.000Z",
+                "updated_at": "2026-01-06T09:00:00.000Z",
+                "chat_messages": [
+                    {
+                        "sender": "human",
+                        "text": "",
+                        "content": [{"type": "text", "text": "Plan the week in Cebu."}],
+                    },
+                ],
+            },
+        ]
+    ).encode(),
+}
+
+MCP_MEMORY: dict[str, bytes] = {
+    "memory.json": "".join(
+        json.dumps(one) + "\n"
+        for one in (
+            {
+                "type": "entity",
+                "name": "Ines",
+                "entityType": "person",
+                "observations": ["Plays the oboe", "Lives next to the mill"],
+            },
+            {"type": "relation", "from": "Ines", "to": "Harbour Choir", "relationType": "sings_in"},
+        )
+    ).encode(),
+}
+
+
+def _database() -> bytes:
+    """Return a database of claude-mem with an observation of each kind and a summary."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(
+            "CREATE TABLE observations (id INTEGER PRIMARY KEY, memory_session_id TEXT, project"
+            " TEXT, text TEXT, type TEXT, title TEXT, subtitle TEXT, facts TEXT, narrative TEXT,"
+            " concepts TEXT, created_at TEXT, created_at_epoch INTEGER);"
+            "CREATE TABLE session_summaries (id INTEGER PRIMARY KEY, project TEXT, request TEXT,"
+            " learned TEXT, completed TEXT, next_steps TEXT, created_at TEXT,"
+            " created_at_epoch INTEGER);"
+        )
+        rows = (
+            (1, "decision", "Kiln queue in Redis", "The kiln queue moved to Redis.", "[]"),
+            (2, "change", "Renamed the queue", "Renamed kiln to oven.", '["Two files changed"]'),
+        )
+        for id_, type_, title, narrative, facts in rows:
+            database.execute(
+                "INSERT INTO observations (id, project, type, title, facts, narrative, concepts,"
+                " created_at, created_at_epoch) VALUES (?, 'kiln', ?, ?, ?, ?, '[\"trade-off\"]',"
+                " '2026-01-05T08:00:00Z', 1767600000000)",
+                (id_, type_, title, facts, narrative),
+            )
+        database.execute(
+            "INSERT INTO session_summaries VALUES (1, 'kiln', 'Move the queue', 'Redis needs a"
+            " password.', 'The move.', NULL, '2026-01-05T09:00:00Z', 1767603600000)"
+        )
+        database.commit()
+        return database.serialize()
+
+
 FOLDERS: dict[str, dict[str, bytes]] = {
+    "chatgpt": CHATGPT,
+    "claude": CLAUDE,
+    "mcp-memory": MCP_MEMORY,
+    "claude-mem": {"claude-mem.db": _database()},
     "artifacts": ARTIFACTS,
     "mem0": MEM0,
     "claude-code": CLAUDE_CODE,

@@ -83,6 +83,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     wants: Callable[[str], bool]
     read: Reader
+    is_database: bool = False
+    """Whether its files are SQLite databases: the reader is given a snapshot of each."""
 
 
 class Given:

@@ -7,8 +7,11 @@ from types import MappingProxyType
 
 from memrepo.formats import (
     claude_code,
+    claude_mem,
+    conversations,
     hybrid,
     layered,
+    mcp_memory,
     mem0,
     memory_fs,
     obsidian,
@@ -77,6 +80,31 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
                 read=claude_code.read,
             ),
             Format(name="mem0", what="memories of mem0 as JSON", wants=mem0.wants, read=mem0.read),
+            Format(
+                name="chatgpt",
+                what="conversations.json of a ChatGPT export",
+                wants=conversations.wants,
+                read=conversations.read_chatgpt,
+            ),
+            Format(
+                name="claude",
+                what="conversations.json of a Claude export",
+                wants=conversations.wants,
+                read=conversations.read_claude,
+            ),
+            Format(
+                name="mcp-memory",
+                what="memory.json of the reference MCP memory server",
+                wants=mcp_memory.wants,
+                read=mcp_memory.read,
+            ),
+            Format(
+                name="claude-mem",
+                what="the database of claude-mem",
+                wants=claude_mem.wants,
+                read=claude_mem.read,
+                is_database=True,
+            ),
             Format(
                 name="obsidian", what="an Obsidian vault", wants=is_markdown, read=obsidian.read
             ),

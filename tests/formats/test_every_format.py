@@ -92,6 +92,10 @@ REWORDED = {
     "layered": ("memory/decisions.md", b"larch only", b"oak only"),
     "remnic": ("profile.md", b"two hectares", b"three hectares"),
     "hybrid": ("memory/technical/The-well-is-twelve-9f8e7d6c.md", b"twelve", b"twenty"),
+    "chatgpt": ("conversations.json", b"And which soil?", b"And which pot?"),
+    "claude": ("conversations.json", b"Which ferry", b"Which boat"),
+    "mcp-memory": ("memory.json", b"Plays the oboe", b"Plays the bassoon"),
+    "claude-mem": ("claude-mem.db", b"moved to Redis", b"moved to Kafka"),
     "jsonl": ("memories.jsonl", b"Prefers window seats", b"Prefers aisle seats"),
 }
 

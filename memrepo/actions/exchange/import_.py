@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -134,7 +135,10 @@ def bring_in(
     format_ = FORMATS[format_name]
     if not os.path.lexists(where):
         raise NothingToImport(where, format_)
-    files, unread = read_folder(where, format_.wants)
+    if format_.is_database:
+        files, unread = read_databases(where, format_)
+    else:
+        files, unread = read_folder(where, format_.wants)
     if not files and not unread:
         raise NothingToImport(where, format_)
     state = work.tree.state()
@@ -190,6 +194,33 @@ def bring_in(
     )
     commit = work.store.land(landing.chain, "import")
     return replace(done, commit=commit, run=run_id)
+
+
+def read_databases(where: Path, format_: Format) -> tuple[dict[str, bytes], list[Problem]]:
+    """Return a snapshot of each database by file name, with what its program wrote last."""
+    import sqlite3
+
+    places = [where] if where.is_file() else sorted(p for p in where.iterdir() if p.is_file())
+    files: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    for place in (p for p in places if format_.wants(p.name)):
+        try:
+            with (
+                closing(sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro", uri=True)) as found,
+                closing(sqlite3.connect(":memory:")) as copy,
+            ):
+                found.backup(copy)
+                files[place.name] = copy.serialize()
+        except sqlite3.Error as error:
+            problems.append(
+                Problem(
+                    path=place.name,
+                    rule="source-unreadable",
+                    message=f"could not be read as a database: {error}",
+                    fix=f"name {format_.what}",
+                )
+            )
+    return files, problems
 
 
 _TAIL = "-import"

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from benchmarks.measure import Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START
-from memrepo.actions.run.consolidation import Pressing, compression
+from memrepo.actions.run.plan import RunPlan
+from memrepo.actions.run.upkeep import compression
 from memrepo.config import parse_config
 from memrepo.core.ids import claim_id
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import Files, State
-from memrepo.judges.offline import OfflineJudge
 from memrepo.keys import links_of
 from memrepo.policies.archive import CompressionRules
 from memrepo.policies.entities import link_step
@@ -52,21 +52,11 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
 
 
 def _consolidate(state: State) -> None:
-    now, words, config = START + timedelta(days=60), lexicon({}), parse_config("")
-    judge = OfflineJudge()
-    among(state, judge, now, (), ())
+    words, config = lexicon({}), parse_config("")
+    plan = RunPlan(now=START + timedelta(days=60), room=len(state.memories) // 20)
+    among(state, plan.judge, plan.now, (), ())
     rules = CompressionRules(trigger=len(state.memories), keep=len(state.memories) // 3)
-    compression(
-        state,
-        Pressing(
-            rules=rules,
-            score=lambda m: importance_of(m, words).importance.score,
-            now=now,
-            judge=judge,
-            never=(),
-            room=len(state.memories) // 20,
-        ),
-    )
+    compression(plan, state, rules, lambda m: importance_of(m, words).importance.score, plan.judge)
     link_step(state.active, {}, links_of(config.get))
 
 

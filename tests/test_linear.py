@@ -9,6 +9,7 @@ from time import process_time
 
 import pytest
 from driving import LONG
+from purified import purified
 
 from memrepo.core import codec, ids, secrets
 from memrepo.core.memory import Memory
@@ -19,7 +20,6 @@ from memrepo.policies import directives, entities, excerpts, gists
 from memrepo.policies.questions import question_of
 from memrepo.purify import replies
 from memrepo.purify.intake import SourceText
-from memrepo.purify.pipeline import Setting, purify
 from memrepo.read.kinds import file_kind
 from memrepo.read.notes import scan_notes
 from memrepo.read.shelf import rank_file
@@ -154,8 +154,7 @@ def _first_run(files: dict[str, str]) -> object:
         for name, blob in zip(files, blobs, strict=True)
     ]
     now, judge = datetime(2026, 3, 1, tzinfo=UTC), OfflineJudge()
-    how = Setting(now=now, judge=judge, profile="personal", shelf="all", read=blobs.__getitem__)
-    return purify(EMPTY, texts, {}, how)
+    return purified(EMPTY, texts, {}, blobs.__getitem__, now=now, judge=judge, shelf="all")
 
 
 STATEMENTS = (1000, 2000, 4000, 8000) if LONG else (60, 120)

@@ -21,7 +21,7 @@ from memrepo.actions.pending import (
     put_away,
     refuse_no_room,
 )
-from memrepo.actions.run.chain import run_stamp
+from memrepo.actions.run.land import run_stamp
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Asked
 from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Step, Update, Write

@@ -402,7 +402,6 @@ class PromotionRequest(msgspec.Struct, frozen=True, kw_only=True):
     and says by candidate id why.
     """
 
-    run: str
     profile: Profile
     now: datetime
     candidates: tuple[Candidate, ...]
@@ -415,7 +414,6 @@ class CanonicalRequest(msgspec.Struct, frozen=True, kw_only=True):
     `faults` as in Pass 1, by cluster id.
     """
 
-    run: str
     profile: Profile
     now: datetime
     clusters: tuple[Cluster, ...]

@@ -93,10 +93,6 @@ class Asking(Protocol):
         """Return the profile."""
 
     @property
-    def run(self) -> str:
-        """Return the run's id, as far as it is known."""
-
-    @property
     def by_object(self) -> bool:
         """Tell whether claims of one triple are two where their objects differ."""
 
@@ -186,7 +182,6 @@ def ask_promotions(
         "promotion",
         [
             PromotionRequest(
-                run=setting.run,
                 profile=setting.profile,
                 now=setting.local_now,
                 candidates=tuple(batch),
@@ -232,7 +227,6 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
     rest = _as_they_stand([g for g in groups if g.cluster_id not in known], judge)
     requests = [
         CanonicalRequest(
-            run=setting.run,
             profile=setting.profile,
             now=setting.local_now,
             clusters=tuple(batch),
@@ -300,7 +294,6 @@ class _Wording:
         """Return the questions that ask once more for some clusters, with what was wrong."""
         return [
             CanonicalRequest(
-                run=self.setting.run,
                 profile=self.setting.profile,
                 now=self.setting.local_now,
                 clusters=tuple(self.clusters[id_] for id_ in some),

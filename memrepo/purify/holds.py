@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -48,9 +47,6 @@ from memrepo.purify.decisions import replaced_pair
 from memrepo.purify.intake import Reader
 from memrepo.purify.known import Former, Known, Marks
 from memrepo.purify.retire import retire
-
-if TYPE_CHECKING:
-    from memrepo.purify.pipeline import Purified
 
 
 def told_apart(state: State, steps: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
@@ -135,20 +131,28 @@ class Bars(msgspec.Struct, frozen=True, kw_only=True):
     held: frozenset[str] = frozenset()
 
 
-def barred(state: State, purified: Purified, *, whole: bool) -> tuple[Purified, Bars]:
-    """Return what a run proposes with what is told of rejections, and the fingerprints.
+def barred(
+    state: State,
+    steps: Sequence[Step],
+    left_out: Mapping[tuple[str, str], str],
+    *,
+    whole: bool,
+) -> tuple[tuple[Step, ...], tuple[Problem, ...], Bars]:
+    """Return steps without rejected statements, findings, and the fingerprints that are barred.
 
-    `whole` is a reconciliation, which reads again what was corrected where it still is.
+    `left_out` names by source text the tombstone by which its unit was shortened. `whole` is a
+    reconciliation, which reads again what was corrected where it still is.
     """
+    steps = tuple(steps)
     stones = tombstones_in(state)
-    corrected = corrected_in(state) if purified.steps else None
+    corrected = corrected_in(state) if steps else None
     if not (stones or corrected):
-        return replace(purified, problems=(*purified.problems, *stones.problems)), Bars()
+        return steps, stones.problems, Bars()
     dropped: set[str] = set()
     held: set[str] = set()
     told: list[Problem] = []
     shorter: dict[int, Change] = {}
-    for op, change, memory in _news(state, purified.steps):
+    for op, change, memory in _news(state, steps):
         said, update = memory, None
         if stones.bar_whole(memory) is None:
             update = stones.shortening(memory)
@@ -161,20 +165,17 @@ def barred(state: State, purified: Purified, *, whole: bool) -> tuple[Purified, 
         elif stone := stones.bar(said):
             dropped |= prints_of(op, change)
             told.append(_told(memory, stone, "rejected-left-out", "left out: it says"))
-        elif stone := stones.near(said) or _repeats_left_out(stones, said, purified.left_out):
+        elif stone := stones.near(said) or _repeats_left_out(stones, said, left_out):
             held |= prints_of(op, change)
             what = "waits for review: it is close to"
             told.append(_told(memory, stone, "rejected-similar", what))
     if shorter:
-        steps = (
+        steps = tuple(
             replace(step, changes=tuple(shorter.get(id(c), c) for c in step.changes))
-            for step in purified.steps
+            for step in steps
         )
-        purified = replace(purified, steps=tuple(steps))
-    problems = (*purified.problems, *stones.problems, *told)
-    counts = {**purified.counts, "barred": len(dropped)} if dropped else purified.counts
     bars = Bars(dropped=frozenset(dropped), held=frozenset(held))
-    return replace(purified, problems=problems, counts=counts), bars
+    return steps, (*stones.problems, *told), bars
 
 
 def _corrected(corrected: Corrected, memory: Memory, whole: bool) -> Tombstone | None:

@@ -197,7 +197,7 @@ def gist_schema() -> dict[str, object]:
 
 
 def read_gist(text: str) -> Gist | Unreadable:
-    """Read the gist of a note; whether the note supports it is for `actions.run.offer` to say."""
+    """Read the gist of a note; whether the note supports it is for `actions.run.wording` to say."""
     return _read_one(text, GIST_KEY, Gist)
 
 
@@ -208,7 +208,7 @@ def summary_schema() -> dict[str, object]:
 
 
 def read_summary(text: str) -> Summary | Unreadable:
-    """Read the summary of memories; whether they support it is for `actions.run.offer` to say."""
+    """Read the summary of memories; whether they support it is for `actions.run.wording` to say."""
     return _read_one(text, SUMMARY_KEY, Summary)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing
 
-from memrepo.actions.run.proposal import taken_back
+from memrepo.actions.run.guard import taken_back
 from memrepo.actions.work import Call, Work
 from memrepo.store.repo import open_repository
 

@@ -144,26 +144,6 @@ def test_a_note_that_was_forgotten_without_knowing_is_where_it_would_have_been(r
     assert memories(repo)[id_].text("tier") == "gist"
 
 
-@pytest.mark.parametrize("at", [{"days": 20}, {"days": 31, "seconds": 1}])
-def test_a_memory_that_was_archived_without_knowing_wakes(repo: Path, at: dict[str, int]) -> None:
-    id_ = str(done(repo, "add", SAID)["id"])
-    done(repo, "run", now=after(days=31))
-    assert memories(repo)[id_].status == "archived"
-    learns(repo, id_, after(**at), after(days=32))
-    ran = done(repo, "run", now=after(days=33))
-    woke = at == {"days": 20}
-    assert (memories(repo)[id_].status == "active") == woke
-    assert ran["status"] == ("ok" if woke else "skipped")
-    if woke:
-        assert memories(repo)[id_].fields["status_epoch"] == 1
-        assert ran["counts"]["restored"] == 1
-        assert done(repo, "run", now=after(days=33))["status"] == "skipped"
-        done(repo, "run", now=after(days=50))
-        assert memories(repo)[id_].status == "archived"
-        # The same retrieval wakes it once.
-        assert done(repo, "run", now=after(days=51))["status"] == "skipped"
-
-
 def test_what_a_person_archived_or_demoted_stays_so(repo: Path) -> None:
     rests, cold = (str(done(repo, "add", text)["id"]) for text in (SAID, "The hall is wet."))
     done(repo, "archive", rests, now=after(days=5))
@@ -174,34 +154,3 @@ def test_what_a_person_archived_or_demoted_stays_so(repo: Path) -> None:
     done(repo, "run", now=after(days=7))
     assert memories(repo)[rests].status == "archived"
     assert memories(repo)[cold].fields["hot"].until is not None
-
-
-def unused_for_three(repo: Path) -> str:
-    """Return a memory that left the hot cache since three sessions had not asked for it."""
-    id_ = str(done(repo, "add", SAID)["id"])
-    done(repo, "promote", id_, now=after(hours=1))
-    for hour in (2, 3, 4):
-        done(repo, "session", "start", "--id", f"s{hour}", now=after(hours=hour))
-    done(repo, "session", "end", now=after(hours=5))
-    done(repo, "run", now=after(hours=6))
-    assert memories(repo)[id_].fields["hot"].until == parse_time(after(hours=6))
-    return id_
-
-
-def test_a_memory_that_was_demoted_without_knowing_is_hot_as_before(repo: Path) -> None:
-    id_ = unused_for_three(repo)
-    learns(repo, id_, after(hours=3, minutes=30), after(hours=7))
-    done(repo, "run", now=after(hours=8))
-    hot = memories(repo)[id_].fields["hot"]
-    assert (hot.since, hot.reason) == (parse_time(after(hours=1)), "user request")
-    assert SAID in (repo / "MEMORY.md").read_text(encoding="utf-8")
-    assert done(repo, "run", now=after(hours=8))["status"] == "skipped"
-    assert_sound(repo)
-
-
-@pytest.mark.parametrize("at", [{"minutes": 90}, {"hours": 6, "minutes": 30}])
-def test_a_demotion_that_was_right_all_the_same_stands(repo: Path, at: dict[str, int]) -> None:
-    id_ = unused_for_three(repo)
-    learns(repo, id_, after(**at), after(hours=7))
-    done(repo, "run", now=after(hours=8))
-    assert memories(repo)[id_].fields["hot"].until is not None

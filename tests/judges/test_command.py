@@ -41,7 +41,6 @@ def program(path: Path, body: str) -> Path:
 def prompt(text: str = "a text") -> Prompt:
     return promotion_prompt(
         PromotionRequest(
-            run="r",
             profile="personal",
             now=datetime(2026, 3, 1, tzinfo=UTC),
             candidates=(Candidate(candidate_id="cand-1", text="a text", context=(text,)),),

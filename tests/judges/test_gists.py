@@ -14,8 +14,8 @@ import serving
 from driving import assert_sound, done, git, memories, memrepo
 from serving import Act, Service, checked, evidence, gist, good
 
-from memrepo.actions.run import offer as gisting
-from memrepo.actions.run.offer import fault_in
+from memrepo.actions.run import wording as gisting
+from memrepo.actions.run.wording import gist_fault
 from memrepo.core.judge import Assessment, VerificationRequest
 from memrepo.core.memory import Gist, Memory
 from memrepo.judges.offline import OfflineJudge
@@ -167,7 +167,7 @@ def test_one_run_asks_for_no_more_than_its_bound(
     service: Service, aged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done(aged, "add", "A second note. It holds nothing else.", "--type", "note", now=FIRST)
-    monkeypatch.setattr(gisting, "MOST", 1)
+    monkeypatch.setattr(gisting, "MAX_GISTS", 1)
     ask(aged)
     assert len(lasting(aged)) > 1
     assert len(asked(service)) == 1
@@ -176,7 +176,7 @@ def test_one_run_asks_for_no_more_than_its_bound(
 def test_a_note_that_is_too_long_is_not_asked_for(
     service: Service, aged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gisting, "LONGEST", 3)
+    monkeypatch.setattr(gisting, "MAX_NOTE_LENGTH", 3)
     ask(aged)
     assert not service.asked
     assert lasting(aged).items() <= offline(aged).items()
@@ -244,7 +244,7 @@ def test_a_gist_says_only_what_its_note_says(changes: dict[str, Any], why: str) 
             stated = "did confirm" not in str(check.wording)
             return [Assessment(check_id=check.check_id, stated=stated, reason="it differs")]
 
-    found = fault_in(Gist(**given), NOTE, Reader(), datetime(2026, 3, 9, tzinfo=UTC))
+    found = gist_fault(Gist(**given), NOTE, Reader(), datetime(2026, 3, 9, tzinfo=UTC))
     assert (why in found) if why else not found
 
 

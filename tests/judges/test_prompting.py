@@ -44,9 +44,7 @@ def promotion(*texts: str, **changes):
     candidates = tuple(
         Candidate(candidate_id=f"cand-{n}", text=text, **changes) for n, text in enumerate(texts)
     )
-    return promotion_prompt(
-        PromotionRequest(run="r", profile="personal", now=NOW, candidates=candidates)
-    )
+    return promotion_prompt(PromotionRequest(profile="personal", now=NOW, candidates=candidates))
 
 
 def canonical(text: str, prior: PriorClaim):
@@ -59,7 +57,7 @@ def canonical(text: str, prior: PriorClaim):
         home_hint="LTMEMORY.md",
     )
     return canonical_prompt(
-        CanonicalRequest(run="r", profile="personal", now=NOW, clusters=(cluster,), priors=(prior,))
+        CanonicalRequest(profile="personal", now=NOW, clusters=(cluster,), priors=(prior,))
     )
 
 

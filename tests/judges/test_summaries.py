@@ -11,7 +11,7 @@ from driving import done, git, memories, memrepo
 from hoards import hoard, stored
 from serving import Act, Service, checked, evidence, good, summary
 
-from memrepo.actions.run import consolidation as compressing
+from memrepo.actions.run import wording as compressing
 from memrepo.core.memory import Memory
 from memrepo.purify import contradictions as among
 from memrepo.purify.replies import Unreadable, read_summary
@@ -107,7 +107,7 @@ def test_a_limit_ends_the_asking_and_not_the_compression(
 def test_what_is_beyond_the_number_a_run_asks_for_is_made_offline(
     service: Service, hoarding: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compressing, "MOST", 1)
+    monkeypatch.setattr(compressing, "MAX_SUMMARIES", 1)
     assert ask(hoarding).exit == 0
     assert len(asked(service)) == 1 < len(summaries(hoarding))
 

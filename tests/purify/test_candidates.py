@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import pytest
+from purified import purified
 
+from memrepo.actions.run.plan import Mode, RunPlan
 from memrepo.core.changes import Delete, Write
 from memrepo.core.judge import (
     CanonicalClaim,
@@ -28,7 +30,6 @@ from memrepo.core.memory import Gist
 from memrepo.core.state import Files, State, apply, read_state
 from memrepo.policies.gists import gist_of
 from memrepo.purify.intake import SourceText, cursors
-from memrepo.purify.pipeline import Mode, Purified, Setting, purify
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 WEAK = PromotionScores(
@@ -100,7 +101,7 @@ class Store:
 
     def run(
         self, judge: Scripted, mode: Mode = "incremental", *, afresh: bool = False, **sources: str
-    ) -> Purified:
+    ) -> RunPlan:
         """Run over these files (`MEMORY` is MEMORY.md) and take in what comes of it."""
         judge.asked.clear()
         texts = []
@@ -116,18 +117,15 @@ class Store:
                     committed="2026-02-20",
                 )
             )
-        found = purify(
+        found = purified(
             self.state,
             texts,
             cursors(self.manifests),
-            Setting(
-                now=NOW,
-                judge=judge,
-                profile="personal",
-                read=self.blobs.__getitem__,
-                mode=mode,
-                afresh=afresh,
-            ),
+            self.blobs.__getitem__,
+            now=NOW,
+            judge=judge,
+            mode=mode,
+            is_upgrade=afresh,
         )
         changes = [c for step in found.steps for c in step.changes]
         state = apply(self.state, [*changes, *found.files])

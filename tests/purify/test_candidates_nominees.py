@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
+from purified import purified
 
+from memrepo.actions.run.plan import RunPlan
 from memrepo.core.access import RETRIEVAL, Accesses, Event, fold, seconds
 from memrepo.core.codec import encode
 from memrepo.core.ids import manual_id
@@ -18,7 +20,6 @@ from memrepo.merge.closure import closure
 from memrepo.policies.hotcache import nominated
 from memrepo.policies.rules import TierRules
 from memrepo.purify.candidates import Nominee
-from memrepo.purify.pipeline import Purified, Setting, purify
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 WORDS = st.sampled_from(
@@ -44,13 +45,10 @@ def note(number: int, text: str) -> Memory:
     return Memory(path=path, fields=fields, body=text)
 
 
-def played(state: State, accesses: Accesses, now: datetime) -> Purified:
+def played(state: State, accesses: Accesses, now: datetime) -> RunPlan:
     found = nominated(state.active, accesses, now, TierRules())
     nominees = tuple(Nominee(nomination=c, blob="b" * 40, lines=(8, 9)) for c in found)
-    setting = Setting(
-        now=now, judge=OfflineJudge(), profile="personal", read=lambda _: b"", nominees=nominees
-    )
-    return purify(state, (), {}, setting)
+    return purified(state, (), {}, lambda _: b"", nominees, now=now, judge=OfflineJudge())
 
 
 @given(st.lists(st.tuples(TEXTS, st.lists(st.integers(0, 20), max_size=9)), max_size=5))

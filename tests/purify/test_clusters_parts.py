@@ -71,7 +71,7 @@ ANNA, BEN = (
 )
 def test_what_stands_side_by_side(answers: list[CanonicalClaim], reason: str) -> None:
     request = CanonicalRequest(
-        run="r", profile="personal", now=NOW, clusters=(group(candidate("a", TEXT, 3, 5)),)
+        profile="personal", now=NOW, clusters=(group(candidate("a", TEXT, 3, 5)),)
     )
     found = check_claims(request, answers)
     assert [r.reason[: len(reason)] for r in found.rejected] == ([reason] if reason else [])

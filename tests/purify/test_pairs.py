@@ -150,7 +150,6 @@ def read(
     """Take in one statement as a run does: worded by the rules, its pairs verified by the judge."""
     groups = (cluster(text, day, context),)
     request = CanonicalRequest(
-        run="r",
         profile="personal",
         now=NOW,
         clusters=groups,

@@ -24,7 +24,7 @@ SCORES = PromotionScores(
 
 def request(*ids):
     candidates = tuple(Candidate(candidate_id=i, text=f"text of {i}") for i in ids)
-    return PromotionRequest(run="r", profile="personal", now=NOW, candidates=candidates)
+    return PromotionRequest(profile="personal", now=NOW, candidates=candidates)
 
 
 def verdict(candidate_id, word="promote", **changes):

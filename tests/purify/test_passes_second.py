@@ -43,7 +43,7 @@ def request(*ids, profile="personal"):
         text="Anna lives in Berlin",
         home="LTMEMORY.md",
     )
-    return CanonicalRequest(run="r", profile=profile, now=NOW, clusters=made, priors=(prior,))
+    return CanonicalRequest(profile=profile, now=NOW, clusters=made, priors=(prior,))
 
 
 def claim(cluster_id="c", **changes):

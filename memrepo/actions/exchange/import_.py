@@ -16,7 +16,7 @@ from memrepo.actions import result
 from memrepo.actions.derived import derived_files
 from memrepo.actions.landing import prepare
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.run.chain import run_stamp
+from memrepo.actions.run.land import run_stamp
 from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError

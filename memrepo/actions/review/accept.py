@@ -30,10 +30,10 @@ from memrepo.actions.pending import (
 )
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, option
-from memrepo.actions.run.chain import count_parts, headline, record
-from memrepo.actions.run.lifecycle import composed
-from memrepo.actions.run.proposal import taken_back
+from memrepo.actions.run.guard import taken_back
+from memrepo.actions.run.land import count_parts, headline, record
 from memrepo.actions.run.telemetry import Downstream, handed
+from memrepo.actions.run.upkeep import composed
 from memrepo.actions.takeback.revert import Result as Reverted
 from memrepo.actions.takeback.revert import Wanted, revert
 from memrepo.actions.work import MACHINE, Work

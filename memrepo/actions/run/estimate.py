@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from memrepo.actions.run.gate import PAID
+from memrepo.actions.run.guard import PAID
 from memrepo.actions.run.ingest import Ahead, ahead, texts_at
 from memrepo.actions.run.judge_choice import Choice, judge_of, kind_of, limits_of, price_of
 from memrepo.actions.work import Work

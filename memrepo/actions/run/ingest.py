@@ -458,50 +458,34 @@ def workspace_of(where: Path) -> Path:
 
 
 def texts_at(
-    work: Work, cursor: Mapping[str, Cursor], ahead: Mapping[str, str] | None = None
+    work: Work, cursor: Mapping[str, Cursor], blobs: Mapping[str, str] | None = None
 ) -> list[SourceText]:
-    """Return the sources as they stand at a commit, in path order; undated are the consumed.
+    """Return the sources of a commit in path order, and those that are gone since a run read them.
 
-    With `ahead` they are what these blobs by path are: what is new would be committed now.
+    With `blobs` they are what these blobs by path are: what is new would be committed now.
     """
     layout, rules = work.tree.layout, work.config.source_rules()
-    area = layout.area("sources")
-    here = work.tree.files.below(area)
-    blobs = here if ahead is None else ahead
-    paths = [p for p in sorted(blobs) if p.startswith(area)]
+    here = work.tree.files.below(layout.area("sources"))
+    blobs = here if blobs is None else blobs
+    paths = [path for path in sorted(blobs) if path.startswith(layout.area("sources"))]
     fresh = [p for p in paths if not cursor.get(p, Cursor()).is_at(blobs[p])]
+    when = dict.fromkeys(fresh, work.call.now)
     old = [p for p in fresh if here.get(p) == blobs[p]]
-    touched = dict.fromkeys(fresh, work.call.now)
-    touched |= history.last_touched(work.store.repo, work.tree.commit, old)
+    when |= history.last_touched(work.store.repo, work.tree.commit, old)
+    gone = sorted(p for p in cursor if p not in blobs and cursor[p].last)
     found = []
-    for path in paths:
-        kind = kind_of(layout.source_name(path), rules)
+    for path in (*paths, *gone):
+        name = layout.source_name(path)
+        kind = kind_of(name, rules) or ("claims" if path in gone else None)
         if kind is not None:
-            when = touched.get(path)
             found.append(
                 SourceText(
-                    name=layout.source_name(path),
+                    name=name,
                     resource=path,
-                    blob=blobs[path],
+                    blob=blobs.get(path, ""),
                     kind=kind,
-                    committed=local_day(when, work.config.zone) if when else "",
-                    as_kind=rules.kind_given(layout.source_name(path)),
+                    committed=local_day(when[path], work.config.zone) if path in when else "",
+                    as_kind=rules.kind_given(name) if path in blobs else "",
                 )
             )
-    return found + _gone(work, cursor, set(paths))
-
-
-def _gone(work: Work, cursor: Mapping[str, Cursor], present: set[str]) -> list[SourceText]:
-    """Return the sources that earlier runs consumed and that the tree no longer holds."""
-    layout, rules = work.tree.layout, work.config.source_rules()
-    return [
-        SourceText(
-            name=layout.source_name(path),
-            resource=path,
-            blob="",
-            committed="",
-            kind=kind_of(layout.source_name(path), rules) or "claims",
-        )
-        for path in sorted(cursor)
-        if path not in present and cursor[path].last
-    ]
+    return found

@@ -1,43 +1,53 @@
-"""`memrepo run`: ingest, purify, upkeep, views; one merge commit, or a branch for review."""
+"""`memrepo run`: gather what is new, ask the judge, decide, guard, land.
+
+`propose` computes a run at one commit and writes nothing; `run_once` does what is around it: locks,
+signing and stored answers are not the business of what decides.
+"""
 
 from __future__ import annotations
 
-import json
-import time
-from contextlib import nullcontext
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.derived import call_settled, stale_files
-from memrepo.actions.landing import TRIES, Landing, prepare
-from memrepo.actions.pending import PREFIX, Waiting, all_waiting, is_wish, put_away, refuse_no_room
+from memrepo.actions.derived import stale_files
+from memrepo.actions.landing import retried
+from memrepo.actions.pending import refuse_no_room
 from memrepo.actions.request import DryRun, option
-from memrepo.actions.run.chain import Proposal
-from memrepo.actions.run.gate import kept_for, refuse_other, resumed, take_over, upgrade_due
+from memrepo.actions.run.decide import decide
+from memrepo.actions.run.gather import gather_sources, read_commit
+from memrepo.actions.run.guard import (
+    hold_removals,
+    keep_rejected_out,
+    kept_for,
+    read_decisions,
+    refuse_other,
+    report_clock,
+    resumed,
+    take_over,
+    upgrade_due,
+)
 from memrepo.actions.run.hand_edits import claim_edits, refuse_emptied
-from memrepo.actions.run.ingest import Ingested, take_in
+from memrepo.actions.run.ingest import take_in
+from memrepo.actions.run.judge import judge
 from memrepo.actions.run.judge_choice import Choice, WatchedJudge, deadline, judge_of
-from memrepo.actions.run.proposal import STAGES, Proposed, Wish, propose
+from memrepo.actions.run.land import (
+    conclude,
+    draft,
+    keep_unusable_answers,
+    land,
+    waiting_of,
+)
+from memrepo.actions.run.plan import STAGES, Mode, RunPlan
 from memrepo.actions.run.report import REPORTS, Report
-from memrepo.actions.run.telemetry import Outcome, Result, reported, result_of
+from memrepo.actions.run.telemetry import Result, reported, result_of
 from memrepo.actions.run.timetable import superseded
-from memrepo.actions.work import MACHINE, Work, uncollected
+from memrepo.actions.run.upkeep import add_upkeep
+from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES
 from memrepo.core.errors import UsageError
-from memrepo.core.messages import Context
-from memrepo.core.problems import Problem
-from memrepo.core.times import format_time
-from memrepo.policies.entities import learn_names
-from memrepo.purify.holds import prints_in
-from memrepo.purify.pipeline import Mode
-from memrepo.store import history
-from memrepo.store.answers import KeptAnswers
-from memrepo.store.catalogue import Compared
 from memrepo.store.ledger import ledger_of
-from memrepo.store.repo import WRITE_WAIT_S, BranchMoved
 from memrepo.store.stream import CannotSign
 
 
@@ -139,306 +149,147 @@ def _stages(text: str) -> frozenset[str]:
 
 
 def do(work: Work, request: Request) -> Result:
-    """Run once, and tell of it; a second run at the same time gives up at once."""
+    """Run once, and report it; a second run at the same time gives up at once."""
     work.require_writable()
     refuse_other(work, take_over=request.take_over)
-    mode, judge, resume = resumed(work, request)
-    request = replace(request, mode=mode, judge=judge, resume=resume)
+    mode, kind, resume = resumed(work, request)
+    request = replace(request, mode=mode, judge=kind, resume=resume)
     if request.estimate:
-        return _foreseen(work, request)
+        return _estimated(work, request)
     with uncollected():
         result = reported(work, request, lambda: run_once(work, request))
     if not request.dry_run:
-        _keep(work, work.refreshed())
+        _update_caches(work, work.refreshed())
     return result
-
-
-_MIN_INDEXED = 50
-"""From so many memories on a run updates the search index; of fewer the next search does."""
-
-
-def _foreseen(work: Work, request: Request) -> Result:
-    """Return what a run would ask; nothing is locked, asked or written."""
-    from memrepo.actions.run.estimate import estimated
-
-    at, wish = work.refreshed(), _wish(work, request)
-    found = estimated(at, _choice(at, request), force=request.force)
-    outcome = Outcome(
-        status="estimate",
-        base=at.tree.commit,
-        head=at.tree.commit,
-        mode=wish.mode,
-        ingested=found.news.done,
-        proposed=Proposed(main=None, waiting=None, problems=()),
-        used=found.usage,
-        why=found.over,
-    )
-    told = result_of(outcome, request.report or _report(at), ())
-    return replace(told, said=found.said, unsaid=False, questions=found.questions)
-
-
-def _keep(before: Work, at: Work) -> None:
-    """Keep what the memories say, and what follows from each: the next start works out neither."""
-    if at.tree.commit != before.tree.commit:
-        stale_files(at)
-        learn_names(at.tree.state().active)
-    at.tree.keep()
-    count = len(at.tree.state().memories)
-    if at.tree.commit != before.tree.commit and count >= _MIN_INDEXED:
-        from memrepo.actions.recall.recall import index_of
-
-        index_of(at, edits=False, passages=True).follow()
 
 
 def run_once(first: Work, request: Request) -> Result:
     """Run once and return what it came to; nobody is notified."""
-    wish, report = _wish(first, request), request.report or _report(first)
-    why = superseded(first, first.call.now) if wish.mode == "incremental" else ""
+    report = request.report or _report(first)
+    plan = _asked(first, request)
+    why = superseded(first, first.call.now) if plan.mode == "incremental" else ""
     if why and not request.force:
-        return result_of(_gave_way(first, wish, why), report, ())
+        plan.status, plan.why = "skipped_superseded", why
+        plan.base = plan.head = first.tree.commit
+        return result_of(plan, report, ())
     with first.store.running():
         with first.store.writing():
             first.store.refuse_unfit()
         taken = take_over(first) if request.take_over and not request.dry_run else ""
-        refuse_emptied(first, limited=wish.limited)
+        refuse_emptied(first, limited=plan.has_own_limit)
         base = first.store.head()
         try:
             if not request.dry_run:
                 claim_edits(first)
-            outcome = _run(first, request, wish)
+            plan = _run(first, request, plan)
         except CannotSign:
             # Signed for trial it could be, hours ago: what the merge would have covered goes too.
             first.store.withdraw(base)
             raise
-        if outcome.landed:
+        if plan.landed:
             from memrepo.actions.recall.recall import embed
 
             first.store.maintain()
             embed(first.refreshed())
-    return replace(result_of(outcome, report, tuple(first.store.notices)), taken_over=taken)
+    return replace(result_of(plan, report, tuple(first.store.notices)), taken_over=taken)
 
 
-def _report(first: Work) -> Report:
-    """Return how much to print: what the configuration gives, to whoever asks by hand all."""
-    given = "reporting.mode" in first.config.given
-    mode: Report = first.config.get("reporting.mode")
-    return mode if given else "full"
+def _run(first: Work, request: Request, asked: RunPlan) -> RunPlan:
+    """Take in the workspace, propose, land; another commit in between begins it again."""
+    at = first.refreshed()
+    refuse_no_room(at)
+    report_clock(at)
+    asked.base = at.tree.commit
+    if not request.dry_run:
+        ledger_of(first.store).flush(first.call.now)
+    choice = _choice(first, request)
+    kept = kept_for(at, asked.mode, request.resume, choice)
+    if kept is not None:
+        choice, asked.kept = replace(choice, carried=kept.unbilled), kept
+    asked.judge = WatchedJudge(judge_of(first, choice), first.call.tick, deadline(first))
+    if "ingest" in asked.stages:
+        merge = not request.dry_run
+        asked.ingested = take_in(at, force=request.force, dry_run=request.dry_run, signed=merge)
+    at = first.refreshed()
+    if asked.mode == "reconciliation" and not asked.has_own_limit:
+        waits = [one for one in waiting_of(at, asked.mode) if one.base == at.tree.commit]
+        if waits:  # nothing changed since it was computed: a judge would only say the same again
+            asked.status, asked.branch, asked.head = "held", waits[-1].branch, at.tree.commit
+            asked.why = waits[-1].entry.trailer("Reason")
+            return asked
+
+    def attempt() -> RunPlan:
+        first.store.refuse_switched()
+        there = first.refreshed()
+        plan = propose(there, replace(asked))
+        if not request.dry_run:
+            land(there, plan, request.reason)
+        return plan
+
+    plan = retried(first.store, attempt)
+    plan.used = plan.judge.usage
+    if request.dry_run:
+        plan.status, plan.landed, plan.head = "dry-run", plan.main, at.tree.commit
+        return plan
+    if plan.landed is not None:
+        if kept is not None:
+            kept.billed()
+        if plan.waiting is not None or plan.removals:
+            # What waits is drafted on the commit that it would be joined to.
+            plan.waiting = propose(first.refreshed(), replace(asked)).waiting
+            plan.used = plan.judge.usage
+    at = first.refreshed()
+    keep_unusable_answers(at, plan)
+    conclude(at, plan)
+    if kept is not None:
+        if not plan.receipt.partial:
+            kept.remove()
+        elif plan.branch:
+            kept.billed()  # the receipt waits with the rest
+        plan.resume = kept.of.run if plan.receipt.partial and kept.path.exists() else ""
+        plan.reused = kept.used
+    return plan
 
 
-def _gave_way(first: Work, wish: Wish, why: str) -> Outcome:
-    return Outcome(
-        status="skipped_superseded",
-        base=first.tree.commit,
-        head=first.tree.commit,
-        mode=wish.mode,
-        ingested=Ingested(),
-        why=why,
-        proposed=Proposed(main=None, waiting=None, problems=()),
-    )
+def propose(work: Work, plan: RunPlan) -> RunPlan:
+    """Compute what a run would do at one commit; nothing is written."""
+    read_commit(work, plan)
+    read_decisions(work, plan)
+    if "purify" in plan.stages:
+        gather_sources(work, plan)
+        judge(plan)
+        decide(plan)
+    keep_rejected_out(plan)
+    if plan.mode == "incremental":
+        hold_removals(work, plan)
+        add_upkeep(work, plan)
+    draft(work, plan)
+    return plan
 
 
-def _wish(first: Work, request: Request) -> Wish:
-    """Return what is asked for; an acknowledged upgrade is a reconciliation on record."""
-    limit = request.max_change_pct
-    if limit is None:
-        limit = first.config.get("run.max_change_pct")
+def _asked(first: Work, request: Request) -> RunPlan:
+    """Return what is asked of a run; an acknowledged upgrade is a reconciliation on record."""
     due = upgrade_due(first)
     if due is not None and not request.acknowledge_upgrade:
         raise due
-    mode: Mode = (
-        "reconciliation" if due is not None or request.mode == "reconciliation" else "incremental"
-    )
+    is_wide = due is not None or request.mode == "reconciliation"
+    mode: Mode = "reconciliation" if is_wide else "incremental"
     stages: frozenset[str] = request.only or frozenset(STAGES)
-    if mode == "reconciliation" and request.only and (more := stages - {"ingest", "purify"}):
+    if is_wide and request.only and (more := stages - {"ingest", "purify"}):
         raise UsageError(
             f"a reconciliation is reviewed as a whole: it has no {', '.join(sorted(more))}",
             fix="leave --only out, or run in the mode incremental",
         )
-    return Wish(
+    limit = request.max_change_pct
+    return RunPlan(
+        now=first.call.now,
         mode=mode,
-        limited=request.max_change_pct is not None,
-        max_change_pct=float(limit),
-        manifest=due is not None,
-        model=not request.dry_run,
         stages=stages,
+        max_change_pct=float(first.config.get("run.max_change_pct") if limit is None else limit),
+        has_own_limit=limit is not None,
+        is_upgrade=due is not None,
+        asks_about_old=not request.dry_run,
     )
-
-
-def _run(first: Work, request: Request, wish: Wish) -> Outcome:
-    at = first.refreshed()
-    refuse_no_room(at)
-    _tell_of_an_earlier_time(at)
-    base = at.tree.commit
-    if not request.dry_run:
-        ledger_of(first.store).flush(first.call.now)
-    choice = _choice(first, request)
-    kept = kept_for(at, wish.mode, request.resume, choice)
-    if kept is not None:
-        choice, wish = replace(choice, carried=kept.unbilled), replace(wish, kept=kept)
-    judge = WatchedJudge(judge_of(first, choice), first.call.tick, deadline(first))
-    ingested = Ingested()
-    if "ingest" in wish.stages:
-        merge = not request.dry_run
-        ingested = take_in(at, force=request.force, dry_run=request.dry_run, signed=merge)
-    at = first.refreshed()
-    if wish.mode == "reconciliation" and request.max_change_pct is None:
-        waits = [w for w in _of_mode(at, wish.mode) if w.base == at.tree.commit]
-        if waits:
-            # Nothing changed since it was computed: a judge would only say the same again.
-            return _still_waiting(at, base, ingested, wish, waits[-1])
-    took = 0.0
-    for turn in range(1, TRIES + 1):
-        first.store.refuse_switched()
-        began = time.monotonic()
-        # Others write meanwhile, but for the last time: if they need not wait for too long.
-        alone = turn == TRIES and took < WRITE_WAIT_S / 2
-        with first.store.writing() if alone else nullcontext():
-            at = first.refreshed()
-            proposed = propose(at, judge, first.call.now, wish, first.call.tick)
-            outcome = Outcome(
-                status="dry-run",
-                base=base,
-                mode=wish.mode,
-                head=at.tree.commit,
-                ingested=ingested,
-                proposed=proposed,
-                landed=proposed.main,
-            )
-            if request.dry_run:
-                return replace(outcome, used=judge.usage)
-            try:
-                head = _land(at, proposed.main, request.reason)
-            except BranchMoved:
-                # The plan is computed again on the new HEAD.
-                if turn == TRIES:
-                    raise
-                took = time.monotonic() - began
-                continue
-        landed = proposed.main if head else None
-        _remember(at, proposed, head or at.tree.commit)
-        if head and (there := first.refreshed()).tree.commit == head:
-            call_settled(there)
-        if kept is not None and landed is not None:
-            kept.billed()
-        if landed is not None and proposed.holds:
-            # What waits is drafted on the commit that it would be joined to.
-            again = propose(first.refreshed(), judge, first.call.now, wish, first.call.tick)
-            proposed = replace(proposed, waiting=again.waiting)
-        _keep_raw(at, proposed)
-        done = _concluded(
-            first,
-            replace(outcome, proposed=proposed, landed=landed, used=judge.usage),
-            judged="purify" in wish.stages,
-        )
-        return _with_kept(done, kept)
-    raise AssertionError("unreachable")
-
-
-def _tell_of_an_earlier_time(at: Work) -> None:
-    """Tell that the run counts as later than it was asked for: its id comes after every other."""
-    stamp = f"{at.call.now:%Y%m%dT%H%M%SZ}"
-    area = at.tree.layout.area("runs")
-    names = (p.rpartition("/")[2] for p in at.tree.files.below(area) if p.endswith(".json"))
-    last = max(names, default="")
-    if last[:16] > stamp:
-        at.store.notices.append(
-            Problem(
-                path=at.tree.layout.manifest(last.removesuffix(".json")),
-                rule="time-before-last-run",
-                severity="warning",
-                message=f"found {format_time(at.call.now)}, which is before the last run: this"
-                " run is dated just after it",
-                fix="check the clock, or `--now`",
-            )
-        )
-
-
-def _with_kept(outcome: Outcome, kept: KeptAnswers | None) -> Outcome:
-    """Forget the answers that all landed, or wait; say which run a partial one goes on as."""
-    if kept is None:
-        return outcome
-    if not outcome.proposed.partial:
-        kept.remove()
-    elif outcome.branch:
-        kept.billed()  # the receipt waits with the rest
-    resume = kept.of.run if outcome.proposed.partial and kept.path.exists() else ""
-    return replace(outcome, resume=resume, reused=kept.used)
-
-
-def _still_waiting(at: Work, base: str, ingested: Ingested, wish: Wish, waits: Waiting) -> Outcome:
-    return Outcome(
-        status="held",
-        base=base,
-        mode=wish.mode,
-        head=at.tree.commit,
-        ingested=ingested,
-        branch=waits.branch,
-        proposed=Proposed(main=None, waiting=None, problems=()),
-        why=waits.entry.trailer("Reason"),
-    )
-
-
-def _land(at: Work, main: Proposal | None, reason: str) -> str:
-    """Write what lands, and return the commit that it led to; empty where nothing does."""
-    if main is None or main.wait:
-        return ""
-    return at.store.land(_landing(at, main, reason).chain, main.run)
-
-
-def _remember(at: Work, proposed: Proposed, commit: str) -> None:
-    """Let later runs know that the memories of a commit need not be compared once more."""
-    if proposed.comparer:
-        upto = Compared(commit=commit, left=proposed.left)
-        at.store.trees.catalogue.compared[proposed.comparer] = upto
-
-
-def _concluded(first: Work, outcome: Outcome, *, judged: bool) -> Outcome:
-    """Leave on a branch what may not merge itself, and say what the run came to.
-
-    A run that has not `judged` what is new leaves the branch that there is.
-    """
-    at, proposed = first.refreshed(), outcome.proposed
-    waits = proposed.main if proposed.main is not None and proposed.main.wait else proposed.waiting
-    branch = _left_waiting(at, waits, outcome.mode) if judged else ""
-    news = outcome.landed or outcome.ingested.commit
-    head = at.tree.commit
-    return replace(
-        outcome,
-        head=head,
-        branch=branch,
-        why=waits.wait if waits else "",
-        status=_status(proposed, branch=branch, landed=outcome.landed, news=bool(news)),
-        commits=tuple(history.entries(at.store.repo, f"{outcome.base}..{head}"))
-        if head != outcome.base
-        else (),
-    )
-
-
-def _of_mode(at: Work, mode: Mode) -> list[Waiting]:
-    return [w for w in all_waiting(at) if w.manifest(at)["mode"] == mode]
-
-
-def _left_waiting(at: Work, waits: Proposal | None, mode: Mode) -> str:
-    """Leave one branch that waits, and return its name; one that says the same stays as it is.
-
-    Where no removal waits any more, a branch of removals goes. A reconciliation holds all that an
-    incremental run would, and so replaces what waits, and is waited for.
-    """
-    older, every = _of_mode(at, mode), [w for w in all_waiting(at) if not is_wish(at, w)]
-    if mode == "incremental" and len(older) < len(every):
-        return next(w.branch for w in every if w not in older) if waits else ""
-    if waits is None:
-        for one in older:
-            if one.removals(at):
-                put_away(at, one)
-        return ""
-    prints, head = prints_in(waits.decisions), at.tree.commit
-    there = [w for w in older if waits.removals or w.base == head]
-    if same := [w for w in there if w.prints(at) == prints]:
-        return same[-1].branch
-    for one in every:
-        put_away(at, one)
-    return _leave(at, waits)
 
 
 def _choice(work: Work, request: Request) -> Choice:
@@ -452,58 +303,37 @@ def _choice(work: Work, request: Request) -> Choice:
     )
 
 
-def _status(proposed: Proposed, *, branch: str, landed: Proposal | None, news: bool) -> str:
-    """Say what a run came to: partial when some of it could not be judged, failed when all."""
-    if branch:
-        return "held"
-    if proposed.partial:
-        return "partial" if landed else "failed"
-    return "ok" if news else "skipped"
+def _report(first: Work) -> Report:
+    """Return how much to print: what the configuration sets, else all of it."""
+    given = "reporting.mode" in first.config.given
+    mode: Report = first.config.get("reporting.mode")
+    return mode if given else "full"
 
 
-FAILED = 200
-"""So many answers that could not be used are kept, the newest."""
+def _estimated(work: Work, request: Request) -> Result:
+    """Return about what a run would ask; nothing is locked, asked or written."""
+    from memrepo.actions.run.estimate import estimated
+
+    at, plan = work.refreshed(), _asked(work, request)
+    found = estimated(at, _choice(at, request), force=request.force)
+    plan.status, plan.ingested, plan.why = "estimate", found.news.done, found.over
+    plan.base = plan.head = at.tree.commit
+    plan.used = found.usage
+    result = result_of(plan, request.report or _report(at), ())
+    return replace(result, said=found.said, unsaid=False, questions=found.questions)
 
 
-def _keep_raw(at: Work, proposed: Proposed) -> None:
-    """Store each answer that could not be used, byte for byte, and why; never committed."""
-    folder = at.store.root / at.tree.layout.prefix / ".memrepo" / "failed"
-    run = next((p.run for p in (proposed.main, proposed.waiting) if p), "run")
-    for number, failure in enumerate(proposed.failures, start=1):
-        raw = failure.raw.encode("utf-8", "surrogateescape")
-        record = {
-            "pass": failure.name,
-            "batch": failure.batch,
-            "reason": failure.reason,
-            "recovery": list(failure.tried),
-            "raw": raw.decode("utf-8", "replace"),
-        }
-        folder.mkdir(parents=True, exist_ok=True)
-        path = Path(folder / f"{run}-{failure.name}-{number}.json")
-        path.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        path.with_suffix(".raw").write_bytes(raw)
-    if proposed.failures:
-        from memrepo.store.damaged import keep_newest
-
-        for pattern in ("*.json", "*.raw"):
-            keep_newest(folder, pattern, FAILED)
+MIN_INDEXED = 50
+"""From so many memories on a run updates the search index; of fewer the next search does."""
 
 
-def _landing(at: Work, proposal: Proposal, reason: str = "") -> Landing:
-    step = replace(proposal.merge, reason=reason) if reason else proposal.merge
-    return prepare(
-        at.store,
-        at.tree.state(),
-        proposal.plan,
-        Context(actor=MACHINE, run=proposal.run),
-        at.call.now,
-        merge=step,
-        cost=proposal.receipt.trailer,
-        access=proposal.ledger,
-    )
+def _update_caches(before: Work, at: Work) -> None:
+    """Store what the next start would else work out: the memories, stale pages, the index."""
+    has_moved = at.tree.commit != before.tree.commit
+    if has_moved:
+        stale_files(at)
+    at.tree.keep()
+    if has_moved and len(at.tree.state().memories) >= MIN_INDEXED:
+        from memrepo.actions.recall.recall import index_of
 
-
-def _leave(at: Work, proposal: Proposal) -> str:
-    branch = PREFIX + proposal.run
-    at.store.leave(_landing(at, proposal).chain, branch)
-    return branch
+        index_of(at, edits=False, passages=True).follow()

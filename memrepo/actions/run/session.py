@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from memrepo.actions import result
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run import run
-from memrepo.actions.run.gate import refuse_other
+from memrepo.actions.run.guard import refuse_other
 from memrepo.actions.run.judge_choice import SESSION
 from memrepo.actions.run.telemetry import Result as RunResult
 from memrepo.actions.run.telemetry import reported

@@ -17,10 +17,10 @@ from msgspec.structs import replace
 from memrepo import __version__
 from memrepo.actions import result
 from memrepo.actions.pending import PREFIX, all_waiting
-from memrepo.actions.run.chain import Proposal
-from memrepo.actions.run.gate import UpgradeRequired
+from memrepo.actions.run.guard import UpgradeRequired
 from memrepo.actions.run.ingest import Ingested
-from memrepo.actions.run.proposal import Proposed
+from memrepo.actions.run.land import in_words
+from memrepo.actions.run.plan import Mode, RunPlan
 from memrepo.actions.run.report import Report
 from memrepo.actions.run.timetable import (
     LAST,
@@ -36,15 +36,14 @@ from memrepo.config import ConfigError
 from memrepo.core.changes import BULK_OPS, Create, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
-from memrepo.core.judge import Usage
 from memrepo.core.manifest import Receipt, Removal
 from memrepo.core.messages import cut
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.cadence import next_fire
 from memrepo.policies.standing import recall_surface
-from memrepo.purify.pipeline import Mode
-from memrepo.store import history, telemetry
+from memrepo.purify.holds import on_record
+from memrepo.store import telemetry
 from memrepo.store.gitenv import agent_name
 from memrepo.store.handoff import hand_off
 from memrepo.store.lock import Locked
@@ -53,37 +52,6 @@ from memrepo.views.report import Told, ended_event, last_run, started_event
 
 WIDTH = 90
 """Characters that are told of a text that waits."""
-
-
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What one run came to: at most one chain landed and one waits."""
-
-    status: str
-    base: str
-    head: str
-    mode: Mode
-    ingested: Ingested
-    proposed: Proposed
-    landed: Proposal | None = None
-    branch: str = ""
-    why: str = ""
-    """Why it waits, for a run that is held."""
-    commits: tuple[history.Entry, ...] = ()
-    used: Usage = msgspec.field(default_factory=Usage)
-    resume: str = ""
-    """What to name to go on with it, where it broke off."""
-    reused: int = 0
-    """Answers taken from a run that broke off."""
-
-    @property
-    def held(self) -> tuple[Removal, ...]:
-        """Return what waits because it would take memories away, where a branch was left for it."""
-        return self.proposed.removals if self.branch or self.status == "dry-run" else ()
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """Return every finding on the way."""
-        return self.ingested.problems + self.proposed.problems
 
 
 class Landed(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,22 +123,27 @@ class Result(result.Result, frozen=True, kw_only=True):
     """Of an estimate: how many questions of each kind the run would ask."""
 
 
-def result_of(outcome: Outcome, report: Report, notices: tuple[Problem, ...]) -> Result:
-    """Return what is told of a run; `report` says how much of it is printed."""
-    proposal = _shown(outcome)
-    run = proposal.run if proposal else outcome.branch.removeprefix(PREFIX)
-    waits = outcome.ingested.is_pending
+_EXITS = {"held": Exit.DECIDE, "partial": Exit.MODEL, "failed": Exit.MODEL}
+
+
+def result_of(plan: RunPlan, report: Report, notices: tuple[Problem, ...]) -> Result:
+    """Return the result of a run; `report` says how much of it is printed."""
+    draft = plan.landed or plan.main or plan.waiting
+    run = draft.run if draft else plan.branch.removeprefix(PREFIX)
+    words = in_words(draft.counts) if draft else []
+    problems = (*plan.ingested.problems, *plan.problems, *plan.warnings)
+    shows_removals = plan.branch or plan.status == "dry-run"
     return Result(
-        run=run if outcome.status != "skipped" else "",
-        mode=outcome.mode,
-        status=outcome.status,
-        base=outcome.base,
-        head=outcome.head,
-        branch=outcome.branch,
-        why=outcome.why,
-        held=outcome.held,
-        withheld=tuple(_withheld(outcome)),
-        ingest=outcome.ingested,
+        run=run if plan.status != "skipped" else "",
+        mode=plan.mode,
+        status=plan.status,
+        base=plan.base,
+        head=plan.head,
+        branch=plan.branch,
+        why=plan.why,
+        held=on_record(plan.removals, plan.removal_reason) if shows_removals else (),
+        withheld=tuple(_withheld(plan)),
+        ingest=plan.ingested,
         commits=tuple(
             Landed(
                 id=e.commit,
@@ -178,35 +151,30 @@ def result_of(outcome: Outcome, report: Report, notices: tuple[Problem, ...]) ->
                 subject=e.subject,
                 memories=tuple(e.trailers.get("Memory", ())),
             )
-            for e in outcome.commits
+            for e in plan.commits
         ),
-        counts=dict(proposal.counts) if proposal else {},
-        tokens=outcome.used.tokens(),
-        cost_usd=outcome.used.cost_usd,
-        partial=outcome.proposed.partial,
-        resume=outcome.resume,
-        reused=outcome.reused,
-        warnings=outcome.problems,
-        quarantined=outcome.proposed.quarantined,
-        landed=outcome.landed is not None,
-        said=(", ".join(proposal.told) or "no change") if proposal else "nothing",
-        unsaid=waits and not (proposal and proposal.told),
-        spent=Receipt(usage=outcome.used).trailer,
+        counts=dict(draft.counts) if draft else {},
+        tokens=plan.used.tokens(),
+        cost_usd=plan.used.cost_usd,
+        partial=plan.receipt.partial,
+        resume=plan.resume,
+        reused=plan.reused,
+        warnings=problems,
+        quarantined=plan.quarantined,
+        landed=plan.landed is not None,
+        said=(", ".join(words) or "no change") if draft else "nothing",
+        unsaid=plan.ingested.is_pending and not words,
+        spent=Receipt(usage=plan.used).trailer,
         report=report,
-        exit=_EXITS.get(outcome.status, outcome.ingested.exit),
-        notices=(*outcome.problems, *notices),
+        exit=_EXITS.get(plan.status, plan.ingested.exit),
+        notices=(*problems, *notices),
     )
 
 
-_EXITS = {"held": Exit.DECIDE, "partial": Exit.MODEL, "failed": Exit.MODEL}
-
-
-def _withheld(outcome: Outcome) -> Iterator[Withheld]:
-    main, waiting = outcome.proposed.main, outcome.proposed.waiting
-    waits = main if main is not None and main.wait else waiting
-    if not (outcome.branch and waits):
-        return
-    for step in waits.decisions:
+def _withheld(plan: RunPlan) -> Iterator[Withheld]:
+    main = plan.main
+    waits = main if main is not None and main.wait else plan.waiting
+    for step in waits.decisions if plan.branch and waits else ():
         made = [c.memory for c in step.changes if isinstance(c, Create)]
         if step.op in BULK_OPS:
             for change in step.changes:
@@ -219,12 +187,8 @@ def _withheld(outcome: Outcome) -> Iterator[Withheld]:
 
 
 def _one(step: Step, ids: tuple[str, ...], text: str) -> Withheld:
-    said = cut(visible(without_secrets(text)), WIDTH)
-    return Withheld(op=step.op, memories=ids, text=said, reason=step.reason)
-
-
-def _shown(outcome: Outcome) -> Proposal | None:
-    return outcome.landed or outcome.proposed.main or outcome.proposed.waiting
+    shown = cut(visible(without_secrets(text)), WIDTH)
+    return Withheld(op=step.op, memories=ids, text=shown, reason=step.reason)
 
 
 PRESETS = ("none", "openclaw")

@@ -15,7 +15,7 @@ from memrepo.actions.derived import derived_files
 from memrepo.actions.pending import all_waiting, broken_branches
 from memrepo.actions.recall.recall import index_of
 from memrepo.actions.request import option
-from memrepo.actions.run.gate import PAID
+from memrepo.actions.run.guard import PAID
 from memrepo.actions.run.judge_choice import Choice, kind_of, refuse_unable, usable_judges
 from memrepo.actions.run.timetable import timetable
 from memrepo.actions.setup import history_checks

@@ -14,6 +14,7 @@ import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.request import DryRun, option
+from memrepo.actions.run.plan import Mode
 from memrepo.actions.run.timetable import BY, CRON_ZONE, SINCE, Next, local_folder, next_of
 from memrepo.actions.setup.prompts import cron_prompt
 from memrepo.actions.work import Work
@@ -22,7 +23,6 @@ from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.policies.cadence import MODES, clock_times, due, plain, upcoming
 from memrepo.policies.rules import RunMode
-from memrepo.purify.pipeline import Mode
 from memrepo.store import crontab, settings, telemetry
 
 COMMAND_LIMIT = 990

@@ -19,7 +19,7 @@ from memrepo.actions import result
 from memrepo.actions.derived import derived_files
 from memrepo.actions.landing import prepare
 from memrepo.actions.request import DryRun, Reason
-from memrepo.actions.run.gate import upgrade_due
+from memrepo.actions.run.guard import upgrade_due
 from memrepo.actions.setup.toml_edits import with_value
 from memrepo.actions.work import NewerFormat, Work
 from memrepo.config import FORMAT

@@ -1,0 +1,211 @@
+"""Decide what each answer becomes: a memory, more evidence, a new wording, a replacement, a file.
+
+What the sources say without a judge is decided here, too: notes of daily logs, lines that are gone,
+boxes that were ticked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from memrepo.actions.run.plan import RunPlan, Units
+from memrepo.core.changes import Change, Create, Op, Step
+from memrepo.core.ids import text_hash
+from memrepo.core.manifest import Consumed, Judged, JudgedCandidate
+from memrepo.core.state import State
+from memrepo.purify.candidate_files import set_aside
+from memrepo.purify.candidates import nominations
+from memrepo.purify.capture import Captured, capture
+from memrepo.purify.contradictions import calmed
+from memrepo.purify.decisions import PENDING
+from memrepo.purify.retire import Said, lost_by, may_ask, relisted, requests, retire, ticking
+
+KEPT = "stated in the source, and kept by both passes of the judge"
+"""Why a run adds memories."""
+
+
+def decide(plan: RunPlan) -> None:
+    """Turn the answers about what is new into steps, and what the sources lost as well."""
+    reader, state, made = plan.reader, plan.follows, plan.made
+    if reader is None or state is None:
+        return
+    intake, now, marks = plan.intake, plan.now, plan.marks
+    if plan.receipt.partial:
+        _withhold(plan)
+    noted = capture(state, intake.notes, intake.standing, now)
+    # With part of the sources unjudged nobody can say yet what replaced a line that is gone.
+    is_whole = intake.whole and not plan.receipt.partial
+    gone = None if is_whole else intake.gone
+    retired = tuple(retire(state, gone, reader, made.touched, PENDING, now, marks=marks))
+    boxes, boxed = ticking(intake, plan.texts, reader, now, marks)
+    steps = (
+        *_steps(plan, noted),
+        *relisted(state, gone, reader, made.touched, marks),
+        *retired,
+        *boxes,
+    )
+    plan.steps = (
+        *plan.moved,
+        *steps,
+        *calmed(state, steps, now),
+        *nominations(plan.nominees, plan.verdicts, plan.clusters, made.decisions, now),
+    )
+    plan.files = set_aside(state, plan.gathered.candidates, plan.verdicts, now)
+    plan.returned = _returned(state, plan)
+    plan.consumed = tuple(_without_open(entry, plan.open_units) for entry in intake.consumed)
+    plan.behind = {**boxed, **_behind(plan, noted), **_behind_retired(state, retired, intake.gone)}
+    plan.counts = {**_counts(plan, noted, retired), **plan.counts}
+    plan.judgements = _judgements(plan)
+    refused = [*plan.unusable.items(), *noted.quarantined]
+    refused += [(one.cluster_id, one.reason) for one in made.quarantined]
+    plan.quarantined = tuple({"id": id_, "reason": reason} for id_, reason in sorted(refused))
+    plan.warnings += tuple(requests(_new_texts(plan), state.memories))
+
+
+def _withhold(plan: RunPlan) -> None:
+    """Leave sources to the next run where what became of their former text is not judged yet.
+
+    Else the old line of an edited pair would retire while the new one waits for a judge. A source
+    of which nothing was judged is not consumed at all: a failed run advances no cursor.
+    """
+    intake = plan.intake
+    judged = {
+        one.resource
+        for one in intake.placed
+        if (one.resource, one.unit.hash) not in plan.open_units
+    }
+    waits = {r for r, _ in plan.open_units if r not in judged or intake.gone.get(r)}
+    intake.consumed = [entry for entry in intake.consumed if entry.resource not in waits]
+    for resource in waits:
+        intake.revisions.pop(resource, None)
+
+
+def _steps(plan: RunPlan, noted: Captured) -> tuple[Step, ...]:
+    """Order the chain: bulk creates, bulk evidence, then single decisions."""
+    made = plan.made
+    bulk: tuple[tuple[Op, Sequence[Change], str], ...] = (
+        ("create", tuple(Create(memory=m) for m in made.creates), KEPT),
+        ("create", tuple(Create(memory=m) for m in noted.creates), "written in a daily log"),
+        ("reword", noted.rewords, "its section of the daily log was continued"),
+        ("reword", made.rewords, "its line was edited in the source"),
+        ("confirm", made.updates, "the sources state it in another place too"),
+    )
+    steps = (Step(op=op, reason=why, changes=tuple(some)) for op, some, why in bulk if some)
+    return (*steps, *made.singles)
+
+
+def _without_open(entry: Consumed, open_units: Units) -> Consumed:
+    """Return what was consumed of a source without the units that nobody judged."""
+    hashes = {hash_ for resource, hash_ in open_units if entry.resource == resource}
+    also = tuple(h for h in entry.also if h not in hashes)
+    return replace(entry, except_=tuple(sorted(hashes)), also=also) if hashes else entry
+
+
+def _behind(plan: RunPlan, noted: Captured) -> dict[str, Units]:
+    """Return by memory the units that speak for it in this run."""
+    members = {g.cluster_id: g.candidates for g in plan.clusters}
+    found: dict[str, set[tuple[str, str]]] = {}
+    for decision in plan.made.decisions:
+        units = found.setdefault(decision.memory_id, set())
+        for candidate in members[decision.cluster_id]:
+            units.update(plan.gathered.units.get(candidate.candidate_id, ()))
+    by_text = {(n.resource, n.unit.text_hash): (n.resource, n.hash) for n in plan.intake.notes}
+    sources = [(memory.id, memory.sources[0]) for memory in noted.creates]
+    sources += [(update.id, update.fields["sources"][0]) for update in noted.rewords]
+    return {**found, **{i: {by_text[s.resource, s.text_hash]} for i, s in sources}}
+
+
+def _behind_retired(
+    state: State, retired: Sequence[Step], gone: Mapping[str, frozenset[str]]
+) -> dict[str, Units]:
+    """Return by retired memory the sources that lost it; an empty hash means all of one."""
+    return {
+        id_: {(resource, "") for resource in lost_by(state.memories[id_], gone)}
+        for step in retired
+        for id_ in step.memory_ids
+    }
+
+
+def _new_texts(plan: RunPlan) -> Iterator[Said]:
+    """Yield what was read for the first time, with the memories that it speaks for."""
+    intake = plan.intake
+    asking = [p for p in intake.placed if not intake.whole and may_ask(p.unit.text)]
+    became: dict[tuple[str, str], list[str]] = {}
+    for id_, units in plan.behind.items() if asking else ():
+        for unit in units:
+            became.setdefault(unit, []).append(id_)
+    for one in asking:
+        ids = tuple(became.get((one.resource, one.unit.hash), ()))
+        yield Said(path=one.resource, line=one.unit.lines[0], text=one.unit.text, became=ids)
+    for note in intake.notes:
+        yield Said(path=note.resource, line=note.unit.lines[0], text=note.unit.text)
+
+
+def _returned(state: State, plan: RunPlan) -> dict[str, frozenset[str]]:
+    """Return which memories a candidate's file became: while they wait the file must stay."""
+    members = {g.cluster_id: g.candidates for g in plan.clusters}
+    found: dict[str, frozenset[str]] = {}
+    for decision in plan.made.decisions:
+        for candidate in members[decision.cluster_id]:
+            for folder in ("deferred", "rejected"):
+                path = state.layout.candidate(folder, text_hash(candidate.text))
+                if path in state.files:
+                    found[path] = found.get(path, frozenset()) | {decision.memory_id}
+    return found
+
+
+def _counts(plan: RunPlan, noted: Captured, retired: Sequence[Step]) -> dict[str, int]:
+    words = [verdict.verdict for verdict in plan.verdicts]
+    ops = [step.op for step in plan.made.singles]
+    return {
+        "sources": len({entry.resource for entry in plan.intake.consumed}),
+        "units": len(plan.intake.placed),
+        "candidates": len(plan.gathered.candidates),
+        "rejected": words.count("reject"),
+        "deferred": words.count("defer"),
+        "compressed": words.count("compress"),
+        "merged": words.count("merge"),
+        "promoted": words.count("promote"),
+        "memories_new": len(plan.made.creates),
+        "memories_met_again": len(plan.made.updates),
+        "memories_reworded": len(plan.made.rewords),
+        "memories_retired": sum(len(step.changes) for step in retired),
+        "superseded": ops.count("supersede"),
+        "contested": ops.count("flag"),
+        "notes_new": len(noted.creates),
+        "notes_grown": len(noted.rewords),
+    }
+
+
+def _judgements(plan: RunPlan) -> dict[str, Any]:
+    """Return by memory the judgement that has no place in its file."""
+    verdicts = {v.candidate_id: v for v in plan.verdicts}
+    claims = {c.cluster_id: c for c in plan.claims}
+    members = {g.cluster_id: g.candidates for g in plan.clusters}
+    found: dict[str, Any] = {}
+    for decision in plan.made.decisions:
+        claim = claims[decision.cluster_id]
+        judged = Judged(
+            cluster=decision.cluster_id,
+            disposition=decision.disposition,
+            reason=decision.reason,
+            rationale=claim.rationale,
+            route=claim.route_rationale,
+            freshness=claim.freshness_posture,
+            confidence=claim.confidence_posture,
+            scores=claim.scores.told(),
+            verdicts=tuple(
+                JudgedCandidate(
+                    candidate=c.candidate_id,
+                    verdict=verdicts[c.candidate_id].verdict,
+                    strength=verdicts[c.candidate_id].strength,
+                    rationale=verdicts[c.candidate_id].rationale,
+                )
+                for c in members[decision.cluster_id]
+            ),
+        )
+        found.setdefault(decision.memory_id, []).append(judged)
+    return found

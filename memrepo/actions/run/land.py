@@ -1,0 +1,472 @@
+"""Land a run: draft its chains with pages and record, write them, leave on a branch what waits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
+
+from memrepo import __version__
+from memrepo.actions.derived import call_settled, derived_files
+from memrepo.actions.landing import Landing, prepare
+from memrepo.actions.pending import PREFIX, Part, Waiting, all_waiting, is_wish, put_away
+from memrepo.actions.run.guard import wait_for_review
+from memrepo.actions.run.plan import Draft, RunPlan, Units
+from memrepo.actions.work import MACHINE, Work
+from memrepo.core import corrections
+from memrepo.core.changes import Change, Create, Delete, Plan, Step, Update, Write
+from memrepo.core.ids import digest, text_hash
+from memrepo.core.judge import Usage
+from memrepo.core.manifest import Consumed, Manifest, Removal
+from memrepo.core.messages import SUBJECT_LENGTH, Context, counted, counted_as
+from memrepo.core.problems import Problem
+from memrepo.core.secrets import redact
+from memrepo.core.state import State, apply
+from memrepo.core.times import format_time
+from memrepo.purify.holds import on_record, prints_in
+from memrepo.store import history
+from memrepo.store.damaged import keep_newest
+from memrepo.store.landings import RECORD
+
+# -- drafts ----------------------------------------------------------------------------------------
+
+
+def draft(work: Work, plan: RunPlan) -> None:
+    """Draft the chain that may land and the one that waits; either may be None."""
+    units = _waiting_units(plan)
+    main = _drafted(
+        work,
+        plan,
+        list(plan.steps),
+        consumed=_without(plan.consumed, units),
+        files=_files(plan),
+        held=plan.new_removals,
+        decided=plan.landed_removals,
+    )
+    if main is not None:
+        main = replace(wait_for_review(work, plan, main), ledger=plan.ledger)
+    plan.main = main
+    draft_waiting(work, plan)
+    if main is None and plan.waiting is None and plan.receipt.usage.calls:
+        # Nothing came of it, but it was paid for: the receipt is kept.
+        plan.main = _drafted(work, plan, [], consumed=(), always=True)
+
+
+def draft_waiting(work: Work, plan: RunPlan) -> None:
+    """Draft the chain of the decisions that wait, as if they were taken on this commit.
+
+    Removals are drafted on what they take away from: on the commit of the chain that lands first.
+    The receipt counts once, in the chain that lands.
+    """
+    removals = plan.removals if plan.main is None else ()
+    if not (plan.parted.held or removals):
+        return
+    units = _waiting_units(plan)
+    consumed = tuple(
+        entry
+        if (entry.resource, "") in units
+        else replace(
+            entry,
+            from_=entry.to,
+            except_=(),
+            also=tuple(sorted(h for r, h in units if r == entry.resource)),
+        )
+        for entry in plan.consumed
+        if any(r == entry.resource for r, _ in units)
+    )
+    decided = on_record(removals, "")
+    steps = [*plan.parted.held, *removals]
+    paid = plan.main is not None
+    found = _drafted(work, plan, steps, consumed=consumed, decided=decided, paid=paid)
+    if found is not None:
+        why = "; ".join(filter(None, (plan.parted.why, plan.removal_reason)))
+        plan.waiting = replace(found, wait=why, removals=decided)
+
+
+def _drafted(
+    work: Work,
+    plan: RunPlan,
+    steps: list[Step],
+    *,
+    consumed: Sequence[Consumed],
+    files: Sequence[Write | Delete] = (),
+    held: tuple[Removal, ...] = (),
+    decided: tuple[Removal, ...] = (),
+    paid: bool = False,
+    always: bool = False,
+) -> Draft | None:
+    """Return the finished chain of some steps, or None when there is nothing to write.
+
+    `held` goes on record as waiting, `decided` as what the chain takes away after it waited; `paid`
+    says that another chain carries the receipt.
+    """
+    steps, redacted = _redacted(steps)
+    work.store.notices += (one for one in redacted if one not in work.store.notices)
+    state = apply(plan.state, (change for step in steps for change in step.changes))
+    pages = derived_files(work, state)
+    if not (steps or pages or consumed or files or plan.is_upgrade or always):
+        return None
+    base = work.tree.commit
+    stamp = run_stamp(plan.now, [m.run for m in plan.manifests])
+    run = f"{stamp}-{_digest_of(base, steps)}"
+    steps = [_with_run(step, run) for step in steps]
+    ids = {id_ for step in steps for id_ in step.memory_ids}
+    receipt = replace(plan.receipt, usage=Usage()) if paid else plan.receipt
+    counts = {**plan.counts, **count_of(plan.state, steps)}
+    manifest = Manifest(
+        run=run,
+        mode=plan.mode,
+        judge=plan.judge.name,
+        profile=plan.profile,
+        base=base,
+        now=format_time(plan.now),
+        package=__version__,
+        consumed=tuple(consumed),
+        counts=counts,
+        judgements={i: judged for i, judged in plan.judgements.items() if i in ids},
+        warnings=tuple(problem.as_json() for problem in (*plan.warnings, *redacted)),
+        quarantined=plan.quarantined,
+        receipt=receipt,
+        held=held,
+        decided=decided,
+    )
+    taken = counted(len(consumed), "source file", "source files")
+    why = f"{taken} read, judged by {plan.judge.name}"
+    path = work.tree.layout.manifest(run)
+    last = record((*files, Write(path=path, data=manifest.to_bytes())), pages, why)
+    return Draft(run=run, base=base, steps=(*steps, last), counts=counts, receipt=receipt)
+
+
+def _waiting_units(plan: RunPlan) -> frozenset[tuple[str, str]]:
+    """Return the units that speak only for memories that wait."""
+    held: set[tuple[str, str]] = set()
+    waiting = plan.parted.open_ids
+    for id_ in waiting:
+        held.update(plan.behind.get(id_, ()))
+    for id_, units in plan.behind.items() if held else ():
+        if id_ not in waiting:
+            held.difference_update(units)
+    return frozenset(held)
+
+
+def _without(consumed: Sequence[Consumed], units: Units) -> tuple[Consumed, ...]:
+    """Return what was consumed without the units that wait."""
+    found = []
+    whole = {resource for resource, hash_ in units if not hash_}
+    for entry in consumed:
+        if entry.resource in whole:
+            # What left this source waits for review: its next version is compared from here again.
+            continue
+        mine = {hash_ for resource, hash_ in units if resource == entry.resource}
+        also = tuple(h for h in entry.also if h not in mine)
+        entry = replace(entry, except_=tuple(sorted({*entry.except_, *mine})), also=also)
+        # A source of which everything new waits, and that was seen before, is not news again.
+        if not mine or entry.from_ != entry.to or also:
+            found.append(entry)
+    return tuple(found)
+
+
+def _files(plan: RunPlan) -> tuple[Write | Delete, ...]:
+    """Return the changes of candidate files; a file stays while the memory it became waits."""
+    waiting, none = plan.parted.open_ids, frozenset[str]()
+    return tuple(
+        change
+        for change in plan.files
+        if not (isinstance(change, Delete) and plan.returned.get(change.path, none) & waiting)
+    )
+
+
+def _with_run(step: Step, run: str) -> Step:
+    """Write the run's id into the reasons of a retirement and into corrections."""
+    changes: list[Change] = []
+    for change in step.changes:
+        match change:
+            case Update(fields=fields) if step.op == "retire" and fields.get("retired"):
+                *rest, last = fields["retired"]
+                named = {**fields, "retired": (*rest, replace(last, run=run))}
+                changes.append(replace(change, fields=named))
+            case Write(path=path, data=data):
+                changes.append(Write(path=path, data=corrections.with_run(path, data, run)))
+            case _:
+                changes.append(change)
+    return replace(step, changes=tuple(changes))
+
+
+def _redacted(steps: Sequence[Step]) -> tuple[list[Step], list[Problem]]:
+    """Replace what looks like a secret in new memories as they will be shown, below their context.
+
+    Sources are redacted when they are read, but below its headings a thought may show a value
+    behind another word. A run that was refused for that would be refused every night.
+    """
+    found, problems = list[Step](), list[Problem]()
+    for step in steps:
+        changes = list(step.changes)
+        for place, change in enumerate(changes):
+            if not isinstance(change, Create):
+                continue
+            memory = change.memory
+            shown, secrets = redact(f"### {memory.fields.get('context', '')}\n\n- {memory.body}")
+            if not secrets:
+                continue
+            body = shown.partition("\n\n- ")[2]
+            folder = memory.path.rpartition("/")[0]  # the words of a name are those of the text
+            path = f"{folder}/redacted-{memory.id[4:10]}.md"
+            changes[place] = Create(memory=replace(memory.with_fields({}, body), path=path))
+            kinds = ", ".join(sorted({secret.kind for secret in secrets}))
+            problems.append(
+                Problem(
+                    path=path,
+                    rule="source-secret-redacted",
+                    message=f"found a secret ({kinds}): the memory holds a placeholder instead",
+                    fix="remove the secret from the workspace too",
+                    severity="warning",
+                )
+            )
+        found.append(replace(step, changes=tuple(changes)))
+    return found, problems
+
+
+def run_stamp(now: datetime, runs: Sequence[str]) -> str:
+    """Return the time part of a new run's id: now, but always after every run in the tree.
+
+    Manifests are folded in the order of their ids; two runs in one second, or a clock that went
+    back, must not change what counts as consumed.
+    """
+    stamp = f"{now:%Y%m%dT%H%M%SZ}"
+    last = max((run[:16] for run in runs), default="")
+    if stamp > last:
+        return stamp
+    after = datetime.strptime(last, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) + timedelta(seconds=1)
+    return f"{after:%Y%m%dT%H%M%SZ}"
+
+
+def _digest_of(base: str, steps: Sequence[Step]) -> str:
+    parts: list[object] = [base]
+    for step in steps:
+        for change in step.changes:
+            match change:
+                case Create(memory=memory):
+                    parts.append([step.op, memory.id, text_hash(memory.body)])
+                case Update(id=id_, fields=fields, body=body):
+                    parts.append([step.op, id_, sorted(fields), text_hash(body or "")])
+                case _:
+                    parts.append([step.op])
+    return digest(parts)[:8]
+
+
+def record(files: Sequence[Change], pages: Sequence[Change], reason: str) -> Step:
+    """Return the last step of a run: its manifest, and the pages that follow from the others."""
+    if pages:
+        reason = f"{reason}; {counted(len(pages), 'page', 'pages')} regenerated"
+    return Step(op="run", what=RECORD, reason=reason, changes=(*pages, *files))
+
+
+# -- counts ----------------------------------------------------------------------------------------
+
+_WORDS = (
+    ("memories_new", "new"),
+    ("superseded", "superseded"),
+    ("memories_retired", "retired"),
+    ("memories_reworded", "reworded"),
+    ("contested", "contested"),
+    ("memories_met_again", "met again"),
+    ("notes_new", "notes"),
+    ("notes_grown", "grown"),
+    ("nominated", "nominated"),
+    ("tier_moves", "moved"),
+    ("pruned", "pruned"),
+    ("archived", "archived"),
+    ("summaries", "summaries"),
+    ("hot_new", "to first page"),
+    ("hot_gone", "off first page"),
+    ("restored", "restored"),
+    ("linked", "linked"),
+)
+"""Counts for the subject of a run's merge, the weightiest first."""
+_UPKEEP = (
+    ("nominated", "nominate"),
+    ("tier_moves", "tier"),
+    ("pruned", "prune"),
+    ("archived", "archive"),
+    ("summaries", "compress"),
+    ("hot_new", "promote"),
+    ("hot_gone", "demote"),
+    ("restored", "restore"),
+)
+_BY_MEMORY = ("promote", "demote", "tier")
+"""Operations of which one step may hold several memories: they are counted."""
+
+
+def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
+    """Count what a chain holds: parts of what was decided may wait elsewhere."""
+    reworded = _updated(steps, "reword")
+    notes = {id_ for id_ in reworded if id_ in state.memories and state.memories[id_].is_note}
+    changes = [change for step in steps if step.op != "restore" for change in step.changes]
+    made = [change.memory for change in changes if isinstance(change, Create)]
+    new = [memory for memory in made if memory.type not in ("summary", "chunk")]
+    ops = [step.op for step in steps]
+    upkeep = {
+        name: len(_updated(steps, op)) if op in _BY_MEMORY else sum(one == op for one in ops)
+        for name, op in _UPKEEP
+    }
+    more = {
+        "linked": len(_updated(steps, "link")),
+        "summarised": len(_updated(steps, "compress")),
+        **upkeep,
+    }
+    return {
+        "memories_new": sum(not m.is_note for m in new),
+        "notes_new": sum(m.is_note for m in new),
+        "superseded": ops.count("supersede"),
+        "contested": ops.count("flag"),
+        "memories_retired": len(_updated(steps, "retire")),
+        "memories_reworded": sum(id_ not in notes for id_ in reworded),
+        "notes_grown": sum(id_ in notes for id_ in reworded),
+        **{name: count for name, count in more.items() if count},
+    }
+
+
+def count_parts(state: State, parts: Sequence[Part]) -> dict[str, int]:
+    """Count what parts of an earlier chain hold, whose changes are not at hand."""
+
+    def of(op: str) -> list[str]:
+        return [id_ for part in parts if part.entry.op == op for id_ in part.memories]
+
+    found, ops = state.memories, [part.entry.op for part in parts]
+    notes = {id_ for id_, memory in found.items() if memory.is_note}
+    new = [id_ for id_ in of("create") if id_ not in found or found[id_].type != "summary"]
+    return {
+        "memories_new": sum(id_ not in notes for id_ in new),
+        "notes_new": sum(id_ in notes for id_ in new),
+        "superseded": ops.count("supersede"),
+        "contested": ops.count("flag"),
+        "memories_retired": len(of("retire")),
+        "memories_reworded": sum(id_ not in notes for id_ in of("reword")),
+        "notes_grown": sum(id_ in notes for id_ in of("reword")),
+        "linked": len(of("link")),
+        **{
+            name: len(of(op)) if op in _BY_MEMORY else sum(one == op for one in ops)
+            for name, op in _UPKEEP
+        },
+    }
+
+
+def _updated(steps: Sequence[Step], op: str) -> list[str]:
+    return [c.id for s in steps if s.op == op for c in s.changes if isinstance(c, Update)]
+
+
+def in_words(counts: Mapping[str, int]) -> list[str]:
+    """Return counts in words, those of nothing left out."""
+    return [counted_as(counts[key], word) for key, word in _WORDS if counts.get(key)]
+
+
+def headline(run: str, counts: Mapping[str, int]) -> str:
+    """Return the subject of a run's merge: its id, and the weightiest counts."""
+    words = in_words(counts)
+    while len(start := f"Run {run}: ") + len(", ".join(words)) > SUBJECT_LENGTH:
+        words.pop()  # the manifest and the answer hold every count
+    return f"{start}{', '.join(words) or 'no change'}"
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def land(work: Work, plan: RunPlan, reason: str) -> None:
+    """Write the chain that may land; raises BranchMoved where another commit came in between."""
+    main = plan.main
+    if main is None or main.wait:
+        return
+    commit = work.store.land(_landing(work, main, reason).chain, main.run)
+    plan.landed = main
+    if (there := work.refreshed()).tree.commit == commit:
+        call_settled(there)
+
+
+def _landing(work: Work, found: Draft, reason: str = "") -> Landing:
+    return prepare(
+        work.store,
+        work.tree.state(),
+        Plan(base=found.base, steps=found.steps),
+        Context(actor=MACHINE, run=found.run),
+        work.call.now,
+        merge=Step(op="run", what=headline(found.run, found.counts), reason=reason or found.wait),
+        cost=found.receipt.trailer,
+        access=found.ledger,
+    )
+
+
+def conclude(work: Work, plan: RunPlan) -> None:
+    """Leave on a branch what may not merge itself, and say what the run came to.
+
+    A run that has not judged what is new leaves the branch that there is.
+    """
+    waits = plan.main if plan.main is not None and plan.main.wait else plan.waiting
+    if "purify" in plan.stages:
+        plan.branch = _left_waiting(work, plan, waits)
+    plan.head, plan.why = work.tree.commit, waits.wait if waits else ""
+    if plan.branch:
+        plan.status = "held"
+    elif plan.receipt.partial:
+        plan.status = "partial" if plan.landed else "failed"
+    else:
+        plan.status = "ok" if plan.landed or plan.ingested.commit else "skipped"
+    if plan.head != plan.base:
+        plan.commits = tuple(history.entries(work.store.repo, f"{plan.base}..{plan.head}"))
+
+
+def waiting_of(work: Work, mode: str) -> list[Waiting]:
+    """Return the runs of a mode that wait for review, oldest first."""
+    return [waiting for waiting in all_waiting(work) if waiting.manifest(work)["mode"] == mode]
+
+
+def _left_waiting(work: Work, plan: RunPlan, waits: Draft | None) -> str:
+    """Leave one branch that waits, and return its name; one that says the same stays as it is.
+
+    Where no removal waits any more, a branch of removals goes. A reconciliation holds all that an
+    incremental run would, and so replaces what waits, and is waited for.
+    """
+    older = waiting_of(work, plan.mode)
+    every = [one for one in all_waiting(work) if not is_wish(work, one)]
+    if plan.mode == "incremental" and len(older) < len(every):
+        return next(w.branch for w in every if w not in older) if waits else ""
+    if waits is None:
+        for one in older:
+            if one.removals(work):
+                put_away(work, one)
+        return ""
+    prints, head = prints_in(waits.decisions), work.tree.commit
+    there = [one for one in older if waits.removals or one.base == head]
+    if same := [one for one in there if one.prints(work) == prints]:
+        return same[-1].branch
+    for one in every:
+        put_away(work, one)
+    branch = PREFIX + waits.run
+    work.store.leave(_landing(work, waits).chain, branch)
+    return branch
+
+
+MAX_FAILED = 200
+"""So many answers that could not be used are kept, the newest."""
+
+
+def keep_unusable_answers(work: Work, plan: RunPlan) -> None:
+    """Store each answer that could not be used, byte for byte, and why; never committed."""
+    folder = work.store.root / work.tree.layout.prefix / ".memrepo" / "failed"
+    run = next((p.run for p in (plan.main, plan.waiting) if p), "run")
+    for number, failure in enumerate(plan.failures, start=1):
+        raw = failure.raw.encode("utf-8", "surrogateescape")
+        found = {
+            "pass": failure.name,
+            "batch": failure.batch,
+            "reason": failure.reason,
+            "recovery": list(failure.tried),
+            "raw": raw.decode("utf-8", "replace"),
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{run}-{failure.name}-{number}.json"
+        path.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        path.with_suffix(".raw").write_bytes(raw)
+    for pattern in ("*.json", "*.raw") if plan.failures else ():
+        keep_newest(folder, pattern, MAX_FAILED)

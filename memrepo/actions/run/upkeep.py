@@ -1,0 +1,383 @@
+"""What time and use ask of the memories that exist: tiers, archive, first page, contradictions.
+
+A reconciliation has none of it: it is reviewed, and age is not a matter of opinion. Equal states,
+moments and answers give equal steps, and on the state that they lead to there are none.
+
+A ledger may reach this clone after a run that pruned without it. The next run brings back what had
+been retrieved before it was pruned.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from msgspec.structs import replace
+
+from memrepo.actions.run.guard import hold_later_removals, played
+from memrepo.actions.run.judge_choice import pair_judge
+from memrepo.actions.run.plan import RunPlan
+from memrepo.actions.run.wording import Clerk, worded_gists, worded_summary
+from memrepo.actions.work import Work
+from memrepo.core import codec
+from memrepo.core.access import Access, Accesses, seconds
+from memrepo.core.changes import Change, Create, Remove, Step
+from memrepo.core.ids import digest
+from memrepo.core.judge import Judge
+from memrepo.core.layout import Layout
+from memrepo.core.memory import OWN_ACTOR, Memory
+from memrepo.core.messages import counted
+from memrepo.core.problems import Problem
+from memrepo.core.state import State, apply
+from memrepo.core.times import format_time
+from memrepo.keys import links_of
+from memrepo.merge import closure
+from memrepo.merge.tombstones import tombstones_in
+from memrepo.policies.archive import (
+    CompressionRules,
+    Group,
+    Score,
+    candidates,
+    compressed,
+    groups,
+    summary_id,
+)
+from memrepo.policies.decay import prunable
+from memrepo.policies.entities import link_step
+from memrepo.policies.hotcache import compose_hot
+from memrepo.policies.importance import score_of
+from memrepo.policies.rules import Rules
+from memrepo.policies.tiers import moves
+from memrepo.policies.upkeep import upkeep
+from memrepo.purify.contradictions import among
+from memrepo.purify.holds import fingerprints
+from memrepo.store import history
+from memrepo.store.ledger import Ledger, ledger_of, unite
+from memrepo.store.trace import Lost, lost_files, removed_by
+from memrepo.text.sentences import ChunkRules, chunks
+
+PACED = ("pruned", "archived", "summarised")
+"""Counts of a manifest that use up the pace, which is one a moment."""
+
+
+def add_upkeep(work: Work, plan: RunPlan) -> None:
+    """Add what time and use ask for on the state that the steps so far lead to."""
+    if not plan.stages & {"lifecycle", "consolidation"}:
+        return
+    # A judge that gave up on what is new is not asked about what is old.
+    asks = not plan.receipt.partial and (plan.asks_about_old or not plan.judge.prompt_hash)
+    judge, before = (plan.judge if asks else None), plan.judge.usage
+    life = _lifecycle(work, plan, judge)
+    if "lifecycle" in plan.stages:
+        plan.steps += life
+        plan.ledger = ledger_of(work.store).tip() if life else ""
+    if "consolidation" in plan.stages:
+        plan.steps += hold_later_removals(plan, _consolidation(work, plan, judge))
+    usage, receipt = plan.judge.usage.since(before), plan.receipt
+    if plan.kept is not None:
+        # Should the chain not land, the one that is computed again finds no question to pay for.
+        plan.kept.keep({}, usage)
+    if usage.calls:
+        receipt = replace(receipt, prompt_hash=plan.judge.prompt_hash)
+    plan.receipt = replace(receipt, usage=receipt.usage + usage)
+
+
+def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ...]:
+    """Return what age and use ask for; find out how many more memories may leave recall."""
+    is_wanted = "lifecycle" in plan.stages
+    accesses, state = ledger_of(work.store).accesses(), played(plan.state, plan.steps)
+    back, problems = restored(work, state, accesses, plan)
+    state = played(state, back)
+    counts = _counts_at(work, plan)
+    found = upkeep(
+        state,
+        accesses,
+        plan.now,
+        work.config.rules,
+        spent=sum(int(c.get(name, 0)) for c in counts for name in PACED),
+        allowed=lambda step: _is_allowed(step, plan.decided),
+    )
+    # What is compressed together depends on all that is left: once a moment is enough.
+    plan.room = 0 if any(c.get("summaries") for c in counts) else found.room
+    if not is_wanted:
+        return ()
+    plan.problems += (*problems, *found.problems)
+    steps = found.steps if judge is None else worded_gists(plan, state, found.steps, judge)
+    return (*back, *steps)
+
+
+def composed(work: Work, state: State, decided: frozenset[str]) -> tuple[Step, ...]:
+    """Return the steps by which the first page of a state is composed now."""
+    rules, accesses = work.config.rules, ledger_of(work.store).accesses()
+    return compose_hot(
+        state.active,
+        accesses,
+        work.call.now,
+        rules.hot,
+        rules.decay,
+        allowed=lambda step: _is_allowed(step, decided),
+    ).steps
+
+
+def _is_allowed(step: Step, decided: frozenset[str]) -> bool:
+    """Tell whether a step may be proposed: not what a person reverted or refused.
+
+    A commit that promoted several memories and was reverted binds each of them.
+    """
+    if step.op == "tier":
+        return True
+    if step.op in ("promote", "demote"):
+        prints = (one.partition(":") for one in decided)
+        ids = {id_ for op, _, named in prints if op == step.op for id_ in named.split("+")}
+        return not ids >= set(step.memory_ids)
+    return not fingerprints(step.op, step.memory_ids) & decided
+
+
+def _counts_at(work: Work, plan: RunPlan) -> list[dict[str, Any]]:
+    """Return the counts of the runs at this very moment."""
+    runs = [m.run for m in plan.manifests if m.now == format_time(plan.now)]
+    paths = map(work.tree.layout.manifest, runs)
+    return [json.loads(plan.state.files[path]).get("counts", {}) for path in paths]
+
+
+# -- a prune that did not know of a retrieval ------------------------------------------------------
+
+
+def restored(
+    work: Work, state: State, accesses: Accesses, plan: RunPlan
+) -> tuple[tuple[Step, ...], tuple[Problem, ...]]:
+    """Return a step for each memory that would not have been pruned, had the ledger been known.
+
+    The finding says that the ledger lacks what the newest run decided from.
+    """
+    ledger = ledger_of(work.store)
+    before = history.decided_from(work.store.repo, work.tree.commit)
+    if before and before == ledger.tip():
+        return (), ()
+    known = not before or ledger.reaches(before)
+    steps: list[Step] = []
+    for id_ in _learnt(ledger, before if known else "", accesses):
+        step = _restored(work, state, id_, accesses.of(id_), plan.now)
+        if step is not None and _is_allowed(step, plan.decided):
+            steps.append(step)
+            state = apply(state, step.changes)
+    if known:
+        return tuple(steps), ()
+    problem = Problem(
+        path=f"refs/memrepo/access@{before[:10]}",
+        rule="ledger-behind",
+        severity="warning",
+        message="the newest run decided from retrievals that are not known here: what was used"
+        " elsewhere may age",
+        fix="`memrepo sync` brings them; `memrepo doctor --fix`, where the ref was lost here",
+    )
+    return tuple(steps), (problem,)
+
+
+def _learnt(ledger: Ledger, before: str, accesses: Accesses) -> list[str]:
+    """Return the memories of which the ledger counts more retrievals than at an earlier commit."""
+    old, now = ledger.blobs(before), ledger.blobs(ledger.tip())
+    new = [ledger.segment(blob).accesses for name, blob in now.items() if name not in old]
+    ids = {id_ for one in new for id_ in one.by_memory}
+    if not ids:
+        return []
+    known = unite({name: ledger.segment(blob) for name, blob in old.items()})
+    return sorted(id_ for id_ in ids if accesses.of(id_).total > known.of(id_).total)
+
+
+def _restored(work: Work, state: State, id_: str, access: Access, now: datetime) -> Step | None:
+    for lost, memory in _removals(work, id_) if id_ not in state.memories else ():
+        entry = next(history.entries(work.store.repo, "-1", lost.commit))
+        until, rules = seconds(entry.when), work.config.rules
+        then = replace(access, recent=tuple(one for one in access.recent if one[0] <= until))
+        if entry.op != "prune" or not then.recent or tombstones_in(state).bar(memory):
+            return None
+        if _is_due(memory, then, entry.when, rules) or _is_due(memory, access, now, rules):
+            return None
+        last = format_time(then.last) if then.last else ""
+        why = f"its prune at {format_time(entry.when)} was decided without that"
+        return Step(
+            op="restore",
+            reason=f"retrieved at {last}; {why}",
+            changes=_back(work, state, lost.commit),
+            memories=(id_,),
+        )
+    return None
+
+
+def _removals(work: Work, id_: str) -> Iterator[tuple[Lost, Memory]]:
+    """Yield the removals of a memory from the tree, newest first."""
+    tail = f"-{id_.removeprefix('mem-')[:6]}"
+    for lost in lost_files(work.store.repo, work.tree.commit, work.tree.layout, tail):
+        memory, _ = codec.decode(lost.path, lost.data)
+        if memory is not None and memory.id == id_:
+            yield lost, memory
+
+
+def _is_due(memory: Memory, access: Access, at: datetime, rules: Rules) -> bool:
+    """Tell whether a memory is to be pruned at a moment by what an account says."""
+    if memory.is_note:
+        return not any(m.source == "forgotten" for m in moves(memory, access, at, rules.tiers))
+    return bool(prunable([memory], Accesses(by_memory={memory.id: access}), at, rules.decay))
+
+
+def _back(work: Work, state: State, commit: str) -> tuple[Change, ...]:
+    """Return what brings back everything that a prune took along, with no reference dangling."""
+    found = removed_by(work.store.repo, commit, work.tree.layout)
+    memories = [memory for one in found if (memory := codec.decode(one.path, one.data)[0])]
+    creates = [
+        Create(memory=replace(m, path=state.free_path(m)))
+        for m in memories
+        if m.id not in state.memories
+    ]
+    before = {finding.name for finding in closure.findings(state)}
+    updates, _ = closure.close(apply(state, creates), before)
+    return (*creates, *updates)
+
+
+# -- consolidation: contradictions, summaries, links and chunks -----------------------------------
+
+
+def _consolidation(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ...]:
+    """Return what is put in order among all memories; each part sees what the one before left."""
+    steps: tuple[Step, ...] = ()
+    state = played(plan.state, plan.steps)
+    for part in (_contradictions, _summaries, _links, _chunk_files):
+        found = part(work, plan, state, judge)
+        state, steps = played(state, found), (*steps, *found)
+    return steps
+
+
+def _contradictions(
+    work: Work, plan: RunPlan, state: State, judge: Judge | None
+) -> tuple[Step, ...]:
+    """Compare memories that may contradict each other; unsure pairs wait for a person."""
+    if judge is None or not plan.contradictions.enabled:
+        return ()
+    compared = plan.receipt.compared.union(*(m.compared for m in plan.manifests))
+    found = among(
+        state,
+        pair_judge(work, judge),
+        plan.now,
+        plan.decided,
+        compared,
+        statements=plan.statements,
+        rules=plan.contradictions,
+    )
+    if why := found.asked.stopped:
+        problem = Problem(
+            path=work.tree.layout.area("corrections"),
+            rule="pairs-not-compared",
+            severity="warning",
+            fix="nothing: the next run compares them",
+            message=f"pairs of memories that may contradict each other were left: {why}",
+        )
+        plan.warnings += (problem,)
+    plan.failures += tuple(found.asked.failures)
+    plan.receipt = replace(plan.receipt, compared=plan.receipt.compared | found.harmless)
+    return found.steps
+
+
+def _summaries(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> tuple[Step, ...]:
+    """Put old memories of low importance together."""
+    config = work.config
+    lexicon = config.lexicon  # made again whenever it is asked for
+    return compression(plan, state, config.compression, lambda m: score_of(m, lexicon), judge)
+
+
+def compression(
+    plan: RunPlan, state: State, rules: CompressionRules, score: Score, judge: Judge | None
+) -> tuple[Step, ...]:
+    """Return the steps that compress the oldest groups which there is room for.
+
+    Without a judge summaries are worded offline. Compression is bounded by the pace of what leaves
+    recall. What a person reverted, a whole summary or one memory of it, is not compressed again.
+    """
+    if plan.room <= 0:
+        return ()
+    prints = (p.removeprefix("compress:") for p in plan.decided if p.startswith("compress:"))
+    spared = frozenset(id_ for ids in prints for id_ in ids.split("+"))
+    clerk = Clerk(
+        plan=plan, name="summary", rule="summary-offline", what="a summary was made without a model"
+    )
+    steps, room = list[Step](), plan.room
+    for group in groups(candidates(state, rules, score, spared)):
+        if summary_id(group) in state.memories:
+            continue
+        room -= len(group.memories)
+        if room < 0:
+            break
+        summary, why = worded_summary(group, judge, clerk), _why_compressed(rules, group)
+        step = compressed(group, summary, state.layout, plan.now, by=OWN_ACTOR, why=why)
+        steps.append(step)
+    return tuple(steps)
+
+
+def _why_compressed(rules: CompressionRules, group: Group) -> str:
+    """Say why a group is compressed; a topic is memory text, and stays out."""
+    return (
+        f"more than {rules.trigger - 1} memories are active; {len(group.memories)} of importance"
+        f" below {rules.below:g}, older than the {rules.keep} newest, "
+        + ("share a topic" if group.topic else "are near in time")
+    )
+
+
+def _links(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> tuple[Step, ...]:
+    """Link claims that mention the same names, in one commit."""
+    del judge
+    config = work.config
+    rules = links_of(config.get)
+    if not rules.expand:
+        return ()
+    step = link_step(state.active, config.get("entities.aliases"), rules, plan.decided)
+    return (step,) if step else ()
+
+
+def _chunk_files(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> tuple[Step, ...]:
+    """Write the chunks of long memories as files, and remove those of memories that changed.
+
+    They are for other programs that index the files; search finds chunks without them.
+    """
+    del plan, judge
+    config = work.config
+    there = {m.id: m for m in state.memories.values() if m.type == "chunk"}
+    wanted: dict[str, Memory] = {}
+    if config.get("chunking.materialise"):
+        texts = [m for m in state.active if m.type != "chunk"]
+        wanted = {c.id: c for m in texts for c in _chunks_of(m, state.layout, config.chunking)}
+    new = [wanted[id_] for id_ in sorted(wanted.keys() - there.keys())]
+    old = sorted(there.keys() - wanted.keys())
+    if not new and not old:
+        return ()
+    step = Step(
+        op="view",
+        what=f"Write {counted(len(wanted), 'chunk', 'chunks')} of long memories",
+        reason="`chunking.materialise` is on: chunks are files",
+        changes=(*(Remove(id=id_) for id_ in old), *(Create(memory=m) for m in new)),
+    )
+    return (step,)
+
+
+def _chunks_of(memory: Memory, layout: Layout, rules: ChunkRules) -> Iterator[Memory]:
+    """Yield the chunks of a memory that has several, each as a memory of its own."""
+    found, created = chunks(memory.body, rules), memory.time("created")
+    for chunk in found if len(found) > 1 else ():
+        id_ = f"mem-{digest(['chunk', memory.id, chunk.index, chunk.text])[:16]}"
+        fields = {
+            "id": id_,
+            "type": "chunk",
+            "scope": memory.fields.get("scope"),
+            "created": created,
+            "parent": memory.id,
+            "chunk": chunk.index,
+        }
+        path = layout.memory(
+            id_=id_,
+            type_="chunk",
+            text=f"{memory.id}-chunk-{chunk.index}",
+            captured=format_time(created) if created else "",
+        )
+        fields = {key: value for key, value in fields.items() if value is not None}
+        yield Memory(path=path, fields=fields, body=chunk.text)

@@ -235,8 +235,7 @@ def unseen_problems(at: Work) -> tuple[Problem, ...]:
     if since == at.tree.commit:
         return ()
     state = at.tree.state()
-    before = at.store.snapshot(since).state() if since else None
-    known = {f.name for f in closure.findings(before)} if before is not None else set()
+    known = closure.known_in(*([at.store.snapshot(since).state()] if since else []))
     found = [f.problem for f in closure.findings(state) if f.name not in known]
     between = (replace(problem, severity="warning") for problem in found)
     return (*between, *broken_rules(at, since))

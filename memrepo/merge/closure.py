@@ -1,7 +1,7 @@
-"""What must hold between memories: references resolve, supersessions stand on both sides.
+"""What must hold between memories: references resolve, supersessions are on both sides.
 
-A merge can break what each side kept whole; `closure` names it and `close` repairs what has one
-clear answer. A memory is never removed here, and none drops out of recall.
+A merge can break what was whole on each side: `findings` names it and `close` repairs what has one
+clear answer. No memory is removed here, and none drops out of recall.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _Memories = Mapping[str, Memory]
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that does not hold, and the updates that mend it (fields None: removed)."""
+    """One thing that does not hold, and the fields that repair it (None: removed)."""
 
     problem: Problem
     repairs: Mapping[str, Mapping[str, Any]]
@@ -52,6 +52,11 @@ def closure(state: State) -> tuple[Problem, ...]:
 def findings(state: State) -> tuple[Finding, ...]:
     """Return what does not hold between a state's memories."""
     return broken(state.memories)
+
+
+def known_in(*states: State) -> frozenset[tuple[str, str, str]]:
+    """Return the names of what does not hold in some states."""
+    return frozenset(finding.name for state in states for finding in findings(state))
 
 
 def close(
@@ -205,38 +210,26 @@ def _cycles(memories: _Memories) -> Iterator[Finding]:
 
 
 def _rings(memories: _Memories) -> Iterator[frozenset[str]]:
-    """Return rings of `superseded_by` that share no memory, in order of their smallest id."""
+    """Yield groups of memories that replace each other, in order of their smallest id."""
     done: set[str] = set()
     for start in sorted(i for i, m in memories.items() if "superseded_by" in m.fields):
-        trail: list[str] = []
-        ring = _ring_from(start, memories, done, trail)
-        done.update(trail)
-        if ring:
+        heirs = _heirs(start, memories) if start not in done else frozenset()
+        if start in heirs:
+            ring = frozenset(id_ for id_ in heirs if start in _heirs(id_, memories))
+            done |= ring
             yield ring
 
 
-def _ring_from(start: str, memories: _Memories, done: set[str], trail: list[str]) -> frozenset[str]:
-    """Walk from a memory to what replaced it until a step comes back to the current path."""
-    path: list[tuple[str, list[str]]] = [(start, _heirs(start, memories))]
-    trail.append(start)
-    while path:
-        heirs = path[-1][1]
-        if not heirs:
-            path.pop()
-            continue
-        heir = heirs.pop()
-        line = [id_ for id_, _ in path]
-        if heir in line:
-            return frozenset(line[line.index(heir) :])
-        if heir not in done and heir not in trail:
-            trail.append(heir)
-            path.append((heir, _heirs(heir, memories)))
-    return frozenset()
-
-
-def _heirs(id_: str, memories: _Memories) -> list[str]:
-    memory = memories.get(id_)
-    return [] if memory is None else sorted(memory.texts("superseded_by"), reverse=True)
+def _heirs(id_: str, memories: _Memories) -> frozenset[str]:
+    """Return all that replaced a memory, directly or by way of others."""
+    found: set[str] = set()
+    rest = [id_]
+    while rest:
+        memory = memories.get(rest.pop())
+        new = {*memory.texts("superseded_by")} - found if memory is not None else set()
+        found |= new
+        rest += new
+    return frozenset(found)
 
 
 def _finding(

@@ -86,8 +86,7 @@ def settle(made: Made) -> Settled:
         our_facts=facts,
         their_facts=replace(facts, people=frozenset(names)),
     )
-    known = {f.name for side in (made.ours, made.theirs) for f in closure.findings(side)}
-    updates, _ = closure.close(result.state, known)
+    updates, _ = closure.close(result.state, closure.known_in(made.ours, made.theirs))
     state = apply(result.state, updates)
     edited = frozenset(
         {*paths, *result.effect.files, *(state.memories[u.id].path for u in updates)}

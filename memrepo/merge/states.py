@@ -95,9 +95,9 @@ def _merged(work: _Merge, *, aside: bool) -> MergeResult:
     draft = apply(draft, swept)
     updates: tuple[Update, ...] = ()
     mended: tuple[closure.Finding, ...] = ()
-    if found := {finding.name for finding in closure.findings(draft)}:
-        # What a side brought along is not the merge's to mend: merge(o, a, o) must be a.
-        known = {f.name for side in (ours, theirs) for f in closure.findings(side)}
+    if found := closure.known_in(draft):
+        # What a side brought along is not the merge's to repair: merge(o, a, o) must be a.
+        known = closure.known_in(ours, theirs)
         if found - known:
             updates, mended = closure.close(draft, known)
     final = apply(draft, updates)

@@ -368,8 +368,7 @@ class _Work:
         )
         draft = apply(draft, self._contested(draft))
         draft = apply(draft, sweep(draft))
-        known = {f.name for f in closure.findings(self.head)}
-        updates, _ = closure.close(draft, known)
+        updates, _ = closure.close(draft, closure.known_in(self.head))
         return apply(draft, updates)
 
     def _contested(self, draft: State) -> list[Update]:

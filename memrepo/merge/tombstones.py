@@ -1,16 +1,15 @@
-"""Values that a person rejected: `tombstones/<key>.md`, and what a memory has in common with them.
+"""Rejected values: `tombstones/<key>.md`, and what a memory has in common with them.
 
-A tombstone holds hashes instead of the text: one of the whole text and one of the triple for the
-exact match, and for similarity a short hash of every word, so short that many words share one. That
-keeps a value out of sight and out of a search; from somebody who can guess the text it hides
-nothing. A tombstone never expires: it is lifted, and stays.
+A tombstone has hashes instead of the text: of the whole text and the triple for the exact match,
+and for similarity a short hash of every word that many words share. That keeps a value out of sight
+and out of a search; it hides nothing from somebody who can guess the text. A tombstone never
+expires: it is lifted, and stays.
 
-Only memrepo writes one: its seal is a hash of all the rest. A file that a hand changed does not
-lift what it rejects, nor does one without a seal. It counts as standing, and bars by its name,
-which is a hash of what was rejected too.
+Only memrepo writes one: its seal is a hash of all the rest. A file without a fitting seal lifts
+nothing. It counts as active, and bars by its name, which is a hash of what was rejected too.
 
-It binds what was stated, wherever a text is cut (`merge.statements`): a memory that contains the
-rejected statement as one of its lines, items, rows or sentences is shortened by it.
+A rejection binds statements, wherever a text is cut (`merge.statements`): a memory that contains a
+rejected statement as a line, item, row or sentence is shortened by it.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from msgspec.structs import replace
 
 from memrepo.core import header
 from memrepo.core.changes import Update
-from memrepo.core.fields import Choice, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
+from memrepo.core.fields import Choice, Kind, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
 from memrepo.core.ids import TEXT_HASH_PATTERN, digest, text_hash, visible
 from memrepo.core.layout import Layout, below
 from memrepo.core.memory import Memory, having
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.schema import Field
+from memrepo.core.schema import Field, MergeRule
 from memrepo.core.spelling import entry_lines
 from memrepo.core.times import EARLIEST
 from memrepo.merge.statements import (
@@ -106,102 +105,66 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
         return self.epoch, self.state == "active", repr((self.at, self.by, self.reason))
 
 
-TOMBSTONE_FIELDS: tuple[Field, ...] = (
-    Field(
-        name="key",
-        kind=Text(pattern=KEY_PATTERN.pattern, what="a key ts-<16 hex>"),
-        merge="const",
-        doc="Of scope, text and triple: equal rejections are one file.",
+def _field(name: str, kind: Kind, merge: MergeRule, doc: str, default: object = None) -> Field:
+    return Field(name=name, kind=kind, merge=merge, doc=doc, default=default)
+
+
+_TEXT_HASH = Text(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>")
+_TRIPLE_HASH = Text(pattern=r"tk-[0-9a-f]{32}", what="a hash tk-<32 hex>")
+_KEY = Text(pattern=KEY_PATTERN.pattern, what="a key ts-<16 hex>")
+_WORD = Text(pattern=r"[0-9a-f]{4}", what="4 hex digits")
+_UNIT = Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash")
+_SEAL = Text(pattern=r"[0-9a-f]{16}", what="16 hex digits")
+TOMBSTONE_FIELDS = (
+    _field("key", _KEY, "const", "Of scope, text and triple: equal rejections are one file."),
+    _field("state", Choice(("active", "lifted")), "status", "Whether it stands."),
+    _field("epoch", Whole(), "status", "Raised each time it is lifted or set again.", 0),
+    _field("scope", Text(limit=200), "const", "Where it holds; empty is everywhere.", ""),
+    _field("text", _TEXT_HASH, "const", "Hash of the text as it looks."),
+    _field(
+        "triple", _TRIPLE_HASH, "const", "Hash of subject, predicate and object, if it has all.", ""
     ),
-    Field(
-        name="state", kind=Choice(("active", "lifted")), merge="status", doc="Whether it stands."
+    _field(
+        "bare",
+        _TEXT_HASH,
+        "const",
+        "Hash of the text without accents and marks, where it has any.",
+        "",
     ),
-    Field(
-        name="epoch",
-        kind=Whole(),
-        merge="status",
-        default=0,
-        doc="Raised each time it is lifted or set again.",
+    _field(
+        "tokens",
+        ListOf(_WORD, limit=100_000),
+        "const",
+        "A short hash of each word, sorted: for similarity.",
+        (),
     ),
-    Field(
-        name="scope",
-        kind=Text(limit=200),
-        merge="const",
-        default="",
-        doc="Where it holds; empty is everywhere.",
+    _field(
+        "parts",
+        ListOf(_TEXT_HASH, limit=MAX_PARTS),
+        "const",
+        "Hashes of its lines and sentences, where it has several.",
+        (),
     ),
-    Field(
-        name="text",
-        kind=Text(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>"),
-        merge="const",
-        doc="Hash of the text as it looks.",
+    _field("about", _TRIPLE_HASH, "const", "Hash of the heading over `key: value`, with both.", ""),
+    _field(
+        "units",
+        ListOf(_UNIT, limit=20_000),
+        "set3",
+        "Source texts it rested on, and former wordings.",
+        (),
     ),
-    Field(
-        name="triple",
-        kind=Text(pattern=r"tk-[0-9a-f]{32}", what="a hash tk-<32 hex>"),
-        merge="const",
-        default="",
-        doc="Hash of subject, predicate and object, if it has all.",
+    _field("memory", memory_ref(), "const", "The memory it was rejected as.", ""),
+    _field(
+        "forgotten",
+        ListOf(memory_ref(), limit=100_000),
+        "set3",
+        "What the rejection took out of recall, and `unreject` brings back.",
+        (),
     ),
-    Field(
-        name="bare",
-        kind=Text(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>"),
-        merge="const",
-        default="",
-        doc="Hash of the text without accents and marks, where it has any.",
-    ),
-    Field(
-        name="tokens",
-        kind=ListOf(Text(pattern=r"[0-9a-f]{4}", what="4 hex digits"), limit=100_000),
-        merge="const",
-        default=(),
-        doc="A short hash of each word, sorted: for similarity.",
-    ),
-    Field(
-        name="parts",
-        kind=ListOf(Text(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>"), limit=MAX_PARTS),
-        merge="const",
-        default=(),
-        doc="Hashes of its lines and sentences, where it has several.",
-    ),
-    Field(
-        name="about",
-        kind=Text(pattern=r"tk-[0-9a-f]{32}", what="a hash tk-<32 hex>"),
-        merge="const",
-        default="",
-        doc="Hash of the heading over `key: value`, with both.",
-    ),
-    Field(
-        name="units",
-        kind=ListOf(Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash"), limit=20_000),
-        merge="set3",
-        default=(),
-        doc="Source texts it rested on, and former wordings.",
-    ),
-    Field(
-        name="memory",
-        kind=memory_ref(),
-        merge="const",
-        default="",
-        doc="The memory it was rejected as.",
-    ),
-    Field(
-        name="forgotten",
-        kind=ListOf(memory_ref(), limit=100_000),
-        merge="set3",
-        default=(),
-        doc="What the rejection took out of recall, and `unreject` brings back.",
-    ),
-    Field(name="reason", kind=Text(), merge="lww", default="", doc="Why, in the person's words."),
-    Field(name="by", kind=Text(limit=300), merge="lww", doc="Who decided last."),
-    Field(name="at", kind=Time(), merge="lww", doc="When."),
-    Field(
-        name=SEAL,
-        kind=Text(pattern=r"[0-9a-f]{16}", what="16 hex digits"),
-        merge="derived",
-        default="",
-        doc="Of all the rest: who changes that by hand lifts nothing.",
-    ),
+    _field("reason", Text(), "lww", "Why, in the person's words.", ""),
+    _field("by", Text(limit=300), "lww", "Who decided last."),
+    _field("at", Time(), "lww", "When."),
+    _field(SEAL, _SEAL, "derived", "Of all the rest: who changes that by hand lifts nothing.", ""),
 )
 _REQUIRED = ("key", "state", "text", "by", "at")
 
@@ -603,11 +566,6 @@ def brought_back(memory: Memory, stone: Tombstone) -> Problem:
     )
 
 
-def held_back(memory: Memory) -> Memory:
-    """Return a memory as recall sees it where a tombstone bars it, whatever its file says."""
-    return memory.with_fields({"status": "forgotten"})
-
-
 def held_against(state: State) -> State:
     """Return a state in which all that a tombstone bars is forgotten; no file is changed."""
     stones = tombstones_in(state)
@@ -618,7 +576,7 @@ def held_against(state: State) -> State:
     if not found:
         return state
     memories = dict(state.memories)
-    memories.update((memory.id, held_back(memory)) for memory, _ in found)
+    memories.update((m.id, m.with_fields({"status": "forgotten"})) for m, _ in found)
     return replace(
         state,
         memories=MappingProxyType(memories),
@@ -728,10 +686,8 @@ def is_sealed(stone: Tombstone, data: bytes) -> bool:
     # By its lines, so that fields count which a later memrepo adds; by its fields where a program
     # or a checkout spelled the same in another way.
     lines = _SEALED.sub(b"", head).decode("utf-8", "replace").splitlines()[1:]
-    return seal[1].decode("utf-8", "replace") in {
-        _seal([line for line in lines if line]),
-        _seal(_lines(stone)),
-    }
+    found = {digest([line for line in lines if line])[:16], _seal(stone)}
+    return seal[1].decode("utf-8", "replace") in found
 
 
 def has_seal(data: bytes) -> bool:
@@ -748,7 +704,7 @@ def resealed(data: bytes) -> bytes:
     stone = parsed_tombstone("", data)
     if isinstance(stone, Problem):
         return data
-    return _SEALED.sub(f"{SEAL}: {_seal(_lines(stone))}".encode(), data, count=1)
+    return _SEALED.sub(f"{SEAL}: {_seal(stone)}".encode(), data, count=1)
 
 
 def _lines(stone: Tombstone) -> list[str]:
@@ -760,15 +716,14 @@ def _lines(stone: Tombstone) -> list[str]:
     return lines
 
 
-def _seal(lines: list[str]) -> str:
-    return digest(lines)[:16]
+def _seal(stone: Tombstone) -> str:
+    return digest(_lines(stone))[:16]
 
 
 def tombstone_bytes(stone: Tombstone) -> bytes:
     """Spell a tombstone as its file, under its seal."""
-    lines = _lines(stone)
-    spelled = ["---", *lines, f"{SEAL}: {_seal(lines)}", "---", "", BODY.format(key=stone.key)]
-    return "\n".join(spelled).encode("utf-8")
+    head = ["---", *_lines(stone), f"{SEAL}: {_seal(stone)}", "---", ""]
+    return "\n".join([*head, BODY.format(key=stone.key)]).encode("utf-8")
 
 
 def turned(stone: Tombstone, state: Stand, *, by: str, at: datetime, reason: str) -> Tombstone:

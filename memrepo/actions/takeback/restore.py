@@ -201,8 +201,7 @@ def _heirs(state: State, memory: Memory) -> tuple[Memory, ...]:
 
 def _closed(state: State, changes: list[Update]) -> list[Change]:
     """Return the changes, and what mends references to memories that are gone by now."""
-    known = {f.name for f in closure.findings(state)} if state.memories else set()
     own = {update.id for update in changes[:1]}
-    known = {name for name in known if not any(id_ in name[2] for id_ in own)}
+    known = {n for n in closure.known_in(state) if not any(id_ in n[2] for id_ in own)}
     updates, _ = closure.close(apply(state, changes), known)
     return [*changes, *updates]

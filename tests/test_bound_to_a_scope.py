@@ -14,7 +14,7 @@ from driving import LATER, NEXT_DAY, done, git, memories, memrepo
 from mcp import Client
 from msgspec.structs import replace
 
-from memrepo.actions.scopes import OutOfScope
+from memrepo.actions.guard import OutOfScope
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
 from memrepo.faces.mcp.answer import answer

@@ -6,8 +6,11 @@ before: a secret that a hand committed does not stop what is done about its memo
 in, and none comes back from history. There a line that allows one, and the baseline, count as they
 do for `check`. What git has merged already is `check`'s to tell of.
 
-Every chain passes `refuse_rejected` in `run.landing`, so that no path to the branch forgets.
-Runs, imports, accepts and merges leave such memories out before; a single write is refused.
+Every chain passes `refuse_rejected` in `landing`, so that no path to the branch forgets. Runs,
+imports, accepts and merges leave such memories out before; a single write is refused.
+
+What a caller that is bound to a scope sees is decided below the verbs: `Work.tree` has no memories
+of other scopes. What it is refused is at the end of this module (docs/scopes.md).
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memrepo.checks.secrets import secrets_of
-from memrepo.core.changes import Change, Update, Write
+from memrepo.core.changes import Change, Create, Remove, Step, Update, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.layout import CONFIG_NAME
@@ -210,3 +213,60 @@ def back_in_recall(memory: Memory) -> Update:
 def written(path: str, data: bytes, updates: Sequence[Update]) -> tuple[Change, ...]:
     """Return a tombstone's file together with what it does to memories."""
     return (Write(path=path, data=data), *updates)
+
+
+# -- callers that are bound to a scope ----------------------------------------------------------
+
+SCOPED_VERBS = (
+    "search",
+    "show",
+    "recent",
+    "related",
+    "thread",
+    "session",
+    "add",
+    "supersede",
+    "forget",
+)
+"""What a bound caller may ask for; all else tells of the whole repository, or writes it."""
+
+
+class OutOfScope(MemrepoError):
+    """A caller that is bound to a scope asked for what lies beyond it."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, scope: str, what: str) -> None:
+        super().__init__(
+            f"{what}: this caller is bound to the scope {scope}",
+            fix="a person asks without a scope, at the command line",
+        )
+
+
+def refuse_verb(scope: str, verb: str) -> None:
+    """Raise OutOfScope for a verb that is about the whole repository."""
+    if scope and verb not in SCOPED_VERBS:
+        raise OutOfScope(scope, f"{verb} is about the whole repository")
+
+
+def narrowed(bound: str, asked: str) -> str:
+    """Return the scope that holds where one is bound and another asked for; raises OutOfScope."""
+    if bound and asked and asked != bound:
+        raise OutOfScope(bound, f"the scope {asked[:100]} is another one")
+    return bound or asked
+
+
+def refuse_beyond(scope: str, after: State, step: Step) -> None:
+    """Raise OutOfScope where a step would write a memory that is not of the scope itself."""
+    for change in step.changes:
+        match change:
+            case Create(memory=memory):
+                pass
+            case Update(id=id_) | Remove(id=id_):
+                memory = after.memories[id_]
+            case _:
+                continue
+        if memory.text("scope") != scope:
+            of = memory.text("scope")
+            said = f"of the scope {of}" if of else "of the whole repository"
+            raise OutOfScope(scope, f"{memory.id} is {said}")

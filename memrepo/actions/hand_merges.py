@@ -1,31 +1,47 @@
-"""Merges that a person made with git are settled before memrepo writes anything else.
+"""What people did with git alone is set right before memrepo writes anything else.
 
-What was looked at is remembered as a commit in `<git common dir>/memrepo/validated`: a cache, which
-any clone builds for itself. A settling commit names the merges that it settles, so that no other
-clone does it again. (docs/merging.md, "Merging by hand")
+Merges that git made are settled, broken rules are reported, and tombstones that were removed or
+changed are put back. `<git common dir>/memrepo/validated` names the commit up to which a clone did
+so: a cache that any clone builds for itself. A settling commit names the merges that it settles, so
+that no other clone does it again. (docs/merging.md, "Merging by hand")
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import TypeAlias
+
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.brought_back import put_back
 from memrepo.actions.derived import derived_contents
-from memrepo.actions.landing import TRIES
-from memrepo.actions.sync.hand_commits import broken_rules
-from memrepo.actions.sync.unite import unite
+from memrepo.actions.landing import TRIES, prepare
+from memrepo.actions.sync.join import sides_of
 from memrepo.actions.work import MACHINE, Work
-from memrepo.core.changes import Step
-from memrepo.core.messages import Context, message
+from memrepo.checks.rules import Group
+from memrepo.core import codec
+from memrepo.core.changes import Plan, Step, Write
+from memrepo.core.messages import Context, counted, message
 from memrepo.core.problems import Problem
-from memrepo.core.state import Effect, State
+from memrepo.core.state import Effect, State, apply
 from memrepo.merge import closure
 from memrepo.merge.git_merges import Made, Settled, settle
-from memrepo.merge.states import Facts, merge_states
+from memrepo.merge.states import Facts, merge_states, sweep
+from memrepo.merge.tombstones import (
+    REJECTED,
+    Tombstone,
+    brought_back,
+    changed_by_hand,
+    has_seal,
+    is_tombstone,
+    read_tombstone,
+    tombstone_bytes,
+)
 from memrepo.merge.versions import Kept
 from memrepo.store import history
 from memrepo.store.gitenv import NotARepository
+from memrepo.store.light import changes, hand_commits
 from memrepo.store.lock import CannotWork
 from memrepo.store.repo import BranchMoved, FilesInTheWay
 from memrepo.store.stream import SYNC, Chain, Commit
@@ -164,19 +180,18 @@ def _concerns(at: Work, merge: history.Entry) -> bool:
 
 def _one(at: Work, merge: history.Entry) -> tuple[Unsettled, Made]:
     store, (ours, theirs) = at.store, merge.parents
-    united = unite(store, ours, theirs, at.config.human_authors)
-    left = store.snapshot(merge.commit).state()
-    paths = united.paths | frozenset(store.work.changed(ours, merge.commit))
+    sides = sides_of(store, ours, theirs, at.config.human_authors)
+    paths = {path for facts in sides.facts for path in facts.paths or ()}
     made = Made(
-        base=united.base,
-        ours=united.ours,
-        theirs=united.theirs,
-        united=united.result,
-        left=left,
-        paths=paths,
+        base=sides.base,
+        ours=sides.states[0],
+        theirs=sides.states[1],
+        united=sides.merged(),
+        left=store.snapshot(merge.commit).state(),
+        paths=frozenset({*paths, *store.work.changed(ours, merge.commit)}),
     )
     settled = settle(made)
-    lost = tuple(k for k in united.result.kept if k.path in settled.edits)
+    lost = tuple(k for k in made.united.kept if k.path in settled.edits)
     return Unsettled(merge=merge, settled=settled, kept=lost), made
 
 
@@ -241,6 +256,31 @@ def unseen_problems(at: Work) -> tuple[Problem, ...]:
     return (*between, *broken_rules(at, since))
 
 
+_GROUPS: tuple[Group, ...] = ("schema", "tags", "secrets", "derived", "size")
+"""References are checked over the whole tree, and the order of keys is worth no word."""
+
+
+def broken_rules(at: Work, since: str) -> tuple[Problem, ...]:
+    """Return the errors of commits by hand since a commit that are still in the tree.
+
+    `--no-verify`, an edit on a web page, a rebase and a clone without hooks all pass the hooks by.
+    """
+    if since in ("", at.tree.commit):
+        return ()
+    git = at.store.repo.light
+    hands = [hand.id for hand in hand_commits(git, f"{since}..{at.tree.commit}")]
+    if not hands:
+        return ()
+    from memrepo.actions.check.commits import problems_of
+
+    known = {(p.path, p.rule) for p in at.tree.state().problems}  # reported for the tree itself
+    return tuple(
+        replace(p, severity="warning", message=f"{p.message} (commit {commit[:10]})")
+        for commit, p in problems_of(git, at.tree, hands, _GROUPS)
+        if p.severity == "error" and (p.path, p.rule) not in known
+    )
+
+
 # -- what a person is told -------------------------------------------------------------------
 
 
@@ -301,3 +341,140 @@ def _in_the_way(error: FilesInTheWay, plan: Settling) -> Problem:
         "found uncommitted changes on a file that it concerns",
         fix="commit or undo them: the next command that writes settles the merge",
     )
+
+
+# -- rejections that were removed or undone by hand ----------------------------------------------
+
+
+def back_by_hand(work: Work, since: str) -> tuple[Problem, ...]:
+    """Return the files, committed or not, that say what a person rejected, and the way out.
+
+    `since` is the commit up to which this clone looked at everything.
+    """
+    state = work.tree.state()
+    committed = [p for p in state.problems if p.rule == REJECTED]
+    lost = [
+        Problem(
+            path=path,
+            rule="tombstone-edited",
+            severity="warning",
+            message="was removed or changed by a commit by hand: the next write or sync puts it"
+            " back",
+            fix=f"`memrepo reject {PurePath(path).stem} --undo` after that, if it holds after all",
+        )
+        for path, _ in _lost(work, since)
+    ]
+    found = (*committed, *uncommitted(work), *lost)
+    return tuple({p.path: p for p in found}.values())
+
+
+def uncommitted(work: Work) -> Iterator[Problem]:
+    """Yield those of the work tree that are not committed."""
+    stones = work.tree.stones
+    if not stones:
+        return
+    layout = work.tree.layout
+    yield from _changed_stones(work)
+    for path, data in work.store.work.edits(layout.area("memories")).items():
+        if data is None or not layout.is_memory(path):
+            continue
+        memory = codec.decode(path, data)[0]
+        if memory is None or memory.status == "forgotten":
+            continue
+        if (stone := stones.bar(memory)) is not None:
+            yield brought_back(memory, stone)
+
+
+def _changed_stones(work: Work) -> Iterator[Problem]:
+    """Yield the tombstones that a hand changed or took away and did not commit: they hold."""
+    area = work.tree.layout.area("tombstones")
+    for path, data in work.store.work.edits(area).items():
+        if not is_tombstone(work.tree.layout, path):
+            continue
+        if data is None and path in work.tree.blobs:
+            yield Problem(
+                path=path,
+                rule="tombstone-edited",
+                severity="warning",
+                message="was taken away by hand: what it rejects is kept out as before",
+                fix=f"`git restore {path}`",
+            )
+        elif data is not None:
+            before = work.tree.files.get(path, b"")
+            problem = read_tombstone(path, data)
+            if isinstance(problem, Problem):
+                yield replace(problem, severity="warning")
+            elif has_seal(before) and not has_seal(data):
+                yield replace(changed_by_hand(path), severity="warning")
+
+
+def put_back(work: Work, since: str) -> tuple[Problem, ...]:
+    """Put the tombstones back that commits by hand took away or changed since a commit; tell them.
+
+    A tombstone is lifted by `reject --undo` alone: else a removal without a hook, pulled, would
+    bring what was rejected back on every machine.
+    """
+    at = work.refreshed()
+    lost = dict(_lost(at, since))
+    if not lost:
+        return ()
+    before = at.tree.state()
+    writes = tuple(Write(path=path, data=data) for path, data in lost.items())
+    step = Step(
+        op="reject",
+        what=f"Put back {counted(len(lost), 'rejection', 'rejections')}",
+        reason="a commit by hand removed or changed them; only `memrepo reject --undo` lifts one",
+        changes=(*writes, *sweep(apply(before, writes))),
+    )
+    plan = Plan(base=at.tree.commit, steps=(step,))
+    landing = prepare(at.store, before, plan, at.context(), work.call.now)
+    commit = at.store.land(landing.chain, f"stones-{at.tree.commit[:10]}")
+    return tuple(
+        Problem(
+            path=path,
+            rule=REJECTED,
+            severity="warning",
+            message="a commit by hand took this tombstone away or changed it; put back in"
+            f" {commit[:10]}",
+            fix=f"`memrepo reject {PurePath(path).stem} --undo` lifts it, if it holds after all",
+        )
+        for path in lost
+    )
+
+
+def _lost(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
+    """Yield path and bytes of the tombstones that are not what they were then, or have been since.
+
+    Of several versions the highest under a seal stands: only a hand takes one back behind that, or
+    takes it out, be it by a merge that keeps one side whole.
+    """
+    if since in ("", at.tree.commit):
+        return
+    layout, git = at.tree.layout, at.store.repo.light
+    area = layout.area("tombstones")
+    words = ("rev-list", "--full-history", "--no-merges", f"{since}..{at.tree.commit}")
+    seen = {
+        (path, blob)
+        for _, path, old, new in changes(git, git.ask(*words, "--", area).split())
+        for blob in filter(None, (old, new))
+    }
+    # What lay there before counts where the merge alone, or a link in its place, took it out.
+    for base in at.store.common_ancestors([since, at.tree.commit]):
+        before = at.store.snapshot(base).files.below(area)
+        seen |= before.items() - at.tree.files.below(area).items()
+    best: dict[str, tuple[_Weight, Tombstone]] = {}
+    for path, blob in sorted(seen):
+        if is_tombstone(layout, path) and (one := _weighed(path, git.read(blob))) is not None:
+            best[path] = max(one, best.get(path, one), key=lambda weighed: weighed[0])
+    for path, (weight, stone) in best.items():
+        here = _weighed(path, at.tree.files.get(path, b""))
+        if here is None or here[0] < weight:
+            yield path, tombstone_bytes(stone)
+
+
+_Weight: TypeAlias = tuple[bool, tuple[int, bool, str]]
+
+
+def _weighed(path: str, data: bytes) -> tuple[_Weight, Tombstone] | None:
+    stone = read_tombstone(path, data)
+    return ((has_seal(data), stone.rank), stone) if isinstance(stone, Tombstone) else None

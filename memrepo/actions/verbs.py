@@ -86,7 +86,7 @@ review and decide
   resolve       review.resolve      w- decide between two memories that contradict each other, or list such
 take back
   revert        takeback.revert     we take a run or a decision back, and keep what came later
-  undo          takeback.undo       we take the last operation back; again, and it is back
+  undo          takeback.revert     we take the last operation back; again, and it is back
   restore       takeback.restore    w- bring back a memory that was pruned, forgotten, archived or superseded
   reject        takeback.reject     we keep what a memory says from ever coming back; list that; lift it
   purge         purge.purge         w- take a value out of history, caches and clones; verify that it is gone
@@ -169,7 +169,7 @@ def perform(work: Work, name: str, request: Any) -> Result:
     verb = VERBS[name]
     told: tuple[Problem, ...] = ()
     if work.call.scope:
-        from memrepo.actions.scopes import refuse_verb
+        from memrepo.actions.guard import refuse_verb
 
         refuse_verb(work.call.scope, name)
     if reason := getattr(request, "reason", ""):

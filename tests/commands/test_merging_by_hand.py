@@ -18,7 +18,7 @@ from driving import (
     subjects,
 )
 
-from memrepo.actions.sync import unite
+from memrepo.actions.sync import join
 from memrepo.merge import closure
 from memrepo.merge.states import merge_states
 from memrepo.store.repo import open_repository
@@ -388,16 +388,16 @@ def test_a_criss_cross_has_a_virtual_base(repo: Path) -> None:
     git(one, "fetch", "-q", str(two), "main")
     with open_repository(one) as store:
         tips = store.head(), store.resolve("FETCH_HEAD")
-        found = unite.unite(store, *tips)
+        found = join.sides_of(store, *tips, ())
+        result = found.merged()
         assert len(found.bases) == 2
-        assert found.result.state.memories[coffee].body == "Coffee is served at six"
-        assert tea not in found.result.state.memories
-        assert found.result.conflicts == ()
-        whole = merge_states(found.base, found.ours, found.theirs)
-        assert whole.state == found.result.state
-        back = unite.unite(store, *reversed(tips))
-        assert dict(back.result.state.memories) == dict(found.result.state.memories)
-        assert closure.closure(found.result.state) == ()
+        assert result.state.memories[coffee].body == "Coffee is served at six"
+        assert tea not in result.state.memories
+        assert result.conflicts == ()
+        assert merge_states(found.base, *found.states).state == result.state
+        back = join.sides_of(store, *reversed(tips), ()).merged()
+        assert dict(back.state.memories) == dict(result.state.memories)
+        assert closure.closure(result.state) == ()
         assert store.head() == tips[0]
 
 
@@ -408,9 +408,9 @@ def test_histories_without_a_common_commit_are_united_over_nothing(repo: Path) -
     done(stranger, "add", "Milk is served at six")
     git(repo, "fetch", "-q", str(stranger), "main")
     with open_repository(repo) as store:
-        found = unite.unite(store, store.head(), store.resolve("FETCH_HEAD"))
+        found = join.sides_of(store, store.head(), store.resolve("FETCH_HEAD"), ())
         assert found.bases == ()
-        assert len(found.result.state.memories) == 3
+        assert len(found.merged().state.memories) == 3
 
 
 # Commits that no hook saw

@@ -10,7 +10,8 @@ import driving
 from histories import as_fields, histories, operation
 from hypothesis import HealthCheck, given, settings
 
-from memrepo.actions.takeback.revert import Wanted, revert
+from memrepo.actions.takeback.revert import Wanted
+from memrepo.actions.takeback.revert import take_back as revert
 from memrepo.actions.work import Call, Work
 from memrepo.core.changes import Step
 from memrepo.core.layout import Layout

@@ -9,26 +9,28 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.check import scenes
 from memrepo.actions.check.check import Past
-from memrepo.actions.sync.hand_commits import TreeAt, scene_of
 from memrepo.actions.work import Work
 from memrepo.checks import registry
 from memrepo.checks.by_hand import message_problems
+from memrepo.checks.memories import folded
 from memrepo.checks.rules import GROUPS, Group, Scene
 from memrepo.checks.secrets import secret_problems
 from memrepo.config import ConfigError, parse_config
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.layout import Layout
+from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge import closure
-from memrepo.store.around import Grounds
+from memrepo.store.around import Grounds, grounds
 from memrepo.store.landings import landings
 from memrepo.store.light import Git, changes, hand_commits, introduced, messages
 from memrepo.store.tree import Snapshot
@@ -120,7 +122,7 @@ def look(work: Work, word: str, only: Sequence[Group]) -> Found:
     if "schema" in wanted and tree.layout.config in files:
         found += _config(tree.layout.config, files[tree.layout.config])
     if "derived" in wanted:
-        found += _by_hand(work, tree, state, scene, f"{base}..{tip}" if base else tip)
+        found += _by_hand(work, tree, scene, f"{base}..{tip}" if base else tip)
     if "secrets" in wanted:
         found += _secrets(work, tree.layout, files, base, tip)
     span = (tip, f"^{base}") if base else (tip,)
@@ -178,9 +180,7 @@ def _config(path: str, data: bytes) -> Iterator[Problem]:
     yield Problem(path=path, line=line, rule="config-unreadable", message=message, fix=fix)
 
 
-def _by_hand(
-    work: Work, tree: Snapshot, state: State, whole: Scene, revisions: str
-) -> Iterator[Problem]:
+def _by_hand(work: Work, tree: Snapshot, whole: Scene, revisions: str) -> Iterator[Problem]:
     """Yield what hands did to what memrepo writes, as far as it stands at the tip.
 
     A commit that brings a run is one that git made of memrepo's: squashed, amended, rebased. Where
@@ -193,14 +193,88 @@ def _by_hand(
     if len(hands) == int(repo.git.rev_list("--count", "--no-merges", revisions)):
         yield from registry.problems(whole, ["derived"])
         return
-    commits: dict[str, list[tuple[str, str, str]]] = {}
-    for commit, path, old, new in changes(repo.light, hands):
+    for _, problem in problems_of(repo.light, tree, hands, ["derived"]):
+        yield problem
+
+
+def problems_of(
+    git: Git, tree: Snapshot, commits: Sequence[str], groups: Sequence[Group]
+) -> Iterator[tuple[str, Problem]]:
+    """Yield what commits broke, with the commit, as the hook would have seen it in a tree.
+
+    What a later commit changed again is passed over.
+    """
+    state, known = tree.state(), grounds(git).wants(git)
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for commit, path, old, new in changes(git, commits):
         if tree.layout.owns(path):
-            commits.setdefault(commit, []).append((path, old, new))
-    for changed in commits.values():
-        scene = scene_of(repo.light.read, tree.layout, state, changed, whole.wants)
-        stands = {path for path, _, new in changed if tree.blobs.get(path, "") == new}
-        yield from (p for p in registry.problems(scene, ["derived"]) if p.path in stands)
+            found.setdefault(commit, []).append((path, old, new))
+    for commit, changed in found.items():
+        scene = Scene(
+            files={path: git.read(new) for path, _, new in changed if new},
+            layout=tree.layout,
+            gone=tuple(path for path, _, new in changed if not new),
+            wants=known,
+            around=TreeAt(state, {path: git.read(old) for path, old, _ in changed if old}),
+        )
+        present = {path for path, _, new in changed if tree.blobs.get(path, "") == new}
+        for problem in registry.problems(scene, groups):
+            if problem.path in present:
+                yield commit, problem
+
+
+class TreeAt:
+    """The tree at one commit around a change, and the files as they were before it.
+
+    `paths` are all of the tree, where more than memrepo's files are asked for.
+    """
+
+    def __init__(
+        self, state: State, earlier: Mapping[str, bytes], paths: Collection[str] = ()
+    ) -> None:
+        self._state, self._earlier, self._paths = state, earlier, paths
+
+    @cached_property
+    def _alike(self) -> Mapping[str, Collection[str]]:
+        found: dict[str, set[str]] = {}
+        for path in self._state.files:
+            found.setdefault(folded(path), set()).add(path)
+        return found
+
+    def before(self, path: str) -> bytes | None:
+        """Return a file as the commit found it."""
+        return self._earlier.get(path)
+
+    def holders(self, ids: Collection[str]) -> Iterator[Memory]:
+        """Return the memories with one of these ids."""
+        return (m for id_ in ids if (m := self._state.memories.get(id_)) is not None)
+
+    def called(self, names: Collection[str]) -> Collection[Memory]:
+        """Return every memory: which one a name means is asked of them."""
+        del names
+        return self._state.memories.values()
+
+    def there(self, path: str) -> bool:
+        """Tell whether a file stands at a path."""
+        return path in self._state.files or path in self._paths
+
+    def file(self, path: str) -> bytes | None:
+        """Return a file at HEAD."""
+        return self._state.files.get(path)
+
+    def alike(self, paths: Collection[str]) -> Collection[str]:
+        """Return the paths that differ from one of these in case or in the form of accents only."""
+        return {other for path in paths for other in self._alike.get(folded(path), ())} - {*paths}
+
+    def below(self, folder: str) -> Mapping[str, bytes]:
+        """Return the files below a folder."""
+        files = self._state.files
+        return {path: files[path] for path in files if path.startswith(folder)}
+
+    def naming(self, text: str) -> Collection[str]:
+        """Return the paths of the memories whose file holds a text."""
+        files, wanted = self._state.files, text.encode()
+        return [m.path for m in self._state.memories.values() if wanted in files[m.path]]
 
 
 def _secrets(

@@ -171,7 +171,7 @@ def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
 
 def _bound(work: Work, request: Request) -> Work:
     """Return the work within a scope; to move notes anew is about the whole repository."""
-    from memrepo.actions.scopes import OutOfScope, narrowed
+    from memrepo.actions.guard import OutOfScope, narrowed
 
     scope = narrowed(work.call.scope, request.scope)
     if request.what == "refresh":

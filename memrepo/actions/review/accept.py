@@ -35,7 +35,7 @@ from memrepo.actions.run.land import count_parts, headline, record
 from memrepo.actions.run.telemetry import Downstream, handed
 from memrepo.actions.run.upkeep import composed
 from memrepo.actions.takeback.revert import Result as Reverted
-from memrepo.actions.takeback.revert import Wanted, revert
+from memrepo.actions.takeback.revert import Wanted, take_back
 from memrepo.actions.work import MACHINE, Work
 from memrepo.core.changes import BULK_OPS, Plan, Step
 from memrepo.core.errors import Exit
@@ -161,7 +161,7 @@ def do(work: Work, request: Request) -> Result | AlreadyDecided | Reverted:
     except NothingWaits:
         if (reverted := _reverted(work, request.run)) is None:
             raise
-        return revert(work, _brought_back(work, reverted, request))
+        return take_back(work, _brought_back(work, reverted, request))
     replayed, choice = _replay(work, waits, request)
     refuse_taking(work, work.tree.state(), replayed.state)
     made = _chain(work, waits, replayed, request.reason)

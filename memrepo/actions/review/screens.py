@@ -220,7 +220,8 @@ def words_of(session: Session) -> tuple[Words, ...]:
 
 def _refusals(session: Session, screen: Screen, said: Said) -> list[Words]:
     """Return what keeps a decision from taking effect, or takes it back."""
-    from memrepo.actions.takeback import reject, revert
+    from memrepo.actions.takeback import reject
+    from memrepo.actions.takeback.revert import RevertRequest
 
     if said.does != "reject":
         return []
@@ -233,7 +234,7 @@ def _refusals(session: Session, screen: Screen, said: Said) -> list[Words]:
         ]
     if session.state == "waits":
         return []  # `accept --refuse`
-    request = revert.Request(target=session.run, only=screen.ids, reason=reason)
+    request = RevertRequest(target=session.run, only=screen.ids, reason=reason)
     line = (session.run, "--memory", *screen.ids, "--reason", reason)
     return [Words("revert", request, line)]
 

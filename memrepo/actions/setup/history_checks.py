@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from memrepo.actions.brought_back import back_by_hand
-from memrepo.actions.hand_merges import validated
+from memrepo.actions.hand_merges import back_by_hand, validated
 from memrepo.actions.run.hand_edits import emptied
 from memrepo.actions.work import Work
 from memrepo.checks.integrity import CommitFacts, history_problems

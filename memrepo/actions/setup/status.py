@@ -9,9 +9,15 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.brought_back import uncommitted
 from memrepo.actions.derived import hot_rules, stale_files
-from memrepo.actions.hand_merges import GitMerge, announced, unsettled, validated
+from memrepo.actions.hand_merges import (
+    GitMerge,
+    announced,
+    broken_rules,
+    uncommitted,
+    unsettled,
+    validated,
+)
 from memrepo.actions.needs import Need, needs, tell
 from memrepo.actions.pending import all_waiting, broken_branches, requests_waiting, wishes
 from memrepo.actions.request import option
@@ -19,7 +25,6 @@ from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
 from memrepo.actions.run.timetable import Schedule, timetable
 from memrepo.actions.setup.budgets import Budgets, budgets
 from memrepo.actions.setup.survey import survey
-from memrepo.actions.sync.hand_commits import broken_rules
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.errors import Exit

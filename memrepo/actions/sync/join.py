@@ -6,13 +6,12 @@ every clone alike. Nothing here writes to the branch or talks to another host.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.derived import hot_rules
-from memrepo.actions.sync.unite import recalled_since
 from memrepo.actions.work import NewerFormat, Work
 from memrepo.config import FORMAT, Config, parse_config
 from memrepo.core.changes import Plan, Step, Update
@@ -27,10 +26,11 @@ from memrepo.merge.files import keep
 from memrepo.merge.states import Facts, MergeResult, merge_states
 from memrepo.merge.versions import Conflict, Kept
 from memrepo.store.foreign import Foreign, Side, collisions, merge_foreign
+from memrepo.store.ledger import ledger_of
 from memrepo.store.lock import CannotWork
+from memrepo.store.repo import Repository
 from memrepo.store.sides import common, count, last_commit, side_facts
 from memrepo.store.stream import SYNC, Chain, Commit
-from memrepo.store.tree import Snapshot
 from memrepo.views.hot import hot_changes
 from memrepo.views.pages import render_views
 
@@ -81,19 +81,49 @@ class Joined(msgspec.Struct, frozen=True, kw_only=True):
     clashes: tuple[Clash, ...] = ()
 
 
-class _Sides(msgspec.Struct, frozen=True, kw_only=True):
-    """Two tips and what they have in common; `first` is the hub's."""
+class Sides(msgspec.Struct, frozen=True, kw_only=True):
+    """Two commits to merge, their base (virtual where there are several) and what history says.
+
+    For a sync the first is the hub's.
+    """
 
     bases: Sequence[str]
     base: State
-    first: Snapshot
-    second: Snapshot
+    tips: tuple[str, str]
+    states: tuple[State, State]
     facts: tuple[Facts, Facts]
 
-    @property
-    def states(self) -> tuple[State, State]:
-        """Return the states at both tips; each tip reads its own once."""
-        return self.first.state(), self.second.state()
+    def merged(self, states: tuple[State, State] | None = None) -> MergeResult:
+        """Merge by memory id and field; the effect is relative to the first side."""
+        return merge_states(
+            self.base,
+            *(states or self.states),
+            our_facts=self.facts[0],
+            their_facts=self.facts[1],
+        )
+
+
+def sides_of(store: Repository, first: str, second: str, human_authors: Collection[str]) -> Sides:
+    """Read two commits that are to be merged.
+
+    `human_authors` are the addresses whose commits without trailers are a person's. What was
+    retrieved since the two parted is not pruned by a machine's decision on either side.
+    """
+    shared, tips = common(store, first, second), (first, second)
+    recalled = frozenset[str]()
+    if shared.bases:
+        parted = min(store.commit_time(base) for base in shared.bases)
+        accounts = ledger_of(store).accesses().by_memory
+        recalled = frozenset(i for i, a in accounts.items() if a.last and a.last > parted)
+    facts = [side_facts(store, tip, shared, human_authors, recalled) for tip in tips]
+    states = [store.snapshot(tip).state() for tip in tips]
+    return Sides(
+        bases=shared.bases,
+        base=shared.state,
+        tips=tips,
+        states=(states[0], states[1]),
+        facts=(facts[0], facts[1]),
+    )
 
 
 def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "") -> Joined:
@@ -103,10 +133,8 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
     """
     sides = _sides(work, hub, name)
     result, clashing = _merged(sides, taken)
-    owns = sides.first.layout.owns
-    foreign = merge_foreign(
-        work.store.repo, sides.bases, hub, sides.second.commit, owns, taken=taken
-    )
+    owns = sides.states[0].layout.owns
+    foreign = merge_foreign(work.store.repo, sides.bases, *sides.tips, owns, taken=taken)
     clashes = [*clashing, *(Conflict(kind="both-changed", path=p) for p in foreign.clashes)]
     if clashes:
         return Joined(chain=None, clashes=tuple(_clash(work, sides, c) for c in clashes))
@@ -155,33 +183,23 @@ def _unkept(result: MergeResult) -> list[Kept]:
     return [lost for lost in result.kept if lost.key != "body" or lost.id not in known]
 
 
-def _sides(work: Work, hub: str, name: str) -> _Sides:
-    shared = common(work.store, work.tree.commit, hub)
-    if not shared.bases:
+def _sides(work: Work, hub: str, name: str) -> Sides:
+    store, config = work.store, work.tree.layout.config
+    if not store.common_ancestors([work.tree.commit, hub]):
         raise Unrelated(name)
-    first = work.store.snapshot(hub)
-    if work.tree.layout.config not in first.files:
+    if config not in store.snapshot(hub).files:
         raise CannotWork(
-            f"{name} holds no {work.tree.layout.config}",
+            f"{name} holds no {config}",
             fix=f"bring it back there, or sync with the branch that has {CONFIG_NAME}",
         )
-    humans = work.config.human_authors
-    recalled = recalled_since(work.store, shared.bases)
-    tips = (hub, work.tree.commit)
-    facts = [side_facts(work.store, tip, shared, humans, recalled) for tip in tips]
-    return _Sides(
-        bases=shared.bases,
-        base=shared.state,
-        first=first,
-        second=work.tree,
-        facts=(facts[0], facts[1]),
-    )
+    return sides_of(store, hub, work.tree.commit, work.config.human_authors)
 
 
-def _merged(sides: _Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:
+def _merged(sides: Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:
     """Merge the memories and memrepo's other files; return what a person must decide first."""
-    result = _merge(sides, sides.states)
-    deciding = [c for c in result.conflicts if _decides(sides.first.layout, c)]
+    layout = sides.states[0].layout
+    result = sides.merged()
+    deciding = [c for c in result.conflicts if _decides(layout, c)]
     if not (deciding and taken):
         return result, deciding
     first, second = sides.states
@@ -189,19 +207,8 @@ def _merged(sides: _Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:
         first = _untouched(sides.base, first, deciding)
     else:
         second = _untouched(sides.base, second, deciding)
-    again = _merge(sides, (first, second))
-    return again, [c for c in again.conflicts if _decides(sides.first.layout, c)]
-
-
-def _merge(sides: _Sides, states: tuple[State, State]) -> MergeResult:
-    first, second = states
-    return merge_states(
-        sides.base,
-        first,
-        second,
-        our_facts=sides.facts[0],
-        their_facts=sides.facts[1],
-    )
+    again = sides.merged((first, second))
+    return again, [c for c in again.conflicts if _decides(layout, c)]
 
 
 def _decides(layout: Layout, conflict: Conflict) -> bool:
@@ -230,7 +237,7 @@ def _untouched(base: State, side: State, conflicts: Iterable[Conflict]) -> State
     return replace(side, memories=memories, files=side.files.edited(edits))
 
 
-def _effect(sides: _Sides, paths: Iterable[str], after: State, foreign: Foreign) -> Effect:
+def _effect(sides: Sides, paths: Iterable[str], after: State, foreign: Foreign) -> Effect:
     """Return what leads from the hub's tree to the merged one."""
     before = sides.states[0].files
     touched = {*paths, *(p for f in sides.facts for p in f.paths or () if after.layout.owns(p))}
@@ -260,7 +267,7 @@ def _config(state: State) -> Config:
     return config
 
 
-def _merged_memories(sides: _Sides, after: State) -> tuple[Merged, ...]:
+def _merged_memories(sides: Sides, after: State) -> tuple[Merged, ...]:
     """Return the memories that both sides changed since they parted."""
     changed = [
         {
@@ -277,13 +284,13 @@ def _merged_memories(sides: _Sides, after: State) -> tuple[Merged, ...]:
 
 def _chain(
     work: Work,
-    sides: _Sides,
+    sides: Sides,
     effect: Effect,
     foreign: Foreign,
     ids: Sequence[str],
     reason: str,
 ) -> Chain:
-    store, (hub, head) = work.store, (sides.first.commit, sides.second.commit)
+    store, (hub, head) = work.store, sides.tips
     here, there = count(store.repo, head, hub), count(store.repo, hub, head)
     step = Step(
         op="sync",
@@ -313,11 +320,10 @@ def _stood(conflict: Conflict) -> Problem:
     )
 
 
-def _clash(work: Work, sides: _Sides, conflict: Conflict) -> Clash:
+def _clash(work: Work, sides: Sides, conflict: Conflict) -> Clash:
     known = (sides.base, *sides.states)
     paths = [s.memories[conflict.id].path for s in known if conflict.id in s.memories]
     hub, here = (
-        last_commit(work.store.repo, tip, sides.bases, conflict.path, *paths)
-        for tip in (sides.first.commit, sides.second.commit)
+        last_commit(work.store.repo, tip, sides.bases, conflict.path, *paths) for tip in sides.tips
     )
     return Clash(kind=conflict.kind, memory=conflict.id, path=conflict.path, ours=here, theirs=hub)

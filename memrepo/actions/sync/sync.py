@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions import result
-from memrepo.actions.brought_back import put_back
+from memrepo.actions.hand_merges import put_back
 from memrepo.actions.request import DryRun, option, side_of
 from memrepo.actions.sync.join import Clash, Joined, Merged, join
 from memrepo.actions.work import Work

@@ -1,7 +1,8 @@
-"""`memrepo revert`: take a run or a decision back, and keep what came later.
+"""`memrepo revert` and `undo`: take a run or a decision back, and keep what came later.
 
 Of the latest operation the whole tree is restored; of an earlier one each field that nothing wrote
-since returns to its old value.
+since returns to its old value. `undo` reverts the last operation on the branch, which may be a
+revert. Where a commit by hand came last, nothing older goes in its place.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from memrepo.actions import result
 from memrepo.actions.landing import chain, listed_steps
@@ -18,7 +19,8 @@ from memrepo.actions.past.timeline import NoSuchRun, landing_of
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, option, side_of
 from memrepo.actions.run.hand_edits import CLAIMED
-from memrepo.actions.takeback.inverse import Taken, Undone, restored, undo
+from memrepo.actions.takeback import inverse
+from memrepo.actions.takeback.inverse import Taken, Undone, restored
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Step
@@ -106,7 +108,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         return self.landing.run or self.target.commit[:10]
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `revert`."""
 
     target: Annotated[
@@ -173,7 +175,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     """Whether the next run reads its input again."""
 
 
-def do(work: Work, request: Request) -> Result:
+def revert(work: Work, request: RevertRequest) -> Result:
     """Revert one operation in a commit of its own; history keeps both."""
     work.require_writable()
     work.store.refuse_unfit()
@@ -193,10 +195,10 @@ def do(work: Work, request: Request) -> Result:
         dry_run=request.dry_run,
         reason=request.reason,
     )
-    return revert(work, wanted)
+    return take_back(work, wanted)
 
 
-def revert(work: Work, wanted: Wanted) -> Result:
+def take_back(work: Work, wanted: Wanted) -> Result:
     """Take one operation back, in one commit; what clashes is told and nothing is written."""
     target = wanted.target
     if target.op == "sync":
@@ -384,7 +386,7 @@ def _undone(work: Work, wanted: Wanted) -> Undone:
         whole = restored(work, taken)
         if whole is not None:
             return whole
-    return undo(
+    return inverse.undo(
         work,
         taken,
         wanted.side,
@@ -449,3 +451,94 @@ def _memories(work: Work, wanted: Wanted, steps: Sequence[history.Entry]) -> tup
 
 def _memories_of(steps: Sequence[history.Entry]) -> tuple[str, ...]:
     return tuple(id_ for entry in steps for id_ in entry.trailers.get("Memory", ()))
+
+
+# -- undo ---------------------------------------------------------------------------------------
+
+
+class UndoRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of `undo`."""
+
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+class UndoneCommit(msgspec.Struct, frozen=True, kw_only=True):
+    """The commit that an undo takes back."""
+
+    commit: str
+    op: str
+    subject: str
+
+
+class UndoResult(Result, frozen=True, kw_only=True):
+    """What was undone."""
+
+    undone: UndoneCommit
+
+
+class NotOurs(MemrepoError):
+    """The newest thing on the branch is a person's, which memrepo does not take back."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, hand: history.Entry, older: Landing | None) -> None:
+        newest = f"{hand.commit[:10]} ({visible(hand.subject)})"
+        said = f"the newest commit, {newest}, is a commit by hand"
+        fix = f"`git revert {hand.commit[:10]}` undoes it"
+        if older is not None and older.in_effect:
+            name, subject = older.run or older.entry.commit[:10], visible(older.entry.subject)
+            fix += f"; `memrepo revert {name}` reverts the operation before it: {subject}"
+        super().__init__(said, fix=fix)
+
+
+def undo(work: Work, request: UndoRequest) -> UndoResult:
+    """Revert the newest operation along first parents; raises NotOurs where a hand came later."""
+    work.require_writable()
+    work.store.refuse_unfit()
+    if not request.dry_run:
+        work.store.recover()
+    landing = _last(work)
+    target = landing.entry
+    wanted = Wanted(
+        landing=landing,
+        latest=target.commit == work.tree.commit,
+        dry_run=request.dry_run,
+        reason=request.reason or "undone",
+    )
+    undone = UndoneCommit(commit=target.commit, op=target.op, subject=visible(target.subject))
+    return UndoResult(**asdict(take_back(work, wanted)), undone=undone)
+
+
+def _last(work: Work) -> Landing:
+    """Return the last operation; commits by hand that concern no memory are passed over."""
+    runs = {landing.entry.commit: landing for landing in work.landed()}
+    hand: history.Entry | None = None
+    for entry in history.entries(work.store.repo, "--first-parent", work.tree.commit):
+        if entry.trailer("Op") == "init" or not entry.parents:
+            break
+        if found := runs.get(entry.commit) or _operation(entry):
+            if hand is not None:
+                raise NotOurs(hand, found)
+            return found
+        if hand is None and (entry.trailer("Op") or _concerns(work, entry)):
+            hand = entry
+    if hand is not None:
+        raise NotOurs(hand, None)
+    raise NothingToRevert(
+        "there is no operation of memrepo to undo",
+        fix="use `git revert` for a commit of your own",
+    )
+
+
+def _operation(entry: history.Entry) -> Landing | None:
+    """Return what memrepo decided in a commit; a stamp only says whose words a hand's are."""
+    decided = entry.trailer("Op") and entry.trailer("Reason") != CLAIMED
+    return commit_landing(entry) if decided else None
+
+
+def _concerns(work: Work, entry: history.Entry) -> bool:
+    """Tell whether a commit by hand changed what runs and decisions are about."""
+    layout = work.tree.layout
+    changed = work.store.work.changed(entry.parents[0], entry.commit)
+    return any(layout.owns(path) and path != layout.config for path in changed)

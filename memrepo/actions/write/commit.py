@@ -101,7 +101,7 @@ def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Written | Un
     if isinstance(step, Unchanged):
         return step
     if at.call.scope:
-        from memrepo.actions.scopes import refuse_beyond
+        from memrepo.actions.guard import refuse_beyond
 
         refuse_beyond(at.call.scope, apply(state, step.changes), step)
     _refuse_secrets(step, request.reason)

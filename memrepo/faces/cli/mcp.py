@@ -8,9 +8,9 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.guard import OutOfScope, narrowed
 from memrepo.actions.request import option
 from memrepo.actions.result import Result
-from memrepo.actions.scopes import OutOfScope, narrowed
 from memrepo.actions.work import Work, uncollected
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 

@@ -27,7 +27,6 @@ from memrepo.actions.takeback.reject import LiftedAlready, Rejections
 
 if TYPE_CHECKING:
     from memrepo.actions.takeback import revert as reverting
-    from memrepo.actions.takeback import undo as undoing
     from memrepo.actions.takeback.reject import Rejection
     from memrepo.actions.write.commit import Unchanged, Written
 
@@ -281,7 +280,7 @@ def _clashing(result: reverting.Result) -> str:
     return "\n".join(lines)
 
 
-def undo(request: undoing.Request, result: undoing.Result, *, colour: bool) -> str:
+def undo(request: reverting.UndoRequest, result: reverting.UndoResult, *, colour: bool) -> str:
     """Say what was undone, or would be, or why it cannot simply be."""
     short = result.undone.commit[:10]
     what, body = f"{result.undone.subject} ({short})", revert(request, result, colour=colour)

@@ -24,7 +24,8 @@ from starlette.routing import Route
 from memrepo.actions.request import checked
 from memrepo.actions.review import accept, discard, resolve
 from memrepo.actions.review.screens import Said, Words, session_of, words_of
-from memrepo.actions.takeback import reject, revert
+from memrepo.actions.takeback import reject
+from memrepo.actions.takeback.revert import RevertRequest
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Call, Work
 from memrepo.actions.write.change import ConfirmRequest, EditRequest, ForgetRequest, PinRequest
@@ -214,7 +215,7 @@ def _discard(g: Mapping[str, str]) -> Words:
 
 
 def _revert(g: Mapping[str, str]) -> Words:
-    request = revert.Request(target=g.get("target", ""), reason=g.get("reason", ""))
+    request = RevertRequest(target=g.get("target", ""), reason=g.get("reason", ""))
     return _one("revert", request, g.get("target", ""), *_reason(g))
 
 

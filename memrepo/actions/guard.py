@@ -10,7 +10,7 @@ Every chain passes `refuse_rejected` in `landing`, so that no path to the branch
 imports, accepts and merges leave such memories out before; a single write is refused.
 
 What a caller that is bound to a scope sees is decided below the verbs: `Work.tree` has no memories
-of other scopes. What it is refused is at the end of this module (docs/scopes.md).
+of other scopes. What it is refused is at the end of this module (docs/agents.md).
 """
 
 from __future__ import annotations
@@ -217,17 +217,7 @@ def written(path: str, data: bytes, updates: Sequence[Update]) -> tuple[Change, 
 
 # -- callers that are bound to a scope ----------------------------------------------------------
 
-SCOPED_VERBS = (
-    "search",
-    "show",
-    "recent",
-    "related",
-    "thread",
-    "session",
-    "add",
-    "supersede",
-    "forget",
-)
+SCOPED_VERBS = "search show recent related thread session add supersede forget".split()
 """What a bound caller may ask for; all else tells of the whole repository, or writes it."""
 
 

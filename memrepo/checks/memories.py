@@ -14,7 +14,6 @@ from memrepo.checks.rules import Rule, Scene, Wants, place
 from memrepo.core.codec import RULES as CODEC_RULES
 from memrepo.core.fields import shown
 from memrepo.core.ids import TAG_PATTERN, as_tag, manual_id
-from memrepo.core.layout import RESERVED_NAMES
 from memrepo.core.lines import find_conflict
 from memrepo.core.memory import LAYER_OF_TYPE, LAYERS, Decay, Memory
 from memrepo.core.patterns import regex
@@ -107,7 +106,16 @@ COLLISION = Rule(
     group="schema",
     doc="No two paths are one where case or the form of accents does not count.",
 )
-RULES = (NO_ID, SAME_ID, FILE_NAME, LAYER, HOME, DECAY, COLLISION)
+WINDOWS = Rule(
+    name="path-windows",
+    group="schema",
+    severity="warning",
+    doc="A file has a name that Windows can hold: no other clone fails to check it out.",
+)
+RULES = (NO_ID, SAME_ID, FILE_NAME, LAYER, HOME, DECAY, COLLISION, WINDOWS)
+_NOT_ON_WINDOWS = regex(
+    r'[<>:"\\|?*]|[. ](?=/|$)|(?:^|/)(?i:con|prn|aux|nul|com\d|lpt\d)(?=[./]|$)'
+)
 
 
 def find(scene: Scene) -> Iterator[Problem]:
@@ -127,14 +135,8 @@ def find(scene: Scene) -> Iterator[Problem]:
         yield from _place(memory)
         yield from _decay(scene, memory)
     for path in scene.files:
-        name = path.rpartition("/")[2]
-        stray = path.endswith(".md") and name not in RESERVED_NAMES and not scene.is_memory(path)
-        if stray and scene.area(path) == "memories":
-            yield LAYER.found(
-                path,
-                "found a file in no layer: it is not read",
-                fix=f"move it into one of the folders {', '.join(LAYERS)}",
-            )
+        if scene.is_memory(path) or scene.area(path) == "sources":
+            yield from _portable(path)
     yield from _collisions(scene)
 
 
@@ -178,6 +180,15 @@ def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]
             f"found a file name that does not end in -{digits}.md, as the id has it",
             key="id",
             fix=f"rename the file so that it ends in -{digits}.md",
+        )
+
+
+def _portable(path: str) -> Iterator[Problem]:
+    if found := _NOT_ON_WINDOWS.search(path):
+        yield WINDOWS.found(
+            path,
+            f"found {shown(found[0].strip('/'))} in the name, which Windows cannot hold",
+            fix="rename the file, in the workspace if it is a copy of one there",
         )
 
 

@@ -71,7 +71,7 @@ class Layout(msgspec.Struct, frozen=True):
         return path.removeprefix(self.area("sources"))
 
     def is_memory(self, path: str) -> bool:
-        """Tell whether a path is a memory file's: markdown below `memories/<layer>/`."""
+        """Tell whether a path is a memory file's: markdown below `memories/`."""
         return bool(self.memory_files([path]))
 
     def memory_files(self, paths: Iterable[str]) -> list[str]:
@@ -80,10 +80,7 @@ class Layout(msgspec.Struct, frozen=True):
         return [
             path
             for path in paths
-            if path.startswith(area)
-            and path.endswith(".md")
-            and path.find("/", len(area)) > 0
-            and not path.endswith(_RESERVED)
+            if path.startswith(area) and path.endswith(".md") and not path.endswith(_RESERVED)
         ]
 
     def memory(self, *, id_: str, type_: str, text: str, captured: str, layer: str = "") -> str:

@@ -342,7 +342,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def layer(self) -> str:
         """Return the layer that its path names, or the type's own where it stands elsewhere."""
         parts = self.path.split("/")
-        if "memories" in parts[:-1]:
+        if "memories" in parts[:-2]:
             return parts[parts.index("memories") + 1]
         return LAYER_OF_TYPE.get(self.type, "knowledge")
 

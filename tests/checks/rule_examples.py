@@ -210,6 +210,7 @@ EXAMPLES: Mapping[str, Example] = {
     "memory-decay-class": Example(
         bad=one("decay: {class: forever}"), good=one("decay: {class: permanent}")
     ),
+    "path-windows": Example(bad=one(path=NAME.replace("shed", "shed?"))),
     "path-collision": Example(
         bad=one(), around={NAME.replace("shed", "Shed"): "x"}, good=one(path=OTHER, id_=B)
     ),

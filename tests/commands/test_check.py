@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -46,7 +47,10 @@ def test_all_memories_of_a_run_pass(ugly_repo: Path) -> None:
     answer = memrepo(ugly_repo, "check", "--all")
     # What runs take over from texts as they are: worth a look, and no reason to stop anybody.
     found = {p["rule"] for p in answer.data["problems"]}
-    assert (answer.exit, found) == (0, {"character-bidirectional", "character-invisible"})
+    assert (answer.exit, found) == (
+        0,
+        {"character-bidirectional", "character-invisible", "path-windows"},
+    )
     assert answer.data["files"] > len(memories(ugly_repo))
 
 
@@ -261,3 +265,41 @@ def test_a_note_without_a_header_is_given_one_of_its_folder(small_repo: Path) ->
     empty.write_text("\n")
     assert memrepo(small_repo, "check", "--fix", empty).exit == 1
     assert empty.read_text() == "\n"
+
+
+def test_a_staged_misspelt_key_is_refused_and_a_machine_field_is_put_back(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo")
+    repo = tmp_path / "repo"
+    done(repo, "add", "Vera keeps bees.")
+    (path,) = (repo / "memories").rglob("*.md")
+    name = path.relative_to(repo).as_posix()
+    good = path.read_text(encoding="utf-8")
+    path.write_text(good.replace("type: fact", "type: fact\npined: true"), encoding="utf-8")
+    git(repo, "add", "-A")
+    answer = memrepo(repo, "check", "--staged", as_json=False)
+    assert answer.exit == 1
+    assert f"{name}:4:1: frontmatter-near-key" in answer.out
+    assert "did you mean pinned?" in answer.out
+    path.write_text(re.sub("created: .*", "created: 2020-01-01T00:00:00Z", good), encoding="utf-8")
+    git(repo, "add", "-A")
+    answer = memrepo(repo, "check", "--staged", "--fix", as_json=False)
+    assert answer.out.strip() == f"fixed {name}: restored created, which only memrepo sets"
+    assert path.read_text(encoding="utf-8") == good
+
+
+def test_a_memory_moved_out_of_its_layer_is_read_and_windows_names_are_warned_about(
+    tmp_path: Path,
+) -> None:
+    done(tmp_path, "init", "repo")
+    repo = tmp_path / "repo"
+    id_ = done(repo, "add", "Vera keeps bees.")["id"]
+    (path,) = (repo / "memories").rglob("*.md")
+    git(repo, "mv", str(path), str(repo / "memories" / path.name))
+    git(repo, "commit", "-q", "-m", "Move")
+    assert done(repo, "search", "bees")["hits"][0]["id"] == id_
+    assert memrepo(repo, "check", "--all").data["problems"] == []
+    odd = repo / "memories" / "knowledge" / f"what is it?-{path.name[-9:]}"
+    odd.parent.mkdir(exist_ok=True)
+    git(repo, "mv", str(repo / "memories" / path.name), str(odd))
+    (problem,) = memrepo(repo, "check", "--staged").data["problems"]
+    assert (problem["rule"], problem["severity"]) == ("path-windows", "warning")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import msgspec
@@ -59,6 +60,8 @@ class Result(result.Result, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
     files: int
     fixed: tuple[str, ...] = ()
+    restored: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """The fields that only memrepo sets and that were put back, by path among the fixed."""
     foreign: tuple[str, ...] = ()
     """Files that are none of memrepo's: scanned for secrets only."""
     range: str = ""
@@ -98,6 +101,7 @@ def look(work: Work, request: Request, *, merging: bool = False) -> Result:
     if not (request.files or request.staged):
         return _whole(work, request)
     fixed: list[str] = []
+    restored: Mapping[str, tuple[str, ...]] = {}
     if request.files:
         opened = scenes.named(work.call.where, request.files)
     else:
@@ -109,15 +113,24 @@ def look(work: Work, request: Request, *, merging: bool = False) -> Result:
 
             mend = repair.mend_staged if request.staged else repair.mend
             scene, fixed = mend(checked, work.call.now, request.only)
+            restored = repair.restored(checked.scene, scene, fixed)
         found = (*checked.early, *registry.problems(scene, request.only))
+    if request.staged:  # what a person is about to commit: a misspelt key would do nothing
+        found = tuple(_refused(problem) for problem in found)
     found = tuple(replace(p, path=checked.names.get(p.path, p.path)) for p in found)
     return Result(
         problems=found,
         files=len(scene.files),
         fixed=tuple(fixed),
+        restored=restored,
         foreign=checked.foreign,
         exit=_exit(found),
     )
+
+
+def _refused(problem: Problem) -> Problem:
+    near = problem.rule == "frontmatter-near-key"
+    return replace(problem, severity="error") if near else problem
 
 
 def _whole(work: Work, request: Request) -> Result:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
@@ -160,6 +160,18 @@ def mend_staged(
             files[new] = data
             fixed.append(new)
     return replace(checked.scene, files=files), fixed
+
+
+def restored(before: Scene, after: Scene, fixed: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the fields of fixed files that had a value and have another one now."""
+    found = {}
+    for path in fixed:
+        old, _ = codec.decode(path, before.files.get(path, b""))
+        new, _ = codec.decode(path, after.files[path])
+        if old is not None and new is not None:
+            keys = tuple(k for k in old.fields if old.fields[k] != new.fields.get(k))
+            found |= {path: keys} if keys else {}
+    return found
 
 
 def _write(root: Path, path: str, new: str, data: bytes) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -62,6 +62,8 @@ class Ran(result.Result, frozen=True, kw_only=True):
 
     problems: tuple[Problem, ...]
     fixed: tuple[str, ...] = ()
+    restored: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """The fields that only memrepo sets and that were put back, by path among the fixed."""
     foreign: tuple[str, ...] = ()
     """Staged files that are none of memrepo's: scanned for secrets only."""
     failed: str = ""
@@ -128,6 +130,7 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
         return Ran(
             problems=looked.problems,
             fixed=looked.fixed,
+            restored=looked.restored,
             foreign=looked.foreign,
             exit=looked.exit,
         )

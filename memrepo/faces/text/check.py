@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memrepo.core.messages import counted
@@ -97,7 +98,7 @@ def check(
         return _formatted(request.format, result)
     if not isinstance(result, Result):
         return _past(result)
-    lines = findings(result.fixed, result.foreign, result.problems)
+    lines = findings(result.fixed, result.foreign, result.problems, result.restored)
     return "\n".join(lines) or f"{_looked_at(result)}: nothing found"
 
 
@@ -123,10 +124,18 @@ def _formatted(form: checking.Format, result: checking.Result | checking.Past) -
 
 
 def findings(
-    fixed: Sequence[str], foreign: Sequence[str], problems: Sequence[Problem]
+    fixed: Sequence[str],
+    foreign: Sequence[str],
+    problems: Sequence[Problem],
+    restored: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> list[str]:
     """List what was mended, what is none of memrepo's, and what is wrong."""
-    lines = [f"fixed {name}" for name in fixed]
+    lines = [
+        f"fixed {name}: restored {', '.join(keys)}, which only memrepo sets"
+        if (keys := restored.get(name))
+        else f"fixed {name}"
+        for name in fixed
+    ]
     lines += [f"{name}: not a file of memrepo's, scanned for secrets only" for name in foreign]
     lines += [str(problem) for problem in problems[:SHOWN]]
     if len(problems) > SHOWN:

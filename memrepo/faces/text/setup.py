@@ -56,7 +56,8 @@ def _ran(name: str, result: hooking.Ran) -> str:
         return ""
     if name in ("pre-commit", "pre-merge-commit"):
         quiet = not (result.problems or result.fixed)
-        lines = [] if quiet else findings(result.fixed, result.foreign, result.problems)
+        found = (result.fixed, result.foreign, result.problems, result.restored)
+        lines = [] if quiet else findings(*found)
         return "\n".join(lines)
     lines = [*map(str, result.problems)]
     if lines and name == "pre-push":

@@ -11,12 +11,12 @@ import shutil
 from datetime import timedelta
 from pathlib import Path
 
+from memrepo.actions.sync.unite import unite
 from msgspec.structs import replace
 
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START, memories
 from memrepo.actions.landing import prepare
-from memrepo.actions.sync.unite import unite
 from memrepo.core.changes import Create, Plan, Step, Update
 from memrepo.core.messages import Context
 from memrepo.store.repo import Repository, open_repository

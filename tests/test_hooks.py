@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memrepo.assets import asset
-from memrepo.store.hooks import HOOKS
+from memrepo.store.settings import HOOKS
 
 Commit = subprocess.CompletedProcess[str]
 

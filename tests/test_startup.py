@@ -44,8 +44,8 @@ ELSEWHERE = {
     "memrepo.policies.importance",
     "memrepo.policies.threads",
     "memrepo.policies.upkeep",
-    "memrepo.store.audit",
-    "memrepo.store.clone",
+    "memrepo.store.trace",
+    "memrepo.store.settings",
     "memrepo.store.history",
     "memrepo.store.stream",
 }

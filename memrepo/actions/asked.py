@@ -36,7 +36,7 @@ from memrepo.core.times import format_time
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import is_retired
 from memrepo.purify.known import by_person
-from memrepo.store.landings import RECORD
+from memrepo.store.history import RECORD
 
 ASKS = "Ask a person: "
 """How the subject of a wish begins; once a person takes it, it is what was asked for."""

@@ -92,7 +92,7 @@ def tell(work: Work, found: Sequence[Need]) -> tuple[bool, tuple[Problem, ...]]:
 
 
 def _sent(work: Work, command: str, found: Sequence[Need]) -> str:
-    from memrepo.store.handoff import hand_off
+    from memrepo.store.telemetry import hand_off
 
     root = work.store.root
     said = without_secrets(f"{root.name}: " + "; ".join(need.text for need in found))

@@ -21,7 +21,7 @@ from memrepo.purify.retire import REQUEST
 from memrepo.read.notes import note_hash, scan_notes
 from memrepo.read.thoughts import scan
 from memrepo.store import history
-from memrepo.store.light import GitFailed
+from memrepo.store.git import GitFailed
 from memrepo.store.repo import CannotWork
 from memrepo.store.tree import read_blob
 

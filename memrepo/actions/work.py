@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from memrepo.config import Config
     from memrepo.core.messages import Context
-    from memrepo.store.landings import Landing
+    from memrepo.store.history import Landing
     from memrepo.store.repo import Repository
     from memrepo.store.tree import Snapshot
 
@@ -216,7 +216,7 @@ class Work:
 
     def landed(self) -> list[Landing]:
         """Return where the runs landed that this commit holds, newest first."""
-        from memrepo.store.landings import landings
+        from memrepo.store.history import landings
 
         layout, files = self.tree.layout, self.tree.files
         return landings(self.store.repo, self.tree.commit, layout, files.below(layout.area("runs")))
@@ -282,7 +282,7 @@ def outside(work: Work) -> Mapping[str, Setting]:
     """Return programs, hosts and folders that this clone sets, then those that the person sets."""
     from memrepo.config import OUTSIDE, RETIRED, ConfigError, git_name, parse_outside
     from memrepo.store import settings
-    from memrepo.store.gitenv import user_config
+    from memrepo.store.git import user_config
 
     found: dict[str, Setting] = {}
     path = user_config()

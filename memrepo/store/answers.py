@@ -17,7 +17,7 @@ from msgspec.structs import asdict
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import Usage
-from memrepo.store.damaged import keep_newest
+from memrepo.store.lock import keep_newest
 
 FOLDER = "kept"
 KEPT = 50

@@ -26,7 +26,7 @@ import memrepo
 from memrepo.core.fields import Flag, Kind, ListOf, Number, Pair, Record, Time, Whole
 from memrepo.core.memory import Memory
 from memrepo.core.schema import FIELDS
-from memrepo.store.damaged import remove
+from memrepo.store.lock import remove
 
 NAME = "index.sqlite3"
 WAIT_S = 1.0

@@ -14,8 +14,7 @@ from typing import Any, BinaryIO, cast
 import git
 from git.exc import GitCommandNotFound
 
-from memrepo.store.gitenv import NoGit, isolate, verb_of
-from memrepo.store.light import SETTINGS, GitFailed
+from memrepo.store.git import SETTINGS, GitFailed, NoGit, isolate, verb_of
 
 
 class Door(git.Git):

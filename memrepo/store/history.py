@@ -1,9 +1,4 @@
-"""Reading history in memory terms: commits with their trailers, and what each of them wrote.
-
-Reading history in memory terms: commits with their trailers, one git process a question.
-
-What each commit of a span wrote, as blobs by path, oldest first: one git process a question.
-"""
+"""History in memory terms: commits with their trailers, what each wrote, and how runs landed."""
 
 from __future__ import annotations
 
@@ -12,14 +7,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.changes import Op, op_of
+from memrepo.core.layout import Layout
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
-from memrepo.store.light import seconds
+from memrepo.store.git import seconds
 
 if TYPE_CHECKING:
-    from memrepo.store.gitenv import Repo
+    from memrepo.store.local import Repo
 
 _KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Print", "Settles", "Discards")
 _VALUE = "\x1e"
@@ -341,3 +338,132 @@ def writes(repo: Repo, base: str, head: str) -> Iterator[Wrote]:
 
 def _blob(text: str) -> str:
     return "" if set(text) == {"0"} else text
+
+
+_MANIFEST = regex(r"(?:.*/)?(\d{8}T\d{6}Z-[0-9a-f]{8})\.json")
+RECORD = "Record what the run read and decided"
+"""The subject of a run's last step, which changes no memory."""
+DISCARDS = "Discards"
+"""The trailer of a commit that leaves a run's manifest and nothing else of it."""
+_DISCARDED = ": refused"
+"""How the subject of such a commit ended before it had the trailer."""
+
+
+class Landing(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation as it stands in history: its last commit, and the one that it was laid on.
+
+    `run` is empty for what is no run. `chain` are the commits of a run that is no merge (rebased),
+    the oldest first. A run is in effect while its manifest is in the tree.
+    """
+
+    entry: Entry
+    before: str
+    run: str = ""
+    chain: tuple[Entry, ...] = ()
+    in_effect: bool = True
+    changed: bool = False
+    """Whether git made another commit of the one that memrepo had made."""
+
+    def steps(self, repo: Repo) -> tuple[Entry, ...]:
+        """Return the commits by which it took effect, oldest first."""
+        return self.chain or tuple(chain_of(repo, self.entry.commit))
+
+
+def commit_landing(entry: Entry) -> Landing:
+    """Return one commit as an operation."""
+    return Landing(entry=entry, before=next(iter(entry.parents), ""))
+
+
+def run_of(path: str) -> str:
+    """Return the run whose manifest a path is, or an empty string."""
+    found = _MANIFEST.fullmatch(path)
+    return found[1] if found else ""
+
+
+def landings(repo: Repo, head: str, layout: Layout, paths: Iterable[str]) -> list[Landing]:
+    """Return where runs landed in a head's history, newest first; `paths` are the files at it."""
+    area = layout.area("runs")
+    here = {run: path for path in paths if path.startswith(area) and (run := run_of(path))}
+    found = [
+        Landing(entry=e, before=e.parents[0], run=e.run, in_effect=e.run in here)
+        for e in runs(repo, head)
+    ]
+    known = {landing.run for landing in found}
+    others = _others(repo, head, {path: run for run, path in here.items() if run not in known})
+    if not others:
+        return found
+    found += others
+    wanted = {landing.entry.commit for landing in found}
+    order = repo.git.rev_list("--topo-order", head).split()
+    place = {commit: n for n, commit in enumerate(order) if commit in wanted}
+    return sorted(found, key=lambda landing: place.get(landing.entry.commit, len(order)))
+
+
+def gone(repo: Repo, head: str, layout: Layout, word: str) -> list[Landing]:
+    """Return runs without a merge whose manifests left the tree, by the beginning of their id."""
+    area = layout.area("runs")
+    if not word or not word[:8].isdigit():
+        return []
+    pattern = f":(glob){area}*/{word}*.json"
+    paths = {p: run_of(p) for _, ps in touching(repo, head, [pattern]) for p in ps}
+    others = _others(repo, head, {path: run for path, run in paths.items() if run})
+    return [replace(landing, in_effect=False) for landing in others]
+
+
+def removals(repo: Repo, head: str, layout: Layout) -> list[tuple[Entry, tuple[str, ...]]]:
+    """Return the commits that took manifests out of the tree, newest first, each with the paths.
+
+    Their parents are those of the history that touches manifests.
+    """
+    return touching(repo, head, [layout.area("runs")], "--diff-filter=D")
+
+
+def _others(repo: Repo, head: str, runs: Mapping[str, str]) -> list[Landing]:
+    """Return where runs landed that no merge names, by the path of their manifest."""
+    found: dict[str, Landing] = {}
+    adding = touching(repo, head, [*runs], "--diff-filter=A") if runs else ()
+    for entry, paths in adding:
+        for run in {runs[path] for path in paths if path in runs} - found.keys():
+            landing = _landed(repo, head, entry, run)
+            if landing is not None:
+                found[run] = landing
+    return [*found.values()]
+
+
+def _landed(repo: Repo, head: str, entry: Entry, run: str) -> Landing | None:
+    """Return the operation that brought a manifest; None where something else than a run did."""
+    if entry.trailer("Op") not in ("", "run") or entry.trailer(DISCARDS):
+        return None
+    if entry.subject.endswith(f"{run}{_DISCARDED}"):
+        return None
+    entry = next(entries(repo, "-1", entry.commit))  # with its own parents
+    if not entry.parents:
+        return None
+    chain, before = [entry], entry.parents[0]
+    for older in entries(repo, "--first-parent", before):
+        if older.run != run or not older.parents:
+            break
+        chain.append(older)
+        before = older.parents[0]
+    merge = _merged(repo, head, entry.commit, before)
+    if merge is not None:
+        return Landing(entry=_as_run(merge, run), before=before, run=run, changed=True)
+    chain[0] = _as_run(entry, run)
+    steps = tuple(reversed(chain))
+    return Landing(entry=chain[0], before=before, run=run, chain=steps, changed=True)
+
+
+def _merged(repo: Repo, head: str, tip: str, before: str) -> Entry | None:
+    """Return the merge of a chain into the commit that it was laid on, if there is one."""
+    merges = entries(repo, "--merges", "--ancestry-path", f"{tip}..{head}")
+    return next((e for e in merges if e.parents == (before, tip)), None)
+
+
+def _as_run(entry: Entry, run: str) -> Entry:
+    """Return a commit with the trailers that git lost."""
+    return replace(entry, trailers={**entry.trailers, "Run": (run,), "Op": ("run",)})
+
+
+def newest(found: Collection[Landing]) -> Landing | None:
+    """Return the newest run that is in effect."""
+    return next((landing for landing in found if landing.in_effect), None)

@@ -25,7 +25,7 @@ from memrepo.policies.reordering import Moment
 from memrepo.policies.rules import Weights
 from memrepo.store.catalogue import NAME
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
-from memrepo.store.damaged import remove
+from memrepo.store.lock import remove
 from memrepo.store.passages import Everything, Passage, find
 from memrepo.store.tables import ARCHIVED, Indexed, begin_at, meta, opened
 from memrepo.text.terms import query_terms

@@ -36,12 +36,11 @@ from memrepo.core.access import (
     read_event,
     united,
 )
-from memrepo.store.damaged import remove
-from memrepo.store.lock import lock
+from memrepo.store.lock import lock, remove
 from memrepo.store.tree import read_blob
 
 if TYPE_CHECKING:
-    from memrepo.store.gitenv import Repo
+    from memrepo.store.local import Repo
     from memrepo.store.repo import Repository
 
 REF = "refs/memrepo/access"
@@ -113,7 +112,7 @@ class Ledger:
     @cached_property
     def clone(self) -> str:
         """Return the id under which this clone's segments stand."""
-        from memrepo.store.clone import clone_id
+        from memrepo.store.settings import clone_id
 
         return clone_id(self.repo)
 

@@ -1,8 +1,4 @@
-"""Locks that the kernel frees when their process dies, and what must hold before a write.
-
-The locks are `run` and `write` (docs/git-model.md); states of a repository in which nothing may be
-written are refused by name.
-"""
+"""Locks of memrepo and git, and files next to the repository that may be deleted."""
 
 from __future__ import annotations
 
@@ -19,7 +15,7 @@ from typing import IO, TYPE_CHECKING
 from memrepo.core.errors import Exit, MemrepoError
 
 if TYPE_CHECKING:
-    from memrepo.store.gitenv import Repo
+    from memrepo.store.local import Repo
 
 
 def scratch(folder: Path, prefix: str, data: bytes) -> Path:
@@ -281,3 +277,19 @@ def uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def remove(path: Path) -> None:
+    """Delete an SQLite file with the files that SQLite keeps beside it."""
+    for tail in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + tail).unlink(missing_ok=True)
+
+
+def keep_newest(folder: Path, pattern: str, count: int) -> None:
+    """Delete all but the newest files of a pattern, by time and name."""
+    try:
+        found = sorted(folder.glob(pattern), key=lambda path: (path.stat().st_mtime, path.name))
+        for path in found[:-count]:
+            path.unlink(missing_ok=True)
+    except OSError:
+        pass  # somebody else tidies up: the next one does

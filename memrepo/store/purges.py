@@ -28,15 +28,15 @@ from memrepo.core.secrets import Watch
 from memrepo.core.state import Effect
 from memrepo.merge.purging import Edit
 from memrepo.store import quarantine
-from memrepo.store.clone import clone_id
-from memrepo.store.gitenv import user_config
+from memrepo.store.git import user_config
 from memrepo.store.lock import scratch
 from memrepo.store.quarantine import Plan
+from memrepo.store.remote import RECORDS
+from memrepo.store.settings import clone_id
 from memrepo.store.stream import Chain, Commit
-from memrepo.store.travel import RECORDS
 
 if TYPE_CHECKING:
-    from memrepo.store.gitenv import Repo
+    from memrepo.store.local import Repo
     from memrepo.store.repo import Repository
 
 FOLDER = "purged"

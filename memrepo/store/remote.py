@@ -1,8 +1,15 @@
-"""The hub: a remote that git knows by name, asked and written without force and without a prompt.
+"""The hub, what goes there and comes from there, and what two sides of a merge have in common.
 
+The hub is a remote that git knows by name, called and written without force and without a prompt.
 What is fetched goes into refs of memrepo's own below `refs/memrepo/remote/<remote>/`:
 `incoming/<branch>` is what the last fetch brought, `seen/<branch>` the last tip that was taken for
 good, `access` the ledger of accesses.
+
+A segment of the ledger is named by its content and never changes, so that the union of two ledgers
+is the union of two sets of names (docs/machines.md).
+
+Files that memrepo does not own are merged entry by entry: what only one side changed is taken with
+its mode. Texts that both changed are merged by line; where lines overlap, a person decides.
 """
 
 from __future__ import annotations
@@ -10,20 +17,29 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from datetime import datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import visible
 from memrepo.core.patterns import regex
-from memrepo.store.gitenv import told
-from memrepo.store.light import GitFailed
+from memrepo.core.state import Effect, Files, State
+from memrepo.merge.diff3 import merge_text
+from memrepo.merge.states import Facts, virtual_base
+from memrepo.store import history
+from memrepo.store.git import NOTHING, Entry, GitFailed, told
+from memrepo.store.repo import Repository
+from memrepo.store.stream import Chain, Commit, Pick
+from memrepo.store.tree import is_text, read_blob
 
 if TYPE_CHECKING:
     from memrepo.store.door import Door
-    from memrepo.store.gitenv import Repo
+    from memrepo.store.local import Repo
 
 OWN = "refs/memrepo/remote/"
 _NAME = regex(r"[A-Za-z0-9_][\w-]*(?:\.[\w-]+)*", re.ASCII)
@@ -243,3 +259,305 @@ def pause(commit: str, turn: int) -> None:
     """Wait a little before trying again: longer each time, and not as long as other clones do."""
     share = 1 + int(commit[:2], 16) / 0xFF
     time.sleep(min(_PAUSE_S * 2 ** (turn - 1) * share, _LONGEST_S))
+
+
+ACCESS = "refs/memrepo/access"
+RECORDS = "refs/memrepo/purges"
+"""What was purged, and by which clones (`store.purges`): travels as the ledger does."""
+TRIES = 10
+
+
+class LedgerDiffers(MemrepoError):
+    """Two ledgers have a segment of one name that is not the same: one of them was altered."""
+
+    def __init__(self, path: str, ours: str, theirs: str) -> None:
+        super().__init__(
+            f"the access ledgers disagree about {visible(path)}: found {ours[:10]} here and "
+            f"{theirs[:10]} on the hub, expected the same segment; neither ledger was changed",
+            fix="compare them with `git show`, and correct the one that was altered; the memories "
+            "themselves are in sync",
+        )
+
+
+class LedgerBusy(MemrepoError):
+    """The ledgers moved each time they were united."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the access ledger moved {TRIES} times while it was united with that of {name}",
+            fix="run `memrepo sync` again; nothing was lost",
+        )
+
+
+class Carried(msgspec.Struct, frozen=True, kw_only=True):
+    """How many segments came from the hub, and how many went there."""
+
+    pulled: int = 0
+    pushed: int = 0
+
+
+def carry(
+    store: Repository,
+    hub: Hub,
+    there: str,
+    message: str,
+    now: datetime,
+    *,
+    ref: str = ACCESS,
+    dry_run: bool = False,
+) -> Carried:
+    """Bring both ledgers to their union; `there` is the ref that holds the hub's, `ref` ours.
+
+    Where neither side has a ledger nothing happens. Raises LedgerDiffers, LedgerBusy, PushRefused.
+    """
+    own = hub.copy_of(ref)
+    own = f"{own}-trial" if dry_run else own
+    for turn in range(1, TRIES + 1):
+        theirs = hub.fetch({there: own}).get(there, "")
+        ours = hub.tip(ref)
+        carried = _difference(store, ours, theirs)
+        if dry_run:
+            hub.forget(own)
+            return carried
+        tip = _union(store, ours, theirs, message, now)
+        if tip != theirs and not hub.push(tip, there):
+            pause(ours or tip, turn)
+            continue
+        if tip and tip != theirs:
+            store.repo.git.update_ref(own, tip)
+        if tip == ours or _moved(store, ref, tip, ours):
+            return carried
+    raise LedgerBusy(hub.name)
+
+
+def _moved(store: Repository, ref: str, tip: str, ours: str) -> bool:
+    """Set our ledger to the union, unless something was written to it meanwhile."""
+    none = "0" * len(tip)
+    store.repo.git.update_ref(ref, tip, ours or none, with_exceptions=False)
+    return store.repo.refs.id(ref) == tip
+
+
+def _difference(store: Repository, ours: str, theirs: str) -> Carried:
+    mine, other = _segments(store, ours), _segments(store, theirs)
+    for path in sorted(mine.keys() & other.keys()):
+        if mine[path] != other[path]:
+            raise LedgerDiffers(path, mine[path].blob, other[path].blob)
+    for path in collisions({*mine, *other}, {*mine, *other}):
+        raise LedgerDiffers(path, ours, theirs)
+    return Carried(pulled=len(other.keys() - mine.keys()), pushed=len(mine.keys() - other.keys()))
+
+
+def _union(store: Repository, ours: str, theirs: str, message: str, now: datetime) -> str:
+    """Return the commit that holds both ledgers: one of the two where it does, else a merge."""
+    if not ours or not theirs or ours == theirs:
+        return ours or theirs
+    if store.is_ancestor(ours, theirs):
+        return theirs
+    if store.is_ancestor(theirs, ours):
+        return ours
+    mine, other = _segments(store, ours), _segments(store, theirs)
+    picks = {path: pick for path, pick in mine.items() if path not in other}
+    when = store.not_before(store.not_before(now, theirs), ours)
+    commit = Commit(message=message, effect=Effect(files={}), picks=picks)
+    return store.loose(Chain(base=ours, first=theirs, commits=[commit], when=when), "access")
+
+
+def _segments(store: Repository, commit: str) -> Mapping[str, Pick]:
+    if not commit:
+        return {}
+    found = store.repo.light.objects.files(commit)
+    return {path: Pick(mode=entry.mode, blob=entry.id) for path, entry in found}
+
+
+FILE = "100644"
+_FILES = (FILE, "100755")
+Side: TypeAlias = Literal["", "ours", "theirs"]
+_Changes: TypeAlias = Mapping[str, tuple[Pick | None, Pick | None]]
+
+
+class Foreign(msgspec.Struct, frozen=True, kw_only=True):
+    """How to get from the first parent's foreign files to the merged ones.
+
+    `paths` are all that either side changed; `clashes` those that a person must decide.
+    """
+
+    paths: frozenset[str]
+    picks: Mapping[str, Pick | None]
+    texts: Mapping[str, bytes]
+    clashes: tuple[str, ...]
+
+
+def merge_foreign(
+    repo: Repo,
+    bases: Sequence[str],
+    first: str,
+    second: str,
+    owns: Callable[[str], bool],
+    *,
+    taken: Side = "",
+) -> Foreign:
+    """Merge the foreign files of two commits; `taken` resolves clashes: theirs is `first`'s.
+
+    A path of ours at which a link or a submodule stands on a side counts as foreign, and so does
+    one whose name is not UTF-8: memrepo reads neither.
+    """
+    firsts = [_changes(repo, base, first) for base in bases]
+    seconds = [_changes(repo, base, second) for base in bases]
+    picks: dict[str, Pick | None] = {}
+    texts: dict[str, bytes] = {}
+    clashes: list[str] = []
+    paths = set[str]()
+    for path in sorted({path for side in (*firsts, *seconds) for path in side}):
+        versions = _versions(path, firsts, seconds)
+        files = all(v is None or v.mode in _FILES for v in versions)
+        if files and owns(path) and is_text(path):
+            continue
+        paths.add(path)
+        a, b, *before = versions
+        if a == b or (b in before and a not in before):
+            continue
+        if a in before and b not in before:
+            picks[path] = b
+        elif (text := _by_line(repo, a, b, before)) is not None:
+            texts[path] = text
+        elif taken == "ours":
+            picks[path] = b
+        elif not taken:
+            clashes.append(path)
+    return Foreign(paths=frozenset(paths), picks=picks, texts=texts, clashes=tuple(clashes))
+
+
+def collisions(paths: Iterable[str], written: Collection[str]) -> tuple[str, ...]:
+    """Return written paths that are a folder elsewhere in the tree, or lie in what is a file."""
+    every = set(paths)
+    folders = {folder for path in every for folder in _folders(path)}
+    return tuple(
+        path
+        for path in sorted(written)
+        if path in folders or any(folder in every for folder in _folders(path))
+    )
+
+
+def _folders(path: str) -> Iterable[str]:
+    parts = path.split("/")
+    return ("/".join(parts[:n]) for n in range(1, len(parts)))
+
+
+def _versions(
+    path: str, firsts: Sequence[_Changes], seconds: Sequence[_Changes]
+) -> list[Pick | None]:
+    """Return a path as the first side, the second, and each base that either differs from."""
+    before: list[Pick | None] = []
+    a = b = None
+    for one, two in zip(firsts, seconds, strict=True):
+        if path in one or path in two:
+            old = (one.get(path) or two[path])[0]
+            a = one[path][1] if path in one else old
+            b = two[path][1] if path in two else old
+            before.append(old)
+    return [a, b, *before]
+
+
+def _by_line(
+    repo: Repo, a: Pick | None, b: Pick | None, before: Sequence[Pick | None]
+) -> bytes | None:
+    """Merge two texts over their one base, or return None where a person must look."""
+    (old, *others) = before
+    if others or a is None or b is None or old is None or {a.mode, b.mode, old.mode} != {FILE}:
+        return None
+    try:
+        o, x, y = (read_blob(repo, side.blob).decode("utf-8") for side in (old, a, b))
+    except UnicodeDecodeError:
+        return None
+    joined = merge_text(o, x, y)
+    # Lines that both added at one place: whose come first is not for a program to say.
+    clear = not joined.overlap and joined == merge_text(o, y, x)
+    return joined.text.encode("utf-8") if clear and "\0" not in joined.text else None
+
+
+def _changes(repo: Repo, base: str, tip: str) -> dict[str, tuple[Pick | None, Pick | None]]:
+    found = repo.light.objects.differences(base, tip)
+    return {path: (_pick(old), _pick(new)) for path, old, new in found}
+
+
+def _pick(entry: Entry) -> Pick | None:
+    return None if entry == NOTHING else Pick(mode=entry.mode, blob=entry.id)
+
+
+class Common(msgspec.Struct, frozen=True, kw_only=True):
+    """What commits have in common: their best common ancestors, and the state these come to.
+
+    Several ancestors (a criss-cross) make one virtual base, built by the same merge; `merged` are
+    the files in which it differs from the first of them. Unrelated histories have no `bases` and an
+    empty state.
+    """
+
+    bases: tuple[str, ...]
+    state: State
+    merged: frozenset[str] = frozenset()
+
+
+def common(store: Repository, *commits: str) -> Common:
+    """Return what commits have in common."""
+    bases = tuple(sorted(store.common_ancestors(commits)))
+    if not bases:
+        empty = State(layout=store.layout, files=Files({}, {}), memories=MappingProxyType({}))
+        return Common(bases=bases, state=empty)
+    states = [store.snapshot(base).state() for base in bases]
+    if len(bases) == 1:
+        return Common(bases=bases, state=states[0])
+    # An ancestor of all of them lies strictly below each: this comes to an end.
+    virtual = virtual_base(states, common(store, *bases).state)
+    return Common(bases=bases, state=virtual, merged=frozenset(virtual.files.edits))
+
+
+def side_facts(
+    store: Repository,
+    tip: str,
+    shared: Common,
+    humans: Collection[str],
+    recalled: frozenset[str] = frozenset(),
+) -> Facts:
+    """Return what history tells of the side that ends in `tip`.
+
+    A memory is a person's when a person wrote it since the base, and its removal when a person
+    made the removal. `humans` are the e-mails whose commits without trailers are a person's.
+    """
+    side = store.snapshot(tip).state()
+    both = (shared.state, side)
+    owner = {m.path: id_ for state in both for id_, m in state.memories.items()}
+    dates: dict[str, datetime] = {}
+    people: set[str] = set()
+    for commit in history.written(store.repo, [tip, *(f"^{base}" for base in shared.bases)]):
+        person = commit.actor.startswith("human:") if commit.op else commit.email in humans
+        for path in commit.paths:
+            name = owner.get(path, path)
+            there = name in side.memories or name in side.files
+            if person and (there or name not in dates):
+                people.add(name)
+            dates.setdefault(name, commit.when)
+    return Facts(
+        committed=store.commit_time(tip),
+        dates=dates,
+        people=frozenset(people),
+        recalled=recalled,
+        paths=shared.merged | _differing(store, shared.bases, tip),
+    )
+
+
+def _differing(store: Repository, bases: Sequence[str], tip: str) -> set[str]:
+    """Return what differs from any base: a file that is equal in all is so in a virtual one too."""
+    return {path for base in bases or ("",) for path in store.work.changed(base, tip)}
+
+
+def last_commit(repo: Repo, tip: str, bases: Sequence[str], *paths: str) -> str:
+    """Return the newest commit of a side that wrote or removed one of the paths, or its tip."""
+    names = [path for path in dict.fromkeys(paths) if path]
+    span = (tip, *(f"^{base}" for base in bases))
+    found = repo.git.rev_list("-1", "--topo-order", "--no-merges", *span, "--", *names)
+    return found or tip
+
+
+def count(repo: Repo, tip: str, *without: str) -> int:
+    """Return how many commits a tip has that others do not."""
+    return int(repo.git.rev_list("--count", tip, *(f"^{one}" for one in without if one)))

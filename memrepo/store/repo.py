@@ -1,11 +1,13 @@
 """The one writer: a chain of commits through one fast-import stream, then a fast-forward.
 
-The rules and why they are as they are: docs/git-model.md, "How a run writes". Reading opens a
-repository too: what only writing needs is imported where it writes.
+The rules and their reasons: docs/git-model.md, "How a run writes". A write notes in a journal what
+it does; what a crash left is finished or reverted by the next command, before it looks at anything.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,33 +17,40 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
+import msgspec
+from msgspec.structs import asdict, replace
 
 from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.store import recovery
-from memrepo.store.gitenv import NotARepository, find_layout, opened, refuse_other_root
-from memrepo.store.light import GitFailed, seconds
+from memrepo.store.git import GitFailed, isolate, joined, refuse_no_git, seconds
+from memrepo.store.local import (
+    NotARepository,
+    NoWorkTree,
+    find_layout,
+    known,
+    opened,
+    refuse_other_root,
+)
 from memrepo.store.lock import (
     BranchMoved,
     BranchSwitched,
     CannotWork,
+    GitAtWork,
     NotAsExpected,
     branch_of,
+    git_alive,
     lock,
     may_switch,
     refuse_unfit,
     uninterrupted,
 )
-from memrepo.store.objects import joined
-from memrepo.store.recovery import TX, Journal
 from memrepo.store.tree import Snapshot, Snapshots
 from memrepo.store.worktree import FilesInTheWay, Sides, WorkTree
 
 if TYPE_CHECKING:
-    from memrepo.store.gitenv import Repo
+    from memrepo.store.local import Repo
     from memrepo.store.stream import Chain
 
 __all__ = (
@@ -206,7 +215,7 @@ class Repository:
 
     def recover(self) -> None:
         """Finish or take back what a crash left, where something was left."""
-        if recovery.load_journal(self.journals) is not None or self._is_purged_half():
+        if load_journal(self.journals) is not None or self._is_purged_half():
             with self.writing():
                 pass
 
@@ -218,20 +227,20 @@ class Repository:
             from memrepo.store.purges import resume
 
             resume(self)
-        left = recovery.load_journal(self.journals)
+        left = load_journal(self.journals)
         if left is not None:
             self.refuse_unfit()
-            recovery.drop_locks(self.repo, left, recovery.journal_written_at(self.journals))
-            if left.tip and not recovery.is_landed(self.repo, left, self.head()):
+            drop_locks(self.repo, left, journal_written_at(self.journals))
+            if left.tip and not is_landed(self.repo, left, self.head()):
                 self._finish(left)
-        recovery.sweep(self.repo, self.journals)
-        recovery.clear_journal(self.journals)
+        sweep(self.repo, self.journals)
+        clear_journal(self.journals)
 
     def _finish(self, left: Journal) -> None:
         """Bring an interrupted write to its end, or to its beginning where it cannot end."""
         if self.head() == left.base and self.branch_or_none == left.branch:
             changed = self.work.changed(left.base, left.tip)
-            recovery.mend_halves(self.work, left, changed)
+            mend_halves(self.work, left, changed)
             try:
                 way = self.work.clear_way(left.base, changed)
                 self._forward(replace(left, adopted=way.adopted), changed)
@@ -239,8 +248,8 @@ class Repository:
                 pass  # a person works on its paths by now: it is taken back below
             else:
                 return
-        theirs = recovery.take_back(self.work, left, self.head())
-        self.notices.append(recovery.dropped(left, theirs))
+        theirs = take_back(self.work, left, self.head())
+        self.notices.append(dropped(left, theirs))
 
     # -- writing -----------------------------------------------------------------------------
 
@@ -331,14 +340,14 @@ class Repository:
 
     def _advance(self, base: str, name: str, build: Callable[[], str]) -> str:
         note = Journal(branch=self.branch, base=base, ref=TX + name)
-        recovery.save_journal(self.journals, note)
+        save_journal(self.journals, note)
         try:
             tip = build()
             changed = self.work.changed(base, tip)
             way = self.work.clear_way(base, changed)
             note = replace(note, tip=tip, adopted=way.adopted, kept=way.kept)
             with uninterrupted():
-                recovery.save_journal(self.journals, note)
+                save_journal(self.journals, note)
                 self._forward(note, changed)
         except BaseException:
             self._drop(note)
@@ -356,16 +365,16 @@ class Repository:
         with self.writing():
             while self._landed and base != self.head() == self._landed[-1].tip:
                 note = self._landed.pop()
-                recovery.save_journal(self.journals, note)
+                save_journal(self.journals, note)
                 self.repo.light.ask("update-ref", note.branch, note.base, note.tip)
                 self._drop(note)
 
     def _drop(self, note: Journal) -> None:
         """Close a write: what did not land is taken back, and nothing of it stays behind."""
-        if note.tip and not recovery.is_landed(self.repo, note, self.head()):
-            recovery.take_back(self.work, note, self.head())
+        if note.tip and not is_landed(self.repo, note, self.head()):
+            take_back(self.work, note, self.head())
         self.repo.light.ask("update-ref", "-d", note.ref)
-        recovery.clear_journal(self.journals)
+        clear_journal(self.journals)
 
     def leave(self, chain: Chain, branch: str) -> str:
         """Write a chain and leave it on a branch of its own for review; return its tip."""
@@ -373,7 +382,7 @@ class Repository:
         with self.writing():
             self.refuse_unfit()
             note = Journal(branch=f"refs/heads/{branch}", base=chain.base, ref=TX + name)
-            recovery.save_journal(self.journals, note)
+            save_journal(self.journals, note)
             try:
                 tip = self.build(chain, name)
                 there = self.resolve(note.branch)
@@ -392,7 +401,7 @@ class Repository:
 
         Git itself waits for 6,700 loose objects, which take many times what they would packed.
         """
-        from memrepo.store.audit import write_graph
+        from memrepo.store.trace import write_graph
 
         with self.writing():
             said = self.repo.light.ask("count-objects", "-v").splitlines()
@@ -492,3 +501,208 @@ def open_repository(where: Path) -> Iterator[Repository]:
             raise NotARepository(where, "found a git repository, but no memrepo.toml at its HEAD")
         made.layout = layout
         yield made
+
+
+NAME = "journal.json"
+
+
+class Journal(msgspec.Struct, frozen=True, kw_only=True):
+    """A write under way: `tip` is empty until all of its objects are in the repository.
+
+    `adopted` are files that lay in the work tree with the new content before the write, `kept`
+    those that were staged with it too: they are a person's, and dropping the write leaves them.
+    """
+
+    branch: str
+    base: str
+    ref: str
+    tip: str = ""
+    adopted: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+
+def save_journal(folder: Path, journal: Journal) -> None:
+    """Write the journal so that it is either whole on disk or not there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = folder / f"{NAME}.new"
+    with draft.open("w", encoding="utf-8") as handle:
+        json.dump(asdict(journal), handle)
+        handle.flush()
+        os.fsync(handle.fileno())
+    draft.replace(folder / NAME)
+
+
+def load_journal(folder: Path) -> Journal | None:
+    """Return the journal of an interrupted write, or None; an unreadable one counts as none."""
+    try:
+        found = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        return Journal(
+            branch=str(found["branch"]),
+            base=str(found["base"]),
+            ref=str(found["ref"]),
+            tip=str(found.get("tip", "")),
+            adopted=tuple(found.get("adopted", ())),
+            kept=tuple(found.get("kept", ())),
+        )
+    except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def clear_journal(folder: Path) -> None:
+    """Forget the journal: the write is done or dropped."""
+    for name in (NAME, f"{NAME}.new"):
+        (folder / name).unlink(missing_ok=True)
+
+
+def journal_written_at(folder: Path) -> float:
+    """Return when the journal was last written, as a file time in seconds."""
+    return (folder / NAME).stat().st_mtime
+
+
+def journals_elsewhere(common: Path, own: Path) -> Iterator[Journal]:
+    """Yield the journals of the other work trees of the same repository."""
+    for folder in (common / "memrepo", *sorted(common.glob("worktrees/*/memrepo"))):
+        if folder.resolve() != own.resolve() and (left := load_journal(folder)) is not None:
+            yield left
+
+
+TX = "refs/memrepo/tx/"
+
+
+def drop_locks(repo: Repo, left: Journal, since: float) -> None:
+    """Remove the lock files that our own interrupted git left; raises GitAtWork.
+
+    No git process of ours lives: each keeps memrepo's write lock, which is held by the caller.
+    """
+    own, common = Path(repo.git_dir), Path(repo.common_dir)
+    found = [common / f"{left.branch}.lock", common / "packed-refs.lock"]
+    if left.tip:
+        found += [own / name for name in ("index.lock", "HEAD.lock", "ORIG_HEAD.lock")]
+    for path in found:
+        if not path.exists():
+            continue
+        # One that is older than the journal stopped our git rather than being left by it.
+        seen = path.stat()
+        if seen.st_mtime < since - 1 or git_alive(repo) or _changed(path, seen):
+            raise GitAtWork(path)
+        path.unlink(missing_ok=True)
+    for path in (common / TX).glob("*.lock"):
+        path.unlink(missing_ok=True)
+
+
+def _changed(path: Path, seen: os.stat_result) -> bool:
+    """Tell whether a lock is another by now: a git began while the living were looked for."""
+    try:
+        now = path.stat()
+    except FileNotFoundError:
+        return False
+    return (now.st_ino, now.st_mtime_ns) != (seen.st_ino, seen.st_mtime_ns)
+
+
+def sweep(repo: Repo, folder: Path) -> None:
+    """Delete the transaction refs that no journal of another work tree names."""
+    refs = repo.refs.below(TX)
+    left = journals_elsewhere(Path(repo.common_dir), folder) if refs else ()
+    needed = {one.ref for one in left}
+    for ref in refs:
+        if ref not in needed:
+            repo.light.ask("update-ref", "-d", ref)
+
+
+def is_landed(repo: Repo, left: Journal, head: str) -> bool:
+    """Tell whether the branch holds the write; a tip that is gone can only be left alone."""
+    if head == left.tip or not repo.light.objects.commit(left.tip):
+        return True
+    return bool(head) and left.tip in repo.light.ask("merge-base", left.tip, head, no=1).split()
+
+
+def mend_halves(tree: WorkTree, left: Journal, changed: Mapping[str, Sides]) -> None:
+    """Put right the files that the interrupted checkout had begun and not finished."""
+    mine = {p: s for p, s in changed.items() if s.new and p not in (*left.adopted, *left.kept)}
+    halves = [
+        path
+        for path in tree.dirty(mine)
+        if path in mine
+        and not any(tree.is_at(path, blob) for blob in (mine[path].new, mine[path].old))
+        and tree.cut_short(path, mine[path].new)
+    ]
+    staged = tree.staged()
+    tree.restore(path for path in halves if path in staged)
+    for path in halves:
+        if path not in staged:
+            tree.remove(path)
+
+
+def take_back(tree: WorkTree, left: Journal, head: str) -> tuple[str, ...]:
+    """Undo in index and work tree what a dropped write had done; return paths left alone.
+
+    A path that somebody committed, staged or edited since is theirs.
+    """
+    changed = tree.changed(left.base, left.tip)
+    for path in tree.changed(left.base, head):
+        changed.pop(path, None)
+    mine = {path: sides for path, sides in changed.items() if path not in left.kept}
+    staged = tree.staged()
+    unstage, theirs = {}, []
+    for path, sides in mine.items():
+        found = staged[path].blob if path in staged else ""
+        if found == sides.new:
+            unstage[path] = sides.old
+        elif found != sides.old:
+            theirs.append(path)
+    tree.stage(unstage, {path: sides.mode for path, sides in mine.items()})
+    again = []
+    for path, sides in mine.items():
+        if path in theirs or path in left.adopted or tree.is_at(path, sides.old):
+            continue
+        if not (tree.is_at(path, sides.new) or (sides.new and tree.cut_short(path, sides.new))):
+            theirs.append(path)
+        elif sides.old:
+            again.append(path)
+        else:
+            tree.remove(path)
+    tree.restore(again)
+    return tuple(theirs)
+
+
+def dropped(left: Journal, theirs: tuple[str, ...]) -> Problem:
+    """Say that a write was cut short and taken back."""
+    name = left.ref.removeprefix(TX)
+    kept = f"; left as they are: {', '.join(theirs[:5])}" if theirs else ""
+    return Problem(
+        path=theirs[0] if theirs else left.branch,
+        rule="write-taken-back",
+        severity="warning",
+        message=f"an earlier write ({name}) was cut short and has been taken back{kept}",
+        fix="nothing to do: the next run reads its input again",
+    )
+
+
+@contextmanager
+def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
+    """Open the repository whose top is exactly this folder, made if need be; True when made."""
+    refuse_no_git()
+    from git.exc import InvalidGitRepositoryError, NoSuchPathError
+
+    from memrepo.store.door import Door, Found
+
+    isolate()
+    try:
+        Found(where).close()
+        made = False
+    except (InvalidGitRepositoryError, NoSuchPathError):
+        # Also where a `git init` was cut short: to repeat it is safe.
+        made = True
+        where.mkdir(parents=True, exist_ok=True)
+        git = Door(where)
+        branch = git.config("--default=main", "--get", "init.defaultBranch") or "main"
+        git.init("--quiet", f"--initial-branch={branch}")
+    try:
+        with Found(where) as found:
+            repo = known(found)
+    except NoWorkTree as error:
+        raise CannotWork(f"{where}: {error}") from error
+    try:
+        yield Repository(repo, layout), made
+    finally:
+        repo.close()

@@ -1,75 +1,35 @@
-"""What git is configured to do and who works there, and memrepo's settings of one clone.
+"""What memrepo sets in one clone: settings, its id, trust, hooks, and the merge driver of git.
 
-Everything is asked in one call: git joins its files, their includes and the environment.
+The clone's id is in the common git directory, which no clone and no push carries, together with the
+host and inode it was made for. Copied with its folder it fits neither, and a new one is made.
 
-Who works in a repository: git's own configured name and e-mail.
+Hooks are copies of one shim that calls the installed program. A hook that was there before is
+stored and called first. Where `core.hooksPath` names another folder, git runs nothing from the
+clone's own folder: `take_over_hooks` sets it back, and the shim calls the hooks of that folder.
+
+Git calls the merge driver for each file that both sides changed. With the strategy `recursive` the
+setting `merge.renames=false` is obeyed, and no edit goes to a memory that only looks alike.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from functools import cached_property
+import json
+import os
+import shlex
+import shutil
+import stat
+import sys
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from memrepo.store.gitenv import Repo
+from memrepo.core.ids import digest
+from memrepo.core.layout import AREAS, Layout
+from memrepo.store.local import Repo, spelled
+from memrepo.store.lock import lock
 
 WORKSPACE = "memrepo.workspace"
-_CLONES = ("local", "worktree")
 _NOT_SET = 5
-_TRUE = ("true", "yes", "on")
-
-
-class Config:
-    """Git's configuration as one repository sees it: of a name given twice the last one counts."""
-
-    def __init__(self, repo: Repo) -> None:
-        self._repo = repo
-
-    @cached_property
-    def _rows(self) -> list[tuple[str, str, str | None]]:
-        """Return scope, name and value; None is that of a name that stands without one."""
-        said = self._repo.light.ask("config", "--list", "-z", "--show-scope").split("\0")
-        rows = []
-        for scope, entry in zip(said[0::2], said[1::2], strict=False):
-            name, given, value = entry.partition("\n")
-            rows.append((scope, name, value if given else None))
-        return rows
-
-    def get(self, name: str) -> str:
-        """Return a setting, whoever made it; an empty text where none did."""
-        wanted = _spelled(name)
-        return next((v or "" for _, n, v in reversed(self._rows) if n == wanted), "")
-
-    def is_on(self, name: str) -> bool:
-        """Tell whether a setting is true, as git reads it."""
-        wanted = _spelled(name)
-        said = next((v for _, n, v in reversed(self._rows) if n == wanted), "")
-        return said is None or said.lower() in _TRUE or bool(re.fullmatch(r"-?0*[1-9]\d*", said))
-
-    def path(self, name: str) -> str:
-        """Return a setting that is a path; `~` and `%(prefix)` are git's to resolve."""
-        found = self.get(name)
-        if not found.startswith(("~", "%(")):
-            return found
-        words = ("config", "--type=path", "--get", name)
-        return self._repo.light.ask(*words, no=1).removesuffix("\n")
-
-    def of_clone(self) -> dict[str, str]:
-        """Return what was set in this clone alone, by name."""
-        return {name: value or "" for scope, name, value in self._rows if scope in _CLONES}
-
-    def forget(self) -> None:
-        """Ask git anew: a setting was changed."""
-        self.__dict__.pop("_rows", None)
-
-
-def _spelled(name: str) -> str:
-    """Return a name as git lists it: the part in the middle keeps its case."""
-    first, *middle, last = name.split(".")
-    return ".".join([first.lower(), *middle, last.lower()])
 
 
 def workspace(repo: Repo) -> Path | None:
@@ -85,7 +45,7 @@ def set_workspace(repo: Repo, path: Path) -> None:
 
 def get(repo: Repo, key: str) -> str:
     """Return a per-clone setting, or an empty text."""
-    return repo.config.of_clone().get(_spelled(key), "")
+    return repo.config.of_clone().get(spelled(key), "")
 
 
 def local(repo: Repo) -> dict[str, str]:
@@ -137,3 +97,278 @@ def author(repo: Repo) -> str:
 
 
 _UNSAFE = str.maketrans(dict.fromkeys("<>\n\0", ""))
+
+
+CLONE = "memrepo.clone"
+CLONE_FILE = "clone.json"
+_ID_DIGITS = 16
+_CLONE_WAIT_S = 10.0
+
+
+def clone_id(repo: Repo) -> str:
+    """Return this clone's id, 16 hex digits, made when it is first asked for."""
+    common = Path(repo.common_dir)
+    folder = common / "memrepo"
+    here = {"host": os.uname().nodename, "inode": common.stat().st_ino}
+    if found := _read_id(folder / CLONE_FILE, here):
+        return found
+    with lock(folder, "clone", wait_s=_CLONE_WAIT_S):
+        if found := _read_id(folder / CLONE_FILE, here):
+            return found
+        draft = folder / f"{CLONE_FILE}.new"
+        draft.write_text("", encoding="utf-8")
+        # The moment at which the file was made tells two clones of one place apart.
+        made = draft.stat()
+        id_ = digest([*here.values(), str(common), made.st_ino, made.st_mtime_ns])[:_ID_DIGITS]
+        draft.write_text(json.dumps({"id": id_, **here}) + "\n", encoding="utf-8")
+        draft.replace(folder / CLONE_FILE)
+    return id_
+
+
+def clone_name(repo: Repo) -> str:
+    """Return the name that `git config memrepo.clone` gives this clone, or its id."""
+    return get(repo, CLONE) or clone_id(repo)
+
+
+def is_called(repo: Repo, name: str) -> bool:
+    """Tell whether a name is this clone's, or its id."""
+    return name in (get(repo, CLONE), clone_id(repo))
+
+
+def _read_id(path: Path, here: dict[str, object]) -> str:
+    """Return the id on record if it was made here; an unreadable record counts as none."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        same = all(found.get(key) == value for key, value in here.items())
+        return str(found["id"]) if same else ""
+    except (FileNotFoundError, ValueError, KeyError, AttributeError):
+        return ""
+
+
+TRUSTED = "memrepo.trusted"
+HOOKS_CONFIG = ".pre-commit-config.yaml"
+
+
+def untrusted(repo: Repo) -> str:
+    """Say why the configuration of hooks needs a look; an empty string where it needs none."""
+    found = _digest(repo)
+    known = get(repo, TRUSTED)
+    if not found or found == known:
+        return ""
+    how = "has changed since it was trusted" if known else "was never trusted in this clone"
+    return f"{HOOKS_CONFIG} {how}: it names programs that hooks run (`memrepo trust`)"
+
+
+def trust(repo: Repo) -> None:
+    """Record the configuration as it is now."""
+    if digest := _digest(repo):
+        put(repo, TRUSTED, digest)
+
+
+def hooks_config(repo: Repo) -> str:
+    """Return the configuration as it lies in the work tree, or an empty string."""
+    path = Path(str(repo.working_tree_dir)) / HOOKS_CONFIG
+    return path.read_text("utf-8", "replace") if path.is_file() and not path.is_symlink() else ""
+
+
+def _digest(repo: Repo) -> str:
+    text = hooks_config(repo)
+    return sha256(text.encode("utf-8", "replace")).hexdigest() if text else ""
+
+
+def append_local(repo: Repo, name: str, lines: list[str]) -> None:
+    """Add lines to a file below `.git/info/` that it does not hold yet."""
+    path = Path(repo.common_dir) / "info" / name
+    path.parent.mkdir(exist_ok=True)
+    old = path.read_text(encoding="utf-8") if path.exists() else ""
+    new = [line for line in lines if line not in old.splitlines()]
+    if new:
+        gap = "" if not old or old.endswith("\n") else "\n"
+        path.write_text(old + gap + "\n".join(new) + "\n", encoding="utf-8")
+
+
+PROGRAM = "memrepo.program"
+HOOKS_BEFORE = "memrepo.hooksbefore"
+HOOKS = (
+    "pre-commit",
+    "pre-merge-commit",
+    "commit-msg",
+    "post-merge",
+    "post-checkout",
+    "post-rewrite",
+    "pre-push",
+)
+_MARK = b"#!/bin/sh\n# memrepo:"
+HOOK_CALL = '`memrepo hooks run NAME "$@"` in the hook of each name there asks memrepo'
+_KEPT = ".before-memrepo"
+_LEGACY = ".legacy"  # where the pre-commit framework puts a hook that it asks first
+
+
+def hook_states(repo: Repo, shim: Path) -> Mapping[str, str]:
+    """Say of each hook why it does not run in this clone; an empty string where it does.
+
+    A hook where `core.hooksPath` leads counts when it asks memrepo: `memrepo hooks run NAME`.
+    """
+    wanted = shim.read_bytes()
+    elsewhere = other_hooks_path(repo)
+    if elsewhere:
+        said = f"core.hooksPath is {elsewhere}, so git runs no hook of this clone's"
+        folder = Path(str(repo.working_tree_dir)) / elsewhere
+        return {name: "" if _asks(folder / name, name) else said for name in HOOKS}
+    return {name: _hook_state(_hooks_folder(repo) / name, wanted) for name in HOOKS}
+
+
+def wrong_hooks(repo: Repo, shim: Path) -> str:
+    """Say on one line which hooks do not run and why; an empty string where all do."""
+    found = {name: said for name, said in hook_states(repo, shim).items() if said}
+    if not found:
+        return ""
+    names = "" if len(found) == len(HOOKS) else f"{', '.join(found)}: "
+    mend = HOOK_CALL if hooks_in_tree(repo) else "`memrepo hooks install`"
+    return f"{names}{next(iter(found.values()))} ({mend})"
+
+
+def _asks(path: Path, name: str) -> bool:
+    """Tell whether somebody's own hook runs ours."""
+    runs = path.is_file() and bool(path.stat().st_mode & stat.S_IXUSR)
+    return runs and f"hooks run {name}".encode() in path.read_bytes()
+
+
+def _hook_state(path: Path, wanted: bytes) -> str:
+    for place in (path, path.with_name(path.name + _LEGACY)):
+        found = place.read_bytes() if place.is_file() else b""
+        if found == wanted:
+            return "" if place.stat().st_mode & stat.S_IXUSR else "is not executable"
+        if found.startswith(_MARK):
+            return "is another version's"
+    return "is another program's" if path.exists() else "is not installed"
+
+
+def other_hooks_path(repo: Repo) -> str:
+    """Return where `core.hooksPath` leads, if not to the clone's own folder."""
+    found = repo.config.path("core.hooksPath")
+    if not found:
+        return ""
+    place = Path(str(repo.working_tree_dir)) / found
+    return "" if place.resolve() == _hooks_folder(repo).resolve() else found
+
+
+def hooks_in_tree(repo: Repo) -> str:
+    """Return where `core.hooksPath` leads when that is in the work tree, which others may write."""
+    found = other_hooks_path(repo)
+    top = Path(str(repo.working_tree_dir)).resolve()
+    return found if found and (top / found).resolve().is_relative_to(top) else ""
+
+
+def install_hooks(repo: Repo, shim: Path, *, dry_run: bool = False) -> list[str]:
+    """Copy the shim under the name of each hook; return the hooks that are asked first."""
+    folder, kept = _hooks_folder(repo), []
+    for name in HOOKS:
+        path = folder / name
+        aside = path.with_name(name + _KEPT)
+        theirs = path.exists() and not (path.is_file() and path.read_bytes().startswith(_MARK))
+        if theirs and not _hook_state(path, shim.read_bytes()):
+            continue  # the pre-commit framework asks ours first
+        if theirs or aside.exists():
+            kept.append(name)
+        if not dry_run:
+            folder.mkdir(exist_ok=True)
+            if theirs:
+                path.replace(aside)
+            path.unlink(missing_ok=True)  # never written through a link
+            path.write_bytes(shim.read_bytes())
+            path.chmod(0o755)
+    if not dry_run:
+        name_program(repo)
+    return kept
+
+
+def take_over_hooks(repo: Repo) -> str:
+    """Let git run this clone's own hooks; return the folder whose hooks they ask first, if any."""
+    elsewhere = other_hooks_path(repo)
+    if elsewhere:
+        put(repo, HOOKS_BEFORE, str(Path(str(repo.working_tree_dir)) / elsewhere))
+        put(repo, "core.hooksPath", str(_hooks_folder(repo)))
+    return elsewhere
+
+
+def name_program(repo: Repo) -> None:
+    """Record where the running memrepo is, unless one is recorded that is there."""
+    import shutil
+
+    program = Path(sys.executable).with_name("memrepo")
+    found = str(program) if program.exists() else shutil.which("memrepo")
+    known = get(repo, PROGRAM)
+    if found and not (known and Path(known).is_file()):
+        # GUI clients and cron start hooks without the PATH of a virtual environment.
+        put(repo, PROGRAM, found)
+
+
+def _hooks_folder(repo: Repo) -> Path:
+    return Path(repo.common_dir) / "hooks"
+
+
+_DRIVER = "merge.memrepo.driver"
+_WANTED: Mapping[str, str] = {"pull.twohead": "recursive", "merge.renames": "false"}
+_TOLD: Mapping[str, str] = {
+    "merge.memrepo.name": "memories, joined field by field",
+    # A hunk is headed by what tells one memory from another.
+    "diff.memrepo.xfuncname": "^((title|subject|id): .*|#+ .*)$",
+}
+
+
+def wanted_attributes(layout: Layout, *, adopted: bool) -> list[str]:
+    """Return the lines for `.git/info/attributes`; when adopting, for memrepo's folders only."""
+    if not adopted:
+        return ["*.md merge=memrepo diff=memrepo"]
+    folders = [f"/{layout.prefix}{area}/**/*.md" for area in AREAS]
+    return [f"{folder} merge=memrepo diff=memrepo -text" for folder in folders]
+
+
+def is_adopted(repo: Repo, layout: Layout) -> bool:
+    """Tell whether others' files live here too: the repository carries no attributes of ours."""
+    path = Path(str(repo.working_tree_dir)) / ".gitattributes"
+    try:
+        return bool(layout.prefix) or "*.md -merge" not in path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return True
+
+
+def install_drivers(repo: Repo, layout: Layout, *, adopted: bool) -> str:
+    """Set up the drivers in this clone; say what is left as a person set it. Idempotent."""
+    append_local(repo, "attributes", wanted_attributes(layout, adopted=adopted))
+    for key, value in {**_TOLD, _DRIVER: f"{_program(repo)} merge-driver %O %A %B %L %P"}.items():
+        if get(repo, key) != value:
+            put(repo, key, value)
+    for key, value in _WANTED.items():
+        if not get(repo, key):
+            put(repo, key, value)
+    return driver_state(repo, layout, adopted=adopted)
+
+
+def driver_state(repo: Repo, layout: Layout, *, adopted: bool) -> str:
+    """Say why git would not join memories field by field here, or return an empty string."""
+    path = Path(repo.common_dir) / "info" / "attributes"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    if missing := [w for w in wanted_attributes(layout, adopted=adopted) if w not in lines]:
+        return (
+            f"`git merge` does not know memrepo's merge driver: info/attributes lacks {missing[0]}"
+        )
+    driver = get(repo, _DRIVER)
+    if not driver:
+        return "`git merge` does not know memrepo's merge driver"
+    program = next(iter(shlex.split(driver)), "")
+    if shutil.which(program) is None:
+        return f"the merge driver's program is gone: {program}"
+    for key, value in _WANTED.items():
+        if (found := get(repo, key)) != value:
+            return f"{key} is {found or 'not set'}, expected {value}: git may follow renames"
+    return ""
+
+
+def _program(repo: Repo) -> str:
+    """Return how to start memrepo from a shell, with a path where one is known."""
+    beside = Path(sys.executable).with_name("memrepo")
+    known = get(repo, PROGRAM)
+    places = (str(beside) if beside.exists() else "", known if Path(known).is_file() else "")
+    return shlex.quote(next(filter(None, places), "memrepo"))

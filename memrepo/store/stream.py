@@ -18,10 +18,10 @@ import msgspec
 from memrepo.core.errors import MemrepoError
 from memrepo.core.state import Effect
 from memrepo.store import settings
-from memrepo.store.light import GitFailed
+from memrepo.store.git import GitFailed
 
 if TYPE_CHECKING:
-    from memrepo.store.gitenv import Repo
+    from memrepo.store.local import Repo
 
 COMMITTER = "memrepo <memrepo@localhost>"
 """Who commits where git knows no name of the machine's."""

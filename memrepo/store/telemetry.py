@@ -1,8 +1,4 @@
-"""The files that tell of runs: the shared event log, and records of the last run.
-
-The log is appended to by other programs too: one line is one `write` under an exclusive lock on a
-descriptor in append mode. Every function raises OSError, which its callers turn into a warning.
-"""
+"""Events of runs as lines of a file for each day, and programs that are given a run's result."""
 
 from __future__ import annotations
 
@@ -10,6 +6,9 @@ import errno
 import fcntl
 import json
 import os
+import shlex
+import signal
+import subprocess
 import time
 from collections.abc import Mapping
 from datetime import date
@@ -96,3 +95,45 @@ def _refuse_links(path: Path, within: Path | None) -> None:
 def dumped(record: Mapping[str, object]) -> str:
     """Spell a record as a JSON file's text, keys in order."""
     return json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True, default=str) + "\n"
+
+
+LIMIT_S = 60.0
+_SAID = 500
+
+
+def hand_off(
+    command: str, last: Path | str, folder: Path, *, told: bytes = b"", limit_s: float = LIMIT_S
+) -> str:
+    """Run a command with one more argument; say what failed, or nothing.
+
+    `told` is its standard input. No shell is involved. After `limit_s` seconds it is ended, with
+    what it started.
+    """
+    import tempfile
+
+    # A pipe would wait for whatever it leaves running.
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as stdin:
+        stdin.write(told)
+        stdin.seek(0)
+        try:
+            process = subprocess.Popen(
+                [*shlex.split(command), str(last)],
+                cwd=folder,
+                stdin=stdin,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            return f"cannot be started: {error}"
+        try:
+            code = process.wait(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return f"took longer than {limit_s:g} s and was ended"
+        out.seek(0)
+        said = " ".join(out.read(4 * _SAID).decode("utf-8", "replace").split())[:_SAID]
+    if code == 0:
+        return ""
+    return f"exit code {code}{': ' + said if said else ''}"

@@ -20,7 +20,7 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
-from memrepo.store.objects import FOLDER, LONGEST, NOTHING, Entry, Missing
+from memrepo.store.git import FOLDER, LONGEST, NOTHING, Entry, Missing
 
 if TYPE_CHECKING:
     from memrepo.core.manifest import Recorded
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memrepo.core.state import Decoded, State
     from memrepo.merge.tombstones import Tombstones
     from memrepo.store.catalogue import Catalogue
-    from memrepo.store.gitenv import Repo
+    from memrepo.store.local import Repo
 
 _FILE_MODES = ("100644", "100755")
 _MANY = 50

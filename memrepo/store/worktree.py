@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memrepo.core.errors import MemrepoError
-from memrepo.store.light import GitFailed
+from memrepo.store.git import GitFailed
 from memrepo.store.lock import index_lock, scratch
 from memrepo.store.tree import is_text, read_blob
 
 if TYPE_CHECKING:
-    from memrepo.store.gitenv import Repo
+    from memrepo.store.local import Repo
 
 _PREFIX = "index-"
 _ASKED = 10_000

@@ -12,8 +12,8 @@ from hubs import tip, write
 
 from memrepo.actions.run.guard import CannotTakeOver, with_owner
 from memrepo.config import parse_config
-from memrepo.store import clone
-from memrepo.store.gitenv import opened
+from memrepo.store import settings
+from memrepo.store.local import opened
 
 THIRD = "2026-03-03T09:00:00Z"
 
@@ -28,7 +28,7 @@ def machines(tmp_path: Path) -> tuple[Path, Path]:
 
 def clone_id(repo: Path) -> str:
     with opened(repo) as found:
-        return clone.clone_id(found)
+        return settings.clone_id(found)
 
 
 def test_where_no_owner_is_set_every_clone_may_run(machines: tuple[Path, Path]) -> None:
@@ -120,7 +120,7 @@ def test_a_copied_repository_is_another_clone(machines: tuple[Path, Path], tmp_p
 def test_a_record_that_cannot_be_read_is_made_anew(machines: tuple[Path, Path], text: str) -> None:
     laptop, _ = machines
     (laptop / ".git" / "memrepo").mkdir(exist_ok=True)
-    (laptop / ".git" / "memrepo" / clone.NAME).write_text(text)
+    (laptop / ".git" / "memrepo" / settings.CLONE_FILE).write_text(text)
     first = clone_id(laptop)
     assert len(first) == 16
     assert clone_id(laptop) == first

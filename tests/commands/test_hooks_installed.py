@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from driving import done, git, memories, memrepo
 
-from memrepo.store.hooks import HOOKS
+from memrepo.store.settings import HOOKS
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "123456789:" + "AbCdEfGhIjKlMnOpQrStUvWxYz012345678"

@@ -25,7 +25,7 @@ from memrepo.core.needles import MARK, find, needles_of
 from memrepo.merge import purging
 from memrepo.merge.tombstones import look, tokens
 from memrepo.store import purges, quarantine
-from memrepo.store.gitenv import opened
+from memrepo.store.local import opened
 
 MEMORY = """# Memory
 

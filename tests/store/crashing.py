@@ -19,7 +19,7 @@ import driving
 from driving import LONG
 
 from memrepo.faces import cli
-from memrepo.store.clone import NAME as CLONE
+from memrepo.store.settings import CLONE_FILE as CLONE
 
 KILLED = 137
 QUICK = 6

@@ -16,8 +16,7 @@ from memrepo.actions.work import Call
 from memrepo.core.times import parse_time
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.tools import DEFAULT
-from memrepo.store.damaged import keep_newest
-from memrepo.store.lock import Locked, lock
+from memrepo.store.lock import Locked, keep_newest, lock
 
 WRITERS, EACH = 6, 8 if LONG else 2
 

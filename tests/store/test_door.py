@@ -13,8 +13,8 @@ import pytest
 from driving import NEXT_DAY, done, git, memrepo
 
 from memrepo.store.door import Door, Found
-from memrepo.store.gitenv import opened
-from memrepo.store.light import SETTINGS, Git, GitFailed
+from memrepo.store.git import SETTINGS, Git, GitFailed
+from memrepo.store.local import opened
 
 Ask = Callable[..., str]
 

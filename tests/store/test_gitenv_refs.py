@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from driving import git
 
-from memrepo.store.gitenv import opened
-from memrepo.store.light import Git
+from memrepo.store.git import Git
+from memrepo.store.local import opened
 
 KINDS: dict[str, Callable[[Path], object]] = {
     "loose": lambda repo: None,

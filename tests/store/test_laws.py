@@ -22,7 +22,7 @@ from memrepo.core.memory import LAYER_OF_TYPE, Memory
 from memrepo.core.messages import Context
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import Files, State, apply
-from memrepo.store.gitenv import opened
+from memrepo.store.local import opened
 from memrepo.store.repo import Repository
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold
 from memrepo.store import ledger as ledgercache
 from memrepo.store import ledger as ledgers
-from memrepo.store.clone import NAME
 from memrepo.store.ledger import (
     REF,
     Ledger,
@@ -29,6 +28,7 @@ from memrepo.store.ledger import (
     write_compaction,
 )
 from memrepo.store.repo import open_repository
+from memrepo.store.settings import CLONE_FILE as NAME
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 

@@ -17,7 +17,7 @@ from driving import LATER, LONG, NOW, assert_sound, done, git, memories, memrepo
 from hubs import ledger, segments, tip
 
 from memrepo.actions.sync import sync
-from memrepo.store import remote, travel
+from memrepo.store import remote
 from memrepo.store.remote import Hub
 from memrepo.store.repo import open_repository
 
@@ -105,7 +105,7 @@ def test_clones_that_capture_and_sync_in_any_order_end_alike(tmp_path: Path, see
     assert bodies(clones[-1]) == sorted(added)
     assert set(memories(clones[0])[first].texts("tags")) == tags
     assert set(segments(clones[-1])) == kept
-    assert {tip(repo, travel.ACCESS) for repo in clones} == {tip(hub, travel.ACCESS)}
+    assert {tip(repo, remote.ACCESS) for repo in clones} == {tip(hub, remote.ACCESS)}
     for repo in (clones[0], clones[-1]):
         assert_sound(repo)
     before = tip(hub, "main")
@@ -258,13 +258,13 @@ def test_a_ledger_that_moves_during_a_push_is_united_again(
         if turns:
             turns.pop()()
             ledger(desk, {"d/1-cc.jsonl": "d\n"})
-            git(desk, "push", "-q", "origin", travel.ACCESS)
+            git(desk, "push", "-q", "origin", remote.ACCESS)
         return real(self, commit, ref)
 
     monkeypatch.setattr(Hub, "push", push)
     done(repo, "sync")
     assert set(segments(repo)) == {"r/1-aa.jsonl", "r/2-bb.jsonl", "d/1-cc.jsonl"}
-    assert tip(repo, travel.ACCESS) == tip(repo.parent / "hub.git", travel.ACCESS)
+    assert tip(repo, remote.ACCESS) == tip(repo.parent / "hub.git", remote.ACCESS)
 
 
 def test_clones_wait_different_times_and_never_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from driving import git
 
-from memrepo.store.gitenv import Repo, opened
-from memrepo.store.light import GitFailed
-from memrepo.store.objects import LONGEST, Entry, Missing, joined
+from memrepo.store.git import LONGEST, Entry, GitFailed, Missing, joined
+from memrepo.store.local import Repo, opened
 
 NONE = "1" * 40
 

@@ -18,7 +18,7 @@ import standing
 import workspaces
 from driving import git
 
-from memrepo.store import recovery as journal
+from memrepo.store import repo as journal
 from memrepo.store.repo import open_repository
 
 NOW = driving.LATER

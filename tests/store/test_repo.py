@@ -17,8 +17,8 @@ from memrepo.core.layout import Layout
 from memrepo.core.state import Effect
 from memrepo.core.times import parse_time
 from memrepo.purify import known
-from memrepo.store.gitenv import opened
-from memrepo.store.light import GitFailed
+from memrepo.store.git import GitFailed
+from memrepo.store.local import opened
 from memrepo.store.repo import BranchMoved, FilesInTheWay, Repository, open_repository
 from memrepo.store.stream import Chain, Commit
 

@@ -12,8 +12,8 @@ from driving import git
 from memrepo.core.needles import needles_of
 from memrepo.merge.purging import Edit
 from memrepo.store import quarantine
-from memrepo.store.gitenv import opened
-from memrepo.store.rewrite import CannotRewrite, Tip, read_history
+from memrepo.store.local import opened
+from memrepo.store.quarantine import CannotRewrite, Tip, read_history
 
 VALUE = "Ana Holt"
 EDIT = Edit(needles=needles_of([VALUE]), seed="s")

@@ -19,8 +19,8 @@ from memrepo.core.messages import Context, message
 from memrepo.core.state import Effect, State, read_state
 from memrepo.merge.takeback import take_back
 from memrepo.store import history
-from memrepo.store.gitenv import opened
-from memrepo.store.landings import commit_landing
+from memrepo.store.history import commit_landing
+from memrepo.store.local import opened
 from memrepo.store.repo import Repository
 from memrepo.store.stream import Chain, Commit
 

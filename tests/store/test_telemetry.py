@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memrepo.store import telemetry
-from memrepo.store.handoff import hand_off
+from memrepo.store.telemetry import hand_off
 
 DAY = date(2026, 3, 1)
 WRITER = """

@@ -13,7 +13,7 @@ from hoards import hoard, stored
 from memrepo.core.layout import Layout
 from memrepo.core.state import State
 from memrepo.store import tree
-from memrepo.store.gitenv import opened
+from memrepo.store.local import opened
 from memrepo.store.tree import NoContent, Snapshot, file_at, read_blob, snapshot
 
 

@@ -11,7 +11,7 @@ import pytest
 import workspaces
 from driving import git
 
-from memrepo.store.gitenv import opened
+from memrepo.store.local import opened
 from memrepo.store.worktree import Look
 
 PUMPS = b"# Memory\n\n- The pump in Oslo is red.\n- The pump in Bergen is blue.\n"

@@ -30,9 +30,10 @@ from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge import closure
-from memrepo.store.around import Grounds, grounds
-from memrepo.store.landings import landings
-from memrepo.store.light import Git, changes, hand_commits, introduced, messages
+from memrepo.store.git import Git
+from memrepo.store.history import landings
+from memrepo.store.passages import changes
+from memrepo.store.staged import Grounds, grounds, hand_commits, introduced, messages
 from memrepo.store.tree import Snapshot
 
 

@@ -141,8 +141,8 @@ def mend_staged(
     Left alone is a file of which only a part is staged, and all of them where a commit names
     files: the index of such a commit is thrown away, and the next one would undo the mending.
     """
-    from memrepo.store.gitenv import index_of_commit
-    from memrepo.store.light import Git, put_in_index
+    from memrepo.store.git import Git, index_of_commit
+    from memrepo.store.staged import put_in_index
 
     files, fixed = dict(checked.scene.files), []
     made = mended(checked.scene, now, only)

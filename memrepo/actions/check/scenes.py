@@ -16,7 +16,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 
 if TYPE_CHECKING:
-    from memrepo.store.light import Git
+    from memrepo.store.git import Git
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,8 +42,8 @@ def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
         files, early = read(where, names)
         yield Checked(scene=Scene(files=files), early=early, root=where)
         return
-    from memrepo.store.around import Index, grounds
-    from memrepo.store.light import Git
+    from memrepo.store.git import Git
+    from memrepo.store.staged import Index, grounds
 
     files, early = read(top, paths)
     with Git(top) as git:
@@ -99,13 +99,13 @@ def _linked(root: Path, name: str) -> bool:
 @contextmanager
 def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
     """Yield the scene of what the next commit changes, from the index that git commits."""
-    from memrepo.store import light
-    from memrepo.store.around import Index, grounds
+    from memrepo.store.staged import Index, grounds
+    from memrepo.store.staged import staged as staged_files
 
     with opened_git(where) as git:
         known = grounds(git)
         layout = known.layout or Layout()
-        changes = [*light.staged(git)]
+        changes = [*staged_files(git)]
         entries = [(path, mode, new) for path, mode, _, new in changes if new]
         files, early = taken(git, layout, entries)
         around = Index(git, known, {path: old for path, _, old, _ in changes})
@@ -123,8 +123,8 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
 @contextmanager
 def opened_git(where: Path) -> Iterator[Git]:
     """Open the repository that holds a folder, for reading; raises NotARepository."""
-    from memrepo.store.gitenv import NotARepository
-    from memrepo.store.light import Git, top_of
+    from memrepo.store.git import Git, top_of
+    from memrepo.store.local import NotARepository
 
     top = top_of(where)
     if top is None:

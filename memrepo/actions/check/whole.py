@@ -15,9 +15,8 @@ from memrepo.checks import registry
 from memrepo.checks.rules import Group, Nowhere, Scene
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
-from memrepo.store import light
-from memrepo.store.around import grounds
-from memrepo.store.gitenv import NotARepository
+from memrepo.store.local import NotARepository
+from memrepo.store.staged import at_head, grounds
 
 
 class Looked(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +49,7 @@ def look(where: Path, only: Collection[Group] = ()) -> Looked:
         layout = known.layout
         if layout is None:
             raise NotARepository(git.top, "found a repository that memrepo was never set up in")
-        entries = list(light.at_head(git))
+        entries = list(at_head(git))
         owned = [entry for entry in entries if layout.owns(entry[0]) or _hides(layout, entry)]
         files, early = scenes.taken(git, layout, owned)
         views = layout.area("views")

@@ -29,9 +29,8 @@ from memrepo.core.state import State
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.hotcache import nominated
 from memrepo.store import history, telemetry
-from memrepo.store.birth import append_local
 from memrepo.store.ledger import ledger_of
-from memrepo.store.settings import workspace
+from memrepo.store.settings import append_local, workspace
 from memrepo.views.artifacts import Exported, Terms, artifacts
 from memrepo.views.bundles import Limits, jsonl, layer_pages, okf, openclaw_files
 from memrepo.views.hygiene import (

@@ -17,8 +17,8 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
 from memrepo.core.state import State
-from memrepo.store import history, landings
-from memrepo.store.landings import Landing
+from memrepo.store import history
+from memrepo.store.history import Landing
 from memrepo.store.trace import DIGITS, Version, ids_in_history, trace
 
 _DIGITS = regex(r"(?:mem-)?([0-9a-f]{1,16})")
@@ -180,7 +180,7 @@ def landing_of(work: Work, run: str, runs: Sequence[Landing] | None = None) -> L
     store, tree = work.store, work.tree
     runs = work.landed() if runs is None else runs
     found = [one for one in runs if one.run.startswith(run)]
-    found = found or landings.gone(store.repo, tree.commit, tree.layout, run)
+    found = found or history.gone(store.repo, tree.commit, tree.layout, run)
     if len({one.run for one in found}) != 1:
         raise NoSuchRun(run)
     return found[0]

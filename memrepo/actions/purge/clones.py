@@ -18,9 +18,17 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.store import purges, quarantine
 from memrepo.store.purges import KeyMissing, Receipt
-from memrepo.store.remote import OWN, Hub, HubUnreachable, NoRemote, UnfitRemote, hub_of
-from memrepo.store.rewrite import read_history
-from memrepo.store.travel import RECORDS, carry
+from memrepo.store.quarantine import read_history
+from memrepo.store.remote import (
+    OWN,
+    RECORDS,
+    Hub,
+    HubUnreachable,
+    NoRemote,
+    UnfitRemote,
+    carry,
+    hub_of,
+)
 
 _MESSAGE = "purge: records of both\n"
 _OURS = ("refs/heads/", "refs/tags/", "refs/notes/", "refs/memrepo/")

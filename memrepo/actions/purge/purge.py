@@ -27,14 +27,12 @@ from memrepo.core.needles import Keyed, Needle, fold, keyed, known_again, mac, n
 from memrepo.core.times import format_time
 from memrepo.merge.purging import WORD, Edit, File, is_page, with_ids, with_words
 from memrepo.store import purges, quarantine, settings
-from memrepo.store.clone import clone_id
 from memrepo.store.door import Door
-from memrepo.store.light import Git
-from memrepo.store.objects import names
+from memrepo.store.git import Git, names
 from memrepo.store.purges import Count, KeyMissing, Receipt
-from memrepo.store.quarantine import Plan
+from memrepo.store.quarantine import History, Plan, Said, read_history
 from memrepo.store.remote import OWN
-from memrepo.store.rewrite import History, Said, read_history
+from memrepo.store.settings import clone_id
 
 _CHECKS = ("objects", "state", "memories", "manifests", "history", "runs", "format", "ledger")
 """The checks of `doctor` that are about what history holds, and not about this machine."""

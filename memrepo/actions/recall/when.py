@@ -49,7 +49,7 @@ def work_at(work: Work, word: str) -> Work:
         return work
     from memrepo.actions.past.timeline import merges_of
     from memrepo.config import ConfigError, parse_config
-    from memrepo.store.gitenv import find_layout
+    from memrepo.store.local import find_layout
     from memrepo.store.trace import commit_at
     from memrepo.store.tree import snapshot
 

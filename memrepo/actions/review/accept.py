@@ -46,7 +46,7 @@ from memrepo.merge.takeback import together
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import Conflict
 from memrepo.store import history
-from memrepo.store.landings import commit_landing
+from memrepo.store.history import commit_landing
 from memrepo.store.stream import Chain, Commit
 
 ACCEPTED = "refs/memrepo/accepted/"

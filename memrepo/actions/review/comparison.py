@@ -21,7 +21,7 @@ from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.core.state import Files, State
 from memrepo.store import history
-from memrepo.store.landings import commit_landing, newest
+from memrepo.store.history import commit_landing, newest
 from memrepo.store.tree import file_at
 from memrepo.views.review import Change, Decision, Evidence, Review, Standing, tokens_of
 

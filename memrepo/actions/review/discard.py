@@ -20,7 +20,7 @@ from memrepo.actions.work import Work
 from memrepo.core.changes import Plan, Step
 from memrepo.purify.holds import fingerprints
 from memrepo.store import history
-from memrepo.store.landings import DISCARDS
+from memrepo.store.history import DISCARDS
 
 DISCARDED = "refs/memrepo/discarded/"
 

@@ -22,8 +22,7 @@ from memrepo.core.differences import Kind
 from memrepo.core.ids import digest
 from memrepo.core.memory import Memory
 from memrepo.core.state import State
-from memrepo.store.damaged import keep_newest
-from memrepo.store.lock import scratch
+from memrepo.store.lock import keep_newest, scratch
 from memrepo.views.review import Change, Review, Standing
 
 Does = Literal["accept", "reject", "skip", "edit", "split", "merge", "keep", "both"]

@@ -38,10 +38,10 @@ from memrepo.purify.holds import (
     told_apart,
 )
 from memrepo.purify.intake import Reader, cursors
-from memrepo.store import history, landings
+from memrepo.store import history
 from memrepo.store.answers import Broken, KeptAnswers, broken_run, broken_runs
-from memrepo.store.clone import clone_name, is_called
 from memrepo.store.history import Entry
+from memrepo.store.settings import clone_name, is_called
 from memrepo.store.tree import read_blob
 
 # -- before a run: whose turn it is, and what it goes on with -------------------------------------
@@ -278,7 +278,7 @@ def taken_back(work: Work) -> frozenset[str]:
     """
     found: set[str] = set()
     repo, head, layout = work.store.repo, work.tree.commit, work.tree.layout
-    removed = landings.removals(repo, head, layout)
+    removed = history.removals(repo, head, layout)
     void = frozenset(e.commit for e, paths in removed if work.tree.blobs.keys() >= {*paths})
     for commit, gone in history.taken_back(repo, head, void).items():
         for entry in history.chain_of(repo, commit):
@@ -297,8 +297,8 @@ def _reverted_by_git(
         if entry.op == "revert" or entry.commit in void:
             continue
         before = work.store.snapshot(work.store.parents(entry.commit)[0])
-        away = {landings.run_of(path) for path in paths if path not in work.tree.blobs}
-        for landing in landings.landings(repo, before.commit, layout, before.blobs):
+        away = {history.run_of(path) for path in paths if path not in work.tree.blobs}
+        for landing in history.landings(repo, before.commit, layout, before.blobs):
             if landing.run in away:
                 yield from landing.steps(repo)
 

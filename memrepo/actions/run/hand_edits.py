@@ -24,7 +24,8 @@ from memrepo.core.messages import counted
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.store.light import Git, HandCommit, changes, hand_commits
+from memrepo.store.git import Git
+from memrepo.store.staged import HandCommit, changes, hand_commits
 
 CLAIMED = "a commit by hand says who means it"
 """The reason of a commit that stamps; by it `undo` and `revert` know one from a decision."""

@@ -27,8 +27,8 @@ from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.purify.holds import on_record, prints_in
 from memrepo.store import history
-from memrepo.store.damaged import keep_newest
-from memrepo.store.landings import RECORD
+from memrepo.store.history import RECORD
+from memrepo.store.lock import keep_newest
 
 # -- drafts ----------------------------------------------------------------------------------------
 

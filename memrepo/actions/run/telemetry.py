@@ -44,10 +44,10 @@ from memrepo.policies.cadence import next_fire
 from memrepo.policies.standing import recall_surface
 from memrepo.purify.holds import on_record
 from memrepo.store import telemetry
-from memrepo.store.gitenv import agent_name
-from memrepo.store.handoff import hand_off
+from memrepo.store.git import agent_name
 from memrepo.store.lock import Locked
 from memrepo.store.settings import workspace
+from memrepo.store.telemetry import hand_off
 from memrepo.views.report import Told, ended_event, last_run, started_event
 
 WIDTH = 90

@@ -32,14 +32,13 @@ from memrepo.core.layout import AREAS, HOT_NAMES
 from memrepo.core.manifest import read_manifests
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.store import embedder, history, hooks, settings, trust
+from memrepo.store import embedder, history, settings
 from memrepo.store.answers import broken_runs
-from memrepo.store.audit import git_version, interrupted, object_problems, obstacle
-from memrepo.store.drivers import driver_state, install_drivers, is_adopted
 from memrepo.store.index import Filter
 from memrepo.store.ledger import ledger_of
-from memrepo.store.settings import person
-from memrepo.store.travel import RECORDS
+from memrepo.store.remote import RECORDS
+from memrepo.store.settings import driver_state, install_drivers, is_adopted, person
+from memrepo.store.trace import git_version, interrupted, object_problems, obstacle
 from memrepo.store.tree import NoContent
 from memrepo.views.hot import hot_path
 
@@ -61,28 +60,28 @@ def _branch(work: Work, fix: bool) -> Finding:
 
 def _program(work: Work, fix: bool) -> Finding:
     repo = work.store.repo
-    known = settings.get(repo, hooks.PROGRAM)
+    known = settings.get(repo, settings.PROGRAM)
     if known and not Path(known).is_file():
         if fix:
-            settings.drop(repo, hooks.PROGRAM)
-            hooks.name_program(repo)
-            known = settings.get(repo, hooks.PROGRAM)
+            settings.drop(repo, settings.PROGRAM)
+            settings.name_program(repo)
+            known = settings.get(repo, settings.PROGRAM)
             return Finding(
                 name="program", ok=True, fixed=True, message=known or "looked for on the PATH"
             )
-        message = f"{known} is gone: hooks cannot start it ({hooks.PROGRAM})"
+        message = f"{known} is gone: hooks cannot start it ({settings.PROGRAM})"
         return Finding(name="program", ok=False, message=message)
     return Finding(name="program", ok=True, message=known or "looked for on the PATH")
 
 
 def _hookspath(work: Work, fix: bool) -> Finding:
-    path = hooks.in_tree(work.store.repo)
+    path = settings.hooks_in_tree(work.store.repo)
     message = f"core.hooksPath is {path}, which whoever can push may write" if path else "outside"
     return Finding(name="hookspath", ok=not path, message=message)
 
 
 def _trust(work: Work, fix: bool) -> Finding:
-    why = trust.untrusted(work.store.repo)
+    why = settings.untrusted(work.store.repo)
     return Finding(name="trust", ok=not why, message=why or "no program that you did not see")
 
 
@@ -413,15 +412,15 @@ def _meaning(work: Work, fix: bool) -> Finding:
 
 def _hook(work: Work, fix: bool) -> Finding:
     repo, shim = work.store.repo, asset("hooks", "shim")
-    wrong, fixed = hooks.wrong(repo, shim), False
-    if wrong and fix and not hooks.other_path(repo):
-        hooks.install(repo, shim)
-        wrong, fixed = hooks.wrong(repo, shim), True
+    wrong, fixed = settings.wrong_hooks(repo, shim), False
+    if wrong and fix and not settings.other_hooks_path(repo):
+        settings.install_hooks(repo, shim)
+        wrong, fixed = settings.wrong_hooks(repo, shim), True
     return Finding(
         name="hook",
         ok=not wrong,
         fixed=fixed and not wrong,
-        message=wrong or f"{len(hooks.HOOKS)} hooks run",
+        message=wrong or f"{len(settings.HOOKS)} hooks run",
     )
 
 

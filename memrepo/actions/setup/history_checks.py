@@ -17,7 +17,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.store import audit, history, stream
+from memrepo.store import history, stream, trace
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ def _history(work: Work, fix: bool) -> Finding:
             added=a.added,
             changed=a.changed,
         )
-        for a in audit.audited(work.store.repo, work.tree.commit, work.tree.layout)
+        for a in trace.audited(work.store.repo, work.tree.commit, work.tree.layout)
     ]
     problems = history_problems(facts)
     ours = sum(bool(f.op) for f in facts)
@@ -140,11 +140,11 @@ def first_bad(work: Work, is_bad: Callable[[State], bool]) -> str:
     """
     store = work.store
     born = history.birth(store.repo, work.tree.commit, store.layout.config)
-    line = [*filter(None, [born]), *audit.first_parents(store.repo, born, work.tree.commit)]
+    line = [*filter(None, [born]), *trace.first_parents(store.repo, born, work.tree.commit)]
     commit = _halved(work, line, is_bad)
     parents = store.parents(commit)
     if len(parents) == 2:
-        inside = audit.first_parents(store.repo, parents[0], parents[1])
+        inside = trace.first_parents(store.repo, parents[0], parents[1])
         if inside and is_bad(store.snapshot(inside[-1]).state()):
             return _halved(work, inside, is_bad)
     return commit

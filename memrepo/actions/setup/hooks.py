@@ -92,27 +92,27 @@ def do(work: Work, request: Request) -> Installed | States | Ran:
 
 def _install(work: Work, *, dry_run: bool) -> Installed:
     from memrepo.assets import asset
-    from memrepo.store import hooks
+    from memrepo.store import settings
 
     repo = work.store.repo
-    if path := hooks.in_tree(repo):
+    if path := settings.hooks_in_tree(repo):
         raise MemrepoError(
             f"core.hooksPath is {path}, inside the work tree: whoever can change the"
             " repository could run programs here",
-            fix=f"`git config --unset core.hooksPath`; or leave it so: {hooks.CALL}",
+            fix=f"`git config --unset core.hooksPath`; or leave it so: {settings.HOOK_CALL}",
             exit_code=Exit.DECIDE,
         )
-    before = hooks.other_path(repo) if dry_run else hooks.take_over(repo)
-    kept = hooks.install(repo, asset("hooks", "shim"), dry_run=dry_run)
-    return Installed(hooks=tuple(hooks.HOOKS), kept=tuple(kept), before=before, dry_run=dry_run)
+    before = settings.other_hooks_path(repo) if dry_run else settings.take_over_hooks(repo)
+    kept = settings.install_hooks(repo, asset("hooks", "shim"), dry_run=dry_run)
+    return Installed(hooks=tuple(settings.HOOKS), kept=tuple(kept), before=before, dry_run=dry_run)
 
 
 def _status(work: Work) -> States:
     from memrepo.assets import asset
-    from memrepo.store import hooks, trust
+    from memrepo.store import settings
 
-    found = hooks.states(work.store.repo, asset("hooks", "shim"))
-    why = trust.untrusted(work.store.repo)
+    found = settings.hook_states(work.store.repo, asset("hooks", "shim"))
+    why = settings.untrusted(work.store.repo)
     return States(
         hooks=tuple(Hook(name=n, ok=not said, message=said) for n, said in found.items()),
         trust=why,

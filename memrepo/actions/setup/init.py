@@ -27,15 +27,22 @@ from memrepo.core.state import Files, State, play
 from memrepo.formats.lineage import CLAIMS
 from memrepo.read.sources import NOTES_CLAIMS, NOTES_NOTES, SourceRules
 from memrepo.store import settings
-from memrepo.store.birth import append_local, born
-from memrepo.store.drivers import install_drivers, is_adopted
-from memrepo.store.gitenv import NotARepository, find_layout, refuse_other_root
-from memrepo.store.hooks import CALL, in_tree, install, other_path
-from memrepo.store.light import top_of
-from memrepo.store.repo import Repository
-from memrepo.store.settings import author, person
+from memrepo.store.git import top_of
+from memrepo.store.local import NotARepository, find_layout, refuse_other_root
+from memrepo.store.repo import Repository, born
+from memrepo.store.settings import (
+    HOOK_CALL,
+    append_local,
+    author,
+    hooks_in_tree,
+    install_drivers,
+    install_hooks,
+    is_adopted,
+    other_hooks_path,
+    person,
+    trust,
+)
 from memrepo.store.stream import COMMITTER, Chain, Commit
-from memrepo.store.trust import trust
 from memrepo.store.workspace import (
     MAX_ENTRIES,
     LeftAlone,
@@ -371,12 +378,12 @@ def _local_side(store: Repository, *, adopted: bool) -> list[str]:
     warnings = []
     if adopted:
         append_local(store.repo, "exclude", [f"/{store.layout.prefix}.memrepo/"])
-    install(store.repo, asset("hooks", "shim"))
-    if elsewhere := other_path(store.repo):
+    install_hooks(store.repo, asset("hooks", "shim"))
+    if elsewhere := other_hooks_path(store.repo):
         mend = "`memrepo hooks install` puts them in front of those"
         warnings.append(
             f"core.hooksPath is {elsewhere}, so memrepo's hooks do not run:"
-            f" {CALL if in_tree(store.repo) else mend}"
+            f" {HOOK_CALL if hooks_in_tree(store.repo) else mend}"
         )
     if not person(store.repo)[1]:
         warnings.append("git knows no user.email: set it, and list it under human_authors")

@@ -32,9 +32,9 @@ from memrepo.core.manifest import Recorded, Removal
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.purify.intake import Reader, cursors, take_in
-from memrepo.store import hooks, settings, trust
+from memrepo.store import settings
 from memrepo.store.answers import broken_runs
-from memrepo.store.landings import newest
+from memrepo.store.history import newest
 from memrepo.store.tree import read_blob
 from memrepo.views.hot import hot_path
 
@@ -173,8 +173,8 @@ def do(work: Work, request: Request) -> Result:
         budgets=left,
         hot_cache=_moved_cache(work),
         hot_place=work.config.rules.hot.path,
-        hooks=hooks.wrong(store.repo, asset("hooks", "shim")),
-        trust=trust.untrusted(store.repo),
+        hooks=settings.wrong_hooks(store.repo, asset("hooks", "shim")),
+        trust=settings.untrusted(store.repo),
         notices=(*problems, *untold),
     )
 

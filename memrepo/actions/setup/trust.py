@@ -10,7 +10,7 @@ from memrepo.actions import result
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.ids import visible
-from memrepo.store import trust
+from memrepo.store import settings
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,11 +31,11 @@ class Result(result.Result, frozen=True, kw_only=True):
 def do(work: Work, request: Request) -> Result:
     """Show which programs the configuration names, and record that they were seen."""
     repo = work.store.repo
-    text = trust.text_of(repo)
+    text = settings.hooks_config(repo)
     told = tuple(map(visible, _parsed(text)))
-    why = trust.untrusted(repo)
+    why = settings.untrusted(repo)
     if told and not request.dry_run:
-        trust.trust(repo)
+        settings.trust(repo)
     state: Literal["known", "accepted", "not yet"] = "known"
     if why:
         state = "not yet" if request.dry_run else "accepted"

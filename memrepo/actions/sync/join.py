@@ -25,11 +25,19 @@ from memrepo.merge import closure
 from memrepo.merge.files import keep
 from memrepo.merge.states import Facts, MergeResult, merge_states
 from memrepo.merge.versions import Conflict, Kept
-from memrepo.store.foreign import Foreign, Side, collisions, merge_foreign
 from memrepo.store.ledger import ledger_of
 from memrepo.store.lock import CannotWork
+from memrepo.store.remote import (
+    Foreign,
+    Side,
+    collisions,
+    common,
+    count,
+    last_commit,
+    merge_foreign,
+    side_facts,
+)
 from memrepo.store.repo import Repository
-from memrepo.store.sides import common, count, last_commit, side_facts
 from memrepo.store.stream import SYNC, Chain, Commit
 from memrepo.views.hot import hot_changes
 from memrepo.views.pages import render_views

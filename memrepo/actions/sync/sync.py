@@ -17,10 +17,19 @@ from memrepo.core.changes import Step
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
-from memrepo.store.remote import Hub, PushRefused, UnfitRemote, hub_of, pause
+from memrepo.store.remote import (
+    RECORDS,
+    Carried,
+    Hub,
+    LedgerDiffers,
+    PushRefused,
+    UnfitRemote,
+    carry,
+    count,
+    hub_of,
+    pause,
+)
 from memrepo.store.repo import BranchMoved
-from memrepo.store.sides import count
-from memrepo.store.travel import RECORDS, Carried, LedgerDiffers, carry
 
 TRIES = 10
 """How often a sync starts over when the hub or the branch moved while it worked."""

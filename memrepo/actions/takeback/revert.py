@@ -29,8 +29,8 @@ from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.messages import PREFIX, message
 from memrepo.core.state import EMPTY
 from memrepo.merge.takeback import ClashKind, Side, together
-from memrepo.store import history, landings
-from memrepo.store.landings import Landing, commit_landing, newest
+from memrepo.store import history
+from memrepo.store.history import Landing, commit_landing, newest
 from memrepo.store.stream import Commit
 from memrepo.store.tree import file_at
 
@@ -274,9 +274,9 @@ def _target(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
 def _latest(work: Work) -> Landing:
     """Return the newest run; never an older one in the place of one that is taken back."""
     runs, store, tree = work.landed(), work.store, work.tree
-    removed = landings.removals(store.repo, tree.commit, tree.layout)
+    removed = history.removals(store.repo, tree.commit, tree.layout)
     here = tree.files.below(tree.layout.area("runs"))
-    gone = {landings.run_of(p) for _, paths in removed for p in paths if p not in here}
+    gone = {history.run_of(p) for _, paths in removed for p in paths if p not in here}
     there = newest(runs)
     last = max(gone, default="")
     if there is None and not last:

@@ -33,7 +33,7 @@ from memrepo.core.secrets import harmless
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.calls import nothing
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
-from memrepo.store.objects import remember_objects
+from memrepo.store.git import remember_objects
 
 Context = ServerRequestContext[object, object]
 Paged = types.PaginatedRequestParams | None

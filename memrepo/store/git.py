@@ -1,35 +1,307 @@
-"""Every object that is read of a repository: one `git cat-file --batch` stands for all readers.
+"""Git as a program: its environment, one call, and every object that is read of a repository.
 
-Names are asked in parts that a pipe holds, and a part is read whole before any of it is given out:
-nobody waits for a turn of another, and who stops half-way leaves nothing in the pipe. A child that
-ended is started once more; one that ends again without an answer is a GitFailed, never a "no".
+GitPython is not used here: its import takes longer than git's answers, and a lock cannot be handed
+to its processes. What no hook, search, status or single write waits for goes through `door`, with
+the same settings and the same error.
+
+Objects come from one `git cat-file --batch` for all readers. Names are written in batches that a
+pipe holds, and a batch is read whole before any of it is returned. A child that ended is started
+once more; one that ends again without an answer is a GitFailed, never a "no".
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, Any
 
 import msgspec
 
 from memrepo.core.errors import MemrepoError
 from memrepo.core.patterns import regex
-from memrepo.store.light import GitFailed
 
-if TYPE_CHECKING:
-    import subprocess
+# What `git rev-parse --local-env-vars` names, but for configuration given on a command line:
+# inherited from a hook or an alias these would point our git processes at another repository.
+_LOCAL = """
+    GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_OBJECT_DIRECTORY GIT_DIR GIT_WORK_TREE
+    GIT_IMPLICIT_WORK_TREE GIT_GRAFT_FILE GIT_NO_REPLACE_OBJECTS GIT_REPLACE_REF_BASE GIT_PREFIX
+    GIT_SHALLOW_FILE GIT_COMMON_DIR GIT_NAMESPACE GIT_INDEX_FILE GIT_LITERAL_PATHSPECS
+    GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS GIT_ICASE_PATHSPECS
+""".split()
 
-    from memrepo.store.light import Git
+_SECRET = regex(r"://[^/@\s]+@")
+
+
+class NoGit(MemrepoError):
+    """There is no git to call."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "found no program `git` on the PATH, which memrepo calls for everything that it stores",
+            fix="install git 2.34 or newer, or add its folder to PATH",
+        )
+
+
+def refuse_no_git() -> None:
+    """Raise NoGit where there is none: importing GitPython would fail without a reason."""
+    import shutil
+
+    if shutil.which("git") is None:
+        raise NoGit
+
+
+def verb_of(words: Iterable[str]) -> str:
+    """Return what git was asked to do: the first word that is neither option nor setting."""
+    return next((word for word in words if not word.startswith("-") and "=" not in word), "")
+
+
+def told(text: str) -> str:
+    """Put what git printed on one line, without the password that an address may hold."""
+    return _SECRET.sub("://...@", " ".join(text.split()))
+
+
+def isolate(*, keep_index: bool = False) -> None:
+    """Drop git's repository variables from this process, so that paths decide what is opened.
+
+    `keep_index` is for hooks: `git commit -a` and partial commits work on an index of their own.
+    """
+    for name in _LOCAL:
+        if not (keep_index and name == "GIT_INDEX_FILE"):
+            os.environ.pop(name, None)
+    # No command of ours may stop to ask for a password or open an editor.
+    os.environ.setdefault("GIT_TERMINAL_PROMPT", "0")
+    os.environ["GIT_EDITOR"] = "true"
+    # Content is read by object id; a replacement or a lazy index refresh must not interfere.
+    os.environ["GIT_NO_REPLACE_OBJECTS"] = "1"
+    os.environ["GIT_OPTIONAL_LOCKS"] = "0"
+
+
+def in_english(index: Path | None = None) -> dict[str, str]:
+    """Return the environment of a git whose messages are read; an `index` of ours it may write."""
+    ours = {"GIT_INDEX_FILE": str(index), "GIT_OPTIONAL_LOCKS": "1"} if index else {}
+    said = {"LANGUAGE": "C", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
+    return {**os.environ, **said, **ours}
+
+
+def index_of_commit() -> str:
+    """Return the name of the index file that git commits from, where a hook is told of one."""
+    return Path(os.environ.get("GIT_INDEX_FILE", "")).name
+
+
+def user_config() -> Path:
+    """Return the person's own configuration file, by the XDG base directory rules."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(base) if base else Path.home() / ".config") / "memrepo" / "config.toml"
+
+
+def agent_name() -> str:
+    """Return the agent that the environment names (memory-purifier, telemetry), or `unknown`."""
+    return os.environ.get("OPENCLAW_AGENT_ID") or os.environ.get("AGENT_ID") or "unknown"
+
+
+_GIT = "git"
+SETTINGS = (
+    # A person's settings, or a clone's, that would start a program or believe a wrong monitor.
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "merge.verifySignatures=false",
+    "maintenance.auto=false",
+    "gc.auto=0",
+    # A remote helper is a program; what a remote's settings would add to a push is none of ours.
+    "protocol.ext.allow=never",
+    "protocol.fd.allow=never",
+    "push.pushOption=",
+    "push.gpgSign=false",
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=60",
+    "fetch.recurseSubmodules=false",
+    # What would change what git prints.
+    "color.ui=false",
+    "log.showSignature=false",
+    "log.showRoot=true",
+    "log.follow=false",
+    "trailer.separators=:",
+    "core.commentChar=#",
+    "grep.patternType=basic",
+    "i18n.logOutputEncoding=UTF-8",
+)
+"""What holds for every git that memrepo starts, here and behind the door."""
+_JOINING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG")
+FILES = ("100644", "100755")
+_YEAR_10000 = 253402300800
+
+
+_SYSTEM = tuple(
+    os.strerror(code)
+    for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EIO)
+)
+"""How git, run in English, quotes the system where there is no room or no right to write."""
+
+
+_LOCK = regex(r"Unable to create '([^'\n]{1,4096}\.lock)': File exists")
+
+
+class GitFailed(MemrepoError):
+    """Git refused, failed or ended before it answered; what it says is none of its answers.
+
+    `code` is its exit code: negative where a signal ended it. `by_system` tells that the disk, a
+    file's mode or a lock of git's is the cause, which `fix` names.
+    """
+
+    def __init__(self, verb: str, text: str, code: int = 0) -> None:
+        cause = told(text) or (f"signal {-code} ended it" if code < 0 else f"exit code {code}")
+        fix = "`git status` and `git fsck` say more"
+        lock = _LOCK.search(text)
+        if lock:
+            fix = "run the command again when the other git has ended; if none is alive, remove"
+            fix += f" {lock[1]}"
+        self.by_system = bool(lock) or any(words in text for words in _SYSTEM)
+        if self.by_system and not lock:
+            fix = "make room, or give the user that runs memrepo the right to write there"
+        super().__init__(f"git {verb} failed: {cause}", fix=fix)
+        self.said = cause
+        self.code = code
+
+
+@contextmanager
+def _called() -> Iterator[None]:
+    """Raise NoGit where the program cannot be started."""
+    try:
+        yield
+    except (FileNotFoundError, PermissionError) as error:
+        if error.filename == _GIT:
+            raise NoGit from None
+        raise
+
+
+class Git:
+    """Git at the top of a work tree; it owns the processes that stand, until `close` ends them."""
+
+    def __init__(self, top: Path) -> None:
+        isolate(keep_index=True)
+        self.top = top
+        self.closed = False
+        self._standing: list[subprocess.Popen[bytes]] = []
+
+    @cached_property
+    def objects(self) -> Objects:
+        """Return what reads objects: every reader of this repository shares its one process."""
+        return Objects(self)
+
+    @property
+    def folder(self) -> Path:
+        """Return the git directory of this work tree."""
+        place = self.top / ".git"
+        if place.is_dir():
+            return place
+        return self.top / place.read_text("utf-8").removeprefix("gitdir:").strip()
+
+    @property
+    def joining(self) -> bool:
+        """Tell whether a merge, or what works like one, is being committed."""
+        return any((self.folder / name).exists() for name in _JOINING)
+
+    def start(self, *words: str, index: Path | None = None) -> subprocess.Popen[bytes]:
+        """Start git with pipes, on an index of memrepo's own where one is named; `end` ends it."""
+        pipe = subprocess.PIPE
+        with _called():
+            process = subprocess.Popen(
+                self._command(words),
+                stdin=pipe,
+                stdout=pipe,
+                stderr=subprocess.DEVNULL,
+                env=in_english(index),
+            )
+        self._standing.append(process)
+        return process
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """End what `start` started, whatever it is doing."""
+        self._standing.remove(process)
+        for pipe in filter(None, (process.stdin, process.stdout)):
+            with suppress(BrokenPipeError):
+                pipe.close()
+        process.terminate()
+        process.wait()
+
+    def ask(
+        self,
+        *words: str,
+        fed: bytes = b"",
+        lines: Iterable[str] = (),
+        stdin: int | None = None,
+        held: tuple[int, ...] = (),
+        no: int = 0,
+        forgive: bool = False,
+        env: Mapping[str, str] | None = None,
+    ) -> str:
+        """Return what git prints, untouched; raises GitFailed. Paths are no patterns.
+
+        It reads what it is `fed`, or `lines`, or the descriptor `stdin`. `held` are descriptors
+        that it keeps open: a lock among them stays held while git works, even when we die. The
+        exit code `no` is an answer; with `forgive` any is (to be ended by a signal is none).
+        """
+        fed = fed or "".join(lines).encode("utf-8", "surrogateescape")
+        given: dict[str, Any] = {"input": fed} if fed else {"stdin": stdin or subprocess.DEVNULL}
+        with _called():
+            done: subprocess.CompletedProcess[bytes] = subprocess.run(
+                self._command(words),
+                **given,
+                capture_output=True,
+                check=False,
+                pass_fds=held,
+                env={**in_english(), **(env or {})},
+            )
+        if done.returncode < 0 or (done.returncode not in (0, no) and not forgive):
+            said = done.stderr.decode("utf-8", "replace")
+            raise GitFailed(verb_of(words), said, done.returncode)
+        return done.stdout.decode("utf-8", "surrogateescape")
+
+    def _command(self, words: Iterable[str]) -> list[str]:
+        words = [*words]
+        # What a person configured is not to be asked through what we set.
+        set_ = () if words[:1] == ["config"] else SETTINGS
+        return [_GIT, "-C", str(self.top), *(w for one in set_ for w in ("-c", one)), *words]
+
+    def read(self, blob: str) -> bytes:
+        """Return the bytes of a blob; raises Missing where the repository lacks it."""
+        return self.objects.read(blob)
+
+    def close(self) -> None:
+        """End what stands; whoever reads on has a process of its own for each answer."""
+        self.closed = True
+        for process in [*self._standing]:
+            self.end(process)
+
+    def __enter__(self) -> Git:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def top_of(where: Path) -> Path | None:
+    """Return the top of the work tree that holds a folder, or None outside of any."""
+    return next((p for p in (where, *where.parents) if (p / ".git").exists()), None)
+
+
+def seconds(said: str) -> int:
+    """Return a commit's time as seconds since the epoch: 0 where its date makes no sense."""
+    found = int(said.strip() or 0)
+    return found if found < _YEAR_10000 else 0
+
 
 LONGEST = 64 * 1024 * 1024
 """No source or memory is this large: such a blob is not held in memory to be quoted."""
 FOLDER = "040000"
 _ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _KINDS = {kind.encode(): kind for kind in ("blob", "tree", "commit", "tag")}
-_PART = 100
+_BATCH = 100
 """So many contents are held together; their names are shorter than what a pipe holds."""
 _NAMES = 32 * 1024
 _CHUNK = 1024 * 1024
@@ -135,7 +407,7 @@ class Objects:
             part, size = [ahead], len(ahead)
             for ahead in names:
                 size += len(ahead)
-                if len(part) == _PART or size > _NAMES:
+                if len(part) == _BATCH or size > _NAMES:
                     break
                 part.append(ahead)
             else:

@@ -1,4 +1,4 @@
-"""What lies around files that are checked: read from the index and HEAD as rules ask for it."""
+"""What is staged, what commits changed, and the files next to those that are checked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,117 @@ from memrepo.core.ids import ID_PATTERN, slugify, stem_of
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
-from memrepo.store.light import FILES, Git, at_head, listed
+from memrepo.store.git import FILES, Git, seconds
+
+
+def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:
+    """Yield what the index changes against HEAD: path, mode, blob before and after.
+
+    The mode is that of the index; a blob that is not there is empty.
+    """
+    options = "--cached --raw -z --no-abbrev --no-renames --no-relative --no-ext-diff".split()
+    yield from _differences(git.ask("diff", *options, "--ignore-submodules=none"))
+
+
+def _differences(raw: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield path, mode after, blob before and after of git's raw form; a missing one is empty."""
+    parts = raw.split("\0")
+    for head, path in zip(parts[0::2], parts[1::2], strict=False):
+        _, mode, old, new, _ = head.split(" ")
+        yield path, mode, old.strip("0") and old, new.strip("0") and new
+
+
+def listed(git: Git, *patterns: str) -> Iterator[tuple[str, str, str]]:
+    """Yield path, mode and blob of the files in the index that fit git's path patterns."""
+    words = ("ls-files", "-s", "-z", "--full-name", "--", *patterns)
+    raw = git.ask(*words, env={"GIT_LITERAL_PATHSPECS": "0"}) if patterns else ""
+    for entry in filter(None, raw.split("\0")):
+        head, path = entry.split("\t", 1)
+        mode, blob, _ = head.split(" ")
+        yield path, mode, blob
+
+
+def at_head(git: Git, paths: Iterable[str] = ()) -> Iterator[tuple[str, str, str]]:
+    """Yield path, mode and blob of files at HEAD, of all where none are named; none unborn."""
+    if not git.ask("rev-parse", "-q", "--verify", "HEAD", no=1):
+        return
+    raw = git.ask("ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *paths)
+    for entry in filter(None, raw.split("\0")):
+        head, path = entry.split("\t", 1)
+        mode, _, blob = head.split(" ")
+        yield path, mode, blob
+
+
+def introduced(git: Git, *revisions: str) -> Iterator[tuple[str, str, str]]:
+    """Yield commit, path and blob of each file that commits add or change, merges included.
+
+    `revisions` are those of rev-list; a blob under one path comes once.
+    """
+    seen = set[tuple[str, str]]()
+    commits = git.ask("rev-list", *revisions)
+    for commit, path, mode, _, blob in _of_commits(git, commits, "-m", "--diff-filter=AMT"):
+        if mode in FILES and (path, blob) not in seen:
+            seen.add((path, blob))
+            yield commit, path, blob
+
+
+def changes(git: Git, commits: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield commit, path, blob before and blob after of what commits changed; no merges.
+
+    A blob that is missing is empty.
+    """
+    for commit, path, mode, old, new in _of_commits(git, "\n".join(commits)):
+        if mode in (*FILES, "000000"):
+            yield commit, path, old.strip("0") and old, new.strip("0") and new
+
+
+def _of_commits(git: Git, commits: str, *options: str) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield commit, path, mode after, blob before and after of what each commit changed."""
+    if not commits.strip():
+        return
+    words = "diff-tree --stdin -r --root --raw -z --no-renames --no-abbrev".split()
+    raw = git.ask(*words, *options, fed=f"{commits.strip()}\n".encode())
+    commit, parts = "", iter(raw.split("\0"))
+    for part in filter(None, parts):
+        if part.startswith(":"):
+            _, mode, old, new, _ = part[1:].split(" ")
+            yield commit, next(parts), mode, old, new
+        else:
+            commit = part.split()[0]
+
+
+def messages(git: Git, *revisions: str) -> Iterator[tuple[str, str]]:
+    """Yield each commit of rev-list's `revisions` with its message."""
+    raw = git.ask("log", "-z", "--format=%H%n%B", *revisions)
+    for entry in filter(None, raw.split("\0")):
+        commit, _, text = entry.partition("\n")
+        yield commit, text
+
+
+def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
+    """Put a file into the index that git commits, in place of the one at its old path."""
+    blob = git.ask("hash-object", "-w", "--stdin", fed=data).strip()
+    lines = [f"0 {'0' * 40}\t{old}"] if old != new else []
+    lines.append(f"100644 {blob}\t{new}")
+    git.ask("update-index", "-z", "--index-info", fed="\0".join([*lines, ""]).encode())
+
+
+class HandCommit(msgspec.Struct, frozen=True):
+    """A commit that memrepo did not make: id, the author's e-mail, and seconds since the epoch."""
+
+    id: str
+    email: str
+    when: int
+
+
+def hand_commits(git: Git, revisions: str) -> Iterator[HandCommit]:
+    """Yield the commits of a range that memrepo did not make, oldest first; no merges."""
+    form = "%H%x00%ae%x00%at%x00%(trailers:key=Memrepo-Op,valueonly)"
+    raw = git.ask("log", "-z", "--no-merges", "--reverse", f"--format={form}", revisions)
+    for commit, email, when, op in zip(*[iter(raw.split("\0")[:-1])] * 4, strict=True):
+        if not op.strip():
+            yield HandCommit(commit, email, seconds(when))
+
 
 _GLOB = regex(r"[*?\[\]\\]")
 _MANY = 50

@@ -1,9 +1,7 @@
-"""The one place that reads git's environment, finds a repository, and reads its refs.
+"""A local git repository: where it is, its refs and its configuration.
 
-Refs as git's own files hold them (gitrepository-layout(5)); what these do not tell git is asked.
-
-A ref is one small file, or a line of `packed-refs` once it was packed: reading that takes no
-process. Where refs are kept otherwise (reftable), or a file holds what is no id, git answers.
+A ref is one small file, or a line of `packed-refs` (gitrepository-layout(5)): reading that takes no
+process. Where refs are stored otherwise (reftable), or a file has no id, git is called.
 """
 
 from __future__ import annotations
@@ -19,13 +17,13 @@ from typing import TYPE_CHECKING
 from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 from memrepo.core.patterns import regex
+from memrepo.store.git import isolate, refuse_no_git
 
 if TYPE_CHECKING:
     import git
 
     from memrepo.store.door import Door
-    from memrepo.store.light import Git
-    from memrepo.store.settings import Config
+    from memrepo.store.git import Git
 
 _ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _TO = "ref: "
@@ -131,19 +129,63 @@ def _raise(error: OSError) -> None:
         raise error
 
 
-# What `git rev-parse --local-env-vars` names, but for configuration given on a command line:
-# inherited from a hook or an alias these would point our git processes at another repository.
-_LOCAL = """
-    GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_OBJECT_DIRECTORY GIT_DIR GIT_WORK_TREE
-    GIT_IMPLICIT_WORK_TREE GIT_GRAFT_FILE GIT_NO_REPLACE_OBJECTS GIT_REPLACE_REF_BASE GIT_PREFIX
-    GIT_SHALLOW_FILE GIT_COMMON_DIR GIT_NAMESPACE GIT_INDEX_FILE GIT_LITERAL_PATHSPECS
-    GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS GIT_ICASE_PATHSPECS
-""".split()
-
-_SECRET = regex(r"://[^/@\s]+@")
 _HEAD = regex(r"ref: *refs/|[0-9a-f]{40}")
 # A setting by which the work tree may lie elsewhere, or be none; or which may lie elsewhere itself.
 _UNUSUAL = regex(r"worktree|bare\s*(?!\s|=\s*false\b)|\[\s*include", re.IGNORECASE)
+
+
+_CLONES = ("local", "worktree")
+_TRUE = ("true", "yes", "on")
+
+
+class Config:
+    """Git's configuration as one repository sees it: of a name given twice the last one counts."""
+
+    def __init__(self, repo: Repo) -> None:
+        self._repo = repo
+
+    @cached_property
+    def _rows(self) -> list[tuple[str, str, str | None]]:
+        """Return scope, name and value; None is that of a name that stands without one."""
+        said = self._repo.light.ask("config", "--list", "-z", "--show-scope").split("\0")
+        rows = []
+        for scope, entry in zip(said[0::2], said[1::2], strict=False):
+            name, given, value = entry.partition("\n")
+            rows.append((scope, name, value if given else None))
+        return rows
+
+    def get(self, name: str) -> str:
+        """Return a setting, whoever made it; an empty text where none did."""
+        wanted = spelled(name)
+        return next((v or "" for _, n, v in reversed(self._rows) if n == wanted), "")
+
+    def is_on(self, name: str) -> bool:
+        """Tell whether a setting is true, as git reads it."""
+        wanted = spelled(name)
+        said = next((v for _, n, v in reversed(self._rows) if n == wanted), "")
+        return said is None or said.lower() in _TRUE or bool(re.fullmatch(r"-?0*[1-9]\d*", said))
+
+    def path(self, name: str) -> str:
+        """Return a setting that is a path; `~` and `%(prefix)` are git's to resolve."""
+        found = self.get(name)
+        if not found.startswith(("~", "%(")):
+            return found
+        words = ("config", "--type=path", "--get", name)
+        return self._repo.light.ask(*words, no=1).removesuffix("\n")
+
+    def of_clone(self) -> dict[str, str]:
+        """Return what was set in this clone alone, by name."""
+        return {name: value or "" for scope, name, value in self._rows if scope in _CLONES}
+
+    def forget(self) -> None:
+        """Ask git anew: a setting was changed."""
+        self.__dict__.pop("_rows", None)
+
+
+def spelled(name: str) -> str:
+    """Return a name as git lists it: the part in the middle keeps its case."""
+    first, *middle, last = name.split(".")
+    return ".".join([first.lower(), *middle, last.lower()])
 
 
 class Repo:
@@ -160,7 +202,7 @@ class Repo:
     @cached_property
     def light(self) -> Git:
         """Return git at the top of the work tree."""
-        from memrepo.store.light import Git
+        from memrepo.store.git import Git
 
         return Git(Path(self.working_tree_dir))
 
@@ -168,7 +210,7 @@ class Repo:
     def git(self) -> Door:
         """Return GitPython's git at the top of the work tree: `repo.git.rev_list(...)`."""
         refuse_no_git()
-        from memrepo.store.light import GitFailed
+        from memrepo.store.git import GitFailed
 
         try:
             from memrepo.store.door import Door
@@ -184,8 +226,6 @@ class Repo:
     @cached_property
     def config(self) -> Config:
         """Return what git is configured to do here, asked once."""
-        from memrepo.store.settings import Config
-
         return Config(self)
 
     def close(self) -> None:
@@ -204,73 +244,6 @@ class NotARepository(MemrepoError):
         fix: str = "make one with `memrepo init`, or name its folder with -C",
     ) -> None:
         super().__init__(f"{where}: {what}", fix=fix)
-
-
-class NoGit(MemrepoError):
-    """There is no git to call."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "found no program `git` on the PATH, which memrepo calls for everything that it stores",
-            fix="install git 2.34 or newer, or add its folder to PATH",
-        )
-
-
-def refuse_no_git() -> None:
-    """Raise NoGit where there is none: importing GitPython would fail without a reason."""
-    import shutil
-
-    if shutil.which("git") is None:
-        raise NoGit
-
-
-def verb_of(words: Iterable[str]) -> str:
-    """Return what git was asked to do: the first word that is neither option nor setting."""
-    return next((word for word in words if not word.startswith("-") and "=" not in word), "")
-
-
-def told(text: str) -> str:
-    """Put what git printed on one line, without the password that an address may hold."""
-    return _SECRET.sub("://...@", " ".join(text.split()))
-
-
-def isolate(*, keep_index: bool = False) -> None:
-    """Drop git's repository variables from this process, so that paths decide what is opened.
-
-    `keep_index` is for hooks: `git commit -a` and partial commits work on an index of their own.
-    """
-    for name in _LOCAL:
-        if not (keep_index and name == "GIT_INDEX_FILE"):
-            os.environ.pop(name, None)
-    # No command of ours may stop to ask for a password or open an editor.
-    os.environ.setdefault("GIT_TERMINAL_PROMPT", "0")
-    os.environ["GIT_EDITOR"] = "true"
-    # Content is read by object id; a replacement or a lazy index refresh must not interfere.
-    os.environ["GIT_NO_REPLACE_OBJECTS"] = "1"
-    os.environ["GIT_OPTIONAL_LOCKS"] = "0"
-
-
-def in_english(index: Path | None = None) -> dict[str, str]:
-    """Return the environment of a git whose messages are read; an `index` of ours it may write."""
-    ours = {"GIT_INDEX_FILE": str(index), "GIT_OPTIONAL_LOCKS": "1"} if index else {}
-    said = {"LANGUAGE": "C", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
-    return {**os.environ, **said, **ours}
-
-
-def index_of_commit() -> str:
-    """Return the name of the index file that git commits from, where a hook is told of one."""
-    return Path(os.environ.get("GIT_INDEX_FILE", "")).name
-
-
-def user_config() -> Path:
-    """Return the person's own configuration file, by the XDG base directory rules."""
-    base = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(base) if base else Path.home() / ".config") / "memrepo" / "config.toml"
-
-
-def agent_name() -> str:
-    """Return the agent that the environment names (memory-purifier, telemetry), or `unknown`."""
-    return os.environ.get("OPENCLAW_AGENT_ID") or os.environ.get("AGENT_ID") or "unknown"
 
 
 @contextmanager

@@ -276,7 +276,12 @@ KEYS: tuple[Key, ...] = (
         words=("default", "adaptive", "disabled", "between_tools"),
         doc="Whether the anthropic judge thinks first; default leaves it to the model.",
     ),
-    Key(name="judge.timeout_s", kind="seconds", default=600, doc="How long one answer may take."),
+    Key(
+        name="judge.timeout_s",
+        kind="seconds",
+        default=600,
+        doc="How long a service may make us wait.",
+    ),
     Key(
         name="judge.idle_s",
         kind="seconds",

@@ -150,16 +150,10 @@ class Act:
     stop: str = "end_turn"
     used: dict[str, Any] | None = field(default_factory=lambda: dict(USED))
     """The usage that the answer tells; None counts four bytes a token."""
-    mute: bool = False
-    """Tell no usage at all."""
     cut_after: int | None = None
     """Close the connection after so many bytes of the body."""
     stall_after: int | None = None
     """Say nothing more after so many bytes of the body, and keep the connection."""
-    pings: bool = False
-    """Give signs of life while it stalls."""
-    plain: bool = False
-    """Answer in one piece though a stream was asked for."""
     silent: bool = False
     """Never answer."""
     raw: bytes | None = None
@@ -218,8 +212,7 @@ def serving() -> Iterator[Service]:
                 self.close_connection = True
                 return
             data = act.raw if act.raw is not None else _message(act, body)
-            streamed = body.get("stream") and act.status == 200 and act.raw is None
-            if streamed and not act.plain:
+            if body.get("stream") and act.status == 200 and act.raw is None:
                 data = _events(data)
             kind = "text/event-stream" if data.startswith(b"event: ") else "application/json"
             self.send_response(act.status)
@@ -230,9 +223,7 @@ def serving() -> Iterator[Service]:
             if act.stall_after is not None:
                 self.wfile.write(data[: act.stall_after])
                 self.wfile.flush()
-                while not service.closing.wait(0.05):
-                    if act.pings:
-                        self.wfile.write(b'event: ping\ndata: {"type": "ping"}\n\n')
+                service.closing.wait(20)
                 self.close_connection = True
                 return
             self.wfile.write(data if act.cut_after is None else data[: act.cut_after])
@@ -293,11 +284,10 @@ def _message(act: Act, body: dict[str, Any]) -> bytes:
         "stop_reason": act.stop,
         "stop_sequence": None,
     }
-    if not act.mute:
-        used = act.used
-        if used is None:
-            told = {k: body[k] for k in ("system", "messages", "output_config")}
-            sizes = len(json.dumps(told).encode()), len(message["content"][0]["text"].encode())
-            used = {"input_tokens": sizes[0] // 4, "output_tokens": sizes[1] // 4}
-        message["usage"] = used
+    used = act.used
+    if used is None:
+        told = {k: body[k] for k in ("system", "messages", "output_config")}
+        sizes = len(json.dumps(told).encode()), len(message["content"][0]["text"].encode())
+        used = {"input_tokens": sizes[0] // 4, "output_tokens": sizes[1] // 4}
+    message["usage"] = used
     return json.dumps(message).encode()

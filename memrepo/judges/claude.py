@@ -8,7 +8,6 @@ prior claims are marked for the prompt cache (anthropic 2.x, `messages.create`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from time import monotonic
 from typing import Any
 
 import msgspec
@@ -19,13 +18,9 @@ from memrepo.core.judge import JudgeFailed, Usage
 from memrepo.judges.budget import Price
 from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt
-from memrepo.judges.stream import RAW as _RAW
-from memrepo.judges.stream import Overloaded, Told
-from memrepo.judges.stream import events as _events
-from memrepo.judges.stream import read_whole as _read_whole
 
-_SLOW = "raise judge.idle_s or judge.timeout_s"
-_LINE = "check the connection"
+_UNUSABLE = (ValueError, TypeError, AttributeError, KeyError, AssertionError, RuntimeError)
+"""What the SDK raises when a server sends something else than the events of a message."""
 
 
 def _nothing() -> None:
@@ -86,10 +81,9 @@ class _Broken(JudgeFailed):
 class Claude(msgspec.Struct, frozen=True, kw_only=True):
     """Claude by the Messages API; implements `judges.model.Backend`.
 
-    `timeout_s` bounds one attempt, and also how long a server may ask us to wait before the next;
-    `idle_s` bounds how long nothing of the answer comes, and so the whole answer of a host that
-    streams nothing. An empty `base_url` leaves the choice to the SDK, an empty `effort` and
-    `thinking` to the model.
+    `timeout_s` bounds how long a server may ask us to wait before the next attempt, `idle_s` how
+    long nothing of the answer comes. An empty `base_url` leaves the choice to the SDK, an empty
+    `effort` and `thinking` to the model.
     """
 
     model: str
@@ -139,23 +133,31 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
     def _once(self, prompt: Prompt) -> Reply:
         """Ask once; the SDK tries again what has not begun. Raises _Broken for what breaks off."""
         anthropic = sdk()
+        import httpx2
+
+        stream: Any = None
         try:
-            with (
-                self.client() as client,
-                client.messages.with_streaming_response.create(
-                    **self.asking(prompt), stream=True
-                ) as response,
-            ):
-                return self.read(self._heard(response))
+            with self.client() as client, client.messages.stream(**self.asking(prompt)) as stream:
+                for _ in stream:
+                    self.heard()
+                message = stream.get_final_message().model_dump()
         except anthropic.APIStatusError as error:
-            raise self.refused(error) from error
-        except anthropic.APITimeoutError as error:
-            raise JudgeFailed(
-                f"{self.name}: no answer within {self._patience_s:g} s",
-                fix="raise judge.idle_s or judge.timeout_s",
-            ) from error
-        except (anthropic.AnthropicError, ValueError) as error:
-            raise JudgeFailed(f"{self.name}: {_said(error)}", fix="check the connection") from error
+            if error.status_code >= 400:
+                raise self.refused(error) from error
+            raise self._broken(stream, _said(error), "") from error
+        except (anthropic.APITimeoutError, httpx2.TimeoutException) as error:
+            why = f"no answer within {self._patience_s:g} s"
+            fix = "raise judge.idle_s or judge.timeout_s"
+            if stream is None:
+                raise JudgeFailed(f"{self.name}: {why}", fix=fix) from error
+            raise self._broken(stream, why, fix) from error
+        except (anthropic.AnthropicError, httpx2.HTTPError, *_UNUSABLE) as error:
+            why = f"the answer broke off: {_said(error)}"
+            raise self._broken(stream, why, "check the connection and the base URL") from error
+        if message.get("stop_reason") is None:
+            why = "the answer broke off: the connection ended"
+            raise self._broken(stream, why, "check the connection")
+        return self.read(message)
 
     def asking(self, prompt: Prompt) -> dict[str, Any]:
         """Return what one question says to the Messages API."""
@@ -201,42 +203,17 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
     def _patience_s(self) -> float:
         return min(self.idle_s, self.timeout_s)
 
-    def _heard(self, response: Any) -> Mapping[str, object]:
-        """Return the message of a stream; a host that streams nothing sends it as it is."""
-        import httpx2
-
-        kind = response.headers.get("content-type", "")
-        told = Told()
-        began = last = monotonic()
+    def _broken(self, stream: Any, why: str, fix: str) -> _Broken:
+        """Return what broke off, with what is paid for it: a token for four letters."""
+        usage = Usage()
         try:
-            if not kind.startswith("text/event-stream"):
-                return _read_whole(response.read())
-            for event, data in _events(response.iter_lines()):
-                now = monotonic()
-                if event != "ping":
-                    told.hear(event, data)
-                    last = now
-                    self.heard()
-                if now - last > self.idle_s or now - began > self.timeout_s:
-                    raise httpx2.ReadTimeout("nothing but signs of life")
-        except httpx2.TimeoutException as error:
-            raise self._broken(told, f"no answer within {self._patience_s:g} s", _SLOW) from error
-        except httpx2.HTTPError as error:
-            raise self._broken(told, f"the answer broke off: {_said(error)}", _LINE) from error
-        except Overloaded as error:
-            raise self._broken(told, str(error), "") from error
-        if not told.ended:
-            raise self._broken(told, "the answer broke off: the connection ended", _LINE)
-        return told.message
-
-    def _broken(self, told: Told, why: str, fix: str) -> _Broken:
-        """Return what broke off, with what is paid for it: as told, or a token for four signs."""
-        usage = self._usage(told.usage)
-        if usage.calls and told.usage:
-            said = max(usage.completion, len(told.text) // 4)
-            usage = self._usage({**told.usage, "output_tokens": said})
-        else:
-            usage = Usage()
+            so_far = stream.current_message_snapshot.model_dump()
+            text = "".join(b.get("text") or "" for b in so_far["content"])
+            used = so_far["usage"]
+            said = max(_count(used, "output_tokens"), len(text) // 4)
+            usage = self._usage({**used, "output_tokens": said})
+        except (AttributeError, AssertionError, KeyError, TypeError):
+            pass  # nothing of the answer came
         return _Broken(f"{self.name}: {why}", fix=fix, usage=usage)
 
     def client(self) -> Any:
@@ -266,19 +243,10 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         if wait > self.timeout_s:
             response.headers["x-should-retry"] = "false"
 
-    def read(self, message: Mapping[str, object]) -> Reply:
-        """Read a message; nothing that a server sends is taken as it is.
-
-        A gateway that answers with something else than a message has given no answer.
-        """
+    def read(self, message: Mapping[str, Any]) -> Reply:
+        """Read a message; nothing that a server sends is taken as it is."""
         blocks = message.get("content")
-        if not isinstance(blocks, list):
-            raise JudgeFailed(
-                f"{self.name}: the server's answer is not a message",
-                fix="check the base URL",
-                raw=str(message.get(_RAW, message))[:10_000],
-            )
-        held = [b for b in blocks if isinstance(b, dict) and b.get("type") == "text"]
+        held = [b for b in blocks or () if isinstance(b, dict) and b.get("type") == "text"]
         reason = str(message.get("stop_reason") or "end_turn")
         return Reply(
             text="".join(text for b in held if isinstance(text := b.get("text"), str)),

@@ -232,12 +232,15 @@ class Statements:
 
         The cosine of their words with the claim's is larger than `above`, and than a minimum.
         """
-        words = tokens(claim.text)
-        found = [
-            (-cosine(words, tokens(self._held[id_].said)), id_)
-            for id_ in self.neighbours(claim, MAX_COMPARED)
-        ]
-        return [id_ for score, id_ in sorted(found) if -score > max(above, MIN_SIMILARITY)][:most]
+        words, numbered, found = tokens(claim.text), read(claim.text).numbered, []
+        for id_ in self.neighbours(claim, MAX_COMPARED):
+            text = self._held[id_].said
+            others = read(text).numbered
+            if numbered and others and numbered.isdisjoint(others):
+                continue  # bed 3 is not bed 4
+            if (score := cosine(words, tokens(text))) > max(above, MIN_SIMILARITY):
+                found.append((-score, id_))
+        return [id_ for _, id_ in sorted(found)][:most]
 
     def neighbours(self, claim: PriorClaim, most: int) -> list[str]:
         """Return the statements that share the rarest words with one, best first."""

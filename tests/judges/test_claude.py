@@ -270,19 +270,14 @@ def test_passing_trouble_is_tried_again_by_the_sdk(
         (Act(status=400), "HTTP 400"),
         (Act(status=500, headers={"retry-after-ms": "20"}), "HTTP 500"),
         (Act(cut_after=120), "broke off"),
-        (Act(cut_after=120, plain=True), "broke off"),
         (Act(silent=True), "no answer within 0.3 s"),
         (Act(stall_after=900), "no answer within 0.3 s"),
-        (Act(stall_after=900, pings=True), "no answer within 0.3 s"),
-        (Act(stall_after=900, plain=True), "no answer within 0.3 s"),
         (Act(stop="pause_turn", answer=lambda _: ""), "another reason than its end: pause_turn"),
         (Act(answer=lambda _: '{"verdicts": [{"candi'), "no JSON object"),
         (Act(answer=lambda _: '{"verdicts": "none"}'), "verdicts holds no list"),
         (Act(raw=b"event: message_start\ndata: [1]\n\n"), "broke off"),
-        (Act(raw=b"event: message_stop\ndata: {}\n\n"), "the answer is empty"),
+        (Act(raw=b"event: message_stop\ndata: {}\n\n"), "broke off"),
         (Act(raw=b"<html>a portal</html>"), ""),
-        (Act(raw=b"<html>a portal</html>", headers={"content-type": "text/html"}), "not a message"),
-        (Act(raw=b'["a list"]'), "not a message"),
         (Act(raw=b""), ""),
     ],
     ids=[
@@ -293,19 +288,14 @@ def test_passing_trouble_is_tried_again_by_the_sdk(
         "400",
         "500",
         "cut",
-        "cut-in-one-piece",
         "timeout",
         "stall",
-        "stall-with-pings",
-        "stall-in-one-piece",
         "pause",
         "cut-json",
         "wrong-shape",
         "wrong-events",
         "no-content",
         "html-as-json",
-        "html",
-        "list",
         "nothing",
     ],
 )
@@ -349,13 +339,6 @@ def test_what_never_came_is_paid_for_too(service: Service, repo: Path) -> None:
     assert answer.exit == 4
     assert answer.data["tokens"]["prompt"] == 3 * 130
     assert manifest(repo)["cost_usd"] == answer.data["cost_usd"] > 0
-
-
-def test_a_host_that_streams_nothing_is_read_as_well(service: Service, repo: Path) -> None:
-    service.default = Act(plain=True)
-    answer = ask(repo)
-    assert (answer.exit, answer.data["tokens"]["total"]) == (0, 360)
-    assert [b for b in bodies(repo) if b in FIRST] == FIRST
 
 
 def test_a_failure_with_nothing_else_to_land_makes_no_commit(service: Service, repo: Path) -> None:
@@ -500,7 +483,7 @@ def test_doctor_says_whether_the_judge_could_run_and_asks_nothing(
 
     found = judge()
     assert found["ok"]
-    assert found["message"].startswith("anthropic/claude-sonnet-5-5; the next run would ask ")
+    assert found["message"].startswith("anthropic/claude-sonnet-5-5; the next run reads ")
     assert found["message"].endswith(" USD")
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     assert (judge()["ok"], judge()["message"]) == (

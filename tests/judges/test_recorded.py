@@ -161,9 +161,7 @@ def test_every_memory_of_the_first_night_stands_alone_is_typed_and_grounded(
     assert_sound(place)
 
 
-def test_the_second_night_replaces_in_part_restates_and_drops(
-    service: Service, place: Path
-) -> None:
+def test_the_second_night_replaces_restates_and_drops(service: Service, place: Path) -> None:
     night(service, place, rows("first-night"), FIRST)
     second = tomllib.loads((HERE / "second-night.toml").read_text(encoding="utf-8"))
     path = place.parent / "workspace" / "MEMORY.md"
@@ -182,8 +180,9 @@ def test_the_second_night_replaces_in_part_restates_and_drops(
         assert stands_alone(memory, row)
     over = {m.body for m in memories(place).values() if m.status == "superseded"}
     first = {row["line"]: row["text"] for row in rows("first-night") if "text" in row}
-    assert over == {first["refunds up"], first["tours leave"]}
-    assert "Questions about refunds go to Edda." in bodies
+    assert over == {first["tours leave"]}
+    # A part of it still holds, so a person decides.
+    assert bodies[first["refunds up"]].standing == "contested"
     assert len(bodies[first["Oil change every"]].sources) == 2
     assert not any("cake" in body for body in bodies)
     assert "wording-refused" not in warnings(place)

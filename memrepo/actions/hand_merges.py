@@ -42,9 +42,8 @@ from memrepo.merge.versions import Kept
 from memrepo.store import history
 from memrepo.store.local import NotARepository
 from memrepo.store.lock import CannotWork
-from memrepo.store.passages import changes
 from memrepo.store.repo import BranchMoved, FilesInTheWay
-from memrepo.store.staged import hand_commits
+from memrepo.store.staged import changes, hand_commits
 from memrepo.store.stream import SYNC, Chain, Commit
 
 SETTLES = "Settles"

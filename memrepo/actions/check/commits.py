@@ -32,8 +32,7 @@ from memrepo.core.state import State
 from memrepo.merge import closure
 from memrepo.store.git import Git
 from memrepo.store.history import landings
-from memrepo.store.passages import changes
-from memrepo.store.staged import Grounds, grounds, hand_commits, introduced, messages
+from memrepo.store.staged import Grounds, changes, grounds, hand_commits, introduced, messages
 from memrepo.store.tree import Snapshot
 
 

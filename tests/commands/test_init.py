@@ -367,3 +367,37 @@ def test_an_empty_workspace_is_told_of_until_something_lies_there(tmp_path: Path
     (tmp_path / "workspace" / "MEMORY.md").write_text("- The lamp hangs in the hall.\n")
     told = done(tmp_path, "init", "other", "--from", "workspace")["warnings"]
     assert not any("holds no text yet" in warning for warning in told)
+
+
+def test_the_first_run_explains_itself_and_the_second_does_not(tmp_path: Path) -> None:
+    given = dict(workspaces.SMALL)
+    given["AGENTS.md"] = b"Be kind.\n"
+    workspaces.write(tmp_path / "workspace", given)
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    text = memrepo(tmp_path / "repo", "run", as_json=False).out
+    count = len([m for m in memories(tmp_path / "repo").values() if not m.is_note])
+    assert f"\n{count} memories of " in text
+    assert "1 text file is not read" in text
+    assert text.count("\n  fact: ") + text.count("\n  lesson: ") >= 1
+    assert "next: read MEMORY.md" in text
+    with (tmp_path / "workspace" / "MEMORY.md").open("a") as memory:
+        memory.write("- Vera decided to sell the old tractor in May.\n")
+    text = memrepo(tmp_path / "repo", "run", as_json=False, now="2026-03-01T11:40:00Z").out
+    assert "1 new" in text
+    assert "next:" not in text
+
+
+def test_a_file_that_makes_most_memories_is_named_by_the_first_run(tmp_path: Path) -> None:
+    names = ("pump", "gate", "barn", "well", "mill", "kiln", "shed", "dock")
+    large = "".join(f"- The {name} in the yard is painted green by Ada.\n" for name in names)
+    given = {
+        "MEMORY.md": b"- Ada drinks tea at four.\n",
+        "memory/rooms.md": large.encode(),
+        "memory/cellar.md": b"- The cellar holds the winter apples.\n",
+    }
+    workspaces.write(tmp_path / "workspace", given)
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    first = done(tmp_path / "repo", "run")["first"]
+    assert first["largest"] == "memory/rooms.md"
+    assert first["largest_pct"] == 80
+    assert len(first["examples"]) == 3

@@ -164,7 +164,7 @@ def mend_staged(
 
 def restored(before: Scene, after: Scene, fixed: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return the fields of fixed files that had a value and have another one now."""
-    found = {}
+    found: dict[str, tuple[str, ...]] = {}
     for path in fixed:
         old, _ = codec.decode(path, before.files.get(path, b""))
         new, _ = codec.decode(path, after.files[path])

@@ -41,7 +41,7 @@ from memrepo.actions.run.land import (
 )
 from memrepo.actions.run.plan import STAGES, Mode, RunPlan
 from memrepo.actions.run.report import REPORTS, Report
-from memrepo.actions.run.telemetry import Result, reported, result_of
+from memrepo.actions.run.telemetry import Result, first_run, is_first, reported, result_of
 from memrepo.actions.run.timetable import superseded
 from memrepo.actions.run.upkeep import add_upkeep
 from memrepo.actions.work import Work, uncollected
@@ -156,8 +156,11 @@ def do(work: Work, request: Request) -> Result:
     request = replace(request, mode=mode, judge=kind, resume=resume)
     if request.estimate:
         return _estimated(work, request)
+    first = is_first(work)
     with uncollected():
         result = reported(work, request, lambda: run_once(work, request))
+    if first and result.landed:
+        result = replace(result, first=first_run(work.refreshed(), result))
     if not request.dry_run:
         _update_caches(work, work.refreshed())
     return result

@@ -6,6 +6,7 @@ Nothing here can fail a run: what cannot be written or told is a warning. Dry ru
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -41,6 +42,7 @@ from memrepo.core.messages import cut
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.cadence import next_fire
+from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import recall_surface
 from memrepo.purify.holds import on_record
 from memrepo.store import telemetry
@@ -48,6 +50,7 @@ from memrepo.store.git import agent_name
 from memrepo.store.lock import Locked
 from memrepo.store.settings import workspace
 from memrepo.store.telemetry import hand_off
+from memrepo.store.workspace import find_unread
 from memrepo.views.report import Told, ended_event, last_run, started_event
 
 WIDTH = 90
@@ -70,6 +73,83 @@ class Withheld(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[str, ...]
     text: str
     reason: str
+
+
+class Example(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the new memories, with the line that it comes from."""
+
+    type: str
+    text: str
+    source: str
+
+
+class FirstRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What the first run of a repository read, and what it made of it."""
+
+    files: int
+    statements: int
+    memories: int
+    unread: int
+    """Text files of the workspace that runs do not read."""
+    unread_pct: float
+    examples: tuple[Example, ...]
+    largest: str
+    """A file, or a folder with its slash, that makes more than a third of the memories, if any."""
+    largest_pct: int
+    first_page: str
+    """The path of the first page."""
+
+
+_LARGE = 1 / 3
+_EXAMPLES = 3
+
+
+def is_first(work: Work) -> bool:
+    """Tell whether no run has landed in a repository."""
+    return not any(work.tree.files.below(work.tree.layout.area("runs")))
+
+
+def first_run(work: Work, run: Result) -> FirstRun:
+    """Return what a first run read, three of its memories, and what makes most of them."""
+    layout = work.tree.layout
+    claims = [m for m in work.tree.state().active if m.sources and not m.is_note]
+    files = Counter(layout.source_name(m.sources[0].resource) for m in claims)
+    read = [layout.source_name(path) for path in work.tree.files.below(layout.area("sources"))]
+    folders = Counter(f"{name.rpartition('/')[0]}/" for name in read if "/" in name)
+    counts = dict(files)
+    for folder, held in folders.items():
+        if held * 2 < len(read):  # a folder that holds most files may make most memories
+            counts[folder] = sum(n for name, n in files.items() if name.startswith(folder))
+    largest, count = max(counts.items(), key=lambda item: item[1], default=("", 0))
+    is_large = len(claims) > 2 * _EXAMPLES and len(files) > 2 and count > len(claims) * _LARGE
+    root = workspace(work.store.repo)
+    unread = find_unread(root, work.config.source_rules()) if root else None
+    shown = sorted(claims, key=lambda m: (hot_of(m) is None, m.path))
+    by_file = {m.sources[0].resource: m for m in reversed(shown)}
+    examples = [*sorted(by_file.values(), key=shown.index), *shown]
+    examples = list({m.id: m for m in examples}.values())
+    return FirstRun(
+        files=len(read),
+        statements=run.counts.get("units", 0),
+        memories=len(claims),
+        unread=len(unread.files) if unread else 0,
+        unread_pct=unread.percent() if unread else 0.0,
+        examples=tuple(
+            Example(
+                type=m.type,
+                text=cut(visible(m.body.replace("\n", " ")), WIDTH - 20),
+                source=_place(layout.source_name(m.sources[0].resource), m.sources[0].lines),
+            )
+            for m in examples[:_EXAMPLES]
+        ),
+        largest=largest if is_large else "",
+        largest_pct=round(100 * count / len(claims)) if is_large else 0,
+        first_page=next((p for p in work.tree.blobs if layout.is_hot(p)), ""),
+    )
+
+
+def _place(name: str, lines: tuple[int, int] | None) -> str:
+    return f"{visible(name)}:{lines[0]}" if lines else visible(name)
 
 
 class Result(result.Result, frozen=True, kw_only=True):
@@ -119,6 +199,8 @@ class Result(result.Result, frozen=True, kw_only=True):
     context: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
     """Of a run that was skipped: what its report says beside it."""
     duration_s: float | None = None
+    first: FirstRun | msgspec.UnsetType = msgspec.UNSET
+    """Of the first run that landed in a repository."""
     questions: Mapping[str, int] | msgspec.UnsetType = msgspec.UNSET
     """Of an estimate: how many questions of each kind the run would ask."""
 

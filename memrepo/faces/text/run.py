@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from memrepo.actions.run.ingest import summary
+from memrepo.core.ids import visible
 from memrepo.core.messages import counted
 from memrepo.views.report import quarantined
 from memrepo.views.wording import in_words
@@ -14,7 +18,7 @@ if TYPE_CHECKING:
     from memrepo.actions.run import ingest as ingesting
     from memrepo.actions.run import report as reports
     from memrepo.actions.run import session as judging
-    from memrepo.actions.run.telemetry import Result, Withheld
+    from memrepo.actions.run.telemetry import FirstRun, Result, Withheld
     from memrepo.core.manifest import Removal
 
 SHOWN = 5
@@ -79,7 +83,30 @@ def run(request: object, result: Result, *, colour: bool) -> str:
     lines.append(_headline(result) + quarantined(len(result.quarantined)))
     if result.report == "full":
         lines += _details(result)
+        if not isinstance(result.first, msgspec.UnsetType):
+            lines += _first(result.first)
     return "\n".join(lines)
+
+
+def _first(first: FirstRun) -> Iterator[str]:
+    """Explain the first run: what was read, why so little of it became memories, what is next."""
+    rest = max(0, first.statements - first.memories)
+    made = counted(first.memories, "memory", "memories")
+    files = counted(first.files, "file", "files")
+    yield ""
+    yield f"{made} of {first.statements} statements in {files}: a run stores what lasts, up to a"
+    found = f"; `memrepo search` finds the other {rest}" if rest else ""
+    yield f"share of each file (`run.shelf`){found}"
+    if first.unread:
+        files = counted(first.unread, "text file is", "text files are")
+        yield f"{files} not read ({first.unread_pct:g} % of the text): `memrepo init` lists them"
+    if first.largest:
+        yield f"{first.largest_pct} % of the memories come from {visible(first.largest)}"
+        yield "(`memrepo sources` shows why, `sources.kinds` changes it)"
+    yield "for example:"
+    yield from (f"  {one.type}: {one.text} ({one.source})" for one in first.examples)
+    yield f"next: read {first.first_page}, what sessions begin with; `git log` lists each decision"
+    yield "      `memrepo revert` undoes the run, `memrepo schedule install` runs it every night"
 
 
 def judge(request: object, result: judging.Result, *, colour: bool) -> str:

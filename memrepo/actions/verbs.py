@@ -79,7 +79,6 @@ write
   link          write.change        w- link one memory to another
   directives    write.directives    w- do what the [[...]] directives of a text ask for
 review and decide
-  runs          review.runs         -e the runs in effect, and those that wait for review
   diff          review.diff         -e what a run would change, or changed, told in memories
   accept        review.accept       we let a waiting run take effect
   discard       review.discard      we refuse a waiting run
@@ -152,6 +151,7 @@ class Alias(NamedTuple):
 
 
 ALIASES: dict[str, Alias] = {
+    "runs": Alias("log", {"runs": True}, "log --runs"),
     "history": Alias("why", {"show": "history"}, "why ID --show history"),
     "blame": Alias("why", {"show": "blame"}, "why ID --show blame"),
     "rejected": Alias("reject", {"list": True}, "reject --list"),

@@ -324,29 +324,36 @@ def chat(told: Told, *, enabled: bool, mode: str) -> str:
     return "\n".join(lines)
 
 
-def one_line(told: Told) -> str:
-    """Say on one line what a run came to."""
+def summary(told: Told) -> str:
+    """Return in a few words what a run came to."""
     said = ", ".join(f"{told.count(k)} {word}" for k, word in _SUMMARY if told.count(k))
     match told.status:
         case "ok":
-            aside = quarantined(len(told.data.get("quarantined", ())))
-            return f"{_name(told)}: {said or 'no new memory'}{aside}"
+            return (said or "no new memory") + quarantined(len(told.data.get("quarantined", ())))
         case "partial":
-            return f"{_name(told)}: {said or 'nothing'} landed, the rest waits: {told.why}"
+            return f"{said or 'nothing'} landed, the rest waits: {told.why}"
         case "held":
-            return f"memrepo: a run waits for you: {told.why}"
+            return f"waits for review: {told.why}"
         case "skipped":
-            return "memrepo: nothing new"
+            return "nothing new"
         case "skipped_superseded" | "locked":
-            return f"memrepo: skipped: {told.why}"
+            return f"skipped: {told.why}"
         case "upgrade_required":
-            return f"memrepo: the run was refused: {told.why}"
+            return f"the run was refused: {told.why}"
         case _:
-            return f"memrepo: the run failed: {told.why}"
+            return f"the run failed: {told.why}"
 
 
-def _name(told: Told) -> str:
-    return f"memrepo run {told.run}" if told.run else "memrepo run"
+def one_line(told: Told) -> str:
+    """Return on one line, with the program's name, what a run came to."""
+    run = f" run {told.run}" if told.run else " run"
+    match told.status:
+        case "ok" | "partial":
+            return f"memrepo{run}: {summary(told)}"
+        case "held":
+            return f"memrepo: a run {summary(told)}"
+        case _:
+            return f"memrepo: {summary(told)}"
 
 
 def _next_step(told: Told) -> str:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.differences import KINDS, Difference, Kind
 from memrepo.core.fields import Node, bare
+from memrepo.core.ids import digest
 from memrepo.core.memory import Memory, Source
+from memrepo.core.messages import counted
+from memrepo.core.patterns import regex
 from memrepo.core.schema import BY_NAME
+from memrepo.policies.first_page import SEPARATOR, part_of
+from memrepo.purify.known import by_person
+from memrepo.read.kinds import section_kind
+from memrepo.text.tables import words
+from memrepo.views.wording import in_words
 
-Standing = Literal["waits", "landed", "commit", "range"]
+Stage = Literal["waits", "landed", "commit", "range"]
 """What is shown: a waiting run, a run in effect, one commit, or what lies between two commits."""
 SUMMARIES: Mapping[Kind, tuple[str, str]] = {
     "superseded": ("Superseded", "an older statement gives way to a newer one"),
@@ -41,11 +50,11 @@ SUMMARIES: Mapping[Kind, tuple[str, str]] = {
 """Heading and explanation of each kind of change."""
 UNTOLD = ("sources", "superseded_by", "superseded_at", "retired")
 """Fields that a reviewer sees otherwise: as evidence, as a pair, as a reason."""
-TELLTALES = ("status", "standing")
+TELLTALES = ("status", "standing", "archived_at")
 """Fields that say no more than that a memory is superseded or retired."""
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
+class Reason(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One commit that concerned a memory: operation, reason, who acted, commit id.
 
     `together` holds every memory that it is indivisible for: both sides of a supersession.
@@ -58,7 +67,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     together: tuple[str, ...] = ()
 
 
-_WHERE = frozenset(("promote", "demote", "tier", "link"))
+_PLACES = frozenset(("promote", "demote", "tier", "link"))
+"""Operations that say where a memory is, not what it is."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +91,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     difference: Difference
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[Reason, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     successors: tuple[Memory, ...] = ()
     replaces: tuple[str, ...] = ()
@@ -97,12 +107,11 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def why(self) -> str:
         """Return the reason of the last decision that gives one, or why a run gave it up."""
-        given = [d.reason for d in self.decisions if d.reason]
-        if any(d.op not in _WHERE for d in self.decisions):  # why it is, not where it stands
-            given = [d.reason for d in self.decisions if d.reason and d.op not in _WHERE]
         retired = self.difference.memory.fields.get("retired", ())
         if self.difference.kind == "retired" and retired:
             return str(retired[-1].reason)
+        own = [d for d in self.decisions if d.op not in _PLACES] or self.decisions
+        given = [d.reason for d in own if d.reason]
         return given[-1] if given else ""
 
     def record(self) -> ChangeRecord:
@@ -122,22 +131,10 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
             superseded_by=tuple(m.id for m in self.successors),
             supersedes=tuple(self.replaces),
             against=tuple(m.id for m in self.against),
-            decisions=tuple(
-                DecisionRecord(op=d.op, reason=d.reason, actor=d.actor, commit=d.commit)
-                for d in self.decisions
-            ),
+            decisions=tuple(replace(d, together=()) for d in self.decisions),
             evidence=tuple(map(_evidence, self.evidence)),
             judged=self.judged,
         )
-
-
-class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit that concerned a memory, as a program is told of it."""
-
-    op: str
-    reason: str
-    actor: str
-    commit: str
 
 
 class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,7 +168,7 @@ class ChangeRecord(msgspec.Struct, frozen=True, kw_only=True):
     supersedes: tuple[str, ...]
     against: tuple[str, ...]
     """The other sides of a contradiction."""
-    decisions: tuple[DecisionRecord, ...]
+    decisions: tuple[Reason, ...]
     evidence: tuple[EvidenceRecord, ...]
     judged: str
 
@@ -195,6 +192,114 @@ def _evidence(found: Evidence) -> EvidenceRecord:
     )
 
 
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person decides at once: changes that stand or fall together."""
+
+    ids: tuple[str, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def kind(self) -> Kind:
+        """Return the kind of its first change, in the order of KINDS."""
+        return self.changes[0].difference.kind
+
+    @property
+    def leaves(self) -> bool:
+        """Tell whether a memory goes out of recall, and nothing takes its place."""
+        return self.kind in LEAVING
+
+    @property
+    def is_new(self) -> bool:
+        """Tell whether it makes a memory."""
+        return any(c.difference.before is None for c in self.changes)
+
+    @property
+    def target(self) -> Memory:
+        """Return the memory that is edited, split or merged: what holds after the decision."""
+        made = [c.difference.memory for c in self.changes if c.difference.before is None]
+        heirs = [m for c in self.changes for m in c.successors]
+        return (made or heirs or [self.changes[0].difference.memory])[0]
+
+    @property
+    def shown(self) -> tuple[Change, ...]:
+        """Return its changes but for a new memory that is shown with what it replaces."""
+        return tuple(c for c in self.changes if c is self.changes[0] or not c.replaces)
+
+    @property
+    def against(self) -> tuple[Memory, ...]:
+        """Return the memories that contradict it since."""
+        return tuple({m.id: m for c in self.changes for m in c.against}.values())
+
+    @property
+    def mark(self) -> str:
+        """Return what a decision is known by: its memories and what they would state."""
+        told = [[c.difference.kinds, c.difference.memory.body] for c in self.changes]
+        return digest([sorted(self.ids), told])[:16]
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """Decisions under one heading; one that `is_card` is decided as a whole, or looked into."""
+
+    heading: str
+    decisions: tuple[Decision, ...]
+    is_card: bool = False
+    is_by_cause: bool = False
+    """Whether the heading is the cause for which memories leave recall, with their count."""
+
+
+LEAVING = ("retired", "removed", "forgotten", "archived")
+"""Kinds of change by which a memory goes out of recall, and nothing takes its place."""
+_STATED = ("superseded", "restored", "reworded", "added")
+"""Kinds of change to what the memory states."""
+_PERSONAL_LAYERS = ("identity", "user", "preferences")
+_PERSONAL_TYPES = ("identity", "relationship", "preference", "constraint")
+_PERSONAL_PARTS = ("agent", "person", "rule", "preference")
+_PERSONAL_SECTIONS = ("person", "rule", "ban", "preference")
+_CONTACT = regex(r"[\w.+-]+@[\w-]+\.\w|(?<![\w.-])\+\d[\d ()/-]{7,}")
+_BY_CAUSE = 3
+"""The rank of the groups of what leaves recall."""
+_GONE = regex(r"(text|source)_removed: (?:.*?sources/)?(\S+)")
+
+
+def _is_personal(memory: Memory) -> bool:
+    """Tell whether a memory is about a person, a rule or a contact, or was stated by a person."""
+    return (
+        memory.layer in _PERSONAL_LAYERS
+        or memory.type in _PERSONAL_TYPES
+        or part_of(memory) in _PERSONAL_PARTS
+        or section_kind(memory.text("context").split(SEPARATOR)) in _PERSONAL_SECTIONS
+        or by_person(memory)
+        or _CONTACT.search(memory.body) is not None
+        or words().sentences["relation"].search(memory.body) is not None
+    )
+
+
+def _place_in_review(decision: Decision) -> tuple[int, str]:
+    """Return the rank of the group of a decision, and its heading (by cause, without the count)."""
+    first = decision.changes[0]
+    memory = first.difference.memory
+    sides = (
+        first.difference.before,
+        *first.successors,
+        *(c.difference.after for c in decision.changes),
+    )
+    if decision.kind in LEAVING:
+        gone = _GONE.match(first.why)
+        if gone is None:
+            why = in_words(first.why) or "no reason was given"
+            return _BY_CAUSE, f"{SUMMARIES[decision.kind][0].lower()}: {why}"
+        how = "which is gone" if gone[1] == "source" else "which no longer states it"
+        return _BY_CAUSE, f"from {gone[2]}, {how}"
+    if decision.kind in _STATED and any(m is not None and _is_personal(m) for m in sides):
+        return 0, "People, rules and contacts"
+    if decision.kind == "added" and not first.replaces and not first.against:
+        return 2, f"New, from {memory.first[0].rpartition('sources/')[2] or 'no source'}"
+    if decision.kind in _STATED or first.against:
+        return 1, "Replaced, reworded or contradicted"
+    heading, meaning = SUMMARIES[decision.kind]
+    return 4 + KINDS.index(decision.kind), f"{heading}: {meaning}"
+
+
 class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that is shown; equal histories give equal reviews.
 
@@ -203,16 +308,57 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """
 
     title: str
-    state: Standing
+    state: Stage
     base: str
     tip: str
     run: str = ""
     reason: str = ""
     when: str = ""
-    facts: tuple[tuple[str, str], ...] = ()
     hot: tuple[int, int] | None = None
     files: Mapping[str, int] = msgspec.field(default_factory=dict)
     changes: tuple[Change, ...] = ()
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """Return the decisions as every face shows them.
+
+        First what changes a person's facts, rules or contacts, then what is replaced, then what is
+        new by file, then what goes by cause, then bookkeeping.
+        """
+        found: dict[tuple[int, str], list[Decision]] = {}
+        for decision in self._decisions():
+            found.setdefault(_place_in_review(decision), []).append(decision)
+        groups = []
+        for (rank, heading), decisions in sorted(found.items(), key=lambda item: item[0]):
+            count = sum(len(decision.changes) for decision in decisions)
+            group = Group(
+                heading=heading,
+                decisions=tuple(decisions),
+                is_card=rank >= _BY_CAUSE and count > 1,
+                is_by_cause=rank == _BY_CAUSE,
+            )
+            if group.is_by_cause:
+                group = replace(group, heading=f"{counted(count, 'memory', 'memories')} {heading}")
+            groups.append(group)
+        return tuple(groups)
+
+    def _decisions(self) -> Iterator[Decision]:
+        by_id = {change.difference.memory.id: change for change in self.changes}
+        seen = set[str]()
+        for change in self.changes:
+            if change.difference.memory.id in seen:
+                continue
+            ids = dict.fromkeys(change.ids)
+            for id_ in [i for i in ids if i in by_id]:
+                ids |= dict.fromkeys(by_id[id_].ids)
+            seen |= ids.keys()
+            group = tuple(by_id[i] for i in ids if i in by_id)
+            yield Decision(ids=tuple(ids), changes=group)
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Return what a person decides, in the order in which it is shown."""
+        return tuple(decision for group in self.groups for decision in group.decisions)
 
     @cached_property
     def totals(self) -> dict[Kind, int]:
@@ -225,11 +371,6 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return how many memories changed in each way; one that is also retagged counts twice."""
         counts = Counter(kind for change in self.changes for kind in change.difference.kinds)
         return {kind: counts[kind] for kind in KINDS if counts[kind]}
-
-    @property
-    def hot_change(self) -> int:
-        """Return the tokens that the hot cache gains, negative where it loses some."""
-        return self.hot[1] - self.hot[0] if self.hot else 0
 
 
 def tokens_of(data: bytes) -> int:

@@ -126,7 +126,7 @@ def test_the_diff_tells_what_a_waiting_run_would_do(servers: Path) -> None:
     assert "run/" in done(servers, "status")["waiting"][0]
     assert done(servers, "diff", "--git")["diff"].startswith("diff --git")
     text = memrepo(servers, "diff", as_json=False).out
-    assert "because: sources/MEMORY.md no longer says so" in text
+    assert "10 memories from MEMORY.md, which no longer states it" in text
 
 
 def test_a_discarded_run_is_not_proposed_again_and_its_commits_stay(servers: Path) -> None:

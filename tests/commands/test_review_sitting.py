@@ -18,7 +18,7 @@ from driving import assert_sound, done, files, git, memories, memrepo
 from mornings import MORNING, copied, waiting
 
 PROMPT = "all keys: "
-FIRST = ["goes         Mara prefers tea.", "was          Rui leads the billing team."]
+FIRST = ["  - Mara prefers tea.", "  - Rui leads the billing team."]
 
 
 @pytest.fixture(scope="module")
@@ -104,20 +104,20 @@ def test_a_review_that_is_left_and_gone_on_with_makes_the_commits_of_its_words(
 ) -> None:
     before = commits(repo)
     first = Terminal(repo, "review", editor="The wiki is read only, and on a new host.")
-    first.answers("y", "y", "y", "y", "n")
+    first.answers("y", "k", "k", "y", "y", "n")
     first.until("why?")
     os.write(first.fd, b"nobody measured it\n")
     first.answers("e", "q")
     assert first.ends() == 0
-    assert "kept; 2 decisions are open" in first.seen
+    assert "stored; 1 decision is open" in first.seen
     assert commits(repo) == before
     screens = [line for line in first.seen.splitlines() if re.match(r"\d of 8", line)]
-    assert len(screens) == 7
+    assert len(screens) == 8
 
     later = Terminal(repo, "review")
-    assert "you said something of 6 already; 2 decisions are open" in later.until("7 of 8")
-    later.answers("k", "d")
-    plan = later.until("kept for later): ")
+    assert "you answered 5 already; 3 decisions are open" in later.until("2 of 8")
+    later.answers("k", "k", "y")
+    plan = later.until("stored for later): ")
     os.write(later.fd, b"y\n")
     assert later.ends() == 0
 
@@ -152,11 +152,11 @@ def test_every_screen_fits_a_narrow_terminal_and_shows_the_evidence(repo: Path) 
     assert "\x1b" not in shown
     for text in FIRST:
         assert text in shown
-    assert "becomes      Rui leads the payments team." in shown
+    assert "  + Rui leads the payments team." in shown
     assert "| - Vera keeps the spare key." in shown
 
 
-def test_undo_all_of_a_kind_split_and_why(repo: Path) -> None:
+def test_undo_all_under_a_heading_split_and_why(repo: Path) -> None:
     text = "Mara drinks tea only.\n\nMara works from Lisbon on Fridays."
     terminal = Terminal(repo, "review", editor=text)
     terminal.answers("n")
@@ -164,13 +164,14 @@ def test_undo_all_of_a_kind_split_and_why(repo: Path) -> None:
     os.write(terminal.fd, b"\n")
     assert "2 of 8" in terminal.answers("u")
     assert "1 of 8" in terminal.answers("w")
-    assert "retire by memrepo" in terminal.answers("y")
-    terminal.until("2 of 8")
+    assert "reword by memrepo" in terminal.answers("y")
+    terminal.answers("s", "y")
+    terminal.until("4 of 8")
     os.write(terminal.fd, b"a\n")
-    terminal.until("all 3 of kind reworded")
+    terminal.until("all 2 under “Replaced, reworded or contradicted”")
     os.write(terminal.fd, b"k\n")
-    terminal.until("5 of 8")
-    terminal.answers("y", "y", "s", "y")
+    terminal.until("6 of 8")
+    terminal.answers("y", "y", "y")
     terminal.until("do it?")
     os.write(terminal.fd, b"yes\n")
     assert terminal.ends() == 0
@@ -202,9 +203,9 @@ def test_where_nothing_waits_the_last_run_is_gone_through(repo: Path) -> None:
     wrong, kept = (ids(repo)[t] for t in ("Vera keeps the spare key.", "Mara prefers tea."))
     terminal = Terminal(repo, "review")
     assert "is in effect: 8 decisions" in terminal.until("1 of 8")
-    for number in range(1, 9):
+    for _ in range(8):
         shown = terminal.until(PROMPT)
-        no = "Vera" in shown or number == 1
+        no = "Vera" in shown or "prefers tea" in shown
         os.write(terminal.fd, b"n\n" if no else b"y\n")
         if no:
             terminal.until("why?")
@@ -222,7 +223,7 @@ def test_where_nothing_waits_the_last_run_is_gone_through(repo: Path) -> None:
 def test_the_end_of_input_keeps_what_was_said(repo: Path) -> None:
     argv = [sys.executable, "-m", "memrepo", "review"]
     ran = subprocess.run(argv, cwd=repo, input="y\n", capture_output=True, text=True, check=True)
-    assert "kept; 7 decisions are open" in ran.stdout
+    assert "stored; 7 decisions are open" in ran.stdout
     assert "goes on" in ran.stdout
 
 

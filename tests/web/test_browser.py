@@ -120,11 +120,11 @@ def test_a_run_is_decided_with_the_keyboard_alone(page: Page) -> None:
     head = git(page.repo, "rev-parse", "HEAD")
     page.press("j")
     assert "on" in page.all("article.decision")[0].get_attribute("class").split()
-    page.press("yyyy" + "n" + "yyy")
+    page.press("yyyyy" + "n" + "yy")
     chosen = page.say(
         "[...document.querySelectorAll('input[type=radio]:checked')].map(r => r.value)"
     )
-    assert chosen == ["accept"] * 4 + ["reject"] + ["accept"] * 3
+    assert chosen == ["accept"] * 5 + ["reject"] + ["accept"] * 2
     assert git(page.repo, "rev-parse", "HEAD") == head
     page.one(".do button").click()
     assert "memrepo reject" in page.one(".flash").text
@@ -144,11 +144,11 @@ def test_every_screen_is_reached_by_links_and_a_memory_is_edited(page: Page) -> 
     page.one("#q").send_keys("mail server\n")
     page.one(".hits a").click()
     page.heads("The mail server is called hermes.")
-    page.one(".deeds summary").click()
+    page.one(".edit summary").click()
     area = page.one("textarea[name=text]")
     area.clear()
     area.send_keys("The mail server is hermes, in Lyon.")
-    page.one("details[open] button.go").click()
+    page.one(".edit button.go").click()
     page.heads("The mail server is hermes, in Lyon.")
     assert subjects(page.repo)[0].startswith("Correct ")
 
@@ -181,7 +181,7 @@ def test_pages_fit_a_phone_and_have_contrast_in_both_schemes(
         {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500},
     )
     try:
-        for path in ("morning", "timeline", "search?q=server&explain=1"):
+        for path in ("morning", "timeline", "search?q=server&explain=1", "session"):
             page.go(path)
             assert page.say("document.documentElement.scrollWidth") <= width, path
             ink, paper = (

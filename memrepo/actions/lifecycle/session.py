@@ -31,7 +31,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
-from memrepo.core.times import EARLIEST
+from memrepo.core.times import EARLIEST, format_time
 from memrepo.policies.gists import sentences
 from memrepo.policies.hotcache import SKILLS, Candidate, nominated, session_page
 from memrepo.policies.matching import tokens
@@ -45,6 +45,8 @@ from memrepo.views.context import PERSONAL_LAYERS, Packed, pack
 from memrepo.views.promotions import Promotion, promotions
 
 MAX_TOKENS = 1500
+GIVEN = "given.json"
+"""The file in memrepo's own folder that holds what the last session was given."""
 DOUBTS = 2
 """So many contradictions are told one by one."""
 NOTES = 5
@@ -135,6 +137,19 @@ class Started(result.Result, frozen=True, kw_only=True):
     warnings: tuple[str, ...]
 
 
+class Given(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent was given when its last session in this clone began, and when."""
+
+    session: str
+    at: str
+    audience: str
+    context: str
+    tokens: int
+    left_out: int
+    hot: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
 class Ended(result.Result, frozen=True, kw_only=True):
     """The commit of the ledger that keeps what was retrieved; empty: nothing was yet."""
 
@@ -187,17 +202,27 @@ def _start(first: Work, request: Request) -> Started:
         (first.store.folder / CURRENT).write_text(f"{at} {id_}\n", encoding="utf-8")
     noted = () if request.dry_run else _live(first)
     packed, hot, notes, warnings = context(first, request.audience, request.max_tokens)
-    return Started(
+    given = Given(
         session=id_,
+        at=format_time(first.call.now),
         audience=request.audience,
         context=packed.text,
         tokens=packed.tokens,
         left_out=packed.left_out,
         hot=tuple(m.id for m in hot),
         notes=tuple(m.id for m in notes),
-        warnings=tuple(warnings),
-        notices=noted,
     )
+    if not request.dry_run:
+        (first.store.folder / GIVEN).write_bytes(msgspec.json.encode(given))
+    told = {name: value for name, value in asdict(given).items() if name != "at"}
+    return Started(**told, warnings=tuple(warnings), notices=noted)
+
+
+def last_given(work: Work) -> Given | None:
+    """Return what the last session in this clone was given; None where there was none."""
+    with suppress(OSError, msgspec.MsgspecError):
+        return msgspec.json.decode((work.store.folder / GIVEN).read_bytes(), type=Given)
+    return None
 
 
 def _live(work: Work) -> tuple[Problem, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC
 from itertools import islice
 from typing import Annotated
@@ -18,9 +19,11 @@ from memrepo.actions.past.timeline import (
     landing_of,
     who,
 )
+from memrepo.actions.pending import all_waiting
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.changes import OPS
+from memrepo.core.manifest import read_manifests
 from memrepo.core.times import asked, extent
 from memrepo.store import history
 
@@ -56,6 +59,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         str | None,
         option("up to this date (all of that day) or time", "--until", metavar="DATE", read=_time),
     ] = None
+    runs: Annotated[
+        bool, option("only runs: those that wait, and what each run in effect counted", "--runs")
+    ] = False
     n: Annotated[int, option("at most N lines (30)", "-n", metavar="N", ge=1)] = 30
 
 
@@ -77,11 +83,56 @@ class Result(result.Result, frozen=True, kw_only=True):
     """The time zone in which a reader is shown their times."""
 
 
-def do(work: Work, request: Request) -> Result:
+class WaitingRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that waits for review: its branch, and why it waits."""
+
+    run: str
+    branch: str
+    why: str
+
+
+class LandedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run in effect, by its manifest; older manifests have fewer fields."""
+
+    run: str
+    now: str | None
+    mode: str | None
+    judge: str | None
+    profile: str | None
+    counts: Mapping[str, int] | None
+    tokens: Mapping[str, int | str] | None
+    cost_usd: float | None
+
+
+class Runs(result.Result, frozen=True, kw_only=True):
+    """The runs that wait, and those in effect, newest first."""
+
+    waiting: tuple[WaitingRun, ...]
+    runs: tuple[LandedRun, ...]
+
+
+def do(work: Work, request: Request) -> Result | Runs:
     """List commits: runs and ingests by default, decisions where they are asked for."""
+    if request.runs:
+        return _runs(work, request.n)
     wanted = _wanted(work, request)
     found = islice(filter(wanted, _entries(work, request)), request.n)
     return Result(entries=tuple(map(commit_of, found)), zone=work.config.zone.key)
+
+
+def _runs(work: Work, most: int) -> Runs:
+    """List runs from their manifests, which every clone has."""
+    manifests, problems = read_manifests(work.tree.files, work.tree.layout)
+    names = LandedRun.__struct_fields__
+    found = []
+    for manifest in list(reversed(manifests))[:most]:
+        record = json.loads(work.tree.files[work.tree.layout.manifest(manifest.run)])
+        found.append(LandedRun(**{name: record.get(name) for name in names}))
+    waiting = (
+        WaitingRun(run=w.run, branch=w.branch, why=w.entry.trailer("Reason"))
+        for w in all_waiting(work)
+    )
+    return Runs(waiting=tuple(waiting), runs=tuple(found), notices=problems)
 
 
 def detailed(request: Request) -> bool:

@@ -30,6 +30,7 @@ from memrepo.actions.pending import (
 )
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, option
+from memrepo.actions.review.comparison import review_of, span_of
 from memrepo.actions.run.guard import taken_back
 from memrepo.actions.run.land import count_parts, headline, record
 from memrepo.actions.run.telemetry import Downstream, handed
@@ -126,6 +127,11 @@ class Result(result.Result, frozen=True, kw_only=True):
     run: str
     commits: tuple[str, ...]
     decisions: int
+    """How many decisions of the review are in effect."""
+    proposed: int
+    """How many decisions the run proposed."""
+    dropped: int
+    """How many of them were left out and are not proposed again."""
     conflicts: tuple[Clash, ...]
     refused: tuple[str, ...]
     """Fingerprints of what cannot take effect any more, and is not proposed again."""
@@ -165,13 +171,15 @@ def do(work: Work, request: Request) -> Result | AlreadyDecided | Reverted:
     replayed, choice = _replay(work, waits, request)
     refuse_taking(work, work.tree.state(), replayed.state)
     made = _chain(work, waits, replayed, request.reason)
+    found = _result(work, waits, replayed, choice)
     if request.dry_run:
-        return _told(waits, replayed, choice, "")
+        return found
     commit = work.store.land(made, f"accept-{waits.run}")
     put_away(work, waits, ACCEPTED)
     downstream, problems = handed(work, waits.run)
-    told = _told(waits, replayed, choice, commit)
-    return replace(told, downstream=downstream or msgspec.UNSET, notices=problems)
+    return replace(
+        found, commits=(commit,), downstream=downstream or msgspec.UNSET, notices=problems
+    )
 
 
 def _reverted(work: Work, run: str) -> history.Entry | None:
@@ -453,19 +461,27 @@ def _headline(waits: Waiting, replay: _Replay, tip: State) -> str:
     return headline(waits.run, count_parts(tip, replay.taken))
 
 
-def _told(waits: Waiting, replay: _Replay, choice: Choice, commit: str) -> Result:
+def _result(work: Work, waits: Waiting, replay: _Replay, choice: Choice) -> Result:
     conflicts = tuple(
         Clash(step=entry.subject, commit=entry.commit, memory=c.id, kind=c.kind)
         for entry, found in replay.conflicts
         for c in found
     )
+    review = review_of(work, span_of(work, (waits.run,)), quote=False)
+    taken, offered = (
+        {i for part in parts for i in part.memories} for parts in (replay.taken, replay.offered)
+    )
+    of_each = [{c.difference.memory.id for c in decision.changes} for decision in review.decisions]
+    in_effect = sum(bool(ids & taken) for ids in of_each)
     return Result(
         run=waits.run,
-        commits=(commit,) if commit else (),
-        decisions=len(replay.commits),
+        commits=(),
+        decisions=in_effect,
+        proposed=len(of_each),
+        dropped=sum(not ids & (taken | offered) for ids in of_each),
         conflicts=conflicts,
         refused=tuple(sorted(replay.left)),
-        offered=tuple(sorted({id_ for part in replay.offered for id_ in part.memories})),
+        offered=tuple(sorted(offered)),
         together=tuple(sorted(choice.together)),
         rejected=tuple(sorted(replay.barred)),
         only=tuple(sorted(choice.only)),

@@ -23,7 +23,7 @@ from memrepo.core.state import Files, State
 from memrepo.store import history
 from memrepo.store.history import commit_landing, newest
 from memrepo.store.tree import file_at
-from memrepo.views.review import Change, Decision, Evidence, Review, Standing, tokens_of
+from memrepo.views.review import Change, Evidence, Reason, Review, Stage, tokens_of
 
 HOT_FILES = ("HOT.md", "MEMORY.md")
 _HOT_TAG = regex(rb"\xe2\x86\x91\d{4}-\d{2}-\d{2}\(")
@@ -49,7 +49,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     title: str
-    state: Standing
+    state: Stage
     base: str
     tip: str
     chain: tuple[history.Entry, ...]
@@ -165,7 +165,6 @@ def review_of(work: Work, span: Span, *, quote: bool) -> Review:
         run=span.run,
         reason=entry.trailer("Reason") if entry else "",
         when=f"{entry.when.astimezone(work.config.zone):%Y-%m-%d %H:%M %Z}" if entry else "",
-        facts=_facts(work, span),
         hot=_hot(work, span),
         files=_files(work, span),
         changes=tuple(changes),
@@ -205,18 +204,16 @@ def _replaced(found: Difference, before: State) -> tuple[str, ...]:
     return tuple(i for i in old if before.memories[i].status != "superseded")
 
 
-def _whole(entry: history.Entry, state: Standing) -> bool:
+def _whole(entry: history.Entry, state: Stage) -> bool:
     """Tell whether a decision has no parts: to `accept` none but the bulk ones have."""
     return entry.op not in BULK_OPS if state == "waits" else entry.op == "supersede"
 
 
-def _decisions(
-    chain: Iterable[history.Entry], state: Standing
-) -> Mapping[str, tuple[Decision, ...]]:
-    found: dict[str, tuple[Decision, ...]] = {}
+def _decisions(chain: Iterable[history.Entry], state: Stage) -> Mapping[str, tuple[Reason, ...]]:
+    found: dict[str, tuple[Reason, ...]] = {}
     for entry in chain:
         ids = entry.trailers.get("Memory", ())
-        one = Decision(
+        one = Reason(
             op=entry.op,
             reason=entry.trailer("Reason"),
             actor=entry.trailer("Actor"),
@@ -248,15 +245,6 @@ def _judged(work: Work, span: Span) -> Mapping[str, str]:
             parts = [str(last[k]) for k in ("route", "disposition", "rationale") if last.get(k)]
             found[id_] = ", ".join(parts)
     return found
-
-
-def _facts(work: Work, span: Span) -> tuple[tuple[str, str], ...]:
-    record = _record(work, span)
-    facts = [(key, record.get(key)) for key in ("mode", "judge", "profile")]
-    if cost := record.get("cost_usd"):
-        facts.append(("cost", f"{cost} USD"))
-    facts += [("before", span.base[:10] or "nothing"), ("after", span.tip[:10])]
-    return tuple((key, str(value)) for key, value in facts if value)
 
 
 def _hot(work: Work, span: Span) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from memrepo.actions.request import option
 from memrepo.actions.review.comparison import NothingToCompare, Span, review_of, span_of
 from memrepo.actions.work import Work
 from memrepo.core.differences import Kind
-from memrepo.views.review import ChangeRecord, Review, Standing
+from memrepo.views.review import ChangeRecord, Review, Stage
 
 
 class HotTokens(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +21,15 @@ class HotTokens(msgspec.Struct, frozen=True, kw_only=True):
     before: int
     after: int
     change: int
+
+
+class GroupRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A heading of the review, and the memories of each decision under it."""
+
+    heading: str
+    decisions: tuple[tuple[str, ...], ...]
+    is_card: bool
+    """Whether it is shown as one card, to be decided as a whole or looked into."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +57,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     beside: ClassVar = ("review",)
 
     run: str
-    state: Standing
+    state: Stage
     base: str
     head: str
     reason: str
@@ -57,6 +66,10 @@ class Result(result.Result, frozen=True, kw_only=True):
     also: Mapping[Kind, int]
     """Memories by every kind of change that they have."""
     memories: int
+    decisions: int
+    """What a person decides: memories that stand or fall together are one decision."""
+    groups: tuple[GroupRecord, ...] | msgspec.UnsetType = msgspec.UNSET
+    """The decisions in the order in which a review shows them; left out as `changes` is."""
     files: Mapping[str, int]
     """Other files that changed, by folder."""
     hot_tokens: HotTokens | None
@@ -67,6 +80,15 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def _result(review: Review, *, stat: bool) -> Result:
+    hot = review.hot
+    groups = tuple(
+        GroupRecord(
+            heading=group.heading,
+            decisions=tuple(decision.ids for decision in group.decisions),
+            is_card=group.is_card,
+        )
+        for group in review.groups
+    )
     return Result(
         run=review.run,
         state=review.state,
@@ -76,10 +98,10 @@ def _result(review: Review, *, stat: bool) -> Result:
         totals=review.totals,
         also=review.kinds,
         memories=len(review.changes),
+        decisions=len(review.decisions),
+        groups=msgspec.UNSET if stat else groups,
         files=dict(review.files),
-        hot_tokens=HotTokens(before=review.hot[0], after=review.hot[1], change=review.hot_change)
-        if review.hot
-        else None,
+        hot_tokens=HotTokens(before=hot[0], after=hot[1], change=hot[1] - hot[0]) if hot else None,
         changes=msgspec.UNSET if stat else tuple(change.record() for change in review.changes),
         review=review,
     )

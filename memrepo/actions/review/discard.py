@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.landing import prepare
@@ -16,10 +17,9 @@ from memrepo.actions.pending import (
     the_waiting,
 )
 from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.review.comparison import review_of, span_of
 from memrepo.actions.work import Work
 from memrepo.core.changes import Plan, Step
-from memrepo.purify.holds import fingerprints
-from memrepo.store import history
 from memrepo.store.history import DISCARDS
 
 DISCARDED = "refs/memrepo/discarded/"
@@ -39,6 +39,8 @@ class Result(result.Result, frozen=True, kw_only=True):
     run: str
     commits: tuple[str, ...] = ()
     refused: tuple[str, ...]
+    decisions: int
+    """How many decisions of the review are not proposed again."""
 
 
 def do(work: Work, request: Request) -> Result:
@@ -46,23 +48,17 @@ def do(work: Work, request: Request) -> Result:
     work.require_writable()
     refuse_on_waiting(work)
     waits = the_waiting(work, request.run)
-    refused = _fingerprints(work, waits)
+    refused = tuple(sorted(waits.prints(work)))
+    review = review_of(work, span_of(work, (waits.run,)), quote=False)
+    found = Result(run=waits.run, refused=refused, decisions=len(review.decisions))
     if request.dry_run:
-        return Result(run=waits.run, refused=tuple(refused))
+        return found
     commit = _commit(work, waits, refused, request.reason)
     put_away(work, waits, DISCARDED)
-    return Result(run=waits.run, commits=(commit,), refused=tuple(refused))
+    return replace(found, commits=(commit,))
 
 
-def _fingerprints(work: Work, waits: Waiting) -> list[str]:
-    found: set[str] = set()
-    for entry in history.chain_of(work.store.repo, waits.entry.commit):
-        if entry.op not in ("view", "run"):
-            found |= fingerprints(entry.op, entry.trailers.get("Memory", ()), entry.prints)
-    return sorted(found)
-
-
-def _commit(work: Work, waits: Waiting, refused: list[str], reason: str) -> str:
+def _commit(work: Work, waits: Waiting, refused: tuple[str, ...], reason: str) -> str:
     step = Step(
         op="run",
         what=f"Discard run {waits.run}",

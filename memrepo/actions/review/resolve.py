@@ -7,18 +7,12 @@ from datetime import datetime, tzinfo
 from typing import Annotated
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict, replace
 
 from memrepo.actions import result
+from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.review.disputes import (
-    Dispute,
-    Party,
-    decided,
-    dispute_of,
-    disputes,
-    the_dispute,
-)
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, said, successor, unchanged, write
 from memrepo.core import corrections
@@ -26,16 +20,32 @@ from memrepo.core.changes import Change, Create, Step, Update, Write
 from memrepo.core.corrections import Correction, Side, VerdictWord
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import Memory
+from memrepo.core.places import COUNT
 from memrepo.core.state import State
+from memrepo.core.times import format_time
 from memrepo.policies.standing import (
     STATUSES,
     Conflict,
     ConflictStatus,
+    conflicts,
     links_of,
     still_contested,
 )
 
 HOW = "--keep MEMORY, --merge TEXT, --both, --neither or --needs-context"
+
+
+class SeveralContradictions(MemrepoError):
+    """A word fits several contradictions."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, word: str, found: list[str]) -> None:
+        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+        super().__init__(
+            f"{word!r} fits {len(found)} contradictions: {', '.join(found[:5])}{more}",
+            fix="name one of them",
+        )
 
 
 class DecidedBefore(MemrepoError):
@@ -104,22 +114,51 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
+class Party(msgspec.Struct, frozen=True, kw_only=True):
+    """One of two memories that contradict each other, with what it rests on.
+
+    Of a case whose memories are not both there to be asked, and of a wording that a merge put
+    aside, only the text is known that the correction keeps.
+    """
+
+    id: str
+    text: str
+    path: str | UnsetType = UNSET
+    status: str | UnsetType = UNSET
+    standing: str | UnsetType = UNSET
+    evidence: tuple[Quote, ...] | UnsetType = UNSET
+    source_count: int | UnsetType = UNSET
+
+
+class Dispute(msgspec.Struct, frozen=True, kw_only=True):
+    """A contradiction with both texts, and what was decided of it."""
+
+    id: str
+    status: str
+    kind: str
+    memories: tuple[Party, ...]
+    verdict: str = "flagged"
+    kept: str = ""
+    confidence: float | None = None
+    reason: str = ""
+    by: str = ""
+    at: str = ""
+    decided: str = ""
+    run: str = ""
+    path: str = ""
+    """The file that records what became of it."""
+
+
 class Open(result.Result, frozen=True, kw_only=True):
     """The contradictions that nobody decided yet."""
 
     open: tuple[Dispute, ...]
 
 
-class Row(Dispute, frozen=True, kw_only=True):
-    """A contradiction or a wording, and the file that records what became of it."""
-
-    path: str
-
-
 class Corrections(result.Result, frozen=True, kw_only=True):
     """What was contradicted, open cases first."""
 
-    corrections: tuple[Row, ...]
+    corrections: tuple[Dispute, ...]
 
 
 class Shown(result.Result, frozen=True, kw_only=True):
@@ -137,6 +176,7 @@ class Shown(result.Result, frozen=True, kw_only=True):
     at: str
     decided: str
     run: str
+    path: str
     decision_needed: bool
 
 
@@ -178,9 +218,14 @@ def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | D
     merged = said(request.merge, "the text") if request.merge else ""
     state = work.tree.state()
     if not request.id:
-        return _open(work, state)
+        found = (c for c in conflicts(state, state.corrections) if c.status == "open")
+        waiting = tuple(_dispute(work, conflict) for conflict in found)
+        return Open(open=waiting, notices=state.corrections.problems)
     if not decides:
-        return _shown(work, the_dispute(state, request.id))
+        shown = asdict(_dispute(work, the_dispute(state, request.id)))
+        needed = shown["status"] == "open"
+        exit_ = Exit.DECIDE if needed else Exit.DONE
+        return Shown(**shown, decision_needed=needed, exit=exit_)
     actor = work.actor
 
     def draft(state: State) -> Step | Unchanged:
@@ -198,48 +243,85 @@ def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | D
     return kind(**asdict(done), contradiction=id_)
 
 
+def the_dispute(state: State, word: str) -> Conflict:
+    """Return the contradiction that a word names: its id, or that of a memory in only one."""
+    found = conflicts(state, state.corrections)
+    digits = word.removeprefix("con-")
+    fits = [c for c in found if digits and c.id.startswith(f"con-{digits}")]
+    if not fits:
+        start = word.removeprefix("mem-")
+        names = [c for c in found if start and any(_called(m, start, word) for m in c.sides)]
+        fits = [c for c in names if c.status == "open"] or names
+    if not fits:
+        raise UsageError(
+            f"no contradiction is called {word!r}",
+            fix="`memrepo resolve --list` lists them",
+        )
+    if len(fits) > 1:
+        raise SeveralContradictions(word, [c.id for c in fits])
+    return fits[0]
+
+
+def _called(memory: Memory, start: str, word: str) -> bool:
+    return memory.id.startswith(f"mem-{start}") or word in (memory.slug, memory.path)
+
+
+def _dispute(work: Work, conflict: Conflict) -> Dispute:
+    """Return a contradiction with both texts and what they rest on."""
+    found = Dispute(
+        id=conflict.id,
+        status=conflict.status,
+        kind="contradiction",
+        memories=tuple(
+            Party(
+                id=m.id,
+                path=m.path,
+                status=m.status,
+                standing=m.standing,
+                text=m.body,
+                evidence=evidence(work, m),
+                source_count=m.fields.get(COUNT, UNSET),
+            )
+            for m in conflict.sides
+        ),
+    )
+    return _decided(work, found, conflict.case) if conflict.case else found
+
+
+def _decided(work: Work, found: Dispute, case: Correction) -> Dispute:
+    """Return a dispute with what a correction records of its decision."""
+    return replace(
+        found,
+        verdict=case.verdict,
+        kept=case.kept,
+        confidence=case.confidence,
+        reason=case.reason,
+        by=case.by,
+        at=format_time(case.at) if case.at else "",
+        decided=format_time(case.decided) if case.decided else "",
+        run=case.run,
+        path=work.tree.state().corrections.paths.get(case.id, ""),
+    )
+
+
 def _listed(work: Work, status: ConflictStatus | None) -> Corrections:
     """List contradictions by status, then wordings that a merge put aside."""
-    found, cases = disputes(work.tree.state())
-    rows = [dispute_of(work, conflict) for conflict in found]
+    state = work.tree.state()
+    cases = state.corrections
+    rows = [_dispute(work, conflict) for conflict in conflicts(state, cases)]
     known = {row.id for row in rows}
-    others = sorted((c for i, c in cases.cases.items() if i not in known), key=lambda c: c.id)
-    rows += [_from_case(case) for case in others]
+    for id_, case in sorted(cases.cases.items(), key=lambda item: item[1].id):
+        if id_ not in known:  # not both memories are in the tree, or it is a wording
+            one = Dispute(
+                id=case.id,
+                status="moot" if case.status == "open" else "resolved",
+                kind=case.kind,
+                memories=tuple(Party(id=side.memory, text=side.text) for side in case.sides),
+            )
+            rows.append(_decided(work, one, case))
     rows.sort(key=lambda row: STATUSES.index(row.status))
-    return Corrections(
-        corrections=tuple(
-            Row(**asdict(row), path=cases.paths.get(row.id, ""))
-            for row in rows
-            if status in (None, row.status)
-        ),
-        notices=cases.problems,
-    )
-
-
-def _from_case(case: Correction) -> Dispute:
-    """Return a case of which not both memories are there to be asked, or a wording."""
-    found = Dispute(
-        id=case.id,
-        status="moot" if case.status == "open" else "resolved",
-        kind=case.kind,
-        memories=tuple(Party(id=side.memory, text=side.text) for side in case.sides),
-    )
-    return decided(found, case)
-
-
-def _open(work: Work, state: State) -> Open:
-    found, cases = disputes(state)
-    waiting = tuple(dispute_of(work, c) for c in found if c.status == "open")
-    return Open(open=waiting, notices=cases.problems)
-
-
-def _shown(work: Work, conflict: Conflict) -> Shown:
-    needed = conflict.status == "open"
-    return Shown(
-        **asdict(dispute_of(work, conflict)),
-        decision_needed=needed,
-        exit=Exit.DECIDE if needed else Exit.DONE,
-    )
+    wanted = tuple(row for row in rows if status in (None, row.status))
+    return Corrections(corrections=wanted, notices=cases.problems)
 
 
 class _Decision(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 import msgspec
 
-from memrepo.actions.review.disputes import disputes
 from memrepo.actions.work import Work
 from memrepo.core.ids import digest
 from memrepo.core.problems import Problem
@@ -15,7 +14,7 @@ from memrepo.core.state import State
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.hotcache import hot_of
-from memrepo.policies.standing import counted_as
+from memrepo.policies.standing import conflicts, counted_as
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +53,8 @@ def survey(work: Work) -> Survey:
 
 def survey_of(state: State) -> Survey:
     """Count the memories of a state and check what holds between them."""
-    found, cases = disputes(state)
+    cases = state.corrections
+    found = conflicts(state, cases)
     return Survey(
         memories=_sorted(Counter(map(counted_as, state.memories.values()))),
         types=_sorted(Counter(m.type for m in state.active if not m.is_note)),

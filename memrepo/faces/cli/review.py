@@ -1,25 +1,24 @@
-"""`memrepo review`: go through what waits, or through the last run, one decision a screen.
+"""`memrepo review`: go through what waits, or through the last run, one decision at a time.
 
 A line is read for each decision, so it works over ssh, without colours and from a script; texts are
-written in the person's editor. What was said is kept until it is done.
+written in the person's editor. Answers are stored until they take effect.
 """
 
 from __future__ import annotations
 
 import shlex
 import sys
-import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, NamedTuple
 
 import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.request import option
-from memrepo.actions.review.screens import (
+from memrepo.actions.review.session import (
     REASON,
-    Said,
-    Screen,
+    Answer,
+    Neighbours,
     Session,
     Words,
     session_of,
@@ -30,98 +29,16 @@ from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
-from memrepo.core.messages import counted
+from memrepo.core.messages import counted, cut
 from memrepo.core.secrets import concealed
-from memrepo.views.review import SUMMARIES, UNTOLD, Change, Evidence, place_of, spelled
+from memrepo.faces.cli.screen import fitted
+from memrepo.faces.text.review import bold, card_lines, change_lines
+from memrepo.views.review import Decision, Group
 from memrepo.views.wording import in_words, judged_in_words
 
 WIDTH = 78
-LINES = 6
-"""Lines of a text that are shown; `why` shows the rest."""
-_LABEL = 13
-_BOLD, _RED, _GREEN, _PLAIN = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[0m"
-
-
-def screen_text(
-    changes: Sequence[Change],
-    near: Sequence[Memory],
-    *,
-    place: str,
-    said: str = "",
-    colour: bool = False,
-) -> str:
-    """Return one screen; `place` says which of how many it is, `said` what was decided of it."""
-    first = changes[0]
-    heading, meaning = SUMMARIES[first.difference.kind]
-    head = f"{place}  {heading}: {meaning}"
-    lines = [f"{_BOLD}{head}{_PLAIN}" if colour else head]
-    for change in changes:
-        # A new memory beside the one that it replaces is shown there.
-        if change is first or not change.replaces:
-            lines += ["", *_change(change, colour)]
-    for n, memory in enumerate(near, start=1):
-        lines += _labelled(f"near {n}", memory.body, most=1)
-    if first.why:
-        lines += _labelled("because", in_words(first.why))
-    if said:
-        lines += _labelled("you said", said)
-    return "\n".join(lines)
-
-
-def _change(change: Change, colour: bool) -> Iterator[str]:
-    found, memory = change.difference, change.difference.memory
-    before = found.before.body if found.before else ""
-    yield f"{memory.id}  {memory.type}"
-    if change.successors:
-        yield from _wording("was", memory.body, _RED, colour)
-        for heir in change.successors:
-            yield from _wording("becomes", heir.body, _GREEN, colour)
-    elif found.before is None:
-        yield from _wording("new", memory.body, _GREEN, colour)
-    elif "reworded" in found.kinds:
-        yield from _wording("was", before, _RED, colour)
-        yield from _wording("becomes", memory.body, _GREEN, colour)
-    else:
-        leaves = found.kind in ("retired", "removed", "forgotten", "archived")
-        yield from _wording("goes" if leaves else "says", memory.body, _RED, colour and leaves)
-    for other in change.against:
-        yield from _labelled(f"but {other.id[:8]}", other.body)
-    if found.before is not None and found.after is not None and not change.successors:
-        for name in found.fields:
-            if name not in UNTOLD:
-                old, new = spelled(found, name)
-                yield from _labelled(name.replace("_", " "), f"{old or 'none'} -> {new or 'none'}")
-    for piece in change.evidence[:3]:
-        yield from _evidence(piece)
-    if len(change.evidence) > 3:
-        yield f"{'':{_LABEL}}and {counted(len(change.evidence) - 3, 'more source', 'more sources')}"
-
-
-def _evidence(piece: Evidence) -> Iterator[str]:
-    label = {"new": "rests on", "gone": "no longer on", "kept": "rests on"}[piece.mark]
-    dated = f" ({piece.source.captured})" if piece.source.captured else ""
-    yield from _labelled(label, place_of(piece.source) + dated)
-    for _, line in piece.text[:3]:
-        yield from (f"{'':{_LABEL}}| {row}" for row in _rows(line, WIDTH - _LABEL - 2)[:2])
-
-
-def _wording(label: str, text: str, paint: str, colour: bool) -> Iterator[str]:
-    rows = list(_labelled(label, text))
-    yield from (f"{paint}{row}{_PLAIN}" for row in rows) if colour else rows
-
-
-def _labelled(label: str, text: str, most: int = LINES) -> list[str]:
-    rows = _rows(text, WIDTH - _LABEL) or [""]
-    if len(rows) > most:
-        last = rows[most - 1]
-        rows = [*rows[: most - 1], last[: WIDTH - _LABEL - 2] + " …"]
-    return [f"{label if n == 0 else '':<{_LABEL}}{row}" for n, row in enumerate(rows)]
-
-
-def _rows(text: str, width: int) -> list[str]:
-    """Wrap a text; no word that fits is broken, and no control character is left in it."""
-    said = " ".join(visible(text).split())
-    return textwrap.wrap(said, width, break_on_hyphens=False)
+ON_CARD = 5
+"""Memories of a card that are listed; `look` shows the rest."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,13 +83,14 @@ KEYS = (
     Key("e", "edit", "accept it in other words; your editor opens"),
     Key("s", "split", "make several of it, one a paragraph; your editor opens"),
     Key("m", "merge", "make one of it and a neighbour; your editor opens"),
-    Key("c", "choose", "of two that contradict each other, say which holds"),
-    Key("k", "skip", "say nothing now: it is offered again"),
+    Key("c", "choose", "of two that contradict each other, say which is true"),
+    Key("k", "skip", "no answer now: it is offered again"),
     Key("w", "why", "show all of it, with all of its evidence"),
-    Key("a", "all", "say the same of all of this kind from here on"),
+    Key("l", "look", "look inside: decide what is on one card one by one"),
+    Key("a", "all", "answer the same for all under this heading"),
     Key("u", "undo", "take the last answer back"),
-    Key("d", "done", "do what was said now; the rest is offered again"),
-    Key("q", "quit", "leave; what was said is kept, and nothing is done yet"),
+    Key("d", "done", "do what was answered; the rest is offered again"),
+    Key("q", "quit", "leave; your answers are stored, and nothing is done yet"),
     Key("?", "help", "show the keys"),
 )
 _BY_WORD = {word: key.word for key in KEYS for word in (key.letter, key.word)}
@@ -180,61 +98,92 @@ _BY_WORD = {word: key.word for key in KEYS for word in (key.letter, key.word)}
 
 def do(work: Work, request: Request) -> Result:
     """Go through the screens, then do what was said if the person wants it."""
-    session = session_of(work, request.run)
-    return _Talk(work, session).go()
+    return _Talk(work, session_of(work, request.run)).go()
 
 
 class _Talk:
-    """One review at a terminal."""
+    """One review at a terminal.
+
+    `items` are what is asked about in turn: the decisions of a card, or one decision.
+    """
 
     def __init__(self, work: Work, session: Session) -> None:
         self.work = work
         self.session = session
-        self.order: list[list[Screen]] = []
-        """The screens of each answer in this sitting, for undo."""
+        self.items: list[tuple[Group, Sequence[Decision]]] = []
+        for group in session.review.groups:
+            if group.is_card:
+                self.items.append((group, group.decisions))
+            else:
+                self.items += [(group, [decision]) for decision in group.decisions]
+        self.history: list[tuple[int, list[Decision]]] = []
+        """Place and decisions of each answer in this sitting, for undo."""
+        self.neighbours: Neighbours | None = None
 
     def go(self) -> Result:
-        """Ask of each open screen in turn."""
+        """Ask about each open item in turn."""
         session, say = self.session, self._say
-        what = "waits" if session.state == "waits" else "is in effect"
-        say(f"{session.run} {what}: {counted(len(session.screens), 'decision', 'decisions')}")
-        if session.said:
-            say(f"you said something of {len(session.said)} already; {_open(session)}")
+        what = "waits" if session.waits else "is in effect"
+        count = counted(len(session.review.decisions), "decision", "decisions")
+        say(f"{session.run} {what}: {count}")
+        if session.answers:
+            say(f"you answered {len(session.answers)} already; {_open(session)}")
         at = 0
-        while (there := [n for n in session.open if n >= at] or session.open) and at >= 0:
-            at = self._ask(there[0])
+        while at >= 0 and (open_ := [n for n in range(len(self.items)) if self._open_in(n)]):
+            at = self._ask(next((n for n in open_ if n >= at), open_[0]))
         if at == _QUIT:
-            return self._left()
+            return self._leave()
         return self._finish()
 
+    def _open_in(self, place: int) -> list[Decision]:
+        return [d for d in self.items[place][1] if d.mark not in self.session.answers]
+
     def _ask(self, place: int) -> int:
-        """Show one screen and take its answer; return where to go on, or a stop."""
-        screen = self.session.screens[place]
+        """Show one item and take its answer; return where to go on, or a stop."""
+        group, decisions = self.items[place]
         self._show(place)
+        is_card = len(decisions) > 1
+        prompt = (
+            "[y]es [n]o [l]ook inside s[k]ip [q]uit"
+            if is_card
+            else "[y]es [n]o [e]dit s[k]ip [q]uit"
+        )
         while True:
-            answer = self._line("[y]es [n]o [e]dit s[k]ip [q]uit, [?] all keys: ")
-            if answer is None:
-                return _QUIT
-            match _BY_WORD.get(answer.lower()):
-                case "accept":
-                    return self._said(place, Said(does="accept"))
-                case "skip":
-                    return self._said(place, Said(does="skip"))
+            typed = self._line(f"{prompt}, [?] all keys: ")
+            word = "quit" if typed is None else _BY_WORD.get(typed.lower(), "help")
+            if is_card and word in (*_WITH_TEXT, "why"):
+                self._say("look inside first: [l]")
+                continue
+            match word:
+                case "accept" | "skip":
+                    return self._answer(place, self._open_in(place), Answer(does=word))
                 case "reject":
-                    return self._said(place, Said(does="reject", reason=self._reason()))
-                case "edit" | "split" | "merge" | "choose" as word:
-                    said = _WITH_TEXT[word](self, screen)
-                    if said is not None:
-                        return self._said(place, said)
-                case "why":
-                    self._why(screen)
+                    answer = Answer(does="reject", reason=self._reason())
+                    return self._answer(place, self._open_in(place), answer)
+                case "edit" | "split" | "merge" | "choose":
+                    if answer_ := _WITH_TEXT[word](self, decisions[0]):
+                        return self._answer(place, decisions, answer_)
+                case "look" if is_card:
+                    self.items[place : place + 1] = [(group, [one]) for one in decisions]
+                    return place
+                case "why" | "look":
+                    self._why(decisions[0])
                 case "all":
-                    if (at := self._all(place)) is not None:
-                        return at
+                    under = [
+                        d
+                        for n, item in enumerate(self.items)
+                        if item[0] is group
+                        for d in self._open_in(n)
+                    ]
+                    if all_ := self._all(group, len(under)):
+                        return self._answer(place, under, all_)
                 case "undo":
-                    if self.order:
-                        return self._undo()
-                    self._say("nothing was said in this sitting yet")
+                    if self.history:
+                        back, answered = self.history.pop()
+                        for decision in answered:
+                            self.session.answer(decision, None)
+                        return back
+                    self._say("nothing was answered in this sitting yet")
                 case "done":
                     return _DONE
                 case "quit":
@@ -245,59 +194,64 @@ class _Talk:
                     )
 
     def _show(self, place: int) -> None:
-        screen, every = self.session.screens[place], len(self.session.screens)
-        text = screen_text(
-            screen.changes,
-            screen.near,
-            place=f"{place + 1} of {every}",
-            colour=self.work.call.colour,
-        )
-        self._say(f"\n{text}")
+        group, decisions = self.items[place]
+        before = sum(len(found) for _, found in self.items[:place]) + 1
+        last = before + len(decisions) - 1
+        number = str(before) if last == before else f"{before}-{last}"
+        total, colour = len(self.session.review.decisions), self.work.call.colour
+        lines = ["", bold(f"{number} of {total}  {visible(group.heading)}", colour)]
+        if len(decisions) > 1:
+            lines += card_lines([c for d in decisions for c in d.changes], ON_CARD)
+        else:
+            (decision,) = decisions
+            if len(decision.shown) > ON_CARD:
+                lines += card_lines(decision.shown)
+            for change in decision.shown if len(decision.shown) <= ON_CARD else ():
+                lines += ["", *change_lines(change, colour=colour, width=WIDTH, quote=True)]
+            for n, memory in enumerate(self._near(decision), start=1):
+                lines.append(f"    near {n}: {cut(memory.body, WIDTH - 12)}")
+        self._say(fitted("\n".join(lines), WIDTH))
 
-    def _said(self, place: int, said: Said) -> int:
-        screen = self.session.screens[place]
-        self.session.says(screen, said)
-        self.order.append([screen])
+    def _near(self, decision: Decision) -> Sequence[Memory]:
+        if self.neighbours is None:
+            self.neighbours = Neighbours(self.session.after)
+        return self.neighbours.of(decision.target, decision.ids)
+
+    def _answer(self, place: int, decisions: Sequence[Decision], answer: Answer) -> int:
+        for decision in decisions:
+            self.session.answer(decision, answer)
+        self.history.append((place, [*decisions]))
         return place + 1
 
-    def _undo(self) -> int:
-        screens = self.order.pop()
-        for screen in screens:
-            self.session.says(screen, None)
-        return self.session.screens.index(screens[0])
-
-    def _all(self, place: int) -> int | None:
-        """Say one thing of all open screens of a kind."""
-        kind = self.session.screens[place].kind
-        every = [s for n in self.session.open if (s := self.session.screens[n]).kind == kind]
-        answer = self._line(f"all {len(every)} of kind {kind}: [y] accept, [n] reject, s[k]ip: ")
-        does = _BY_WORD.get((answer or "").lower())
-        if does not in ("accept", "reject", "skip"):
-            return None
-        said = Said(does=does, reason=self._reason() if does == "reject" else "")  # type: ignore[arg-type]
-        for screen in every:
-            self.session.says(screen, said)
-        self.order.append(every)
-        return place
+    def _all(self, group: Group, count: int) -> Answer | None:
+        """Ask for one answer to all open decisions under a heading."""
+        heading = visible(group.heading)
+        typed = self._line(f"all {count} under “{heading}”: [y] accept, [n] reject, s[k]ip: ")
+        match _BY_WORD.get((typed or "").lower()):
+            case "accept" | "skip" as does:
+                return Answer(does=does)
+            case "reject":
+                return Answer(does="reject", reason=self._reason())
+        return None
 
     def _reason(self) -> str:
         """Ask why; it is kept in clear, so the value itself is better left out."""
         return self._line(f"why? (enter: {REASON}) ") or REASON
 
-    def _edit(self, screen: Screen) -> Said | None:
-        text = self._text(screen.target.body)
-        return Said(does="edit", texts=(text,)) if text else None
+    def _edit(self, decision: Decision) -> Answer | None:
+        text = self._text(decision.target.body)
+        return Answer(does="edit", texts=(text,)) if text else None
 
-    def _split(self, screen: Screen) -> Said | None:
-        text = self._text(f"{screen.target.body}\n")
+    def _split(self, decision: Decision) -> Answer | None:
+        text = self._text(f"{decision.target.body}\n")
         parts = [" ".join(part.split()) for part in (text or "").split("\n\n") if part.strip()]
         if len(parts) < 2:
             self._say("nothing to split: put an empty line between the parts")
             return None
-        return Said(does="split", texts=tuple(parts))
+        return Answer(does="split", texts=tuple(parts))
 
-    def _merge(self, screen: Screen) -> Said | None:
-        near = (*screen.near, *(m for m in screen.against if m not in screen.near))
+    def _merge(self, decision: Decision) -> Answer | None:
+        near = tuple({m.id: m for m in (*self._near(decision), *decision.against)}.values())
         if not near:
             self._say("no neighbour is known to merge it with")
             return None
@@ -307,22 +261,22 @@ class _Talk:
         if not (answer.isascii() and answer.isdigit() and 1 <= int(answer) <= len(near)):
             return None
         other = near[int(answer) - 1]
-        text = self._text(f"{screen.target.body}\n{other.body}\n")
-        return Said(does="merge", texts=(text,), other=other.id) if text else None
+        text = self._text(f"{decision.target.body}\n{other.body}\n")
+        return Answer(does="merge", texts=(text,), other=other.id) if text else None
 
-    def _choose(self, screen: Screen) -> Said | None:
-        if not screen.against:
+    def _choose(self, decision: Decision) -> Answer | None:
+        if not decision.against:
             self._say("it contradicts nothing")
             return None
-        mine, other = screen.target, screen.against[0]
+        mine, other = decision.target, decision.against[0]
         self._say(f"  1  {visible(mine.body)[:70]}\n  2  {visible(other.body)[:70]}")
         match self._line("which holds? [1] [2] [b]oth: "):
             case "1":
-                return Said(does="keep", other=mine.id)
+                return Answer(does="keep", other=mine.id)
             case "2":
-                return Said(does="keep", other=other.id)
+                return Answer(does="keep", other=other.id)
             case "b" | "both":
-                return Said(does="both")
+                return Answer(does="both")
         return None
 
     def _text(self, text: str) -> str | None:
@@ -333,13 +287,12 @@ class _Talk:
         new = (new or "").strip()
         return new if new and new != text.strip() else None
 
-    def _why(self, screen: Screen) -> None:
+    def _why(self, decision: Decision) -> None:
         say = self._say
-        for change in screen.changes:
+        for change in decision.changes:
             say(f"\n{change.difference.memory.id}\n{visible(change.difference.memory.body)}")
-            for decision in change.decisions:
-                why = visible(in_words(decision.reason))
-                say(f"  {decision.op} by {decision.actor}: {why}")
+            for one in change.decisions:
+                say(f"  {one.op} by {one.actor}: {visible(in_words(one.reason))}")
             if judged := judged_in_words(change.judged):
                 say(f"  the judge: {visible(judged)}")
             for piece in change.evidence:
@@ -364,27 +317,27 @@ class _Talk:
 
     # -- taking effect -----------------------------------------------------------------------------
 
-    def _left(self) -> Result:
-        if self.session.said:
-            self._say(f"kept; {_open(self.session)}: `memrepo review` goes on")
-        return self._told()
-
     def _finish(self) -> Result:
         say, words = self._say, words_of(self.session)
         if not words:
-            if self.session.state == "waits":
-                say("nothing was accepted or refused: it waits on")
-            return self._told()
-        say("\nthis is what was said:")
+            if self.session.waits:
+                say("nothing was accepted or refused: it still waits")
+            return self._result()
+        say("\nyour answers as commands:")
         for one in words:
             say(f"  {as_command(one)}")
-        answer = self._line("do it? [y]es, [n]o (kept for later): ")
+        answer = self._line("do it? [y]es, [n]o (stored for later): ")
         if (answer or "").lower() not in ("y", "yes"):
-            return self._left()
+            return self._leave()
         done = tuple(map(self._do, words))
         if not all(one.error for one in done):
             self.session.settle()
-        return self._told(done)
+        return self._result(done)
+
+    def _leave(self) -> Result:
+        if self.session.answers:
+            self._say(f"stored; {_open(self.session)}: `memrepo review` goes on")
+        return self._result()
 
     def _do(self, words: Words) -> Done:
         """Do one verb as the command line does; what is refused is told, and the rest goes on."""
@@ -402,13 +355,13 @@ class _Talk:
         commits = told.get("commits") or [told.get("commit", "")]
         return Done(line=line, commit=commits[0])
 
-    def _told(self, done: tuple[Done, ...] = ()) -> Result:
+    def _result(self, done: tuple[Done, ...] = ()) -> Result:
         failed = any(one.error for one in done)
         return Result(
             run=self.session.run,
-            waits=self.session.state == "waits",
-            decisions=len(self.session.screens),
-            said=len(self.session.said),
+            waits=self.session.waits,
+            decisions=len(self.session.review.decisions),
+            said=len(self.session.answers),
             open=len(self.session.open),
             done=done,
             exit=Exit.DECIDE if failed else Exit.DONE,
@@ -416,7 +369,7 @@ class _Talk:
 
 
 _QUIT, _DONE = -2, -1
-_WITH_TEXT: dict[str, Callable[[_Talk, Screen], Said | None]] = {
+_WITH_TEXT: dict[str, Callable[[_Talk, Decision], Answer | None]] = {
     "edit": _Talk._edit,  # noqa: SLF001 - its own
     "split": _Talk._split,  # noqa: SLF001
     "merge": _Talk._merge,  # noqa: SLF001

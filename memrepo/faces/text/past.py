@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from memrepo.actions.past.log import detailed
 from memrepo.actions.recall.quotes import evidence_lines, span
 from memrepo.core.ids import visible
-from memrepo.core.messages import cut
+from memrepo.core.messages import counted_as, cut
 from memrepo.core.times import format_time
 from memrepo.views.wording import in_words, is_code, judged_in_words, learned_in_words
 
@@ -26,14 +26,25 @@ VALUE, TEXT = 60, 100
 """Characters that are shown of a value, and of a text."""
 
 
-def log(request: logging.Request, result: logging.Result, *, colour: bool) -> str:
-    """List the commits, a line each; decisions with their reasons."""
+def log(request: logging.Request, result: logging.Result | logging.Runs, *, colour: bool) -> str:
+    """List the commits, a line each; decisions with their reasons. Or list the runs."""
+    from memrepo.actions.past.log import Runs
+
+    if isinstance(result, Runs):
+        lines = [f"{w.run}  waits: {w.why}" for w in result.waiting]
+        lines += [f"{r.run}  {r.mode}, {r.judge}: {_counts(r.counts)}" for r in result.runs]
+        return "\n".join(lines) or "no run yet"
     lines = []
     for entry in result.entries:
         lines.append(_line(entry, result.zone))
         if detailed(request):
             lines.append(f"{INDENT}{visible(in_words(entry.reason))}")
     return "\n".join(lines)
+
+
+def _counts(counts: Mapping[str, int] | None) -> str:
+    told = [counted_as(n, key.replace("_", " ")) for key, n in sorted((counts or {}).items()) if n]
+    return ", ".join(told) or "nothing kept"
 
 
 def _line(entry: Commit, zone: str) -> str:

@@ -2,82 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memrepo.actions.recall.quotes import evidence_lines
+from memrepo.actions.takeback.reject import LiftedAlready, Rejections
 from memrepo.core.ids import visible
-from memrepo.core.messages import counted, counted_as, cut
+from memrepo.core.messages import counted, cut
+from memrepo.core.patterns import regex
 from memrepo.faces.text.write import written
+from memrepo.views.review import (
+    LEAVING,
+    TELLTALES,
+    UNTOLD,
+    Change,
+    Group,
+    Review,
+    place_of,
+    spelled,
+)
+from memrepo.views.worddiff import Mark, Span, word_diff
+from memrepo.views.wording import in_words
 
 if TYPE_CHECKING:
+    from memrepo.actions.purge import purge as purging
     from memrepo.actions.review import accept as accepting
     from memrepo.actions.review import diff as diffing
     from memrepo.actions.review import discard as discarding
     from memrepo.actions.review import resolve as resolving
-    from memrepo.actions.review import runs as running
-    from memrepo.actions.review.disputes import Dispute
-    from memrepo.actions.takeback.revert import Result as Reverted
-    from memrepo.actions.write.commit import Unchanged, Written
-
-
-from typing import TYPE_CHECKING
-
-from memrepo.actions.takeback.reject import LiftedAlready, Rejections
-
-if TYPE_CHECKING:
     from memrepo.actions.takeback import revert as reverting
     from memrepo.actions.takeback.reject import Rejection
     from memrepo.actions.write.commit import Unchanged, Written
 
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from memrepo.actions.purge import purge as purging
-
-
-import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-
-from memrepo.core.memory import Memory
-from memrepo.core.patterns import regex
-from memrepo.views.review import TELLTALES, UNTOLD, Change, Review, place_of, spelled
-from memrepo.views.worddiff import Mark, Span, word_diff
-from memrepo.views.wording import in_words
-
 TEXT = 160
-_LINE_WIDTH = 96
+MAX_ITEMS = 200
+"""Memories that are listed under a card."""
+MAX_SOURCES = 5
+WIDTH = 96
 _CONTEXT = 12
 """Words of a long shared stretch that are shown on each side of what changed."""
 _COLOURS = {"old": "\x1b[31m", "new": "\x1b[32m"}
 _MARKED = {"old": "\x1b[1;31;7m", "new": "\x1b[1;32;7m"}
-_PLAIN = "\x1b[0m"
-LONGEST = 40_000
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+MAX_MARKDOWN = 40_000
 """Characters of a section of markdown: a forge takes 65,536 for a comment, findings included."""
 _TICKS = regex("`+")
 
 
 def review_text(review: Review, *, stat: bool = False, colour: bool = False) -> str:
-    """Return the review as text; with `stat` its totals alone, with `colour` for a terminal."""
-    said = ", ".join(f"{n} {kind}" for kind, n in review.totals.items())
-    lines = [f"{_line(review.title)}: {said or 'no memory differs'}"]
+    """Return the review as text; with `stat` its totals only, with `colour` for a terminal."""
+    totals = ", ".join(f"{n} {kind}" for kind, n in review.totals.items())
+    lines = [f"{_line(review.title)}: no memory differs"]
+    if totals:
+        count = counted(len(review.decisions), "decision", "decisions")
+        lines = [f"{_line(review.title)}: {count} ({totals})"]
     if review.reason:
         label = "waits because" if review.state == "waits" else "because"
         lines.append(f"{label}: {_line(review.reason, 500)}")
     lines += _context(review)
-    if not stat:
-        for change in review.changes:
-            lines += ["", *_block(change, colour=colour)]
+    for group in () if stat else review.groups:
+        lines += ["", bold(_heading(group), colour)]
+        if group.is_card:
+            lines += card_lines([c for d in group.decisions for c in d.changes])
+            continue
+        for decision in group.decisions:
+            for change in decision.changes:
+                lines += ["", *change_lines(change, colour=colour)]
     return "\n".join(lines)
+
+
+def _heading(group: Group) -> str:
+    heading = _line(group.heading, 200)
+    return heading if group.is_by_cause else f"{heading} ({len(group.decisions)})"
+
+
+def bold(text: str, colour: bool) -> str:
+    """Return a heading, in bold type where there are colours."""
+    return f"{_BOLD}{text}{_PLAIN}" if colour else text
 
 
 def review_markdown(review: Review) -> str:
     """Return the review as a section of markdown: the text as it is, in a block none can leave."""
     lines = review_text(review).split("\n")
     text, cut = "\n".join(lines), ""
-    while len(text) > LONGEST:
-        lines = lines[: len(lines) * LONGEST // len(text)] if len(lines) > 1 else [text[:LONGEST]]
+    while len(text) > MAX_MARKDOWN:
+        lines = (
+            lines[: len(lines) * MAX_MARKDOWN // len(text)]
+            if len(lines) > 1
+            else [text[:MAX_MARKDOWN]]
+        )
         text, cut = "\n".join(lines), "\n\nThe rest is cut; `memrepo diff` shows all of it."
     runs = max((len(run) for run in _TICKS.findall(text)), default=0)
     fence = "`" * max(3, runs + 1)
@@ -90,48 +105,56 @@ def _context(review: Review) -> Iterator[str]:
         yield "among these also: " + ", ".join(f"{n} {kind}" for kind, n in more.items() if n)
     if review.hot:
         before, after = review.hot
-        yield f"hot cache: {before} to {after} tokens ({review.hot_change:+d})"
+        yield f"hot cache: {before} to {after} tokens ({after - before:+d})"
     if review.files:
         files = ", ".join(f"{n} in {folder}" for folder, n in review.files.items())
         yield f"other files: {files}"
 
 
-def _block(change: Change, *, colour: bool) -> list[str]:
+def card_lines(changes: Sequence[Change], most: int = MAX_ITEMS) -> list[str]:
+    """Return a line for each of some memories that are decided as a whole."""
+    found = [change.difference.memory for change in changes]
+    lines = [f"    {memory.id}  {cut(memory.body, WIDTH - 26)}" for memory in found[:most]]
+    return lines + [f"    and {len(found) - most} more"] * (len(found) > most)
+
+
+def change_lines(
+    change: Change, *, colour: bool, width: int = WIDTH, quote: bool = False
+) -> list[str]:
+    """Return a change: its texts, what it contradicts, its fields, sources and reason.
+
+    With `quote` the recorded lines of the sources are shown.
+    """
     found, memory = change.difference, change.difference.memory
-    lines = [f"{found.kind:<11}{memory.id}  {memory.type}  {memory.path}"]
-    before = found.before.body if found.before else ""
+    old, new = found.before.body if found.before else "", memory.body
+    lines = [f"{found.kind:<11}{memory.id}  {memory.type}{'' if quote else f'  {memory.path}'}"]
+    shown = partial(_side, colour=colour, width=width)
     match found.kind:
-        case "superseded" if change.successors:
-            lines += _superseded(memory, change.successors, colour)
+        case "superseded" if len(change.successors) == 1:
+            (heir,) = change.successors
+            spans = word_diff(visible(new), visible(heir.body))
+            lines += [*shown(spans, "old"), *shown(spans, "new"), f"    by {heir.id}  {heir.path}"]
+        case "superseded" | "removed":
+            lines += shown([Span(mark="old", text=new)], "old")
+            for heir in change.successors:
+                lines += shown([Span(mark="new", text=visible(heir.body))], "new")
+                lines.append(f"    by {heir.id}  {heir.path}")
         case "added":
-            lines += _side([Span(mark="new", text=memory.body)], "new", colour)
+            lines += shown([Span(mark="new", text=new)], "new")
             lines += [f"    replaces {id_}, shown above" for id_ in change.replaces]
-        case "removed" | "superseded":
-            lines += _side([Span(mark="old", text=memory.body)], "old", colour)
         case _ if "reworded" in found.kinds:
-            spans = word_diff(visible(before), visible(memory.body))
-            lines += [*_side(spans, "old", colour), *_side(spans, "new", colour)]
+            spans = word_diff(visible(old), visible(new))
+            lines += [*shown(spans, "old"), *shown(spans, "new")]
+        case kind if kind in LEAVING and quote:
+            lines += shown([Span(mark="old", text=new)], "old")
         case _:
-            lines.append(f"    {_line(memory.body)}")
+            lines.append(f"    {_line(new)}")
     for other in change.against:
         lines.append(f"    contradicts {other.id}, which says: {_line(other.body, 500)}")
     lines += _fields(change)
-    lines += _evidence(change)
+    lines += _quotes(change, width) if quote else _evidence(change)
     if change.why:
         lines.append(f"    because: {_line(in_words(change.why), 500)}")
-    return lines
-
-
-def _superseded(memory: Memory, successors: Sequence[Memory], colour: bool) -> list[str]:
-    """Show the old text and that of each successor; one pair is compared word by word."""
-    spans = word_diff(visible(memory.body), visible(successors[0].body))
-    if len(successors) > 1:
-        spans = (Span(mark="old", text=visible(memory.body)),)
-    lines = _side(spans, "old", colour)
-    for successor in successors:
-        if len(successors) > 1:
-            spans = (Span(mark="new", text=visible(successor.body)),)
-        lines += [*_side(spans, "new", colour), f"    by {successor.id}  {successor.path}"]
     return lines
 
 
@@ -140,7 +163,7 @@ def _fields(change: Change) -> Iterator[str]:
     if found.before is None or found.after is None:
         return
     for name in found.fields:
-        if name in UNTOLD or (found.kind in ("superseded", "retired") and name in TELLTALES):
+        if name in UNTOLD or (found.kind in ("superseded", *LEAVING) and name in TELLTALES):
             continue
         old, new = (_line(text) for text in spelled(found, name))
         yield f"    {name}: {old or 'none'} -> {new or 'none'}"
@@ -148,33 +171,52 @@ def _fields(change: Change) -> Iterator[str]:
 
 def _evidence(change: Change) -> Iterator[str]:
     signs = {"new": "+", "gone": "-"}
-    told = [e for e in change.evidence if e.mark in signs]
-    places = [place_of(e.source) for e in told]
+    marked = [e for e in change.evidence if e.mark in signs]
+    places = [place_of(e.source) for e in marked]
     # A line that was edited where it stands is the same place before and after.
-    told = [e for e in told if places.count(place_of(e.source)) == 1]
-    for found in told[:5]:
+    marked = [e for e in marked if places.count(place_of(e.source)) == 1]
+    for found in marked[:MAX_SOURCES]:
         yield f"    {signs[found.mark]} evidence {_line(place_of(found.source))}"
-    if len(told) > 5:
-        yield f"    and {counted(len(told) - 5, 'more source', 'more sources')}"
+    yield from _more(len(marked) - MAX_SOURCES)
 
 
-def _side(spans: Iterable[Span], side: Mark, colour: bool) -> list[str]:
-    """Show one wording, wrapped; long stretches that both share are shortened."""
+def _quotes(change: Change, width: int) -> Iterator[str]:
+    for piece in change.evidence[:3]:
+        label = "no longer on" if piece.mark == "gone" else "rests on"
+        dated = f" ({piece.source.captured})" if piece.source.captured else ""
+        yield f"    {label} {_line(place_of(piece.source) + dated)}"
+        for _, line in piece.text[:3]:
+            rows = textwrap.wrap(_line(line, 500), width - 8, break_on_hyphens=False)
+            yield from (f"      | {row}" for row in rows[:2])
+    yield from _more(len(change.evidence) - 3)
+
+
+def _more(count: int) -> Iterator[str]:
+    if count > 0:
+        yield f"    and {counted(count, 'more source', 'more sources')}"
+
+
+def _side(spans: Iterable[Span], side: Mark, *, colour: bool, width: int) -> list[str]:
+    """Return one wording, wrapped; long stretches that both share are shortened."""
     sign = "-" if side == "old" else "+"
     every = [s for s in spans if s.mark in ("same", side)]
-    alone = not any(s.mark == "same" for s in every)
-    shown = "".join(_shortened(s, n, len(every)) for n, s in enumerate(every))
-    if not colour or alone:
-        rows = textwrap.wrap(" ".join(visible(shown).split()), _LINE_WIDTH, break_on_hyphens=False)
-        rows = [f"  {sign} {rows[0]}", *(f"    {row}" for row in rows[1:])] if rows else []
+    only = not any(s.mark == "same" for s in every)
+    texts = [_shortened(s, n, len(every)) for n, s in enumerate(every)]
+    if not colour or only:
+        said = " ".join(visible("".join(texts)).split())
+        rows = textwrap.wrap(said, width - 4, break_on_hyphens=False)
+        rows = [f"  {sign if n == 0 else ' '} {row}" for n, row in enumerate(rows)]
         return [f"{_COLOURS[side]}{row}{_PLAIN}" for row in rows] if colour else rows
     # Colours have no width, so a marked text is left to the terminal to wrap.
     parts = [
-        f"{_MARKED[side]}{text}{_PLAIN}" if span.mark == side else f"{_COLOURS[side]}{text}{_PLAIN}"
-        for n, span in enumerate(every)
-        if (text := _folded(_shortened(span, n, len(every))))
+        f"{(_MARKED if span.mark == side else _COLOURS)[side]}{folded}{_PLAIN}"
+        for span, text in zip(every, texts, strict=True)
+        if (folded := _BLANKS.sub(" ", visible(text)))
     ]
     return [f"{_COLOURS[side]}  {sign} {_PLAIN}{''.join(parts)}"]
+
+
+_BLANKS = regex(r"\s+")
 
 
 def _shortened(span: Span, n: int, count: int) -> str:
@@ -185,14 +227,6 @@ def _shortened(span: Span, n: int, count: int) -> str:
     head = words[:keep] if n else []
     tail = words[-keep:] if n < count - 1 or count == 1 else []
     return " ".join([*head, "…", *tail])
-
-
-def _folded(text: str) -> str:
-    """Put blanks of any kind in a row as one; those at the edges part words, and stay."""
-    plain = "".join(" " if ch.isspace() else ch for ch in visible(text))
-    while "  " in plain:
-        plain = plain.replace("  ", " ")
-    return plain
 
 
 def _line(text: str, most: int = TEXT) -> str:
@@ -316,7 +350,7 @@ _WIDTH = 80
 
 def accept(
     request: accepting.Request,
-    result: accepting.Result | accepting.AlreadyDecided | Reverted,
+    result: accepting.Result | accepting.AlreadyDecided | reverting.Result,
     *,
     colour: bool,
 ) -> str:
@@ -328,14 +362,16 @@ def accept(
     if not isinstance(result, Result):
         return revert(request, result, colour=colour)
     said = counted(result.decisions, "decision", "decisions")
+    if result.proposed > result.decisions:
+        said = f"{result.decisions} of {counted(result.proposed, 'decision', 'decisions')}"
     commit = f"({result.commits[0][:10]})" if result.commits else "(dry run)"
     lines = [f"accepted {result.run}: {said} in effect {commit}"]
     if result.together:
         lines.append(f"decided together with what you named: {', '.join(result.together)}")
     if result.offered:
         lines.append(f"left out, the next run offers it again: {', '.join(result.offered)}")
-    if result.refused:
-        lines.append(f"left out, and not proposed again: {len(result.refused)}")
+    if result.dropped:
+        lines.append(f"left out, and not proposed again: {result.dropped}")
     if result.rejected:
         lines.append(f"of these, a person rejected what they say: {len(result.rejected)}")
     lines += [f"conflict: {c.step}: {c.kind} {c.memory}" for c in result.conflicts]
@@ -344,20 +380,8 @@ def accept(
 
 def discard(request: discarding.Request, result: discarding.Result, *, colour: bool) -> str:
     """Say how many decisions were refused."""
-    said = f"{counted(len(result.refused), 'decision', 'decisions')} will not be proposed again"
+    said = f"{counted(result.decisions, 'decision', 'decisions')} will not be proposed again"
     return f"{'dry run: ' if request.dry_run else ''}discarded {result.run}: {said}"
-
-
-def runs(request: object, result: running.Result, *, colour: bool) -> str:
-    """List what waits, then what is in effect."""
-    lines = [f"{w.run}  waits: {w.why}" for w in result.waiting]
-    lines += [f"{r.run}  {r.mode}, {r.judge}: {_counts(r.counts)}" for r in result.runs]
-    return "\n".join(lines) or "no run yet"
-
-
-def _counts(counts: Mapping[str, int] | None) -> str:
-    told = [counted_as(n, key.replace("_", " ")) for key, n in sorted((counts or {}).items()) if n]
-    return ", ".join(told) or "nothing kept"
 
 
 def diff(
@@ -431,7 +455,7 @@ def _shown(shown: resolving.Shown) -> list[str]:
     return lines
 
 
-def _verdict(shown: Dispute | resolving.Shown) -> str:
+def _verdict(shown: resolving.Dispute | resolving.Shown) -> str:
     match shown.verdict:
         case "superseded":
             return f"{shown.kept} stands"

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hmac
+import secrets
 import shlex
+import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+import uvicorn
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, MutableHeaders
@@ -22,13 +26,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from memrepo.actions.request import checked
-from memrepo.actions.review import accept, discard, resolve
-from memrepo.actions.review.screens import Said, Words, session_of, words_of
-from memrepo.actions.takeback import reject
-from memrepo.actions.takeback.revert import RevertRequest
-from memrepo.actions.verbs import perform
+from memrepo.actions.review.session import Answer, Words, session_of, words_of
+from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work
-from memrepo.actions.write.change import ConfirmRequest, EditRequest, ForgetRequest, PinRequest
 from memrepo.assets import asset
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.secrets import concealed, without_secrets
@@ -39,14 +39,6 @@ from memrepo.views.wording import in_words
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-
-import secrets
-import socket
-from collections.abc import Sequence
-
-import uvicorn
-from msgspec.structs import replace
 
 LOOPBACK = "127.0.0.1"
 
@@ -156,19 +148,46 @@ class Guard:
         return hmac.compare_digest(given.encode(), self.token.encode())
 
 
-def do(work: Work, form: FormData) -> list[str]:
-    """Do what a form asks for; return what came of it, a line or more for each verb."""
-    given = {name: str(value) for name, value in form.items()}
-    told = []
+class Done(msgspec.Struct, frozen=True, kw_only=True):
+    """What a form came to: a text for each verb; `draft` is a text that could not be saved."""
+
+    texts: list[str]
+    draft: str = ""
+
+
+def do(work: Work, form: FormData) -> Done:
+    """Do what a form asks for."""
+    given = {name: str(value).replace("\r\n", "\n") for name, value in form.items()}
+    texts: list[str] = []
+    draft = ""
     try:
         for words in _words(work, given):
             work.refresh()
             answer = perform(work, words.verb, checked(words.request))
             line = f"memrepo {words.verb} {shlex.join(words.line)}".rstrip()
-            told.append(f"{line}\n{text_of(words.verb, words.request, answer)}")
+            texts.append(f"{line}\n{text_of(words.verb, words.request, answer)}")
     except MemrepoError as error:
-        told.append(f"not done: {error.message}" + (f"\n{error.fix}" if error.fix else ""))
-    return list(concealed(told or ["nothing was to be done"]))
+        texts.append(f"not done: {error.message}" + (f"\n{error.fix}" if error.fix else ""))
+        draft = given.get("text", "")
+    return Done(texts=list(concealed(texts or ["nothing was to be done"])), draft=draft)
+
+
+_DEEDS: Mapping[str, tuple[str, ...]] = {
+    "accept": ("run",),
+    "discard": ("run", "reason"),
+    "revert": ("target", "reason"),
+    "edit": ("id", "text", "reason"),
+    "pin": ("id", "off"),
+    "forget": ("id", "reason"),
+    "reject": ("id", "reason"),
+    "confirm": ("id",),
+    "resolve": ("id", "keep", "both"),
+}
+"""What pages offer next to the decisions of a run: a verb, and the fields of its request.
+
+Nothing else can be asked for.
+"""
+_FLAGS = ("off", "both")
 
 
 def _words(work: Work, given: Mapping[str, str]) -> tuple[Words, ...]:
@@ -177,99 +196,39 @@ def _words(work: Work, given: Mapping[str, str]) -> tuple[Words, ...]:
         return _decided(work, given)
     if deed not in _DEEDS:
         return ()
-    return (_DEEDS[deed](given),)
+    first, *rest = _DEEDS[deed]
+    named = [name for name in rest if given.get(name)]
+    fields = {name: name in _FLAGS or given[name] for name in named}
+    request = VERBS[deed].load().Request(**{first: given.get(first, "")}, **fields)
+    line = [given.get(first, "")]
+    for name in named:
+        line += [f"--{name}"] if name in _FLAGS else [f"--{name}", given[name]]
+    return (Words(deed, request, tuple(line)),)
 
 
 def _decided(work: Work, given: Mapping[str, str]) -> tuple[Words, ...]:
-    """Return the verbs for what a form of the morning says of each decision."""
+    """Return the verbs for the answers of a form: for a whole card, or for one decision."""
     session = session_of(work, given.get("run", ""))
-    for screen in session.screens:
-        text = given.get(f"text-{screen.mark}", "").replace("\r\n", "\n").strip()
-        match given.get(f"does-{screen.mark}"):
-            case "accept" if text and text != screen.target.body:
-                session.said[screen.mark] = Said(does="edit", texts=(text,))
-            case "accept":
-                session.said[screen.mark] = Said(does="accept")
-            case "reject":
-                session.said[screen.mark] = Said(does="reject", reason=given.get("reason", ""))
-            case _:
-                session.said.pop(screen.mark, None)
+    for n, group in enumerate(session.review.groups):
+        for decision in group.decisions:
+            mark = decision.mark
+            text = given.get(f"text-{mark}", "").strip()
+            match given.get(f"does-{mark}") or given.get(f"card-{n}"):
+                case "accept" if text and text != decision.target.body:
+                    session.answers[mark] = Answer(does="edit", texts=(text,))
+                case "accept":
+                    session.answers[mark] = Answer(does="accept")
+                case "reject":
+                    session.answers[mark] = Answer(does="reject", reason=given.get("reason", ""))
+                case _:
+                    session.answers.pop(mark, None)
     return words_of(session)
-
-
-def _one(verb: str, request: msgspec.Struct, *line: str) -> Words:
-    return Words(verb, request, line)
-
-
-def _reason(given: Mapping[str, str]) -> tuple[str, ...]:
-    return ("--reason", given["reason"]) if given.get("reason") else ()
-
-
-def _accept(g: Mapping[str, str]) -> Words:
-    return _one("accept", accept.Request(run=g.get("run", "")), g.get("run", ""))
-
-
-def _discard(g: Mapping[str, str]) -> Words:
-    request = discard.Request(run=g.get("run", ""), reason=g.get("reason", ""))
-    return _one("discard", request, g.get("run", ""), *_reason(g))
-
-
-def _revert(g: Mapping[str, str]) -> Words:
-    request = RevertRequest(target=g.get("target", ""), reason=g.get("reason", ""))
-    return _one("revert", request, g.get("target", ""), *_reason(g))
-
-
-def _edit(g: Mapping[str, str]) -> Words:
-    text = g.get("text", "").replace("\r\n", "\n")
-    request = EditRequest(id=g.get("id", ""), text=text, reason=g.get("reason", ""))
-    return _one("edit", request, g.get("id", ""), "--text", text, *_reason(g))
-
-
-def _pin(g: Mapping[str, str]) -> Words:
-    off = g.get("off") == "1"
-    more = ("--off",) if off else ()
-    return _one("pin", PinRequest(id=g.get("id", ""), off=off), g.get("id", ""), *more)
-
-
-def _forget(g: Mapping[str, str]) -> Words:
-    request = ForgetRequest(id=g.get("id", ""), reason=g.get("reason", ""))
-    return _one("forget", request, g.get("id", ""), *_reason(g))
-
-
-def _reject(g: Mapping[str, str]) -> Words:
-    request = reject.Request(id=g.get("id", ""), reason=g.get("reason", ""))
-    return _one("reject", request, g.get("id", ""), *_reason(g))
-
-
-def _confirm(g: Mapping[str, str]) -> Words:
-    return _one("confirm", ConfirmRequest(id=g.get("id", "")), g.get("id", ""))
-
-
-def _resolve(g: Mapping[str, str]) -> Words:
-    id_, keep = g.get("id", ""), g.get("keep", "")
-    if keep:
-        return _one("resolve", resolve.Request(id=id_, keep=keep), id_, "--keep", keep)
-    return _one("resolve", resolve.Request(id=id_, both=True), id_, "--both")
-
-
-_DEEDS: Mapping[str, Callable[[Mapping[str, str]], Words]] = {
-    "accept": _accept,
-    "discard": _discard,
-    "revert": _revert,
-    "edit": _edit,
-    "pin": _pin,
-    "forget": _forget,
-    "reject": _reject,
-    "confirm": _confirm,
-    "resolve": _resolve,
-}
-"""What pages offer beside the decisions of a run; nothing else can be asked for."""
 
 
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader([asset("templates", "web"), asset("templates", "views")]),
+        loader=FileSystemLoader(asset("templates", "web")),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -304,8 +263,8 @@ class Site(msgspec.Struct, kw_only=True):
     port: int
     token: str
     read_only: bool = False
-    told: list[str] = msgspec.field(default_factory=list)
-    """What the last deed came to: the next page shows it once."""
+    done: Done | None = None
+    """What the last form came to: the next page shows it once."""
     busy: threading.Lock = msgspec.field(default_factory=threading.Lock)
     """One request works at a time, as one person does."""
 
@@ -321,10 +280,11 @@ SCREENS: Mapping[str, Show] = {
     "morning": pages.morning,
     "timeline": pages.timeline,
     "search": pages.search,
+    "session": pages.session,
     "memory": pages.memory,
     "change": pages.change,
 }
-"""The five screens, and the page of one change."""
+"""The screens, and the pages of one memory and of one change."""
 
 
 def application(site: Site) -> Starlette:
@@ -333,16 +293,9 @@ def application(site: Site) -> Starlette:
     async def root(_: Request) -> Response:
         return RedirectResponse(f"/r/{next(iter(site.repos))}/morning", status_code=303)
 
-    async def sheet(_: Request) -> Response:
-        parts = (asset("templates", "views", "review.css"), asset("templates", "web", "web.css"))
-        return Response("\n".join(p.read_text("utf-8") for p in parts), media_type="text/css")
-
-    async def script(_: Request) -> Response:
-        return Response(asset("templates", "web", "web.js").read_text("utf-8"), media_type=_JS)
-
-    async def icon(_: Request) -> Response:
-        data = asset("templates", "web", "icon.svg").read_bytes()
-        return Response(data, media_type="image/svg+xml")
+    async def file(request: Request) -> Response:
+        name = request.url.path.strip("/")
+        return Response(asset("templates", "web", name).read_bytes(), media_type=_FILES[name])
 
     async def screen(request: Request) -> Response:
         return await run_in_threadpool(_screen, site, request)
@@ -355,9 +308,7 @@ def application(site: Site) -> Starlette:
     return Starlette(
         routes=[
             Route("/", root),
-            Route("/web.css", sheet),
-            Route("/web.js", script),
-            Route("/icon.svg", icon),
+            *(Route(f"/{name}", file) for name in _FILES),
             Route(f"{repo}/do", do, methods=["POST"]),
             Route(f"{repo}/{{screen}}", screen),
             Route(f"{repo}/{{screen}}/{{id}}", screen),
@@ -366,7 +317,7 @@ def application(site: Site) -> Starlette:
     )
 
 
-_JS = "text/javascript"
+_FILES = {"web.css": "text/css", "web.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
 def _screen(site: Site, request: Request) -> Response:
@@ -379,16 +330,16 @@ def _screen(site: Site, request: Request) -> Response:
         try:
             found, status = SCREENS[screen](work, asked), 200
         except MemrepoError as error:
-            found, status = pages.refused(work, error), STATUS.get(error.exit_code, 500)
-            screen = "refused"
-        told, site.told[:] = tuple(site.told), []
+            found = {"message": error.message, "fix": error.fix}
+            screen, status = "refused", STATUS.get(error.exit_code, 500)
+        done, site.done = site.done, None
         page = rendered(
             f"{screen}.html.j2",
             repo=name,
             repos=tuple(site.repos),
             screen=screen,
             read_only=site.read_only,
-            told=told,
+            done=done,
             **found,
         )
     return HTMLResponse(page, status_code=status)
@@ -402,7 +353,7 @@ def _do(site: Site, request: Request, form: FormData) -> Response:
     if site.read_only:
         return Response(status_code=403)
     with site.busy, site.work(name) as work:
-        site.told[:] = do(work, form)
+        site.done = do(work, form)
     back = str(form.get("back", "morning"))
     back = back if back.partition("/")[0].partition("?")[0] in SCREENS else "morning"
     return RedirectResponse(f"/r/{name}/{back}", status_code=303)

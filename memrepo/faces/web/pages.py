@@ -1,15 +1,19 @@
-"""What each screen shows, asked of the verbs: nothing is decided here, and nothing is written."""
+"""What each screen shows, asked of the verbs: nothing is decided here, and nothing is written.
+
+Memory text is data: templates escape it, and what is hidden in it is spelled out.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from memrepo.actions.lifecycle.session import last_given
 from memrepo.actions.past import log, why
 from memrepo.actions.past.timeline import Commit
 from memrepo.actions.recall import related
@@ -17,95 +21,54 @@ from memrepo.actions.recall import search as searching
 from memrepo.actions.recall import show as showing
 from memrepo.actions.recall.recall import RECALL_STATUSES
 from memrepo.actions.request import checked
-from memrepo.actions.review import resolve, runs
+from memrepo.actions.review import resolve
 from memrepo.actions.review.comparison import review_of, span_of
-from memrepo.actions.review.screens import Near, Session, session_of
+from memrepo.actions.review.session import Neighbours, Session, session_of
 from memrepo.actions.run.timetable import last_record
 from memrepo.actions.setup import status
+from memrepo.actions.takeback.revert import RevertRequest
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Work
 from memrepo.core.errors import MemrepoError, UsageError
-from memrepo.core.memory import TYPES
-from memrepo.core.messages import counted, fold
-from memrepo.core.secrets import without_secrets
+from memrepo.core.ids import normal_claim
+from memrepo.core.memory import TYPES, Memory
+from memrepo.core.messages import counted, cut
 from memrepo.core.times import extent
-from memrepo.views.html import shown
-from memrepo.views.report import from_json, one_line
-from memrepo.views.review import SUMMARIES
-from memrepo.views.review_page import cards_of
-
-_WIDTH, _HEIGHT = 640, 180
-_MOST = 12
-"""Neighbours that are drawn; the list has them all."""
-_LABEL = 28
-
-
-class Neighbour(NamedTuple):
-    """A memory beside another: its id, its first words, and how it is near."""
-
-    id: str
-    label: str
-    kind: str
-
-
-def _svg(title: str, inside: str, height: int = _HEIGHT, width: int = _WIDTH) -> Markup:
-    head = f'<svg role="img" viewBox="0 0 {width} {height}"><title>{escape(title)}</title>'
-    return Markup(f"{head}{inside}</svg>")  # noqa: S704 - numbers, and texts that were escaped
-
-
-def neighbourhood(label: str, neighbours: Sequence[Neighbour]) -> Markup:
-    """Return a memory in the middle of its neighbours; each is a link to its page."""
-    near = neighbours[:_MOST]
-    if not near:
-        return Markup("")
-    height, parts = 320, []
-    middle_x, middle_y = _WIDTH / 2, height / 2
-    spots = []
-    for n, row in enumerate(near):
-        angle = 2 * math.pi * n / len(near) - math.pi / 2
-        spots.append((row, middle_x + 215 * math.cos(angle), middle_y + 118 * math.sin(angle)))
-    for row, x, y in spots:
-        parts.append(
-            f'<line class="edge" x1="{middle_x}" y1="{middle_y}" x2="{x:.1f}" y2="{y:.1f}"/>'
-            f'<text class="kind" x="{(x + middle_x) / 2:.1f}" y="{(y + middle_y) / 2:.1f}">'
-            f"{escape(row.kind)}</text>"
-        )
-    for row, x, y in spots:
-        parts.append(
-            f'<a href="{escape(row.id)}"><circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="7"/>'
-            f'<text x="{x:.1f}" y="{y + 20:.1f}">{_named(row.label)}</text></a>'
-        )
-    parts.append(
-        f'<circle class="node here" cx="{middle_x}" cy="{middle_y}" r="9"/>'
-        f'<text x="{middle_x}" y="{middle_y + 24}">{_named(label)}</text>'
-    )
-    return _svg(
-        f"{counted(len(near), 'neighbour', 'neighbours')}; the list below names them",
-        "".join(parts),
-        height,
-    )
-
-
-def _named(label: str) -> Markup:
-    return shown(fold(without_secrets(label), _LABEL))
-
+from memrepo.store.ledger import ledger_of
+from memrepo.views.html import shown, side
+from memrepo.views.report import from_json, summary
+from memrepo.views.review import (
+    LEAVING,
+    SUMMARIES,
+    TELLTALES,
+    UNTOLD,
+    Change,
+    Evidence,
+    Group,
+    headline,
+    place_of,
+    spelled,
+)
+from memrepo.views.worddiff import word_diff
+from memrepo.views.wording import in_words, judged_in_words
 
 Shown = dict[str, object]
 """What a template is given."""
-_LINES = 100
-_SHORT = 110
-_ABOUT = 6
-"""Memories about the same that stand beside those that are linked."""
+MAX_ENTRIES, MAX_HITS, MAX_FOUND = 100, 25, 500
+"""Commits of the timeline; hits on a page; hits that are counted."""
+MAX_NEIGHBOURS = 6
+"""Memories about the same that are listed next to those that are linked."""
+HEADING, LABEL = 110, 90
+"""Characters of a heading, and of a memory in a list."""
+MAX_TEXT, MAX_VALUE, MAX_QUOTE = 20_000, 500, 600
+"""Characters of a memory, of a field's value and of a quoted line."""
 
 
 def _ask(work: Work, name: str, request: Any) -> Any:
     return perform(work, name, checked(request))
 
 
-def refused(work: Work, error: MemrepoError) -> Shown:
-    """Return what is shown where a verb refuses: its words, and how to mend it."""
-    del work
-    return {"message": error.message, "fix": error.fix}
+# -- this morning ----------------------------------------------------------------------------------
 
 
 def morning(work: Work, asked: Mapping[str, str]) -> Shown:
@@ -114,14 +77,16 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
     found = _ask(work, "status", status.Request())
     told = from_json(last_record(work).get("last", {}))
     waiting = [_waiting(session_of(work, branch)) for branch in found.waiting]
-    disputes = _ask(work, "resolve", resolve.Request()).open
+    active, notes = found.memories.get("active", 0), sum(found.tiers.values())
+    recall = [counted(active - notes, "memory", "memories")]
     return {
         "status": found,
-        "last": one_line(told) if told else "",
+        "recall": ", ".join(recall + [counted(notes, "note", "notes")] * bool(notes)),
+        "last": summary(told) if told else "",
         "ran": _when(told.finished, work) if told else "",
         "failed": bool(told and told.event == "run_failed"),
         "waiting": waiting,
-        "disputes": disputes,
+        "disputes": _ask(work, "resolve", resolve.Request()).open,
         "todo": list(_todo(found, waiting)),
     }
 
@@ -131,7 +96,7 @@ def _todo(found: status.Result, waiting: Sequence[object]) -> Iterable[str]:
     if waiting:
         yield "Decide what waits, below (`memrepo review`)."
     if found.contradictions:
-        yield "Say which of the contradicting memories holds, below (`memrepo resolve`)."
+        yield "Say which of the contradicting memories is true, below (`memrepo resolve`)."
     if found.schedule.failed:
         yield "The last scheduled run failed: `memrepo doctor` looks further."
     yield from (f"Scheduled runs: {said}." for said in found.schedule.complaints)
@@ -151,25 +116,179 @@ def _todo(found: status.Result, waiting: Sequence[object]) -> Iterable[str]:
 
 
 def _waiting(session: Session) -> Shown:
+    review = session.review
     return {
         "run": session.run,
-        "reason": session.review.reason,
-        "when": session.review.when,
-        "screens": [
-            {
-                "mark": screen.mark,
-                "kind": SUMMARIES[screen.kind][0],
-                "what": SUMMARIES[screen.kind][1],
-                "text": screen.target.body,
-                "id": screen.target.id,
-                "near": screen.near,
-                "cards": cards_of(
-                    c for c in screen.changes if c is screen.changes[0] or not c.replaces
-                ),
-            }
-            for screen in session.screens
-        ],
+        "reason": review.reason,
+        "when": review.when,
+        "count": len(review.decisions),
+        "groups": _groups(review.groups, Neighbours(session.after)),
     }
+
+
+def _groups(groups: Iterable[Group], neighbours: Neighbours | None = None) -> list[Shown]:
+    """Return what templates show of the groups of a review."""
+    return [
+        {
+            "heading": group.heading,
+            "is_card": group.is_card,
+            "leaves": group.decisions[0].leaves,
+            "decisions": [
+                {
+                    "mark": decision.mark,
+                    "kind": SUMMARIES[decision.kind][0],
+                    "meaning": SUMMARIES[decision.kind][1],
+                    "text": decision.target.body,
+                    "id": decision.target.id,
+                    "label": cut(decision.target.body, LABEL),
+                    "near": neighbours.of(decision.target, decision.ids)
+                    if neighbours and not group.is_card
+                    else (),
+                    "cards": [_card(change) for change in decision.shown],
+                }
+                for decision in group.decisions
+            ],
+        }
+        for group in groups
+    ]
+
+
+# -- one change ------------------------------------------------------------------------------------
+
+
+def _card(change: Change) -> Shown:
+    """Return what the template of one change (`_change.html.j2`) shows of it."""
+    found, memory = change.difference, change.difference.memory
+    head = " ".join(headline(memory).split())
+    # A text is shown once: a pair where the old one gives way, a short one as the heading.
+    told = found.kind == "added" and bool(change.replaces)
+    single = "reworded" not in found.kinds and not change.successors and not change.against
+    is_headed = single and head == memory.body and len(head) <= HEADING
+    own = change.why
+    reasons = [(d.op, d.reason, d.actor, d.commit[:10]) for d in change.decisions]
+    if own and not any(own in d.reason for d in change.decisions):
+        reasons = [("", own, "", ""), *reasons]
+    bodies = {normal_claim(m.body) for m in (found.before, memory, *change.successors) if m}
+    return {
+        "id": memory.id,
+        "ids": " ".join(change.ids),
+        "head": _cut(head, HEADING if single else LABEL),
+        "type": memory.type,
+        "layer": memory.layer if memory.layer != memory.type else "",
+        "path": memory.path,
+        "texts": [] if told or is_headed else _texts(change),
+        "replaces": change.replaces if told else (),
+        "also": [SUMMARIES[kind][0].lower() for kind in found.kinds[1:]],
+        "rows": list(_rows(change)),
+        "why": [(op, in_words(reason), actor, commit) for op, reason, actor, commit in reasons],
+        "judged": judged_in_words(change.judged),
+        "evidence": [_evidence(e, bodies) for e in change.evidence if not told],
+    }
+
+
+class Text(NamedTuple):
+    """One wording of a card: label, tone, text, and the id of another memory, if any."""
+
+    label: str
+    tone: str
+    text: Markup
+    id: str = ""
+
+
+def _texts(change: Change) -> list[Text]:
+    """Return the wordings of a card; of a contradiction both sides are on one card."""
+    found, memory = change.difference, change.difference.memory
+    old = _long((found.before or memory).body)
+    against = [Text("against", "plain", shown(_long(m.body)), m.id) for m in change.against]
+    match found.kind:
+        case "superseded" if len(change.successors) == 1:
+            (heir,) = change.successors
+            spans = word_diff(old, _long(heir.body))
+            texts = [
+                Text("until now", "before", side(spans, "old")),
+                Text("from now on", "after", side(spans, "new"), heir.id),
+            ]
+        case "superseded" if change.successors:
+            texts = [Text("until now", "before", shown(old))]
+            texts += [
+                Text("from now on", "after", shown(_long(m.body)), m.id) for m in change.successors
+            ]
+        case "added":
+            texts = [Text("", "after", shown(old))]
+        case "removed":
+            texts = [Text("was", "before", shown(old))]
+        case _ if "reworded" in found.kinds:
+            spans = word_diff(old, _long(memory.body))
+            texts = [
+                Text("was", "before", side(spans, "old")),
+                Text("becomes", "after", side(spans, "new")),
+            ]
+        case _:
+            texts = [Text("", "plain", shown(_long(memory.body)))]
+    return [*texts, *against]
+
+
+def _rows(change: Change) -> Iterable[tuple[str, str, str]]:
+    """Yield the fields that changed: name, before, after."""
+    found = change.difference
+    if found.before is None or found.after is None:
+        return
+    for name in found.fields:
+        if name in UNTOLD or (found.kind in ("superseded", *LEAVING) and name in TELLTALES):
+            continue
+        old, new = (_cut(text, MAX_VALUE) for text in spelled(found, name))
+        yield name, old, new
+    if found.before.path != found.after.path:
+        yield "path", found.before.path, found.after.path
+
+
+def _evidence(found: Evidence, bodies: set[str]) -> Shown:
+    text = "\n".join(line for _, line in found.text)
+    same = bool(text) and normal_claim(text) in bodies
+    return {
+        "mark": found.mark,
+        "place": place_of(found.source),
+        "captured": found.source.captured[:10],
+        "same": same,
+        "lines": [] if same else [(n, _cut(line, MAX_QUOTE)) for n, line in found.text],
+    }
+
+
+def _cut(text: str, most: int) -> str:
+    """Return the beginning of a text; unlike `cut` it leaves hidden characters in, to be seen."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def _long(text: str) -> str:
+    """Return a text as a page shows it: what is longer than a chapter is cut, and says so."""
+    if len(text) <= MAX_TEXT:
+        return text
+    return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT} more characters are in the file]"
+
+
+def change(work: Work, asked: Mapping[str, str]) -> Shown:
+    """Return what a run or commit changed, and whether it can be reverted."""
+    span = span_of(work, (asked.get("id", ""),))
+    review = review_of(work, span, quote=True)
+    target = span.run or span.tip
+    return {
+        "review": review,
+        "target": target,
+        "groups": _groups(review.groups),
+        "can_revert": review.state in ("landed", "commit") and _can_revert(work, target),
+        "back": f"change/{asked.get('id', '')}",
+    }
+
+
+def _can_revert(work: Work, target: str) -> bool:
+    """Tell whether reverting would change something and clash with nothing."""
+    with suppress(MemrepoError):
+        found = _ask(work, "revert", RevertRequest(target=target, dry_run=True))
+        return bool(found.files) and not found.conflicts
+    return False
+
+
+# -- the other screens -----------------------------------------------------------------------------
 
 
 class Day(NamedTuple):
@@ -182,14 +301,13 @@ class Day(NamedTuple):
 def timeline(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return runs and hand edits by day, newest first."""
     since, until = _date(asked.get("since")), _date(asked.get("until"))
-    request = log.Request(n=_LINES, since=since, until=until)
-    found = _ask(work, "log", request)
+    found = _ask(work, "log", log.Request(n=MAX_ENTRIES, since=since, until=until))
     rows = [(entry.when.astimezone(work.config.zone), entry) for entry in found.entries]
     days = [
         Day(day, [(f"{when:%H:%M}", entry) for when, entry in group])
         for day, group in groupby(rows, key=lambda row: f"{row[0]:%A, %d %B %Y}")
     ]
-    waiting = _ask(work, "runs", runs.Request(n=1)).waiting
+    waiting = _ask(work, "log", log.Request(runs=True, n=1)).waiting
     return {"days": days, "since": since or "", "until": until or "", "waiting": waiting}
 
 
@@ -204,28 +322,15 @@ def _date(text: str | None) -> str | None:
     return text
 
 
-def change(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return what a run or commit changed, and whether it is in effect."""
-    span = span_of(work, (asked.get("id", ""),))
-    review = review_of(work, span, quote=True)
-    return {
-        "review": review,
-        "target": span.run or span.tip,
-        "cards": [(SUMMARIES[c.difference.kind][0], c) for c in review.changes],
-        "shown": cards_of(review.changes),
-        "back": f"change/{asked.get('id', '')}",
-    }
-
-
 def search(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return what is found, its subject, why, and an honest word where nothing is."""
+    """Return what is found, why, and an honest word where nothing is."""
     query, at = asked.get("q", "").strip(), asked.get("at", "").strip()
     type_, status_ = asked.get("type", ""), asked.get("status", "")
     found = None
     if query:
         request = searching.Request(
             words=tuple(query.split()),
-            limit=25,
+            limit=MAX_FOUND,
             types=(type_,) if type_ in TYPES else (),
             statuses=(status_,) if status_ in RECALL_STATUSES else (),
             at=at,
@@ -233,7 +338,7 @@ def search(work: Work, asked: Mapping[str, str]) -> Shown:
             no_touch=True,
         )
         found = _ask(work, "search", request)
-    state = work.tree.state()
+    hits = found.hits if found else ()
     return {
         "query": query,
         "at": at,
@@ -243,43 +348,73 @@ def search(work: Work, asked: Mapping[str, str]) -> Shown:
         "statuses": RECALL_STATUSES,
         "explain": asked.get("explain") == "1",
         "found": found,
-        "subjects": {
-            hit.id: state.memories[hit.id].text("subject")
-            for hit in (found.hits if found else ())
-            if hit.id in state.memories
-        },
+        "hits": hits if asked.get("all") == "1" else hits[:MAX_HITS],
+        "total": f"{len(hits)}{' or more' if len(hits) == MAX_FOUND else ''}",
+        "heads": {hit.id: cut(hit.title or hit.text, LABEL) for hit in hits},
     }
+
+
+def session(work: Work, asked: Mapping[str, str]) -> Shown:
+    """Return what an agent was given when its last session began, and what it looked up since."""
+    del asked
+    given = last_given(work)
+    if given is None:
+        return {"given": None}
+    state, accesses = work.tree.state(), ledger_of(work.store).accesses()
+    looked_up = sorted(
+        (
+            (max(at), memory)
+            for memory in state.memories.values()
+            if (at := [t for t, name in accesses.of(memory.id).recent if name == given.session])
+        ),
+        key=lambda pair: (-pair[0], pair[1].id),
+    )
+    return {
+        "given": given,
+        "began": _when(datetime.fromisoformat(given.at), work),
+        "looked_up": [
+            (f"{datetime.fromtimestamp(at, work.config.zone):%H:%M}", _labelled(memory))
+            for at, memory in looked_up
+        ],
+        "hot": [_labelled(state.memories[i]) for i in given.hot if i in state.memories],
+        "notes": [_labelled(state.memories[i]) for i in given.notes if i in state.memories],
+    }
+
+
+def _labelled(memory: Memory) -> tuple[str, str]:
+    return memory.id, cut(headline(memory), LABEL)
 
 
 def memory(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return one memory: its text, evidence, reasons, history and neighbours."""
     id_, at = asked.get("id", ""), asked.get("at", "")
-    shown = _ask(work, "show", showing.Request(id=id_, at=at, no_touch=True))
-    id_ = shown.memory["id"]
-    near = [] if at else list(_near(work, id_))
+    found = _ask(work, "show", showing.Request(id=id_, at=at, no_touch=True))
+    id_ = found.memory["id"]
+    text = found.memory["text"]
+    head = next((line for line in text.split("\n") if line.strip()), id_)
     return {
-        "shown": shown,
-        "memory": shown.memory,
-        "fields": [(k, v) for k, v in shown.memory.items() if k not in ("text", "id", "sources")],
+        "shown": found,
+        "memory": found.memory,
+        "head": cut(found.memory.get("title") or head, HEADING),
+        "is_headed": text.strip() == head and len(head) <= HEADING,
+        "fields": [(k, v) for k, v in found.memory.items() if k not in ("text", "id", "sources")],
         "why": _ask(work, "why", why.Request(id=id_, at=at)),
         "history": _ask(work, "why", why.Request(id=id_, show="history", n=20, at=at)),
         "blame": _ask(work, "why", why.Request(id=id_, show="blame", at=at)),
-        "near": near,
-        "picture": neighbourhood(shown.memory["text"], near),
+        "near": [] if at else list(_near(work, id_)),
         "at": at,
         "back": f"memory/{id_}",
     }
 
 
-def _near(work: Work, id_: str) -> Iterable[Neighbour]:
-    """Yield what a memory is linked to, then what is about the same."""
+def _near(work: Work, id_: str) -> Iterable[tuple[str, str, str]]:
+    """Yield what a memory is linked to, then what is about the same: how, id, first words."""
     linked = _ask(work, "related", related.Request(id=id_)).related
-    for row in linked:
-        yield Neighbour(id=row.id, label=row.label, kind=row.type)
+    yield from ((row.type, row.id, row.label) for row in linked)
     state, known = work.tree.state(), {row.id for row in linked}
-    for memory in Near(state).of(state.memories[id_], most=_ABOUT):
+    for memory in Neighbours(state).of(state.memories[id_], most=MAX_NEIGHBOURS):
         if memory.id not in known:
-            yield Neighbour(id=memory.id, label=fold(memory.body, _SHORT), kind="about the same")
+            yield "about the same", memory.id, cut(memory.body, LABEL)
 
 
 def _when(moment: datetime, work: Work) -> str:

@@ -1,0 +1,228 @@
+"""A review: what a person answers for each decision of a run, and the verbs that do so.
+
+What waits is decided; where nothing waits, the last run is gone through. Answers are stored next to
+the index until they take effect, so that a review can be left and continued. They take effect by
+other verbs only: a review makes the commits that the same commands make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from memrepo.actions.recall.related import graph_of
+from memrepo.actions.review.comparison import review_of, span_of
+from memrepo.actions.work import Work
+from memrepo.core.corrections import contradiction_id
+from memrepo.core.memory import Memory
+from memrepo.core.state import State
+from memrepo.store.lock import keep_newest, scratch
+from memrepo.views.review import LEAVING, Decision, Review
+
+Verdict = Literal["accept", "reject", "skip", "edit", "split", "merge", "keep", "both"]
+"""What a person answers; `keep` and `both` are for memories that contradict each other."""
+REASON = "rejected in review"
+MAX_NEIGHBOURS = 3
+"""Neighbours that are shown with a memory."""
+MAX_STORED = 50
+"""Reviews whose answers are stored, the newest."""
+_FOLDER = "review"
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person answered for one decision.
+
+    `texts` are the wordings of an edit, a split or a merger, `other` the memory that is merged with
+    it or that is kept instead of it.
+    """
+
+    does: Verdict
+    texts: tuple[str, ...] = ()
+    other: str = ""
+    reason: str = ""
+
+
+class Words(NamedTuple):
+    """One verb with its request, and the same as a person types it."""
+
+    verb: str
+    request: msgspec.Struct
+    line: tuple[str, ...]
+
+
+class Session(msgspec.Struct, kw_only=True):
+    """A run that is gone through: its review, and the answers by the marks of the decisions."""
+
+    run: str
+    review: Review
+    after: State
+    answers: dict[str, Answer]
+    path: Path
+
+    @property
+    def waits(self) -> bool:
+        """Tell whether the run waits for review."""
+        return self.review.state == "waits"
+
+    @property
+    def open(self) -> list[Decision]:
+        """Return the decisions without an answer."""
+        return [d for d in self.review.decisions if d.mark not in self.answers]
+
+    def answer(self, decision: Decision, answer: Answer | None) -> None:
+        """Store the answer to a decision, or drop it."""
+        if answer is None:
+            self.answers.pop(decision.mark, None)
+        else:
+            self.answers[decision.mark] = answer
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        text = msgspec.json.encode(self.answers)
+        scratch(self.path.parent, f".{self.path.name}.", text).replace(self.path)
+        keep_newest(self.path.parent, "*.json", MAX_STORED)
+
+    def settle(self) -> None:
+        """Drop the answers, since they took effect; a run that landed counts as gone through."""
+        if self.waits:
+            self.path.unlink(missing_ok=True)
+            self.answers.clear()
+            return
+        for decision in self.review.decisions:
+            if decision.mark in self.answers:
+                self.answer(decision, Answer(does="accept"))
+
+
+def session_of(work: Work, run: str = "") -> Session:
+    """Return what is to be gone through: a run by its name, what waits, or else the last run."""
+    span = span_of(work, (run,) if run else ())
+    review = review_of(work, span, quote=True)
+    path = work.store.folder / _FOLDER / f"{span.run or span.tip}.json"
+    stored: dict[str, Answer] = {}
+    with suppress(OSError, msgspec.MsgspecError):
+        stored = msgspec.json.decode(path.read_bytes(), type=dict[str, Answer])
+    marks = {decision.mark for decision in review.decisions}
+    return Session(
+        run=span.run or span.tip[:10],
+        review=review,
+        after=work.store.snapshot(span.tip).state(),
+        answers={m: a for m, a in stored.items() if m in marks and a.does != "skip"},
+        path=path,
+    )
+
+
+class Neighbours:
+    """The memories of a state by what they are linked to and what they are about."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._graph = graph_of(state)
+        self._about: dict[str, list[Memory]] = {}
+        for memory in state.active:
+            if subject := memory.text("subject").casefold():
+                self._about.setdefault(subject, []).append(memory)
+
+    def of(
+        self, memory: Memory, but: Sequence[str] = (), most: int = MAX_NEIGHBOURS
+    ) -> tuple[Memory, ...]:
+        """Return the nearest memories in recall, but for some."""
+        linked = (
+            [self._state.memories[r.id] for r in self._graph.related(memory.id, 1)]
+            if memory.id in self._graph.memories
+            else []
+        )
+        about = self._about.get(memory.text("subject").casefold(), [])
+        found = {m.id: m for m in (*linked, *about) if m.status == "active" and m.id not in but}
+        return tuple(m for m in found.values() if m.id != memory.id)[:most]
+
+
+def words_of(session: Session) -> tuple[Words, ...]:
+    """Return the verbs that do what was answered, in the order in which they are done.
+
+    Of a run that waits, what has no answer is left out, and the next run offers it again.
+    """
+    pairs = [(d, session.answers.get(d.mark)) for d in session.review.decisions]
+    if session.waits and all(answer is None or answer.does == "skip" for _, answer in pairs):
+        return ()
+    given = [(decision, answer) for decision, answer in pairs if answer]
+    first = _refusals(session, [(d, a) for d, a in given if a.does == "reject"])
+    middle = [_accepted(session, pairs)] if session.waits else []
+    last = [w for decision, answer in given for w in _changes(decision, answer)]
+    return (*first, *middle, *last)
+
+
+def _refusals(session: Session, rejected: Sequence[tuple[Decision, Answer]]) -> list[Words]:
+    """Return what keeps decisions from taking effect, or reverts them, once for each reason."""
+    from memrepo.actions.takeback import reject
+    from memrepo.actions.takeback.revert import RevertRequest
+
+    found: list[Words] = []
+    reverted: dict[str, list[str]] = {}
+    for decision, answer in rejected:
+        reason = answer.reason or REASON
+        if decision.kind == "added" or (decision.is_new and session.waits):
+            for change in decision.changes:
+                if change.difference.before is None:
+                    id_ = change.difference.memory.id
+                    request = reject.Request(id=id_, reason=reason)
+                    found.append(Words("reject", request, (id_, "--reason", reason)))
+        elif not session.waits:  # else it is `accept --refuse`
+            reverted.setdefault(reason, []).extend(decision.ids)
+    for reason, ids in reverted.items():
+        line = (session.run, "--memory", *ids, "--reason", reason)
+        only = RevertRequest(target=session.run, only=tuple(ids), reason=reason)
+        found.append(Words("revert", only, line))
+    return found
+
+
+def _accepted(session: Session, pairs: Sequence[tuple[Decision, Answer | None]]) -> Words:
+    from memrepo.actions.review import accept
+
+    left = [i for d, answer in pairs if answer is None or answer.does == "skip" for i in d.ids]
+    refused = [
+        i
+        for d, answer in pairs
+        if answer and (answer.does == "reject" or _keeps(d, answer)) and not d.is_new
+        for i in d.ids
+    ]
+    request = accept.Request(run=session.run, without=tuple(left), refuse=tuple(refused))
+    line: tuple[str, ...] = (session.run,)
+    line += ("--except", *left) if left else ()
+    line += ("--refuse", *refused) if refused else ()
+    return Words("accept", request, line)
+
+
+def _keeps(decision: Decision, answer: Answer) -> bool:
+    """Tell whether an answer keeps a memory that the decision would take away."""
+    return decision.kind in LEAVING and answer.does in ("edit", "split", "merge")
+
+
+def _changes(decision: Decision, answer: Answer) -> list[Words]:
+    """Return what a person changes beyond the decision."""
+    from memrepo.actions.review import resolve
+    from memrepo.actions.write import add
+    from memrepo.actions.write.change import EditRequest, SupersedeRequest
+
+    id_, type_ = decision.target.id, decision.target.type
+    match answer.does:
+        case "edit" | "split":
+            first, *rest = answer.texts
+            found = [Words("edit", EditRequest(id=id_, text=first), (id_, "--text", first))]
+            given = None if type_ == "chunk" else type_
+            kind = ("--type", given) if given else ()
+            found += [Words("add", add.Request(text=t, type=given), (t, *kind)) for t in rest]
+            return found
+        case "merge":
+            (text,) = answer.texts
+            request = SupersedeRequest(id=id_, text=text, also=(answer.other,))
+            return [Words("supersede", request, (id_, text, "--also", answer.other))]
+        case "keep" | "both":
+            one = contradiction_id(id_, decision.against[0].id)
+            if answer.does == "both":
+                return [Words("resolve", resolve.Request(id=one, both=True), (one, "--both"))]
+            kept = resolve.Request(id=one, keep=answer.other)
+            return [Words("resolve", kept, (one, "--keep", answer.other))]
+        case _:
+            return []

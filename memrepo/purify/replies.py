@@ -19,6 +19,7 @@ from functools import cache
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.fields import defaults_of
 from memrepo.core.judge import (
@@ -26,7 +27,6 @@ from memrepo.core.judge import (
     Assessment,
     CanonicalClaim,
     Finding,
-    Newer,
     Summary,
     Verdict,
 )
@@ -40,25 +40,25 @@ How = Literal["direct", "fence", "scan", "cut"]
 T = TypeVar("T")
 
 _ID_LIMIT = 120
-_REASON_LIMIT = 300
+_FLOAT_BITS = 1023
 _TRIES = 400  # brace scans: a hostile reply of a million braces must not cost a million parses
 _STARTS = 20
 _FENCE = regex(r"```[a-zA-Z0-9_-]*[ \t]*\n(.*?)```", re.DOTALL)
 _BETWEEN = regex(r"[\s,]*")
-# Found, set or computed by code: a model is not asked for these. A strength or a home that it gives
-# all the same is checked (`_UNASKED`); the others are not read.
+# Found, set or computed by code: a model is not asked for these, and they are not read.
 _OURS = frozenset(
     (
         *("fault", "freshness_posture", "confidence_posture", "strength", "canonical_clarity"),
         *("provenance_strength", "contradiction_pressure", "freshness", "route_fitness"),
-        *("lead", "home", "route_rationale", "asked_again", "refused"),
+        *("lead", "home", "route_rationale", "asked_again", "refused", "model"),
     )
 )
-_TOLD_ELSEWHERE = frozenset((("CanonicalClaim", "rationale"),))
-_UNASKED: Mapping[type, tuple[str, type]] = {
-    Verdict: ("strength", float),
-    CanonicalClaim: ("home", str),
+_NOT_ASKED: Mapping[type, frozenset[str]] = {CanonicalClaim: frozenset(("rationale",))}
+_READ_IF_GIVEN: Mapping[type, tuple[str, ...]] = {
+    Verdict: ("strength",),
+    CanonicalClaim: ("home",),
 }
+"""A model that gives these all the same is checked."""
 # A model reads and writes these names in a reply; the records have the lineage's.
 _WIRE: Mapping[str, str] = {
     "future_judgment_value": "judgment",
@@ -69,6 +69,10 @@ _WIRE: Mapping[str, str] = {
     "semantic_cluster_confidence": "one_thing",
     "supersession_confidence": "replaces",
     "link_strength": "strength",
+    "is_contradiction": "isContradiction",
+    "newer": "whichIsNewer",
+    "still": "stillHolds",
+    "check_id": "id",
 }
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "type": CLAIM_TYPES,
@@ -130,10 +134,7 @@ def findings_schema() -> dict[str, object]:
 
 def read_findings(text: str) -> Answered[Finding] | Unreadable:
     """Read which pairs of statements contradict each other; nothing of it is guessed."""
-    found = elements(text, FINDINGS_KEY)
-    if isinstance(found, Unreadable):
-        return found
-    return Answered(answers=tuple(map(_finding, found.answers)), how=found.how, cut=found.cut)
+    return _read(text, FINDINGS_KEY, Finding)
 
 
 @cache
@@ -146,48 +147,7 @@ def checks_schema() -> dict[str, object]:
 
 def read_checks(text: str) -> Answered[Assessment] | Unreadable:
     """Read whether evidence states wordings; what is neither yes nor no is a fault."""
-    found = elements(text, CHECKS_KEY)
-    if isinstance(found, Unreadable):
-        return found
-    answers = tuple(_assessment(a) for a in found.answers if isinstance(a, dict))
-    return Answered(answers=answers, how=found.how, cut=found.cut)
-
-
-def _assessment(answer: dict[str, object]) -> Assessment:
-    faults: list[str] = []
-    id_ = _text(answer.get("id"), "id", faults)[:_ID_LIMIT]
-    why = " ".join(_text(answer.get("reason", ""), "reason", faults).split())[:_REASON_LIMIT]
-    stated = answer.get("stated")
-    if not isinstance(stated, bool):
-        faults.append("stated is neither true nor false")
-    fault = faults[0] if faults else ""
-    return Assessment(check_id=id_, stated=stated is True, reason=why, fault=fault)
-
-
-def _finding(answer: Any) -> Finding:
-    faults: list[str] = []
-    if not isinstance(answer, dict):
-        return Finding(is_contradiction=False, confidence=0.0, fault="it is not an object")
-    pair = _text(answer.get("pair"), "pair", faults)[:_ID_LIMIT]
-    says, newer = answer.get("isContradiction"), answer.get("whichIsNewer")
-    sure = _number(answer.get("confidence"), "confidence", faults)
-    why = _text(answer.get("reasoning"), "reasoning", faults)
-    still = _text(answer.get("stillHolds", ""), "stillHolds", faults)
-    if not isinstance(says, bool):
-        faults.append("isContradiction is neither true nor false")
-    if newer not in NEWER:
-        faults.append(f"whichIsNewer is none of {', '.join(NEWER)}")
-    if not faults and not in_unit_range(sure):
-        faults.append("confidence is not a number from 0 to 1")
-    return Finding(
-        is_contradiction=says is True,
-        confidence=sure,
-        reasoning=why,
-        newer=cast("Newer", newer if newer in NEWER else "unknown"),
-        still=still.strip(),
-        pair=pair,
-        fault=faults[0] if faults else "",
-    )
+    return _read(text, CHECKS_KEY, Assessment)
 
 
 @cache
@@ -217,20 +177,18 @@ def _read_one(text: str, key: str, cls: type[T]) -> T | Unreadable:
     answers = [o for o in objects if key in o]
     if not answers:
         return _unreadable(text, key)
-    faults: list[str] = []
-    values = _values(cls, answers[-1][key], key, faults)
-    return Unreadable(reason=faults[0]) if faults else cls(**values)
+    try:
+        return msgspec.convert(_shaped(cls, answers[-1][key]), cls)
+    except msgspec.ValidationError as error:
+        return Unreadable(reason=_fault(error, key))
 
 
 def _read(text: str, key: str, cls: type[T]) -> Answered[T] | Unreadable:
     found = elements(text, key)
     if isinstance(found, Unreadable):
         return found
-    return Answered(
-        answers=tuple(_build(cls, element) for element in found.answers),
-        how=found.how,
-        cut=found.cut,
-    )
+    answers = tuple(_build(cls, element) for element in found.answers)
+    return Answered(answers=answers, how=found.how, cut=found.cut)
 
 
 # -- the ladder ----------------------------------------------------------------------------------
@@ -391,7 +349,7 @@ def _schema(hint: object, name: str) -> dict[str, object]:
 
 @cache
 def _hints(cls: object) -> dict[str, object]:
-    ours = {name for of, name in _TOLD_ELSEWHERE if of == getattr(cls, "__name__", "")} | _OURS
+    ours = _OURS | _NOT_ASKED.get(cast("type", cls), frozenset())
     return {name: h for name, h in get_type_hints(cls).items() if name not in ours}
 
 
@@ -399,72 +357,60 @@ def _is_record(hint: object) -> bool:
     return isinstance(hint, type) and issubclass(hint, msgspec.Struct)
 
 
-def _build(cls: Any, element: Any) -> Any:
-    """Build an answer; what is wrong with it, the first of it, stands in its `fault`."""
-    faults: list[str] = []
-    values = _values(cls, element, "", faults)
-    # An answer for an id that is not one text names no candidate; the checks list it as unknown.
-    id_name = next(iter(_hints(cls)))
-    values[id_name] = values[id_name][:_ID_LIMIT]
-    if cls in _UNASKED and isinstance(element, dict):
-        name, hint = _UNASKED[cls]
-        if name in element:
-            values[name] = _value(hint, element[name], name, faults)
-        elif cls is Verdict:
-            values[name] = values["scores"].strength
-    return cls(**values, fault=faults[0] if faults else "")
+def _build(cls: Any, element: object) -> Any:
+    """Build an answer; what is wrong with it, the first of it, is in its `fault`."""
+    shaped = _shaped(cls, element)
+    # An answer for an id that is not one text names no item; the checks list it as unknown.
+    id_name = "pair" if cls is Finding else next(iter(_hints(cls)))
+    id_ = shaped.get(id_name) if isinstance(shaped, dict) else None
+    id_ = id_[:_ID_LIMIT] if isinstance(id_, str) else ""
+    try:
+        if isinstance(shaped, dict) and id_:
+            shaped[id_name] = id_
+        made = msgspec.convert(shaped, cls)
+    except msgspec.ValidationError as error:
+        return replace(_blank(cls), **{id_name: id_, "fault": _fault(error)})
+    if cls is Verdict and "strength" not in shaped:
+        return replace(made, strength=made.scores.strength)
+    if cls is Finding and not in_unit_range(made.confidence):
+        return replace(made, fault="confidence is not a number from 0 to 1")
+    return made
 
 
-def _values(cls: Any, value: Any, place: str, faults: list[str]) -> dict[str, Any]:
-    """Return keyword arguments for a record, every one of its declared type."""
-    if not isinstance(value, dict):
-        faults.append(f"{place or 'the answer'} is not an object")
-        value = {}
-    found: dict[str, object] = {}
-    for name, hint in _hints(cls).items():
-        wire = _WIRE.get(name, name)
-        where = f"{place}.{wire}" if place else wire
-        given = value.get(wire, value.get(name))
-        optional = defaults_of(cls)[name] is not msgspec.NODEFAULT
-        if given is None and optional and hint is not float:
-            continue
-        found[name] = _value(hint, given, where, faults)
-    return found
+def _shaped(hint: Any, given: object) -> Any:
+    """Return a JSON value under the names of our fields, without what no file may contain."""
+    if isinstance(given, str):
+        # JSON can spell half of a surrogate pair, which no file can hold.
+        text = given.encode("utf-8", "replace").decode("utf-8")
+        return text if text.isprintable() else "".join(ch for ch in text if _may_enter(ch))
+    if _is_record(hint) and isinstance(given, dict):
+        more = dict.fromkeys(_READ_IF_GIVEN.get(hint, ()), str)
+        values = (
+            (name, part, given.get(_WIRE.get(name, name), given.get(name)))
+            for name, part in {**_hints(hint), **more}.items()
+        )
+        return {name: _shaped(part, value) for name, part, value in values if value is not None}
+    if get_origin(hint) is tuple and isinstance(given, list):
+        return [_shaped(get_args(hint)[0], one) for one in given]
+    if isinstance(given, int) and not isinstance(given, bool) and hint is float:
+        return math.inf if given.bit_length() > _FLOAT_BITS else float(given)
+    return given
 
 
-def _value(hint: Any, given: Any, where: str, faults: list[str]) -> Any:
+def _blank(hint: Any) -> Any:
+    """Return a record in which nothing is stated."""
     if _is_record(hint):
-        return hint(**_values(hint, given, where, faults))
-    if hint is float:
-        return _number(given, where, faults)
-    if get_origin(hint) is tuple:
-        if not isinstance(given, list):
-            faults.append(f"{where} is not a list")
-            return ()
-        part = get_args(hint)[0]
-        return tuple(_value(part, one, f"{where}[{n}]", faults) for n, one in enumerate(given))
-    return _text(given, where, faults)
+        known = defaults_of(hint)
+        hints = get_type_hints(hint).items()
+        return hint(**{n: _blank(h) for n, h in hints if known[n] is msgspec.NODEFAULT})
+    return math.nan if hint is float else False if hint is bool else ""
 
 
-def _number(given: object, where: str, faults: list[str]) -> float:
-    if isinstance(given, int | float) and not isinstance(given, bool):
-        try:
-            return float(given)
-        except OverflowError:
-            return math.inf
-    faults.append(f"{where} is missing" if given is None else f"{where} is not a number")
-    return math.nan
-
-
-def _text(given: object, where: str, faults: list[str]) -> str:
-    if not isinstance(given, str):
-        faults.append(f"{where} is missing" if given is None else f"{where} is not a text")
-        return ""
-    # JSON can spell half of a surrogate pair, which no file can hold.
-    text = given.encode("utf-8", "replace").decode("utf-8")
-    if "\0" in text:
-        faults.append(f"{where} holds a null character")
-    return text if text.isprintable() else "".join(ch for ch in text if _may_enter(ch))
+def _fault(error: msgspec.ValidationError, key: str = "") -> str:
+    """Return what is wrong with an answer and where, by the names that the model wrote."""
+    said, _, where = str(error).partition(" - at `$")
+    path = ".".join(_WIRE.get(part, part) for part in where.strip("`.").split("."))
+    return f"{'.'.join(filter(None, (key, path))) or 'the answer'}: {said}"
 
 
 def _may_enter(ch: str) -> bool:

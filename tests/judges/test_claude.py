@@ -525,7 +525,11 @@ def test_scores_of_the_wrong_type_are_quarantined_without_a_crash(
     assert answer.exit == 0
     assert [b for b in bodies(repo) if b in FIRST] == FIRST
     faults = set(evidence(service.questions()[1])["faults"].values())
-    assert faults == {"scores.durability is not a number", "verdict is not a text", "no verdict"}
+    assert faults == {
+        "scores.durability: Expected `float`, got `str`",
+        "verdict: Expected `str`, got `array`",
+        "no verdict",
+    }
 
 
 OLD_BEDS = "Vera prefers raised beds because her back hurts."

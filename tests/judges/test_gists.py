@@ -101,7 +101,7 @@ def test_a_dry_run_does_not_ask_for_gists(service: Service, aged: Path) -> None:
         ({"summary": "Zanzibar was visited."}, "it differs"),
         ({"title": ""}, "title: 0 characters"),
         ({"summary": "x" * 401}, "summary: 401 characters"),
-        ({"tags": "one"}, "gist.tags is not a list"),
+        ({"tags": "one"}, "gist.tags: Expected `array`, got `str`"),
         ({"tags": ["40 greenhouses"]}, "tags: a number"),
     ],
 )
@@ -132,7 +132,7 @@ def test_a_second_answer_that_is_sound_counts(service: Service, aged: Path) -> N
     assert not manifest(aged)["warnings"]
 
 
-@pytest.mark.parametrize("act", [Act(status=400), Act(raw=b"[]")])
+@pytest.mark.parametrize("act", [Act(status=400)])
 def test_a_service_that_fails_costs_no_run_and_is_not_asked_again(
     service: Service, aged: Path, act: Act
 ) -> None:

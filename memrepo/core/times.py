@@ -1,7 +1,5 @@
 """Aware UTC datetimes and their one spelling, and what a person means by a date.
 
-The names of the months stand here too, in the languages that memory files are in.
-
 What a person means by a date: a whole day in the repository's zone, or one moment.
 
 One rule for every question about time: who asks about a day asks about its last second, and what
@@ -11,10 +9,8 @@ holds from or until a day holds on all of that day.
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from memrepo.core.patterns import regex
 
@@ -154,34 +150,3 @@ MONTHS = (
     "november",
     "december",
 )
-_ELSEWHERE = """
-januar jänner janvier enero gennaio janeiro januari stycznia styczeń январь января ocak
-februar februari février febrero febbraio fevereiro lutego luty февраль февраля şubat
-märz maerz mars marzo março maart marts marca marzec март марта mart
-avril abril aprile kwietnia kwiecień апрель апреля nisan
-mai mayo maggio maio mei maj май мая mayıs
-juni juin junio giugno junho czerwca czerwiec июнь июня haziran
-juli juillet julio luglio julho lipca lipiec июль июля temmuz
-août agosto augustus augusti sierpnia sierpień август августа ağustos
-septembre septiembre settembre setembro września wrzesień сентябрь сентября eylül
-oktober octobre octubre ottobre outubro października październik октябрь октября ekim
-novembre noviembre novembro listopada listopad ноябрь ноября kasım
-dezember décembre diciembre dicembre dezembro grudnia grudzień декабрь декабря aralık
-"""
-
-
-@cache
-def month_names() -> Mapping[str, int]:
-    """Return the number of each month by its name in small letters, with accents and without.
-
-    German, Romance, Dutch, Nordic, Polish, Russian and Turkish names are in it, English ones also
-    by their first three letters.
-    """
-    names = {name: n for n, row in enumerate(_ELSEWHERE.split("\n")) for name in row.split()}
-    names |= {_bare(name): number for name, number in names.items()}
-    english = {name: number for number, name in enumerate(MONTHS, start=1)}
-    return names | {name[:3]: number for name, number in english.items()} | english
-
-
-def _bare(name: str) -> str:
-    return "".join(ch for ch in unicodedata.normalize("NFD", name) if not unicodedata.combining(ch))

@@ -5,24 +5,24 @@ statement that names what has ended, and one that names the value it replaces. I
 statements must name the same thing and hold for the same time; where a name differs they are about
 different things. Whatever is less certain changes nothing.
 
-The phrases of each language are a table in `memrepo/languages/change/`.
+The phrases of each language are the section `change` of its table (docs/languages.md).
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
 from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
-from memrepo.text.languages import ENGLISH, bare, language_asked, small_words
+from memrepo.text.languages import bare, language_asked, small_words
+from memrepo.text.tables import ENGLISH, tables
+from memrepo.text.tables import table as language_table
 from memrepo.text.terms import terms
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ MIN_SHARED_CONTENT = 0.6
 MAX_VALUES = 5
 """More statements than these that share one key, or one sentence, are lines of a list."""
 
-_FOLDER = Path(__file__).resolve().parents[1] / "languages" / "change"
 _WIDE = "\u3040-\u30ff\u3400-\u9fff"
 _TOKEN = regex(f"[{_WIDE}]|[^\\W_{_WIDE}]+(?:[-._/:@+#&'’][^\\W_{_WIDE}]+)*%?|[$€£¥]|[^\\w\\s]")
 _NOT = regex(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b", re.IGNORECASE)
@@ -178,10 +177,9 @@ _NONE = Reading(
 @cache
 def table(language: str) -> Table:
     """Return the phrases of a language; those of English where it has no file."""
-    path = _FOLDER / f"{language}.toml"
-    if not path.is_file():
+    told = _phrases(language)
+    if told is None:
         return table(ENGLISH)
-    told = _phrases(path)
     return Table(
         now=_any_of(told.now),
         ended=_any_of(told.ended),
@@ -208,16 +206,17 @@ def table(language: str) -> Table:
     )
 
 
-def _phrases(path: Path) -> Phrases:
-    return msgspec.convert(tomllib.loads(path.read_text("utf-8")), Phrases)
+def _phrases(language: str) -> Phrases | None:
+    found = language_table(language, "change")
+    return msgspec.convert(found, Phrases) if found else None
 
 
 @cache
 def _predicates() -> tuple[re.Pattern[str], Mapping[str, str]]:
     """Return the predicates of all languages, and the meaning of each: short texts name none."""
     meanings: dict[str, str] = {}
-    for path in sorted(_FOLDER.glob("*.toml")):
-        told = _phrases(path)
+    for _, found in tables("change"):
+        told = msgspec.convert(found, Phrases)
         for mark, rows in (("", told.single), ("~", told.choice)):
             meanings |= {" ".join(_cut(p)): f"{mark}{row[0]}" for row in rows for p in row}
     return _any_of(meanings), meanings
@@ -577,8 +576,7 @@ def _excludes(one: tuple[str, ...], two: tuple[str, ...], *, is_choice: bool = F
 
 @cache
 def _every_bound() -> frozenset[str]:
-    tables = (table(path.stem) for path in _FOLDER.glob("*.toml"))
-    return frozenset(word for of in tables for word in of.bounds)
+    return frozenset(word for language, _ in tables("change") for word in table(language).bounds)
 
 
 def _bounds_of(value: tuple[str, ...]) -> tuple[str, ...]:
@@ -661,6 +659,11 @@ def _digits_of(reading: Reading) -> frozenset[str]:
 
 def _names_in_order(reading: Reading) -> list[str]:
     return [stem for word in reading.words if (stem := _stem(word)) in reading.names]
+
+
+def forget() -> None:
+    """Forget what was read: after a large run its texts are not asked for again."""
+    read.cache_clear()
 
 
 Basis = Literal["dated", "later", ""]

@@ -18,7 +18,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, combinations
 from typing import Any
 
@@ -38,6 +38,9 @@ from memrepo.core.memory import (
 )
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
+from memrepo.core.times import MONTHS
+from memrepo.text.languages import fold, language_of
+from memrepo.text.tables import entries, pattern, table, tables
 
 LONGEST = 60
 _CODE = regex(r"`([^`\s]{2,40})`")
@@ -51,38 +54,12 @@ _NAME = regex(
 _FILES = frozenset(
     "md py txt json toml yaml yml sh html csv log js ts css cfg ini pdf png jpg".split()
 )
-_GERMAN = regex(r"\b(?:der|die|das|und|ist|nicht|ein|eine|mit|für|auf|wird|sind)\b")
 _ENDS = ".!?:;。！？-–—|>\n"
-_NO_NAME = frozenset(
-    """
-a an the der die das den dem ein eine einen
-this that these those and or but for from with when where while after before not no yes ok
-i you he she it we they her his its our your their my me us them there here what who why how if then
-use run add set keep never always only all any some each every also todo note notes done wip api url
-utc gmt id ids json html http https cli pdf csv faq tbd asap am pm st nd rd th vs etc e.g i.e
-et pt ct est pst cet pr prs ui ux os io gb mb kb ms ai q1 q2 q3 q4 com net org www name names key
-keys value values type types status state title text data date file files path paths user users host
-port config default string number boolean true false null none
-main master test tests list item items
-monday tuesday wednesday thursday friday saturday sunday january february march april may june july
-august september october november december montag dienstag mittwoch donnerstag freitag samstag
-sonntag januar februar märz mai juni juli oktober dezember
-""".split()
-)
-_AKA = "aka|a\\.k\\.a\\.|also known as|also called|auch bekannt als|auch genannt"
-_CALLED = "goes by|is nicknamed|is called|is known as|heißt auch|wird genannt"
-_SHORT = "is short for|stands for|is an abbreviation of|ist kurz für|steht für"
 _TERM = rf"(?:`[^`\s]{{1,40}}`|@?[A-Za-z0-9][\w.-]*\d[\w-]*|{_WORD}(?:[ \t]+{_WORD}){{0,3}})"
 _REACH = 120
 """Characters on either side of a word that states another name: a longer name is none."""
 _FIRST = regex(_TERM)
 _LAST = regex(rf"(?P<term>{_TERM})\s+\Z")
-_STATED = (
-    (regex(rf"\b(?:{_AKA})\s+"), regex(rf"(?P<term>{_TERM})(?:\s*\(|,\s+|\s+)\Z"), True),
-    (regex(rf"\b(?:{_CALLED})\s+"), _LAST, True),
-    (regex(rf"\b(?:{_SHORT})\s+"), _LAST, False),
-)
-"""What states that two names are one, what stands before it, and whether the main name does."""
 _BRACKET = regex(r"\((?P<other>[A-Za-z][A-Za-z0-9]{1,11})\)")
 
 
@@ -120,17 +97,17 @@ def mentions(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if not found[1].startswith(("-", "/", ".", "$", "~")) and any(map(str.isalpha, found[1])):
             sure[found[1]] = None
     plain = _CODE.sub(lambda m: " " * len(m[0]), text)
-    for pattern in (_HOST, _HANDLE, _MIXED):
-        for found in pattern.finditer(plain):
+    for form in (_HOST, _HANDLE, _MIXED):
+        for found in form.finditer(plain):
             if found[0].rpartition(".")[2] not in _FILES and _may_name(found[0]):
                 sure[found[0]] = None
-    german = _GERMAN.search(plain) is not None
+    is_german = language_of(fold(plain).split(), plain) == "german"
     for found in _NAME.finditer(plain):
         name = _trimmed(found[0])
         if not name or name in sure:
             continue
         first = found[0].startswith(name) and _begins(plain, found.start())
-        if " " in name or not (first or german):
+        if " " in name or not (first or is_german):
             sure[name] = None
         else:
             maybe[name] = None
@@ -153,8 +130,30 @@ def _trimmed(name: str) -> str:
     return " ".join(words)
 
 
+@cache
+def _no_names() -> frozenset[str]:
+    """Return words that are written with a capital and name nobody: common ones, days, months."""
+    own = [table(language, "dates") for language, _ in tables("names")]
+    days = " ".join(
+        row for one in own for key in ("weekdays", "months") for row in one.get(key, ())
+    )
+    return frozenset(map(normalise, (*entries("names", "common"), *MONTHS, *days.split())))
+
+
+@cache
+def _stated() -> tuple[tuple[re.Pattern[str], re.Pattern[str], bool], ...]:
+    """Return what states another name, what is before it, and whether that is the main name."""
+    forms = {key: pattern(entries("names", key)) for key in ("aka", "called", "short")}
+    before = regex(rf"(?P<term>{_TERM})(?:\s*\(|,\s+|\s+)\Z")
+    return (
+        (forms["aka"], before, True),
+        (forms["called"], _LAST, True),
+        (forms["short"], _LAST, False),
+    )
+
+
 def _may_name(word: str) -> bool:
-    return 2 <= len(word) <= LONGEST and normalise(word) not in _NO_NAME
+    return 2 <= len(word) <= LONGEST and normalise(word) not in _no_names()
 
 
 def held(names: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
@@ -171,10 +170,10 @@ def held(names: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
 
 def stated_aliases(text: str) -> Iterator[tuple[str, str]]:
     """Yield (name, alias) pairs that a text states, by words or as an abbreviation in brackets."""
-    for words, before, main_first in _STATED:
+    for words, before, main_first in _stated():
         for found in words.finditer(text):
             one = before.search(_reached(text, found.start()))
-            other = _FIRST.match(text[found.end() : found.end() + _REACH])
+            other = _FIRST.match(text[found.end() : found.end() + _REACH].lstrip())
             if one and other:
                 pair = _bare(one["term"]), _bare(other[0])
                 yield pair if main_first else (pair[1], pair[0])

@@ -24,7 +24,7 @@ from memrepo.read.kinds import AGENTS, PERSONS, PLACEHOLDER, path_kind, section_
 from memrepo.read.learned import features, worth
 from memrepo.read.thoughts import Unit, field_of
 from memrepo.text.dates import date_of_path, find_date
-from memrepo.text.tables import words
+from memrepo.text.tables import patterns
 
 Part: TypeAlias = Literal[
     "person", "agent", "rule", "preference", "decision", "project", "promise", "fact", ""
@@ -259,15 +259,15 @@ def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collectio
     score -= 0.5 * len(_PASSING & set(signs)) + 0.8 * len(_POINTING & set(signs))
     score -= 0.6 * (len(memory.body) > LONG)
     told = _FIELD.match(memory.body.partition("\n")[0])
-    is_done = told and words().sentences["done"].search(told["value"])
-    is_late = is_done or words().sentences["now"].search(unit.headings[-1])
+    is_done = told and patterns().sentences["done"].search(told["value"])
+    is_late = is_done or patterns().sentences["now"].search(unit.headings[-1])
     score += 0.5 * bool(_STRESSED.search(memory.body)) - 0.5 * bool(is_late)
     return score + 2.0 * gives_name(memory) - 1.5 * bool(_ONLY_WHERE.search(memory.body))
 
 
 def gives_name(memory: Memory) -> bool:
     """Tell whether a memory begins with a field that gives a name."""
-    return field_of(memory.body.partition("\n")[0].lstrip("-*+ "))[0].lower() in words().names
+    return field_of(memory.body.partition("\n")[0].lstrip("-*+ "))[0].lower() in patterns().names
 
 
 def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Part:
@@ -397,7 +397,7 @@ def _names(memories: Iterable[Memory]) -> frozenset[str]:
 def _is_past(promise: str, now: datetime) -> bool:
     """Tell whether a promise is past its date, or its last words say that it is over."""
     due, last = find_date(promise), _LAST_WORDS.search(promise)
-    signs = words().sentences
+    signs = patterns().sentences
     is_over = last and any(signs[sign].search(last[0]) for sign in ("done", "decision"))
     return bool(is_over) or ("" < due < f"{now:%Y-%m-%d}")
 
@@ -444,5 +444,5 @@ def is_given(line: str) -> bool:
     """Tell whether a line is more than a field that nobody filled in."""
     field = _FIELD.match(line)
     value = field["value"].strip("()[]_ ").lower() if field else line
-    is_unset = value in words().unset or PLACEHOLDER.search(line) or _ASIDE.match(line)
+    is_unset = value in patterns().unset or PLACEHOLDER.search(line) or _ASIDE.match(line)
     return any(map(str.isalnum, value)) and not is_unset

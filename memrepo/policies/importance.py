@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -31,6 +29,8 @@ from memrepo.core.secrets import without_secrets
 from memrepo.policies.decay import segments
 from memrepo.policies.rules import SIGNALS, ImportanceRule
 from memrepo.text.dates import day_named
+from memrepo.text.languages import bare, language_of, small_words
+from memrepo.text.tables import tables
 from memrepo.text.terms import SPACELESS
 
 LEVELS: Mapping[str, float] = MappingProxyType(
@@ -271,23 +271,24 @@ _TOKEN = regex(rf"[{SPACELESS}]|(?:(?![{SPACELESS}])\w)+")
 _RUN = regex(rf"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\W_])+(?:[-_]+[^\W_]+)*")
 _REPEATED = regex(r"(.{1,3}?)\1+")
 _Words = Mapping[str, Sequence[str]]
-FOREIGN = 6
-"""Of so many words one joins others, or a text may be of a language without a file of words."""
+MOST_CONTENT = 6
+"""Of so many words one joins others, or a text may be of a language without stop words."""
 
 
 class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     """The words of all languages, ready to be looked up.
 
     `phrases` gives by first token the phrases that begin with it, each with its signal; `stop`
-    holds the stop words of each language, `kinds` how many kinds of characters a trivial text has
-    at most. `more` is a print of what was added to the shipped ones, `rule` says how importance is
-    scored by them.
+    holds the stop words of each language, `other` names those that have none but small words,
+    `kinds` is how many kinds of characters a trivial text has at most. `more` is a print of what
+    was added to the shipped ones, `rule` says how importance is scored by them.
     """
 
     phrases: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]]
     trivial: frozenset[str]
     kinds: int
     stop: tuple[frozenset[str], ...]
+    other: frozenset[str] = frozenset()
     more: str = ""
     rule: ImportanceRule = "sum"
 
@@ -319,7 +320,11 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
             else:
                 found.append(run)
         stop = max(self.stop, key=lambda words: sum(word in words for word in found))
-        return [w for w in found if w not in stop and (len(w) > 2 or _NO_BLANKS.match(w))]
+        if MOST_CONTENT * sum(word in stop for word in found) < len(found):
+            language = language_of(map(bare, found), text)
+            stop |= small_words()[language] if language in self.other else frozenset()
+        long = (word for word in found if len(word) > 2 or _NO_BLANKS.match(word))
+        return [word for word in long if word not in stop and bare(word) not in stop]
 
 
 def tokens(text: str) -> list[str]:
@@ -336,35 +341,27 @@ def _bare(cut: Iterable[str]) -> str:
 def lexicon(more: _Words | None = None, rule: ImportanceRule = "sum") -> Lexicon:
     """Return the words of the shipped languages, and more words of the same lists."""
     more = more or {}
-    languages = (*_shipped(), more)
+    shipped = dict(tables("importance"))
+    languages = (*shipped.values(), more)
     phrases: dict[str, dict[tuple[str, tuple[str, ...]], None]] = {}
     for words in languages:
         for signal in SIGNALS:
             for text in words.get(signal, ()):
                 phrase = tuple(tokens(text))
                 phrases.setdefault(phrase[0], {})[signal, phrase] = None
-    always = _folded(more.get("stop", ()))
     trivial = frozenset(_bare(tokens(t)) for words in languages for t in words.get("trivial", ()))
     return Lexicon(
         phrases={first: tuple(found) for first, found in phrases.items()},
         trivial=trivial,
         kinds=max(len(set(text) - {" "}) for text in trivial),
-        stop=tuple(_folded(words["stop"]) | always for words in _shipped()),
+        stop=tuple(
+            frozenset(map(normalise, (*words["stop"], *more.get("stop", ()))))
+            for words in shipped.values()
+        ),
+        other=frozenset(small_words().keys() - shipped.keys()),
         more=digest([more, rule])[:16] if more or rule != "sum" else "",
         rule=rule,
     )
-
-
-def _folded(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(map(normalise, words))
-
-
-@cache
-def _shipped() -> tuple[_Words, ...]:
-    """Return the shipped language files, English first: it decides where no language does."""
-    folder = Path(__file__).parents[1] / "languages"
-    paths = sorted(folder.glob("*.toml"), key=lambda p: (p.stem != "en", p.stem))
-    return tuple(tomllib.loads(path.read_text(encoding="utf-8")) for path in paths)
 
 
 MOST = 50
@@ -416,22 +413,9 @@ def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[To
 
 def _words(text: str, lexicon: Lexicon) -> list[Any]:
     """Return the words of a text that may be topics, each with its count behind it, in order."""
-    small = _small(text, lexicon)
-    said = (w for w in lexicon.content(text) if w not in _OWN and w not in small)
+    said = (word for word in lexicon.content(text) if word not in _OWN)
     found = Counter(filter(_is_term, said))
     return [part for pair in found.items() for part in pair]
-
-
-def _small(text: str, lexicon: Lexicon) -> frozenset[str]:
-    """Return the words that join others, of a text in a language without a file of words."""
-    said = _RUN.findall(normalise(text))
-    if FOREIGN * max(sum(word in words for word in said) for words in lexicon.stop) >= len(said):
-        return frozenset()
-    from memrepo.text.languages import ENGLISH, bare, language_asked, small_words
-
-    language = language_asked(map(bare, said), text)
-    small = small_words().get(language, frozenset()) if language != ENGLISH else frozenset()
-    return frozenset(word for word in said if bare(word) in small)
 
 
 def _is_term(word: str) -> bool:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cache, lru_cache
-from pathlib import Path
 
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.core.times import month_names
 from memrepo.text.cues import asks_assistant, asks_several, matter_of, wanted
-from memrepo.text.english import kinds
+from memrepo.text.dates import month_names
 from memrepo.text.languages import (
-    COMPOUNDING,
-    ENGLISH,
+    compounds,
     fold,
     language_asked,
     small_words,
 )
+from memrepo.text.tables import ENGLISH, tables
 from memrepo.text.terms import (
     STOP_WORDS,
     asked_terms,
+    english_rows,
     faint_pairs,
     joined_terms,
     query_terms,
@@ -50,7 +48,6 @@ _EVENTS = frozenset(
 _AWAY = 15
 """Days from which on a day in the same month is as good as none."""
 
-_ASKING = Path(__file__).parents[1] / "languages" / "asking"
 _LONGEST = 60
 """Characters from which on a question asks for more than a kind."""
 KINDS: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -131,7 +128,7 @@ def question_of(text: str, today: date | None = None) -> Question:
         words=tuple(found),
         forms=asked,
         faint=faint_pairs(found),
-        compounds=language in COMPOUNDING,
+        compounds=compounds(language),
         joined=joined_terms(text),
         inflects=language != ENGLISH or STOP_WORDS.isdisjoint(found),
         months=months,
@@ -166,8 +163,7 @@ def kind_asked(text: str) -> str:
 def _asking() -> tuple[Mapping[str, str], frozenset[str]]:
     """Return the kind that each word or phrase names, and the words that frame a question."""
     kinds, frame = dict[str, str](), set[str]()
-    for path in sorted(_ASKING.glob("*.toml")):
-        table = tomllib.loads(path.read_text("utf-8"))
+    for _, table in tables("asking"):
         frame.update(map(fold, table["frame"]))
         for kind, entries in table["kinds"].items():
             kinds |= {" ".join(re.findall(r"\w+", fold(entry))): kind for entry in entries}
@@ -227,7 +223,7 @@ def _share(away: int) -> float:
 @lru_cache(maxsize=1)
 def _kinds() -> Mapping[str, list[str]]:
     """Return the words of each kind by the term that names it."""
-    named = dict(kinds())
+    named = dict(english_rows("kinds"))
     return dict(zip(stems(list(named)), named.values(), strict=True))
 
 

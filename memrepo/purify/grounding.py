@@ -26,12 +26,12 @@ from memrepo.core.judge import (
     named,
 )
 from memrepo.core.patterns import regex
-from memrepo.core.times import month_names
 from memrepo.purify.clusters import spans_of
+from memrepo.text.dates import month_names
 from memrepo.text.languages import bare, language_of
 from memrepo.text.timespans import timespans
 
-TABLES = Path(__file__).resolve().parents[1] / "languages" / "grounding" / "figures.toml"
+TABLES = Path(__file__).resolve().parents[1] / "languages" / "figures.toml"
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _WORD = regex(rf"[{_WIDE}]+|[^\W_{_WIDE}]+")
 _CHUNK = regex(

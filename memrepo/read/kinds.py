@@ -23,7 +23,7 @@ from memrepo.core.patterns import regex
 from memrepo.read.learned import is_template
 from memrepo.read.thoughts import Unit, field_of, filled, is_episode, width
 from memrepo.text.dates import date_of_path, find_clock, is_time_heading
-from memrepo.text.tables import words
+from memrepo.text.tables import patterns
 
 TABLE = Path(__file__).with_name("kinds.toml")
 SIGN_LENGTH = 1500
@@ -195,7 +195,7 @@ class _Shape:
         return "more than half are table rows or links" if many else ""
 
     def _rules(self) -> str:
-        signs = words().sentences
+        signs = patterns().sentences
         rules = self._of_units(
             lambda t: any(signs[k].search(t) for k in ("rule", "ban", "preference"))
         )
@@ -221,7 +221,7 @@ def section_kind(headings: Sequence[str]) -> str:
 
     The first heading of a file is its title and tells only where it is the only one.
     """
-    table = words().headings
+    table = patterns().headings
     for heading in reversed(headings[1:] or headings):
         for kind in kinds().sections:
             if table[kind].search(heading):
@@ -273,7 +273,7 @@ def points_to(unit: Unit, sources: Collection[str]) -> bool:
 
 def _reports(unit: Unit, first: str) -> bool:
     """Tell whether a thought names a finished job and gives figures, as programs report them."""
-    ends = words().sentences["reported"]
+    ends = patterns().sentences["reported"]
     label = _LABEL_END.split(first.lstrip(" *_"), maxsplit=1)[0]
     if label != first and ends.search(label) and _DIGITS.search(unit.text):
         return True
@@ -287,7 +287,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
     """Return the signs of a thought's own text, by name."""
     text = unit.text[:SIGN_LENGTH]
     first = text.partition("\n")[0]
-    table = words().sentences
+    table = patterns().sentences
     found = {kind for kind in _SENTENCES if table[kind].search(text)}
     begin = _LOG_PREFIX.sub("", first, count=1)
     shown = _REDACTED.sub("", text)
@@ -384,7 +384,7 @@ def read_owners(files: Iterable[tuple[str, bytes]]) -> Owners:
 
 def name_in(data: bytes) -> str:
     """Return the name that a profile file gives in a field or in its title, or an empty string."""
-    table = words()
+    table = patterns()
     lines = data.decode("utf-8", "replace").splitlines()
     for line in lines:
         key, value = field_of(_MARKER.sub("", line))

@@ -21,6 +21,7 @@ from memrepo.core.lines import MAX_DEPTH, without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.read.documents import SourceLines, Task, read_lines, without_struck
+from memrepo.text.tables import patterns
 
 BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "rule", "other"]
 
@@ -349,19 +350,6 @@ def _row(names: list[str], cells: list[str]) -> str:
     return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
 
 
-_CONTRAST = regex(
-    r"\b(?:always|never|on demand|before|after|old|new|do|don['’]ts?|dos|good|bad|right|wrong|pros"
-    r"|cons|ours?|theirs?|their|allowed|forbidden|siempre|nunca|antes|después|viej[oa]|nuev[oa]"
-    r"|nuestr[oa]|correcto|incorrecto|sempre|sob demanda|depois|velh[oa]|nov[oa]|certo|errado"
-    r"|noss[oa]|toujours|jamais|avant|après|ancien(?:ne)?|nouveau|nouvelle|notre|immer|nie|vorher"
-    r"|nachher|alt|neu|richtig|falsch|unsere?r?|mai|prima|dopo|vecchi[oa]|nuov[oa]|giusto"
-    r"|sbagliato|nostr[oa]|всегда|никогда|до|после|было|стало|стар\w\w|нов\w\w|наш\w?)\b"
-    r"|我们|之前|之后|以前|以后|旧版|新版|总是|从不|変更前|変更後|以後|当社|うち|旧|新規|이전|이후"
-    r"|기존|우리|항상",
-    re.IGNORECASE,
-)
-
-
 def _brief(names: list[str], cells: list[str]) -> str:
     """Return a row as a line headed by its first cell.
 
@@ -369,7 +357,7 @@ def _brief(names: list[str], cells: list[str]) -> str:
     first cell is no name of what the second says.
     """
     if len(names) == len(cells) == 2:
-        if any(map(_CONTRAST.search, names)):
+        if any(map(patterns().sentences["contrast"].search, names)):
             return _row(names, cells)
         return ": ".join(filter(None, cells))
     return " – ".join(filter(None, (cells[0], _row(names[1:], cells[1:]))))

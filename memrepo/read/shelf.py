@@ -23,7 +23,7 @@ from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.kinds import FileKind, kinds, mark_of, points_to, section_kind, signs_of
 from memrepo.read.learned import FACT, Features, features, stated_type, type_scores, worth
 from memrepo.read.thoughts import Unit, field_of
-from memrepo.text.tables import words
+from memrepo.text.tables import patterns
 
 GOOD, FAIR = 1.0, -0.8
 """Ranks from which a thought is chosen, and from which a thin repository still chooses it."""
@@ -201,7 +201,7 @@ def type_of(
     if "link" in signs and not ("ban" in signs and file_kind in _OF_RULES):
         return FACT
     key = field_of(unit.text.partition("\n")[0].lstrip("-*+ "))[0]
-    if unit.kind == "card" and key.lower() in words().names:
+    if unit.kind == "card" and key.lower() in patterns().names:
         return "identity"
     if unit.kind == "steps":  # numbered rules are no steps
         if _opens_as_rule(unit, file_kind, section, ("ban",)):
@@ -228,7 +228,7 @@ def type_of(
     found = ("lesson" if learned else FACT) if unstated else found
     plain = {"path", "link", "code", "row", "identifier", "numbers", "dated"} & set(signs)
     if found == FACT and not passing and not plain and unit.kind not in ("table", "code"):
-        is_ruled = any(map(words().headings["ruled"].search, unit.headings))
+        is_ruled = any(map(patterns().headings["ruled"].search, unit.headings))
         if section == "rule" and not is_ruled and file_kind not in _OF_RULES:
             return FACT  # a heading such as "Workflow" or "Security" has facts below it too
         headed = _SECTION_TYPES.get(section, FACT)
@@ -239,12 +239,12 @@ def type_of(
 
 def _stated(unit: Unit, signs: Collection[str]) -> str:
     """Return the type that a thought's first sentence states in so many words, or nothing."""
-    opening, table = _opening(unit), words().sentences
+    opening, table = _opening(unit), patterns().sentences
     is_told = not {"question", "row", "code", "link", "path", "dangling"} & set(signs)
     if not is_told or unit.kind in ("table", "code", "steps", "row"):
         return ""
     key = field_of(opening.partition("\n")[0])[0]
-    if key and words().headings["decision"].fullmatch(key):
+    if key and patterns().headings["decision"].fullmatch(key):
         return "decision"
     found = (type_ for row, type_ in _STATED if table[row].search(opening))
     type_ = next(found, "")
@@ -256,7 +256,7 @@ def _is_news(unit: Unit, signs: Collection[str]) -> bool:
     """Tell whether a thought of a day states what changes for the days after it."""
     if {"done", "ticked", "question", "code", "row"} & set(signs):
         return False
-    return bool(_stated(unit, signs) or words().sentences["corrects"].search(_opening(unit)))
+    return bool(_stated(unit, signs) or patterns().sentences["corrects"].search(_opening(unit)))
 
 
 def _opens_as_rule(
@@ -266,7 +266,7 @@ def _opens_as_rule(
 
     In a file that holds few rules the beginning alone must be imperative.
     """
-    table, text = words().sentences, unit.text[:OPENING]
+    table, text = patterns().sentences, unit.text[:OPENING]
     says = any(table[row].search(text) for row in rows)
     headed = section in ("ban", "rule")
     if file_kind not in _LOOSE:
@@ -277,7 +277,7 @@ def _opens_as_rule(
 
 def _teaches(unit: Unit) -> bool:
     """Tell whether most lines of a thought say what was learned, or what to do or not to do."""
-    lines, table = unit.text.split("\n"), words().sentences
+    lines, table = unit.text.split("\n"), patterns().sentences
     rows = [table[row] for row in ("lesson", "ban", "rule")]
     return 2 * sum(any(row.search(line) for row in rows) for line in lines) > len(lines)
 

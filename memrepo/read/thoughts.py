@@ -29,7 +29,7 @@ from memrepo.text.dates import (
     is_date_heading,
     is_time_heading,
 )
-from memrepo.text.tables import words
+from memrepo.text.tables import patterns
 
 if TYPE_CHECKING:
     from memrepo.read.markdown import Block, Document
@@ -66,13 +66,7 @@ _ASIDE = regex(r"^(?:[^:：\n]{1,50}[:：][*_]{0,2}\s*)?[_*][(（].{0,300}[)）]
 """What stands where nobody has written anything yet: `_(not set)_`."""
 _TAG = regex(r"[#\[]?[\w-]+\]?(?:[ :=]{1,3}\d+(?:[./]\d+|%)?)?")
 _TAGS = regex(r"\s*[·•|,]\s*|\s+(?=[#\[])|\s[–—-]\s")
-_EXPLAINS = regex(
-    r"^\W*(?:why|reason|rationale|because|how to apply|exceptions?|except|unless|note|warum|grund"
-    r"|ausnahmen?|pourquoi|raison|sauf|por ?qu[eéê]|motivo|excep\w+|exceç\w+|perché|eccezion\w+"
-    r"|почему|причина|исключени\w+|原因|理由|例外|注意|이유|예외)\b.{0,12}[:：]",
-    re.IGNORECASE,
-)
-"""A paragraph that gives the reason or the exception of what it follows."""
+_COLON_NEAR = regex(r".{0,12}[:：]")
 _STAMP = regex(
     r"^(?:\*\*|__|\[|\(|\[\*\*)?\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?"
     r"(?: ?(?:UTC|GMT|Z|[+-]\d{2}:?\d{2}))?(?:\*\*|__|\]|\))*\s*[:：–—|-]*\s+(?=\S)"
@@ -604,7 +598,7 @@ def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
     joined: list[_Node] = []
     for node in nodes:
         last = joined[-1] if joined else None
-        explains = node.kind == "paragraph" and _EXPLAINS.match(node.text) is not None
+        explains = node.kind == "paragraph" and _explains(node.text)
         explains = explains and (not joined or len(joined[-1].text + node.text) <= MEMORY_LENGTH)
         if (
             last is None
@@ -618,6 +612,12 @@ def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
             text = f"{last.text}\n{node.text}"
             joined[-1] = msgspec.structs.replace(last, lines=lines, text=text)
     return joined
+
+
+def _explains(text: str) -> bool:
+    """Tell whether a paragraph gives the reason or the exception of what it follows."""
+    opening = patterns().sentences["explains"].match(text)
+    return opening is not None and _COLON_NEAR.match(text, opening.end()) is not None
 
 
 def _is_labelled(node: _Node) -> bool:
@@ -704,7 +704,7 @@ def _unset(line: str) -> bool:
     bare = _bare(line).strip()
     key, value = field_of(bare)
     plain = value.strip(_MARKS + "()[]<>.…?-–—").lower()
-    return bool(key and (not plain or plain in words().unset)) or bool(_ASIDE.match(bare))
+    return bool(key and (not plain or plain in patterns().unset)) or bool(_ASIDE.match(bare))
 
 
 def _is_shipped(line: str) -> bool:
@@ -724,7 +724,7 @@ def _is_fragments(items: Sequence[_Node], limit: int = CARD_AVERAGE) -> bool:
 
 def _states(text: str) -> bool:
     """Tell whether a text states something that may hold or change by itself."""
-    signs = words().sentences
+    signs = patterns().sentences
     return any(signs[kind].search(text) for kind in ("preference", "decision", "rule", "done"))
 
 
@@ -732,7 +732,7 @@ def _names_thing(heads: tuple[str, ...]) -> bool:
     """Tell whether the innermost heading names a thing, and neither a kind nor a time."""
     if len(heads) < 2 or is_time_heading(heads[-1]) or find_clock(heads[-1]):
         return False
-    return not any(pattern.search(heads[-1]) for pattern in words().headings.values())
+    return not any(pattern.search(heads[-1]) for pattern in patterns().headings.values())
 
 
 def _is_card(nodes: Sequence[_Node], average: int) -> bool:
@@ -745,7 +745,7 @@ def _is_card(nodes: Sequence[_Node], average: int) -> bool:
     if introduced and len(nodes) > 1 and nodes[1:] == items and total <= WHOLE_LENGTH:
         return True
     if total <= WHOLE_LENGTH and all(map(_is_labelled, nodes)):
-        signs = words().sentences
+        signs = patterns().sentences
         bans = sum(signs["ban"].search(n.text) is not None for n in nodes)
         return 2 * bans < len(nodes) and not any(signs["corrects"].search(n.text) for n in nodes)
     if len(nodes) > CARD_ITEMS or len(nodes) - len(items) > (nodes[0].kind == "paragraph"):

@@ -7,86 +7,91 @@ has is skipped. Relative words (today, yesterday) are not resolved here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import PurePosixPath
 from typing import Literal
 
 from memrepo.core.patterns import regex
-from memrepo.core.times import MONTHS, month_names
+from memrepo.core.times import MONTHS
+from memrepo.text.languages import bare
+from memrepo.text.tables import entries, tables
 
 DateBasis = Literal["unit", "heading", "file", ""]
 
-_SHORT = (
-    "ene janv gen stycz",
-    "févr fev luty",
-    "mär mrt",
-    "abr avr kwi",
-    "mag",
-    "giu",
-    "juil lug lip",
-    "ago",
-    "sept set wrz",
-    "okt out ott paź",
-    "",
-    "dez déc dic gru",
-)
-"""Short names of months beside the English ones; only a day and a year make one of them a month."""
-_MONTHS = {
-    **month_names(),
-    **{name: number for number, row in enumerate(_SHORT, start=1) for name in row.split()},
-}
-_MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+@cache
+def month_names() -> Mapping[str, int]:
+    """Return the number of each month by its name in small letters, with accents and without.
+
+    English ones also by their first three letters.
+    """
+    names = _numbered("months")
+    names |= {bare(name): number for name, number in names.items()}
+    english = {name: number for number, name in enumerate(MONTHS, start=1)}
+    return names | {name[:3]: number for name, number in english.items()} | english
+
+
+def _numbered(key: str) -> dict[str, int]:
+    """Return the place, from 1, of each word in the rows of a list of all languages."""
+    rows = (row for _, table in tables("dates") for row in enumerate(table.get(key, ()), start=1))
+    return {word: number for number, row in rows for word in row.split()}
+
+
+@cache
+def _months() -> Mapping[str, int]:
+    """Return `month_names` with those short names that only a day and a year make a month."""
+    tables_of = (table.get("short_months", {}) for _, table in tables("dates"))
+    short = {w: int(n) for table in tables_of for n, words in table.items() for w in words.split()}
+    return short | dict(month_names())
+
+
+def _named_month() -> str:
+    return "(?P<month>" + "|".join(sorted(_months(), key=len, reverse=True)) + r")\b\.?"
+
+
 _YEAR = r"(?:del?[ \t])?(?P<year>[12]\d{3})(?!\d)"
 _NTH = r"(?:st|nd|rd|th|er|\.)"
 _MONTH_DIGITS = r"(?P<month>\d{1,2})"
 _DAY = r"(?P<day>\d{1,2})"
-_FORMS = tuple(
-    regex(form, re.IGNORECASE)
-    for form in (
-        rf"(?<!\d){_YEAR}([-/]){_MONTH_DIGITS}\2{_DAY}(?!\d)",
-        rf"(?<!\d){_DAY}{_NTH}?[ \t]{{0,3}}(?:(?:of|de|di)[ \t])?{_MONTH},?[ \t]{{1,3}}{_YEAR}",
-        rf"(?<!\w){_MONTH}[ \t]{{1,3}}{_DAY}(?:st|nd|rd|th)?,?[ \t]{{1,3}}{_YEAR}",
-        rf"(?<![\d.]){_DAY}\.[ \t]?{_MONTH_DIGITS}\.[ \t]?{_YEAR}(?!\.\d)",
-        rf"(?<!\d){_YEAR}[ \t]?年[ \t]?{_MONTH_DIGITS}[ \t]?月[ \t]?{_DAY}[ \t]?[日号號]",
-        rf"(?<!\d){_YEAR}[ \t]?년[ \t]?{_MONTH_DIGITS}[ \t]?월[ \t]?{_DAY}[ \t]?일",
-    )
+_FORMS = (
+    rf"(?<!\d){_YEAR}([-/]){_MONTH_DIGITS}\2{_DAY}(?!\d)",
+    rf"(?<!\d){_DAY}{_NTH}?[ \t]{{0,3}}(?:(?:of|de|di)[ \t])?MONTH,?[ \t]{{1,3}}{_YEAR}",
+    rf"(?<!\w)MONTH[ \t]{{1,3}}{_DAY}(?:st|nd|rd|th)?,?[ \t]{{1,3}}{_YEAR}",
+    rf"(?<![\d.]){_DAY}\.[ \t]?{_MONTH_DIGITS}\.[ \t]?{_YEAR}(?!\.\d)",
+    rf"(?<!\d){_YEAR}[ \t]?年[ \t]?{_MONTH_DIGITS}[ \t]?月[ \t]?{_DAY}[ \t]?[日号號]",
+    rf"(?<!\d){_YEAR}[ \t]?년[ \t]?{_MONTH_DIGITS}[ \t]?월[ \t]?{_DAY}[ \t]?일",
 )
 _YEAR_LIKE = regex(r"[12]\d{3}")
 _FILE_DAY = regex(r"(?<!\d)([12]\d{3})-?(\d{2})-?(\d{2})(?!\d)")
-
-_CLOCK = regex(
-    r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::[0-5]\d)?(?![\d:])"
-    r"(?:[ \t]?(?P<half>[ap])\.?m\b\.?)?|(?<![\d:.])(?P<bare>1[0-2]|0?[1-9])[ \t]?"
-    r"(?P<bare_half>[ap])\.?m\b\.?",
-    re.IGNORECASE,
-)
-_FILLER = regex(
-    r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|montag|dienstag|mittwoch"
-    r"|donnerstag|freitag|samstag|sonnabend|sonntag|(?:星期|礼拜|周|週)[一二三四五六日天]"
-    r"|lunes|martes|miércoles|jueves|viernes|sábado|domingo|lundi|mardi|mercredi|jeudi|vendredi"
-    r"|samedi|dimanche|luned[iì]|marted[iì]|mercoled[iì]|gioved[iì]|venerd[iì]|sabato|domenica"
-    r"|segunda|terça|quarta|quinta|sexta|feira|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag"
-    r"|zondag|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье|le|el|o|de|del"
-    r"|[月火水木金土日]曜日?|[월화수목금토일]요일|at|on|um|am|uhr|utc|gmt|c?est|cet|[ecmp][sd]t|z",
-    re.IGNORECASE,
-)
+_CLOCK_24 = r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::[0-5]\d)?(?![\d:])"
+_CLOCK_12 = r"(?<![\d:.])(?P<bare>1[0-2]|0?[1-9])[ \t]?(?P<bare_half>[ap])\.?m\b\.?"
+_CLOCK = regex(rf"{_CLOCK_24}(?:[ \t]?(?P<half>[ap])\.?m\b\.?)?|{_CLOCK_12}", re.IGNORECASE)
 _WORDS = regex(r"\w+")
-_OF_THE_DAY = frozenset(
-    """
-    today yesterday tonight morning afternoon noon evening night midday midnight early late day
-    heute gestern morgen morgens vormittag vormittags mittag mittags nachmittag nachmittags abend
-    abends nacht nachts früh frühmorgens spätabends tag
-    hoy ayer mañana mediodía tarde noche madrugada día por la
-    aujourd hui hier matin matinée midi après aprèsmidi soir soirée nuit journée jour
-    hoje ontem manhã tarde noite dia da à oggi ieri mattina mattino pomeriggio sera notte giorno
-    vandaag gisteren ochtend middag namiddag avond dag
-    сегодня вчера утро утром день днём днем вечер вечером ночь ночью
-    今天 昨天 早上 早晨 上午 中午 下午 傍晚 晚上 夜里 深夜 凌晨
-    今日 昨日 朝 昼 午前 午後 夕方 夜 夜中 未明 오늘 어제 아침 오전 점심 오후 저녁 밤 새벽
-    """.split()
-)
+
+
+@cache
+def _forms() -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of a whole date, compiled when a text may have one."""
+    month = _named_month()
+    return tuple(re.compile(form.replace("MONTH", month), re.IGNORECASE) for form in _FORMS)
+
+
+@cache
+def _around_dates() -> frozenset[str]:
+    """Return the words that stand with a date and name nothing: weekdays, `at`, `UTC`."""
+    weekdays = " ".join(entries("dates", "weekdays")).replace("-", " ").split()
+    spelled = (*weekdays, *entries("dates", "around"))
+    return frozenset(w.casefold() for word in spelled for w in (word, bare(word)))
+
+
+@cache
+def _of_the_day() -> frozenset[str]:
+    """Return the words for times of a day (`morning`), and for days by today (`yesterday`)."""
+    return frozenset(entries("dates", "times")) | _around_dates()
 
 
 def find_date(text: str) -> str:
@@ -125,7 +130,7 @@ def is_date_heading(text: str) -> bool:
     # ISO times glue date and clock with a T, which is left over here.
     rest = re.sub(r"(?<![^\W\d_])T(?=\d)", " ", rest)
     rest = _CLOCK.sub(" ", rest)
-    return all(_FILLER.fullmatch(word) for word in _WORDS.findall(rest))
+    return _around_dates().issuperset(_WORDS.findall(rest.casefold()))
 
 
 @lru_cache(maxsize=4096)  # of a heading each line below it asks
@@ -134,10 +139,8 @@ def is_time_heading(text: str) -> bool:
 
     What stands under it has its time in common and no more.
     """
-    words = _WORDS.findall(_CLOCK.sub(" ", text))
-    if words and all(_FILLER.fullmatch(word) or word.casefold() in _OF_THE_DAY for word in words):
-        return True
-    return is_date_heading(text)
+    words = _WORDS.findall(_CLOCK.sub(" ", text).casefold())
+    return (bool(words) and _of_the_day().issuperset(words)) or is_date_heading(text)
 
 
 def date_of_path(path: str) -> str:
@@ -167,10 +170,10 @@ def _dates(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield (start, end, ISO date) of every certain date, in no order."""
     if not _YEAR_LIKE.search(text):
         return
-    for form in _FORMS:
+    for form in _forms():
         for match in form.finditer(text):
             month = match["month"].lower()
-            day = _calendar(match["year"], str(_MONTHS.get(month, month)), match["day"])
+            day = _calendar(match["year"], str(_months().get(month, month)), match["day"])
             if day:
                 yield match.start(), match.end(), day
 
@@ -183,12 +186,11 @@ def _calendar(year: str, month: str, day: str) -> str:
 
 
 CAP = timedelta(days=365)
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NAMES = {name[:cut]: n for n, name in enumerate(MONTHS, start=1) for cut in (3, len(name))}
-_WEEKDAYS = {name[:cut]: n for n, name in enumerate(_DAYS) for cut in (3, len(name))}
+_DAY_NUMBERS = {name[:cut]: n for n, name in enumerate(WEEKDAYS) for cut in (3, len(name))}
 _MONTHS_BEGIN = tuple(name[:3] for name in MONTHS)
 _ENGLISH_MONTH = "|".join(sorted(_NAMES, key=len, reverse=True))
-_WEEKDAY = "|".join(sorted(_WEEKDAYS, key=len, reverse=True))
+_WEEKDAY = "|".join(sorted(_DAY_NUMBERS, key=len, reverse=True))
 _RECURRING = regex(
     r"\b(?:every|each|daily|weekly|biweekly|monthly|yearly|recurring)\b", re.IGNORECASE
 )
@@ -266,4 +268,4 @@ def _ahead(word: str, said: datetime) -> int:
     if word in _SPANS:
         return _SPANS[word]
     # Not the coming one but the one after it: 7 to 13 days ahead.
-    return (_WEEKDAYS[word] - said.weekday()) % 7 + 7
+    return (_DAY_NUMBERS[word] - said.weekday()) % 7 + 7

@@ -18,9 +18,7 @@ from typing import cast
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
-from memrepo.text.english import abbreviations, forms
 from memrepo.text.languages import (
-    ENGLISH,
     bare,
     fold,
     language_asked,
@@ -28,6 +26,7 @@ from memrepo.text.languages import (
     rivals_asked,
     small_words,
 )
+from memrepo.text.tables import ENGLISH, table
 
 SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -133,6 +132,16 @@ def faint_pairs(found: Sequence[str]) -> frozenset[str]:
     return frozenset(pair for pair in pairs if not _PARTICLES.isdisjoint(pair))
 
 
+def english_rows(key: str) -> list[tuple[str, list[str]]]:
+    """Return the rows of a table of English words: what stands before a colon, and the words after.
+
+    `forms`: the forms of one word that a stemmer leaves apart. `abbreviations`: what each is short
+    for, small words left out. `kinds`: words of a kind that people ask for (`which pets?`).
+    """
+    rows = re.split(r"\n(?! )", table(ENGLISH, "terms")[key].strip())
+    return [(base, words.split()) for base, _, words in (row.partition(":") for row in rows)]
+
+
 @lru_cache(maxsize=8)
 def _stemmer(language: str) -> Callable[[list[str]], list[str]] | None:
     """Return the Snowball stemmer of a language, where there is one."""
@@ -146,7 +155,7 @@ def _stemmer(language: str) -> Callable[[list[str]], list[str]] | None:
 @lru_cache(maxsize=1)
 def _bases() -> dict[str, str]:
     """Return by the stem of a form that no rule leads back (went) the stem of its word (go)."""
-    known = dict(forms())
+    known = {form: base for base, found in english_rows("forms") for form in found}
     return dict(zip(_english(list(known)), _english(list(known.values())), strict=True))
 
 
@@ -232,7 +241,7 @@ def _respelled(word: str) -> list[str]:
 @lru_cache(maxsize=1)
 def _abbreviated() -> dict[str, tuple[str, ...]]:
     """Return by the term of an abbreviation the terms of what it stands for."""
-    found = list(abbreviations())
+    found = english_rows("abbreviations")
     longs = iter(stems([word for _, long in found for word in long]))
     shorts = stems([short for short, _ in found])
     return {

@@ -1,32 +1,37 @@
-"""The days that a question names: in full, counted from the day it is asked on, or by a feast.
+"""The days that a text names: in full, counted from the day it is read on, or by a feast.
 
 `last week`, `since Tuesday`, `on Monday this week`, `the last two weeks of August`, `between 3 May
-and 9 May`, `on Christmas Eve`. A day without a year is the latest such day.
+and 9 May`, `on Christmas Eve`. A day without a year is the latest such day. What other languages
+say for it (sections `dates` and `feasts` of their tables) is put into English first.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, timedelta
 from functools import cache
 from typing import NamedTuple
 
 from memrepo.core.patterns import regex
-from memrepo.core.times import MONTHS, month_names
-from memrepo.text.languages import ENGLISH, bare, language_asked
+from memrepo.core.times import MONTHS
+from memrepo.text.dates import WEEKDAYS, month_names
+from memrepo.text.languages import bare, language_asked, small_words
+from memrepo.text.tables import ENGLISH, entries, tables
 
 Span = tuple[str, str]
 """First and last day, as YYYY-MM-DD."""
 ISO = regex(r"\b(\d{4})-(\d\d)-(\d\d)\b")
-_WRITTEN = regex(
-    r"\b(\d{1,2})(?:st|nd|rd|th)?\.?(?: of| de)? ([^\W\d_]{3,10}),?(?: de)? (\d{4})\b"
-    r"|\b([^\W\d_]{3,10}) (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b"
-    r"|\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b"
+_ORDINAL = "(?:st|nd|rd|th)?"
+_DAY_NUMBER, _YEAR = r"(?P<day>\d{1,2})", r"(?P<year>\d{4})"
+_MONTH_NAME = r"(?P<month>[^\W\d_]{3,10})"
+_WRITTEN = (
+    regex(rf"\b{_DAY_NUMBER}{_ORDINAL}\.?(?: of| de)? {_MONTH_NAME},?(?: de)? {_YEAR}\b"),
+    regex(rf"\b{_MONTH_NAME} {_DAY_NUMBER}{_ORDINAL},? {_YEAR}\b"),
+    regex(r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})\b"),
 )
 """A date in full: `5 January 2024`, `Jan 5th, 2024`, `05.01.2024`."""
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = {
     "a": 1,
     "an": 1,
@@ -58,7 +63,7 @@ _NAMED = regex(rf"\b({'|'.join(sorted(_DAYS_AGO, key=len, reverse=True))})\b")
 _AGO = regex(rf"\b{_COUNT} (day|week|month|year)s? ago\b")
 _PAST = regex(rf"\b(?:last|past|previous) {_COUNT} (day|week|month|year)s?\b(?! of\b)")
 _WORD = regex(r"[^\W\d_]+")
-_DAYNAME = "|".join(_WEEKDAYS)
+_DAYNAME = "|".join(WEEKDAYS)
 _WEEKDAY_OF = regex(rf"\b(?:on )?({_DAYNAME}) (?:of )?(this|last) week\b")
 _UNIT = regex(r"\b(this|last|past|previous) (week|weekend|month|year)\b")
 _WEEKDAY = regex(rf"\b(this|last|on) ({_DAYNAME})\b(?! (?:of )?(?:this|last) week)")
@@ -75,92 +80,11 @@ _PART = regex(
     rf"|(?:first|last) (?:(?:couple of|few|two|three) )?(?:week|day)s?(?: of| in)|first half of"
     rf"|second half of)[ -](?:the )?(?:month of )?({_MONTH})(?: (\d{{4}}))?\b"
 )
-_FEASTS: Mapping[str, tuple[int, int]] = {
-    "christmas eve": (12, 24),
-    "heiligabend": (12, 24),
-    "heiliger abend": (12, 24),
-    "nochebuena": (12, 24),
-    "reveillon de noel": (12, 24),
-    "vigilia di natale": (12, 24),
-    "christmas day": (12, 25),
-    "christmas": (12, 25),
-    "weihnachten": (12, 25),
-    "noel": (12, 25),
-    "navidad": (12, 25),
-    "natale": (12, 25),
-    "boxing day": (12, 26),
-    "new year s eve": (12, 31),
-    "new years eve": (12, 31),
-    "silvester": (12, 31),
-    "nochevieja": (12, 31),
-    "new year s day": (1, 1),
-    "new years day": (1, 1),
-    "neujahr": (1, 1),
-    "epiphany": (1, 6),
-    "valentine s day": (2, 14),
-    "valentines day": (2, 14),
-    "valentinstag": (2, 14),
-    "st patrick s day": (3, 17),
-    "april fools day": (4, 1),
-    "april fools": (4, 1),
-    "may day": (5, 1),
-    "fourth of july": (7, 4),
-    "4th of july": (7, 4),
-    "independence day": (7, 4),
-    "halloween": (10, 31),
-    "all saints day": (11, 1),
-    "saint nicholas day": (12, 6),
-    "nikolaus": (12, 6),
-}
-_MOVING: Mapping[str, int] = {
-    "shrove tuesday": -47,
-    "ash wednesday": -46,
-    "palm sunday": -7,
-    "good friday": -2,
-    "karfreitag": -2,
-    "easter sunday": 0,
-    "easter monday": 1,
-    "easter": 0,
-    "ostern": 0,
-    "pascua": 0,
-    "pasqua": 0,
-    "paques": 0,
-    "whitsun": 49,
-    "pentecost": 49,
-    "pfingsten": 49,
-}
-"""Feasts by their days after Easter Sunday."""
-_FEAST_NAMES = sorted([*_FEASTS, *_MOVING, "thanksgiving"], key=len, reverse=True)
-_FEAST = regex(rf"\b({'|'.join(_FEAST_NAMES)})\b")
-_SAID = {
-    "last week": "letzte woche|letzter woche|vorige woche|la semaine derniere|semaine derniere"
-    "|la semana pasada|semana pasada|la settimana scorsa|settimana scorsa|semana passada"
-    "|vorige week|afgelopen week|forra veckan|forrige uke|sidste uge|w zeszlym tygodniu"
-    "|на прошлои неделе|gecen hafta|viime viikolla|上周|上个星期|先週|지난주",
-    "this week": "diese woche|dieser woche|cette semaine|esta semana|questa settimana|deze week"
-    "|den har veckan|denne uke|denne uge|w tym tygodniu|на этои неделе|bu hafta|talla viikolla"
-    "|这周|本周|今週|이번 주",
-    "last month": "letzten monat|letztem monat|le mois dernier|mois dernier|el mes pasado"
-    "|il mese scorso|mese scorso|mes passado|vorige maand|forra manaden|w zeszlym miesiacu"
-    "|в прошлом месяце|gecen ay|viime kuussa|上个月|先月|지난달",
-    "yesterday": "gestern|hier soir|ayer|ieri|ontem|gisteren|i gar|igar|wczoraj|вчера|dun|eilen"
-    "|昨天|昨日|어제",
-    "today": "heute|aujourd hui|hoy|oggi|hoje|vandaag|idag|i dag|dzisiaj|сегодня|bugun|tanaan"
-    "|今天|今日|오늘",
-}
-"""What other languages say for it, without accents."""
 _HINTS = ("ago", "day", "last", "night", "past", "previous", "this", "since", "after")
 _HINTS_OF_MONTHS = ("between", "from", "early", "late", "mid", "end of", "start of", "beginning of")
 """Every phrase that counts from today holds one of these; else its patterns need no compiling."""
 _HINTED = regex(r"\b(?:ago|last|night|past|previous|this|since|after)\b|days?\b")
 """Words that only English has for it."""
-_FOREIGN = (
-    *("letzt", "vergangen", "vorig", "dernier", "pasad", "passad", "scors", "afgelopen", "laatste"),
-    *("forr", "sist", "sidst", "viime", "gecen", "zeszl", "ostatni", "ultim", "senast"),
-    *("ende ", "anfang", "mitte", "fin ", "fine ", "debut", "inicio", "temu", "sedan", "siden"),
-    *("geleden", "sitten", "atras", "kerst", "jul", "paske", "pasen", "natal", "wigili"),
-)
-"""What such phrases hold in texts without accents or small words."""
 _LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _Days = tuple[date, date]
 
@@ -197,48 +121,18 @@ def written_days(text: str) -> Iterator[date]:
     """Yield the days that a text writes out with their year."""
     if not any(map(str.isdecimal, text)):
         return
-    names = month_names()
-    for match in _WRITTEN.finditer(bare(text.lower())):
-        one, other, dotted = match.groups()[:3], match.groups()[3:6], match.groups()[6:]
-        day, month, year = one if one[0] else (other[1], other[0], other[2])
-        if dotted[0]:
-            day, month, year = dotted
+    names, plain = month_names(), bare(text.lower())
+    for match in (match for form in _WRITTEN for match in form.finditer(plain)):
+        month = match["month"]
         number = int(month) if month.isdecimal() else names.get(month, 0)
         with suppress(ValueError):
-            yield date(int(year), number, int(day))
-
-
-def _plain(text: str) -> str:
-    """Return a text in small letters, with what other languages say for `last week` in English."""
-    plain = " ".join(re.sub(r"['\u2019]", " ", text).lower().split())
-    if text.isascii() and _HINTED.search(plain):
-        return plain
-    if not text.isascii() or _is_foreign(plain):
-        from memrepo.text.timewords import in_english
-
-        plain = bare(in_english(plain, month_names()))
-    for english, told in _SAID.items():
-        if any(phrase in plain for phrase in told.split("|")):  # else it needs no compiling
-            plain = _said(told).sub(english, plain)
-    return plain
-
-
-def _is_foreign(plain: str) -> bool:
-    """Tell whether a text may name days in another language than English."""
-    foreign = any(hint in plain for hint in _FOREIGN)
-    return foreign or language_asked(plain.split(), plain) != ENGLISH
-
-
-@cache
-def _said(told: str) -> re.Pattern[str]:
-    return re.compile("|".join(rf"\b{t}\b" if t[0] < "\u3000" else t for t in told.split("|")))
+            yield date(int(match["year"]), number, int(match["day"]))
 
 
 def _relative(text: str, today: date) -> Iterator[tuple[_Days, str]]:
     try:
-        feasts = any(feast in text for feast in _FEAST_NAMES)  # else it needs no compiling
-        for match in _FEAST.finditer(text) if feasts else ():
-            yield _feast(match[1], text, today), ""
+        for match in _feast_pattern().finditer(text):
+            yield _feast(_feasts()[match[1]], text, today), ""
         if not any(hint in text for hint in (*_HINTS, *_HINTS_OF_MONTHS)):
             return
         for match in _PART.finditer(text):
@@ -267,7 +161,7 @@ def _counted(text: str, today: date) -> Iterator[tuple[_Days, str]]:
         yield (first, today), match[0]
     for match in _WEEKDAY_OF.finditer(text):
         monday = _calendar("week", today, back=match[2] == "last")[0]
-        day = monday + timedelta(days=_WEEKDAYS.index(match[1]))
+        day = monday + timedelta(days=WEEKDAYS.index(match[1]))
         yield (day, day), match[0]
     text = _WEEKDAY_OF.sub(" ", text)
     for match in _UNIT.finditer(text):
@@ -278,7 +172,7 @@ def _counted(text: str, today: date) -> Iterator[tuple[_Days, str]]:
 
 
 def _last(weekday: str, today: date, *, before: bool) -> date:
-    back = (today.weekday() - _WEEKDAYS.index(weekday)) % 7
+    back = (today.weekday() - WEEKDAYS.index(weekday)) % 7
     return today - timedelta(days=back or 7 * before)
 
 
@@ -290,7 +184,7 @@ def _dated(told: str, today: date) -> _Days | None:
     if told in _DAYS_AGO:
         day = today - timedelta(days=_DAYS_AGO[told])
         return day, day
-    if told.removeprefix("last ") in _WEEKDAYS:
+    if told.removeprefix("last ") in WEEKDAYS:
         day = _last(told.removeprefix("last "), today, before=True)
         return day, day
     found = re.findall(r"[a-z]+|\d+", told)
@@ -339,23 +233,36 @@ def _part(part: str, name: str, year: str | None, today: date) -> _Days:
             return last - timedelta(days=10), last
 
 
-def _feast(name: str, text: str, today: date) -> _Days:
+@cache
+def _feasts() -> Mapping[str, str]:
+    """Return the day of each feast by its English names: `12-24`, `easter-2`."""
+    table = dict(tables("feasts"))[ENGLISH]
+    return {name.replace("'", " "): day for day, names in table.items() for name in names}
+
+
+@cache
+def _feast_pattern() -> re.Pattern[str]:
+    return re.compile(rf"\b({'|'.join(sorted(_feasts(), key=len, reverse=True))})\b")
+
+
+def _feast(feast: str, text: str, today: date) -> _Days:
     """Return the day of a feast in the year that is named, else the latest there was."""
     said = re.search(r"\b((?:19|20)\d\d)\b", text)
     years = [int(said[1])] if said else [today.year, today.year - 1]
-    days = [_feast_in(name, year) for year in years]
+    days = [_feast_in(feast, year) for year in years]
     day = next((day for day in days if day <= today), days[-1])
     # Christmas and Easter last for days, and people tell of them the day after.
-    return day, day + timedelta(days=name in ("christmas", "weihnachten", "easter", "ostern"))
+    return day, day + timedelta(days=feast in ("12-25", "easter+0"))
 
 
-def _feast_in(name: str, year: int) -> date:
-    if name in _FEASTS:
-        return date(year, *_FEASTS[name])
-    if name == "thanksgiving":
+def _feast_in(feast: str, year: int) -> date:
+    if feast.startswith("easter"):
+        return _easter(year) + timedelta(days=int(feast.removeprefix("easter")))
+    if feast == "thanksgiving":
         first = date(year, 11, 1)
         return first + timedelta(days=(3 - first.weekday()) % 7 + 21)
-    return _easter(year) + timedelta(days=_MOVING[name])
+    month, day = map(int, feast.split("-"))
+    return date(year, month, day)
 
 
 def _easter(year: int) -> date:
@@ -408,3 +315,193 @@ def _month(number: int) -> tuple[date, date]:
     year, month = divmod(number, 12)
     last = calendar.monthrange(year, month + 1)[1]
     return date(year, month + 1, 1), date(year, month + 1, last)
+
+
+# -- other languages ---------------------------------------------------------------------------
+
+_PHRASES = {
+    "last_week": "last week",
+    "this_week": "this week",
+    "last_month": "last month",
+    "yesterday": "yesterday",
+    "today": "today",
+}
+_LETTERS = str.maketrans({"ł": "l", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae"})
+"""Letters that are no other with an accent to Unicode."""
+_EAST = "\u3000"
+"""From here on scripts have no blanks between words."""
+_EAST_UNITS = {
+    "天": "day",
+    "日": "day",
+    "일": "day",
+    "周": "week",
+    "週": "week",
+    "주": "week",
+    "月": "month",
+    "달": "month",
+    "年": "year",
+    "년": "year",
+}
+_EAST_NUMBERS = {c: str(n) for n, c in enumerate("一二三四五六七八九十", start=1)} | {"两": "2"}
+_EAST_DAYS = ("一二三四五六日", "月火水木金土日", "월화수목금토일")
+Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
+
+
+def _plain(text: str) -> str:
+    """Return a text in small letters, with the days that it names in English."""
+    plain = " ".join(re.sub(r"['\u2019]", " ", text).lower().split())
+    if plain.isascii():
+        words = plain.split()
+        foreign = not _foreign_words().isdisjoint(words) or language_asked(words, plain) != ENGLISH
+        if _HINTED.search(plain) or not foreign or not _only_english().isdisjoint(words):
+            return plain
+    plain = _folded(plain)
+    for form, english in _translations():
+        plain = form.sub(english, plain)
+    return plain
+
+
+@cache
+def _only_english() -> frozenset[str]:
+    """Return the small words that English shares with no other language."""
+    others = (found for language, found in small_words().items() if language != ENGLISH)
+    return small_words()[ENGLISH].difference(*others)
+
+
+@cache
+def _foreign_words() -> frozenset[str]:
+    """Return longer words that say last, ago, late or a feast in other languages."""
+    keys = ("last", "last_behind", "last_few", "ago_behind", "early", "middle", "late", *_PHRASES)
+    found = [entry for key in keys for entry in entries("dates", key)]
+    found += [phrase for _, phrase in _foreign_feasts()]
+    return frozenset(w for one in found for w in _folded(one).split() if len(w) > 2)
+
+
+def _foreign_feasts() -> Iterator[tuple[str, str]]:
+    """Yield the day and each name of the feasts in other languages."""
+    for language, table in tables("feasts"):
+        if language != ENGLISH:
+            yield from ((day, phrase) for day, names in table.items() for phrase in names)
+
+
+def _folded(text: str) -> str:
+    return bare(text.replace("'", " ")).translate(_LETTERS)
+
+
+def _numbered(key: str) -> dict[str, int]:
+    """Return the place of each word in a list of rows, such as weekdays, of other languages."""
+    rows = ((n, r) for _, table in tables("dates") for n, r in enumerate(table.get(key, ())))
+    words = {_folded(word): n for n, row in rows for word in row.split()}
+    return {word: n for word, n in words.items() if word < _EAST}
+
+
+def _any(phrases: Iterable[str]) -> str:
+    """Return a group that matches any of some phrases, the longest first."""
+    return f"(?:{'|'.join(sorted(set(map(_folded, phrases)), key=lambda p: (-len(p), p)))})"
+
+
+def _whole(phrases: Iterable[str]) -> re.Pattern[str]:
+    folded = sorted(set(map(_folded, phrases)), key=lambda p: (-len(p), p))
+    return re.compile("|".join(rf"\b{p}\b" if p[0] < _EAST else p for p in folded))
+
+
+@cache
+def _translations() -> list[Rule]:
+    """Return what is replaced by what, in this order."""
+    days, numbers = _numbered("weekdays"), _numbered("numbers")
+    months = {_folded(name): n for name, n in month_names().items() if name not in MONTHS}
+    units = {unit: _any(entries("dates", unit)) for unit in _LENGTHS}
+    month, day, count = "|".join(MONTHS), _DAYNAME, rf"(\d{{1,4}}|{'|'.join(numbers)})"
+    unit = "|".join(units.values())
+    says = {key: _any(entries("dates", key)) for key in _KEYS}
+    article, of = f"(?:{says['article']} )?", f"(?: {says['of']})?"
+    a_day = rf"(?:\d{{1,2}} )?(?:{month}|{day})(?: \d{{4}})?"
+
+    def counted(english: str) -> Callable[[re.Match[str]], str]:
+        def said(match: re.Match[str]) -> str:
+            number = str(numbers[match[1]] + 1) if match[1] in numbers else match[1]
+            named = next(name for name, words in units.items() if re.fullmatch(words, match[2]))
+            return english.format(number, named)
+
+        return said
+
+    english_feasts: dict[str, str] = {}
+    for name, feast in _feasts().items():
+        english_feasts.setdefault(feast, name)
+    feasts: dict[str, list[str]] = {}
+    for feast, phrase in _foreign_feasts():
+        feasts.setdefault(english_feasts[feast], []).append(phrase)
+    ordered = sorted(feasts, key=len, reverse=True)  # Christmas Eve before Christmas
+    written: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+        (
+            rf"\b{says['ago_before']} {count} ({unit})\b(?: {says['ago_behind']}\b)?",
+            counted("{} {}s ago"),
+        ),
+        (rf"\b{count} ({unit}) {says['ago_behind']}\b", counted("{} {}s ago")),
+        (rf"\b{says['last_few']} {count} ({unit})\b", counted("last {} {}s")),
+        (rf"\b{count} {says['last_few']} ({unit})\b", counted("last {} {}s")),
+        *_eastern(),
+        (rf"\b({'|'.join(days)})\b", lambda m: WEEKDAYS[days[m[1]]]),
+        (rf"\b({'|'.join(months)})\b", lambda m: MONTHS[months[m[1]] - 1]),
+        (
+            rf"(\d)(?:\.|er|º)?(?: (?:de|di))? ({month})\b(?:(?: (?:de|del))? (\d{{4}}))?",
+            lambda m: " ".join(filter(None, m.groups())),
+        ),
+        (rf"\b{says['last']} ({day})", r"last \1"),
+        (rf"\b({day}) {says['last_behind']}\b", r"last \1"),
+        (rf"\b{says['early']}{of} ({month})\b", r"early \1"),
+        (rf"\b{says['middle']}{of} ({month})\b", r"mid \1"),
+        (rf"\b{says['late']}{of} ({month})\b", r"late \1"),
+        (rf"\b{says['since']} {article}(?=(?:last )?(?:{day}|{month}|\d|yesterday))", "since "),
+        (
+            rf"\b{says['between']} {article}({a_day}) {says['and']} {article}(?=\d|{month}|{day})",
+            r"between \1 and ",
+        ),
+        (
+            (
+                rf"\b{says['between']} {article}(\d{{1,2}})\.? {says['and']} {article}"
+                rf"(\d{{1,2}} ({month}))\b"
+            ),
+            r"between \1 \3 and \2",
+        ),
+        (rf"(?<!last )(?<!since )(?<!and )(?<!between )(?<!on )\b({day})\b", r"on \1"),
+    )
+    return [
+        *((_whole(feasts[name]), f" {name} ") for name in ordered),
+        *((re.compile(form), english) for form, english in written),
+        *((_whole(entries("dates", key)), english) for key, english in _PHRASES.items()),
+    ]
+
+
+_KEYS = (
+    *("last", "last_behind", "last_few", "ago_before", "ago_behind", "since", "between", "and"),
+    *("article", "early", "middle", "late", "of"),
+)
+
+
+def _eastern() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
+    """Yield the rules of Chinese, Japanese and Korean, which set no blanks or join particles."""
+    digits = "".join(_EAST_NUMBERS)
+    chinese, japanese, korean = (f"[{row}]" for row in _EAST_DAYS)
+
+    def month(match: re.Match[str]) -> str:
+        number = int(match[1])
+        return f" {match[2]} {MONTHS[number - 1]} " if 1 <= number <= len(MONTHS) else ""
+
+    def ago(match: re.Match[str]) -> str:
+        number = _EAST_NUMBERS.get(match[1], match[1])
+        return f" {number} {_EAST_UNITS[match[2]]}s ago "
+
+    def weekday(form: str) -> Callable[[re.Match[str]], str]:
+        def said(match: re.Match[str]) -> str:
+            place = next((p for row in _EAST_DAYS if (p := row.find(match[1])) >= 0), -1)
+            return form.format(WEEKDAYS[place])  # another sign for Sunday is in none
+
+        return said
+
+    yield r"(\d{1,2})月(\d{1,2})[日号]", month
+    yield rf"(\d{{1,3}}|[{digits}]) ?[个かヶ개]?([{''.join(_EAST_UNITS)}])[间間]? ?之?[前전]", ago
+    yield rf"上(?:个)?(?:周|週|星期|礼拜)({chinese}|天)", weekday(" on {} last week ")
+    yield rf"(?:周|星期|礼拜)({chinese}|天)", weekday(" on {} ")
+    yield rf"({japanese})曜日?", weekday(" on {} ")
+    yield rf"({korean})요일", weekday(" on {} ")

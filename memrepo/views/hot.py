@@ -32,7 +32,7 @@ from memrepo.policies.rules import HotRules
 from memrepo.read.kinds import path_kind, section_kind
 from memrepo.read.thoughts import field_of
 from memrepo.text.dates import find_clock, is_date_heading
-from memrepo.text.tables import words
+from memrepo.text.tables import patterns
 
 _ORDER = (
     *("identity", "user", "rules", "preferences", "decisions", "projects", "promises"),
@@ -250,7 +250,7 @@ def _about(memory: Memory, text: str) -> str:
         return ""
     last = context.rpartition(SEPARATOR)[2].rstrip(":：* ")
     first = _FIRST.match(text)
-    is_ban = first and words().sentences["ban"].search(first[0]) and "\n" not in memory.body
+    is_ban = first and patterns().sentences["ban"].search(first[0]) and "\n" not in memory.body
     if section_kind([last]) == "ban" and not is_ban:
         return last[:LABEL_LENGTH]  # without it the text would read as a wish
     owner, name = owner_of(memory), memory.first[0].rpartition("/")[2].removesuffix(".md")

@@ -331,10 +331,10 @@ def _recall(
 
 def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> list[Recalled]:
     """Return the active memories of a kind of `KINDS`, what was borne out last first."""
-    from memrepo.text.tables import words as tables
+    from memrepo.text.tables import patterns
 
     types, named = KINDS[kind]
-    under = tables().headings[named] if named else None
+    under = patterns().headings[named] if named else None
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules
     found = [
         memory

@@ -1,0 +1,52 @@
+"""The tables of languages: each is whole, and its entries find what they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from memrepo.text.tables import FOLDER, LANGUAGES, pattern, table, tables
+
+
+def test_every_language_has_a_file_and_every_file_is_a_language() -> None:
+    files = {path.stem for path in FOLDER.glob("*.toml")} - {"figures"}
+    assert files == set(LANGUAGES)
+
+
+@pytest.mark.parametrize("section", ["headings", "sentences", "dates", "feasts", "change"])
+def test_a_section_has_the_same_keys_in_every_language(section: str) -> None:
+    found = dict(tables(section))
+    every = {key for keys in found.values() for key in keys}
+    for language, keys in found.items():
+        assert keys.keys() <= every, language
+        assert all(keys.values()), language
+
+
+@pytest.mark.parametrize(("key", "count"), [("months", 12), ("weekdays", 7), ("numbers", 10)])
+def test_rows_of_dates_are_in_their_places(key: str, count: int) -> None:
+    rows = {one: found[key] for one, found in tables("dates") if key in found}
+    assert {one: len(found) for one, found in rows.items()} == dict.fromkeys(rows, count)
+
+
+@pytest.mark.parametrize(
+    ("entry", "text", "is_found"),
+    [
+        ("rule*", "House rules:", True),
+        ("rule", "House rules:", False),
+        ("use … instead", "use the pump instead", True),
+        ("use … instead", "use the very old brass pump instead", False),
+        ("don't", "Don’t oil it", True),
+        ("can/could you please? list/show", "Could you show the pumps", True),
+        ("can/could you please? list/show", "Could you please list the pumps", True),
+        ("can/could you please? list/show", "Could we list the pumps", False),
+        ("the? order in which", "tell me the order in which they came", True),
+        ("décidé", "nous avons decide", True),
+        ("決定", "今日決定した", True),
+        ("on", "salon", False),
+    ],
+)
+def test_an_entry_is_found_as_it_is_written(entry: str, text: str, *, is_found: bool) -> None:
+    assert bool(pattern([entry]).search(text)) == is_found
+
+
+def test_a_language_without_a_section_has_an_empty_one() -> None:
+    assert table("arabic", "headings") == {}

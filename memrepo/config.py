@@ -66,6 +66,7 @@ OUTSIDE = (
     "agents.author",
     "downstream.command",
     "notify.command",
+    "sources.follow",
 )
 """Keys of the person's own configuration: a repository must choose no program, host or folder."""
 RETIRED = frozenset({"dense.model", "notify.url", "notify.ping"})

@@ -80,7 +80,7 @@ def not_followed(folder: str, only: str = "") -> Workspace:
 
 
 def _readable(
-    root: Path, rules: SourceRules, only: str = ""
+    root: Path, rules: SourceRules, only: str = "", follow: Sequence[Path] = ()
 ) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
     """Yield each file below a folder that runs may read, and what could not be listed."""
 
@@ -88,7 +88,7 @@ def _readable(
         wanted = not only or f"{folder}/".startswith(only) or only.startswith(f"{folder}/")
         return wanted and _enters(root, folder, rules)
 
-    for name, entry in _walk(root, "", MAX_DEPTH, enters=enters):
+    for name, entry in _walk(root, "", MAX_DEPTH, enters=enters, follow=follow):
         if name.startswith(only) and (isinstance(entry, OSError) or _is_source(name, rules)):
             yield name, entry
 
@@ -104,14 +104,19 @@ def holds_sources(root: Path, rules: SourceRules) -> bool:
     return any(not isinstance(entry, OSError) for _, entry in _readable(root, rules))
 
 
-def read_workspace(root: Path, rules: SourceRules, *, only: str = "") -> Workspace:
-    """Read every allowed file below a folder; with `only`, those below that subfolder."""
+def read_workspace(
+    root: Path, rules: SourceRules, *, only: str = "", follow: Sequence[Path] = ()
+) -> Workspace:
+    """Read every allowed file below a folder; with `only`, those below that subfolder.
+
+    A symlink to a folder is entered where it leads into one of the folders `follow`.
+    """
     files: dict[str, bytes] = {}
     clean: set[str] = set()
     refused: set[str] = set()
     problems: list[Problem] = []
     values: dict[str, str] = {}
-    for name, entry in _readable(root, rules, only):
+    for name, entry in _readable(root, rules, only, follow):
         if isinstance(entry, OSError) and not _is_source(name, rules):
             refused.add(name)  # of what `**/` patterns name it may hold what it held before
             continue
@@ -176,7 +181,9 @@ class Unread(msgspec.Struct, frozen=True, kw_only=True):
         return round(100 * part / (size + self.size_read), 1) if part else 0.0
 
 
-def find_unread(root: Path, rules: SourceRules, *, only: str = "") -> Unread:
+def find_unread(
+    root: Path, rules: SourceRules, *, only: str = "", follow: Sequence[Path] = ()
+) -> Unread:
     """Return the text files that runs do not read, in order; their bytes are not read here.
 
     A denied folder, a hidden folder and a repository inside the workspace are one entry each, and
@@ -202,6 +209,8 @@ def find_unread(root: Path, rules: SourceRules, *, only: str = "") -> Unread:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in (".git", *_INSTALLED, *own) and not _is_own(root / name):
                     folders.append((f"{name}/", group if group[0] else _group(root, name, rules)))
+            elif entry.is_symlink() and _followed(entry, follow) is not None:
+                continue  # it is read, and what is in it is somebody else's to count
             elif entry.is_symlink() and not group[0] and (is_text(name) or _leads_to_folder(entry)):
                 if kind_of(name if is_text(name) else f"{name}/any.md", rules) is None:
                     why = "is a symlink, which is never followed"
@@ -295,7 +304,12 @@ def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, byt
 
 
 def _walk(
-    root: Path, prefix: str, depth: int, *, enters: Callable[[str], bool]
+    root: Path,
+    prefix: str,
+    depth: int,
+    *,
+    enters: Callable[[str], bool],
+    follow: Sequence[Path] = (),
 ) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
     """Yield files, and folders that cannot be listed with the reason, in name order."""
     try:
@@ -308,12 +322,16 @@ def _walk(
         name = prefix + entry.name
         if entry.name == ".git":
             continue
-        if not entry.is_dir(follow_symlinks=False):
+        if entry.is_symlink() and (target := _followed(entry, follow)) is not None:
+            if enters(name):  # of what it leads to no further link is followed
+                yield from _walk(target, name + "/", depth - 1, enters=enters)
+        elif not entry.is_dir(follow_symlinks=False):
             # A link to a folder is named as the folder it pretends to be, and refused there.
             yield name + "/" if _leads_to_folder(entry) else name, entry
         elif enters(name):
             if depth:
-                yield from _walk(root / entry.name, name + "/", depth - 1, enters=enters)
+                deeper = root / entry.name
+                yield from _walk(deeper, name + "/", depth - 1, enters=enters, follow=follow)
             else:
                 yield name + "/", OSError(0, f"it is more than {MAX_DEPTH} folders deep")
 
@@ -326,6 +344,14 @@ def _is_shut(folder: Path, name: str, wants: Callable[[str], bool]) -> bool:
         return not any(wants(f"{name}/{inner.name}") for inner in folder.iterdir())
     except OSError:
         return True
+
+
+def _followed(entry: os.DirEntry[str], follow: Sequence[Path]) -> Path | None:
+    """Return the folder that a link leads to where a person named it, or one above it."""
+    if not follow or not _leads_to_folder(entry):
+        return None
+    target = Path(entry.path).resolve()
+    return target if any(target.is_relative_to(folder) for folder in follow) else None
 
 
 def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
@@ -366,7 +392,8 @@ def _read(
             name,
             "source-not-a-file",
             f"found {what}, expected a file: it is never followed",
-            "replace it by a copy of the file",
+            "replace it by a copy of the file; for a folder, name where it leads:"
+            " `memrepo config set sources.follow FOLDER`",
         )
     try:
         descriptor = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

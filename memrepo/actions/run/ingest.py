@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from memrepo.actions import result
 from memrepo.actions.landing import prepare, retried
 from memrepo.actions.request import DryRun, Reason, option
-from memrepo.actions.work import Work
+from memrepo.actions.work import Work, outside
 from memrepo.core.changes import Delete, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest, visible
@@ -290,7 +291,7 @@ def _read(work: Work) -> tuple[Workspace, str]:
         return own, ""
     if not root.is_dir():
         raise SourcesGone(f"the workspace {root} does not exist")
-    theirs = read_workspace(root, rules)
+    theirs = read_workspace(root, rules, follow=followed(work))
     if not (theirs.files or theirs.refused) and _mirrors(work):
         raise SourcesGone(
             f"the workspace {root} holds no file that runs may read",
@@ -306,6 +307,13 @@ def _read(work: Work) -> tuple[Workspace, str]:
         ),
         root.name,
     )
+
+
+def followed(work: Work) -> tuple[Path, ...]:
+    """Return the folders to which symlinks of the workspace may lead: `sources.follow`."""
+    setting = outside(work).get("sources.follow")
+    names = setting.value.split(os.pathsep) if setting else ()
+    return tuple(Path(name).expanduser().resolve() for name in names if name)
 
 
 def _mirrors(work: Work) -> bool:
@@ -336,7 +344,7 @@ def _unread(work: Work) -> tuple[Unread, ...]:
     rules, area = work.config.source_rules(), work.tree.layout.area("sources")
     root = settings.workspace(work.store.repo)
     own = work.store.root / area
-    found = [find_unread(root, rules)] if root else []
+    found = [find_unread(root, rules, follow=followed(work))] if root else []
     if own.is_dir() and not work.store.work.linked(area.rstrip("/")):
         found.append(find_unread(own, rules, only=INBOX if root else ""))
     return tuple(found)

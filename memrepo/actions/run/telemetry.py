@@ -19,7 +19,7 @@ from memrepo import __version__
 from memrepo.actions import result
 from memrepo.actions.pending import PREFIX, all_waiting
 from memrepo.actions.run.guard import UpgradeRequired
-from memrepo.actions.run.ingest import Ingested
+from memrepo.actions.run.ingest import Ingested, followed
 from memrepo.actions.run.land import in_words
 from memrepo.actions.run.plan import Mode, RunPlan
 from memrepo.actions.run.report import Report
@@ -123,7 +123,8 @@ def first_run(work: Work, run: Result) -> FirstRun:
     largest, count = max(counts.items(), key=lambda item: item[1], default=("", 0))
     is_large = len(claims) > 2 * _EXAMPLES and len(files) > 2 and count > len(claims) * _LARGE
     root = workspace(work.store.repo)
-    unread = find_unread(root, work.config.source_rules()) if root else None
+    rules = work.config.source_rules()
+    unread = find_unread(root, rules, follow=followed(work)) if root else None
     shown = sorted(claims, key=lambda m: (hot_of(m) is None, m.path))
     by_file = {m.sources[0].resource: m for m in reversed(shown)}
     examples = [*sorted(by_file.values(), key=shown.index), *shown]

@@ -15,7 +15,7 @@ import msgspec
 from memrepo.actions import result
 from memrepo.actions.exchange.import_ import ARTIFACTS, Brought, bring_in, was_imported
 from memrepo.actions.request import option
-from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
+from memrepo.actions.run.ingest import Ingested, followed, take_in, workspace_of
 from memrepo.actions.run.judge_choice import Usable, usable_judges
 from memrepo.actions.work import Work
 from memrepo.assets import asset
@@ -296,7 +296,9 @@ def _claims(at: Work, workspace: Path) -> Brought:
 
 def _unread(at: Work, workspace: Path | None) -> Unread:
     """Return what of a workspace runs do not read."""
-    return find_unread(workspace, at.config.source_rules()) if workspace else Unread()
+    if workspace is None:
+        return Unread()
+    return find_unread(workspace, at.config.source_rules(), follow=followed(at))
 
 
 def _holds_markdown(where: Path, found: Recognised) -> bool:

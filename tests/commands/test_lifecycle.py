@@ -321,48 +321,11 @@ def test_a_note_that_does_not_fit_is_there_with_its_gist(small_repo: Path) -> No
     assert "Tray 59" in whole
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ("HEARTBEAT_OK", False),
-        ("Heartbeat check at 00:09: no current action.\n\nNothing to report.", False),
-        ("user: hello there\n\nassistant: Hi! What shall we build today?", False),
-        ("Asked:\n\n- which trays are clean\n", False),
-        ("user: which trays are clean?\n\nassistant: The trays of shelf 4.", True),
-        ('user: "sender_id": "386", "id": "38",\n\nassistant: "state": {\n\n"n": 4,', False),
-        ("Tray 4 was moved to the cold store.", True),
-    ],
-)
-def test_a_session_is_told_of_notes_that_say_something(
-    small_repo: Path, body: str, said: bool
-) -> None:
-    id_ = done(small_repo, "add", body, "--type", "note", "--title", "Day")["id"]
-    assert (id_ in done(small_repo, "session", "show")["notes"]) is said
-
-
-def test_what_a_program_sends_around_a_message_is_not_told(small_repo: Path) -> None:
-    answer = "[[reply_to_current]] Tray 4 lies on shelf 9."
-    body = f'user: "id": "38",\n\nuser: Where is tray 4?\n\nassistant: {answer}'
-    done(small_repo, "add", body, "--type", "note", "--title", "Day")
-    shown = done(small_repo, "session", "show")["context"]
-    assert "Tray 4 lies on shelf 9." in shown
-    assert "reply_to" not in shown
-    assert '"38"' not in shown
-
-
-def test_of_the_conversations_of_a_day_the_newest_is_told(tmp_path: Path) -> None:
-    for n, day in enumerate(("2026-02-20", "2026-02-20", "2026-02-21")):
-        said = f"# Day\n\nuser: Which tray is {n}?\n\nassistant: Tray {n} lies on shelf {n + 4}.\n"
-        path = tmp_path / "space" / "memory" / f"{day}-{n}.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(said, encoding="utf-8")
-    (path.parent / "2026-02-20.md").write_text("# Day\n\nShelf 4 was built anew.\n")
-    done(tmp_path, "init", tmp_path / "repo", "--from", tmp_path / "space")
-    done(tmp_path / "repo", "run", now="2026-02-22T09:00:00Z")
-    shown = done(tmp_path / "repo", "session", "show", now="2026-02-22T10:00:00Z")["context"]
-    assert ("Tray 1" in shown) is not ("Tray 0" in shown)
-    assert "Tray 2" in shown
-    assert "Shelf 4 was built anew." in shown
+def test_a_session_shows_no_note_of_a_word_or_two(small_repo: Path) -> None:
+    notes = [("HEARTBEAT_OK", False), ("Tray 4 was moved to the cold store.", True)]
+    for body, shown in notes:
+        id_ = done(small_repo, "add", body, "--type", "note", "--title", "Day")["id"]
+        assert (id_ in done(small_repo, "session", "show")["notes"]) is shown
 
 
 def test_of_the_notes_of_a_day_a_few_come_before_what_another_day_holds(tmp_path: Path) -> None:
@@ -373,7 +336,6 @@ def test_of_the_notes_of_a_day_a_few_come_before_what_another_day_holds(tmp_path
         "# Day\n\nThe **oven** of the bakery was mended on Friday.\n"
     )
     (folder / "2026-02-21.md").write_text("# Day\n\n" + "\n".join(said))
-    (folder / "2026-02-19.md").write_text("# Day\n\nThe log was read; no new facts came.\n")
     done(tmp_path, "init", tmp_path / "repo", "--from", tmp_path / "space")
     done(tmp_path / "repo", "run", now="2026-02-22T09:00:00Z")
     shown = done(tmp_path / "repo", "session", "show", now="2026-02-22T10:00:00Z")["context"]
@@ -382,7 +344,6 @@ def test_of_the_notes_of_a_day_a_few_come_before_what_another_day_holds(tmp_path
     ]
     assert places[:4] == sorted(places[:4]), shown
     assert min(places[:4]) > 0 > places[4]
-    assert "no new facts" not in shown
 
 
 def test_showing_a_session_begins_none(small_repo: Path) -> None:

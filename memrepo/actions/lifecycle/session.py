@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -27,12 +25,10 @@ from memrepo.core.changes import Step, Update
 from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
-from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST, format_time
-from memrepo.policies.gists import sentences
 from memrepo.policies.hotcache import SKILLS, Candidate, nominated, session_page
 from memrepo.policies.matching import tokens
 from memrepo.policies.standing import disputed, is_retired
@@ -47,34 +43,13 @@ from memrepo.views.promotions import Promotion, promotions
 MAX_TOKENS = 1500
 GIVEN = "given.json"
 """The file in memrepo's own folder that holds what the last session was given."""
-DOUBTS = 2
-"""So many contradictions are told one by one."""
-NOTES = 5
-"""So many notes are told of, the newest that say something."""
-FEW_OF_ONE = 2
-"""So many notes of one page are told of before those of others."""
-WORDS, LINES = 3, 2
-"""A line says something in so many words; a conversation has more than one such line."""
-_NOTHING = regex(
-    r"\bno new\b|\bnothing (?:new|to|was|needs)\b"
-    r"|\bno (?:[\w-]+ ){0,3}(?:found|needed|required|present|published|promoted|due|existed"
-    r"|facts|changes|updates)\b"
-    r"|\bnichts neues\b|\bkeine neue[nr]?\b|\bnada nuevo\b|\bsin (?:novedades|cambios)\b"
-    r"|\brien de (?:nouveau|neuf)\b|\bnulla di nuovo\b|\bnada de novo\b|\bsem novidades\b"
-    r"|\bniets nieuws\b|ничего нового|нет новых|没有新|无新|沒有新|特になし|変更なし|변경 없음",
-    re.IGNORECASE,
-)
-"""A line that reports that nothing was there to report."""
-_LETTER = regex(r"\w")
-_BEAT = regex(r"\W*heartbeat\b", re.IGNORECASE)
-_MEMBER = regex(r"""\W*"[\w.-]{1,60}"\s*:\s*(?:["\[{]|[\w.-]+,?\s*$)""")
-"""A line of what a program sends around a message: a name and a value as JSON has them."""
-_TAG = regex(r"\[\[ *[a-z_]+ *(?::[^\[\]\n]{0,100})?\]\]\s*")
-"""What an agent tells its program by the way, as to whom a reply goes."""
-_TURN = regex(r"\W*(?:user|assistant|human)\s*:", re.IGNORECASE)
-_SPEAKER = regex(
-    r"\W*asked:\s*$|(?:\W*(?:user|assistant|human|system|tool)\s*:\s*)+", re.IGNORECASE
-)
+MAX_DOUBTS = 2
+"""So many contradictions are shown one by one."""
+MAX_NOTES = 5
+NOTES_OF_ONE_PAGE = 2
+"""So many notes of one page come before those of others."""
+MIN_WORDS = 3
+"""A note of fewer words, such as a heartbeat, begins no session."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -200,7 +175,7 @@ def _start(first: Work, request: Request) -> Started:
         at = seconds(first.call.now)
         ledger_of(first.store).record([Event(kind=SESSION, at=at, session=id_)], first.call.now)
         (first.store.folder / CURRENT).write_text(f"{at} {id_}\n", encoding="utf-8")
-    noted = () if request.dry_run else _live(first)
+    noted = () if request.dry_run else _layers(first)
     packed, hot, notes, warnings = context(first, request.audience, request.max_tokens)
     given = Given(
         session=id_,
@@ -225,7 +200,7 @@ def last_given(work: Work) -> Given | None:
     return None
 
 
-def _live(work: Work) -> tuple[Problem, ...]:
+def _layers(work: Work) -> tuple[Problem, ...]:
     """Write the tracker and the layers where the configuration asks for them: a session counts."""
     if not work.config.get("hot.layers"):
         return ()
@@ -257,7 +232,7 @@ def context(
     if audience == "shared":
         hot, notes = [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
     notes.sort(key=lambda n: _newest(n, accesses), reverse=True)
-    notes = list(islice(filter(None, map(_telling, _days(notes, accesses))), NOTES))
+    notes = [n for n in _spread(notes, accesses) if len(tokens(n.body)) >= MIN_WORDS][:MAX_NOTES]
     waiting = [f"{w.branch} waits for review" for w in all_waiting(first)]
     if asked := requests_waiting(first):
         # Their words stay out of a context: they come from what was read.
@@ -275,66 +250,24 @@ def context(
 def _doubts(shown: Sequence[Memory]) -> list[str]:
     """Return what a session should not take for certain: what is contested, how much is retired."""
     told = disputed(shown, {m.id: m for m in shown}.get)
-    more = [f"{len(told) - DOUBTS} more memories are contested"] if len(told) > DOUBTS else []
+    rest = len(told) - MAX_DOUBTS
+    more = [f"{rest} more memories are contested"] if rest > 0 else []
     if retired := sum(map(is_retired, shown)):
         said = counted(retired, "memory is", "memories are")
         more.append(f"{said} retired: the line it rested on is gone from its source")
-    return [*told[:DOUBTS], *more]
+    return [*told[:MAX_DOUBTS], *more]
 
 
-def _days(notes: Sequence[Memory], accesses: Accesses) -> list[Memory]:
-    """Return notes, those in use or the first few of their page before the rest.
-
-    What was written says more: of what was spoken on a day only the newest is there, and what was
-    written since comes before it.
-    """
-    written = max((note.captured[:10] for note in notes if not _is_talk(note)), default="")
+def _spread(notes: Sequence[Memory], accesses: Accesses) -> list[Memory]:
+    """Return notes, those in use and the first few of each page before the rest."""
     seen: Counter[str] = Counter()
     first, later = list[Memory](), list[Memory]()
     for note in notes:
-        day, talk = note.captured[:10], _is_talk(note)
-        page = day if talk else note.sources[0].resource if note.sources else ""
-        seen[page] += bool(page)
-        if talk and seen[page] > 1:
-            continue
-        behind = day <= written if talk else seen[page] > FEW_OF_ONE
+        page = note.sources[0].resource if note.sources else note.id
+        seen[page] += 1
         used = accesses.of(note.id).last is not None
-        (later if behind and not used else first).append(note)
+        (first if used or seen[page] <= NOTES_OF_ONE_PAGE else later).append(note)
     return [*first, *later]
-
-
-def _is_talk(note: Memory) -> bool:
-    return sum(map(bool, map(_TURN.match, note.body.split("\n")))) >= LINES
-
-
-def _telling(note: Memory) -> Memory | None:
-    """Return a note by its lines that say something; None where that is hardly anything.
-
-    A heartbeat, an envelope of a message and a question of one line begin no session.
-    """
-    body = _without_bare_headings(note.body)
-    lines = sentences(body)
-    said = [turn for line in lines if (turn := _TAG.sub("", _SPEAKER.sub("", line)))]
-    kept = list(dict.fromkeys(line for line in said if not _is_noise(line)))
-    telling = sum(len(tokens(line)) >= WORDS and not _NOTHING.search(line) for line in kept)
-    if telling < (LINES if any(map(_SPEAKER.match, lines)) else 1):
-        return None
-    # The gist that is kept is of all that was there.
-    cleaned = replace(note, body="\n".join(kept)).with_fields({"gist": None})
-    return note if kept == lines and body == note.body else cleaned
-
-
-def _without_bare_headings(body: str) -> str:
-    """Return a body without the headings and rules at its end, below which nothing stands."""
-    lines = body.rstrip().split("\n")
-    most = len(lines)
-    while len(lines) > 1 and (lines[-1].startswith("#") or not _LETTER.search(lines[-1])):
-        lines.pop()
-    return "\n".join(lines) if len(lines) < most else body
-
-
-def _is_noise(line: str) -> bool:
-    return bool(_BEAT.match(line) or _MEMBER.match(line))
 
 
 def _newest(note: Memory, accesses: Accesses) -> tuple[datetime, str, int, str]:
@@ -349,7 +282,7 @@ def _end(first: Work, request: Request) -> Ended:
     tip = ledger_of(first.store).flush(first.call.now)
     with suppress(FileNotFoundError):
         (first.store.folder / CURRENT).unlink()
-    return Ended(ledger=tip, notices=_live(first))
+    return Ended(ledger=tip, notices=_layers(first))
 
 
 def _refresh(first: Work, request: Request) -> Refreshed:
@@ -412,16 +345,13 @@ def _retrospects(first: Work, request: Request, found: Sequence[Candidate]) -> d
             text = f"## {title}\n<!-- {id_} -->\n\n{without_secrets(note.body)}\n"
             telemetry.put(path, f"{old.rstrip()}\n\n{text}".lstrip(), within=folder)
 
-    def draft(at: Work, state: State) -> Sequence[Step]:
-        del at, state
-        return [
-            Step(
-                op="nominate",
-                reason=f"moved to {path.relative_to(folder).as_posix()}",
-                changes=(Update(id=id_, fields={"promoted": True}),),
-            )
-            for id_, path in moved.items()
-        ]
-
-    write_steps(first, request, draft)
+    steps = [
+        Step(
+            op="nominate",
+            reason=f"moved to {path.relative_to(folder).as_posix()}",
+            changes=(Update(id=id_, fields={"promoted": True}),),
+        )
+        for id_, path in moved.items()
+    ]
+    write_steps(first, request, lambda _, __: steps)
     return moved

@@ -1,7 +1,6 @@
 """How long a memory proper is kept: its class, its expiry, its confidence at a moment.
 
-Its class is the one it names, else the first whose words it holds, row by row. Keys are matched by
-whole segments, texts by whole words, so forms that the lineage found as parts of words are listed.
+Its class is the one it names, else the first of `decay.toml` whose words it has.
 
 Lineage: openclaw-hybrid-memory, decay and pruning. Deliberate differences: confidence falls with
 time and not with each run of a job, so the same moment gives the same answer and a refresh restores
@@ -13,10 +12,11 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache, partial
-from types import MappingProxyType
+from pathlib import Path
 
 import msgspec
 
@@ -29,103 +29,7 @@ from memrepo.policies.rules import DecayRules
 from memrepo.text.dates import future_date
 
 ORDER = ("permanent", "session", "active", "checkpoint")
-KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "permanent": (
-            "name",
-            "email",
-            "api_key",
-            "api_endpoint",
-            "architecture",
-            "decision",
-            "birthday",
-            "born",
-            "phone",
-            "language",
-            "location",
-            "geburtstag",
-            "telefon",
-            "sprache",
-            "entscheidung",
-            "architektur",
-            "nom",
-            "anniversaire",
-            "téléphone",
-            "langue",
-            "décision",
-            "nombre",
-            "cumpleaños",
-            "teléfono",
-            "idioma",
-            "decisión",
-        ),
-        "session": ("current_file", "temp", "debug", "working_on_right_now"),
-        "active": (
-            "task",
-            "todo",
-            "wip",
-            "branch",
-            "sprint",
-            "blocker",
-            "aufgabe",
-            "tâche",
-            "tarea",
-        ),
-        "checkpoint": ("checkpoint", "preflight"),
-    }
-)
-TEXTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "permanent": (
-            "decided",
-            "architecture",
-            "architectures",
-            "always use",
-            "never use",
-            "entschieden",
-            "beschlossen",
-            "architektur",
-            "immer verwenden",
-            "nie verwenden",
-            "décidé",
-            "toujours utiliser",
-            "ne jamais utiliser",
-            "decidido",
-            "siempre usar",
-            "nunca usar",
-        ),
-        "session": (
-            "currently debugging",
-            "right now",
-            "this session",
-            "gerade am debuggen",
-            "jetzt gerade",
-            "diese sitzung",
-            "en ce moment même",
-            "cette session",
-            "ahora mismo",
-            "esta sesión",
-        ),
-        "active": (
-            "working on",
-            "need to",
-            "todo",
-            "todos",
-            "blocker",
-            "blockers",
-            "sprint",
-            "sprints",
-            "sprinting",
-            "arbeite an",
-            "muss noch",
-            "travaille sur",
-            "il faut",
-            "trabajando en",
-            "hay que",
-        ),
-        "checkpoint": ("checkpoint", "checkpoints", "preflight", "kontrollpunkt"),
-    }
-)
+TABLE = Path(__file__).with_name("decay.toml")
 ENTITIES = ("decision", "convention")
 """Entities that make a statement permanent; a type or a tag of that name says the same."""
 
@@ -140,7 +44,7 @@ def classify(entity: str, key: str, text: str) -> str:
     """Return the automatic class of a statement; a value has no say in it."""
     words = normalise(text)
     for name in ORDER:
-        if _is_key(key, name) or _texts(name).search(words):
+        if _is_key(key, name) or _signs()[name].texts.search(words):
             return name
         if name == "permanent" and (normalise(entity) in ENTITIES or _is_key(entity, name)):
             return name
@@ -167,14 +71,31 @@ def class_of(memory: Memory) -> str:
 
 def _is_key(name: str, cls: str) -> bool:
     """Tell whether a key or entity holds a word of a class, of one segment or of several."""
-    whole, (single, several) = segments(name), _keys(cls)
-    return not single.isdisjoint(whole) or any(_holds(whole, part) for part in several)
+    whole, signs = segments(name), _signs()[cls]
+    return not signs.single.isdisjoint(whole) or any(_holds(whole, part) for part in signs.several)
+
+
+class _Signs(msgspec.Struct, frozen=True, kw_only=True):
+    """What names a class: keys of one segment, of several, and words of a text."""
+
+    single: frozenset[str]
+    several: tuple[tuple[str, ...], ...]
+    texts: re.Pattern[str]
 
 
 @cache
-def _keys(cls: str) -> tuple[frozenset[str], tuple[tuple[str, ...], ...]]:
-    parts = [segments(word) for word in KEYS[cls]]
-    return frozenset(p[0] for p in parts if len(p) == 1), tuple(p for p in parts if len(p) > 1)
+def _signs() -> Mapping[str, _Signs]:
+    """Load the table of classes."""
+    found: dict[str, _Signs] = {}
+    for name, row in tomllib.loads(TABLE.read_text("utf-8")).items():
+        parts = [segments(word) for word in row["keys"]]
+        words = "|".join(re.escape(normalise(word)) for word in row["texts"])
+        found[name] = _Signs(
+            single=frozenset(part[0] for part in parts if len(part) == 1),
+            several=tuple(part for part in parts if len(part) > 1),
+            texts=re.compile(rf"(?<!\w)(?:{words})(?!\w)"),
+        )
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -185,12 +106,6 @@ def segments(name: str) -> tuple[str, ...]:
 
 def _holds(whole: tuple[str, ...], part: tuple[str, ...]) -> bool:
     return any(whole[at : at + len(part)] == part for at in range(len(whole) - len(part) + 1))
-
-
-@cache
-def _texts(name: str) -> re.Pattern[str]:
-    words = "|".join(re.escape(normalise(word)) for word in TEXTS[name])
-    return re.compile(rf"(?<!\w)(?:{words})(?!\w)")
 
 
 _DAY = timedelta(days=1)
@@ -274,41 +189,28 @@ def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) ->
     ttl, confirmed = rules.ttl.get(cls), confirmed_at(memory, access, cls, rules)
     until = stated_end(memory, rules)
     confirmed = min(confirmed, _LATEST) if confirmed else None
-    if ttl is None or confirmed is None:
-        low = confirmed if stored < FLOOR else None
-        return Keeping(
-            cls=cls,
-            confirmed=confirmed,
-            expires=None,
-            confidence=stored,
-            low=low,
-            now=now,
-            until=until,
-        )
-    held = memory.made(held_until)
-    expires = max(confirmed + ttl, held) if held else confirmed + ttl
-    if lasts(memory, cls, rules):
-        return Keeping(
-            cls=cls,
-            confirmed=confirmed,
-            expires=expires,
-            held=held,
-            now=now,
-            confidence=stored * _STALE if now > expires and stored >= FLOOR / _STALE else stored,
-            low=confirmed if stored < FLOOR else None,
-            lasts=True,
-            until=until,
-        )
-    free = held is None or now >= held
-    halvings = _halvings(now - confirmed, ttl) if free else 0
+    low = confirmed if stored < FLOOR else None
+    expires = held = None
+    confidence, lasting = stored, False
+    if ttl is not None and confirmed is not None:
+        held = memory.made(held_until)
+        expires = max(confirmed + ttl, held) if held else confirmed + ttl
+        lasting = lasts(memory, cls, rules)
+        if not lasting:
+            free = held is None or now >= held
+            confidence = stored * 0.5 ** (_halvings(now - confirmed, ttl) if free else 0)
+            low = _low(stored, confirmed, ttl, held)
+        elif now > expires and stored >= FLOOR / _STALE:
+            confidence = stored * _STALE
     return Keeping(
         cls=cls,
         confirmed=confirmed,
         expires=expires,
+        confidence=confidence,
         held=held,
+        low=low,
         now=now,
-        confidence=stored * 0.5**halvings,
-        low=_low(stored, confirmed, ttl, held),
+        lasts=lasting,
         until=until,
     )
 
@@ -412,25 +314,6 @@ def decays(memory: Memory) -> bool:
     return memory.status == "active" and memory.type not in ("note", "chunk")
 
 
-def decaying(memories: Sequence[Memory]) -> Sequence[Memory]:
-    """Return the memories that decay governs."""
-    return [memory for memory in memories if decays(memory)]
-
-
-def doubtful(memories: Sequence[Memory], rules: DecayRules) -> Sequence[Memory]:
-    """Return those that may be over at some time: of the others no clock and no use tells that."""
-
-    def is_sure(memory: Memory) -> bool:
-        if memory.has("decay") or not _ENDING.isdisjoint(memory.keys):
-            return False
-        cls = class_of(memory)
-        if rules.ttl.get(cls) is None or cls in rules.lasting:
-            return True
-        return rules.evidence and stands(memory)
-
-    return [memory for memory in memories if not is_sure(memory)]
-
-
 def prunable(
     memories: Sequence[Memory],
     accesses: Accesses,
@@ -441,7 +324,7 @@ def prunable(
 ) -> list[tuple[Memory, Keeping]]:
     """Return what is due for pruning, oldest first; `soft` leaves the expired alone."""
     found = []
-    for memory in doubtful(decaying(memories), rules):
+    for memory in filter(decays, memories):
         if stays(memory, accesses.of(memory.id), now, rules):
             continue
         kept = keeping(memory, accesses.of(memory.id), now, rules)

@@ -22,7 +22,7 @@ from memrepo.core.memory import Hot, Memory, having
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time
-from memrepo.policies.decay import decaying, doubtful, is_over, keeping, stays
+from memrepo.policies.decay import decays, is_over, keeping, stays
 from memrepo.policies.first_page import Line, compose
 from memrepo.policies.rules import DecayRules, HotRules, TierRules
 from memrepo.policies.tiers import moves
@@ -97,17 +97,9 @@ def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) 
 
 def may_be_hot(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> bool:
     """Tell whether a memory is one that the cache shows: known to hold, and not over."""
-    return bool(that_may_be_hot([memory], accesses, now, decay))
-
-
-def that_may_be_hot(
-    memories: Sequence[Memory], accesses: Accesses, now: datetime, decay: DecayRules
-) -> Sequence[Memory]:
-    """Return the memories of some that the cache shows."""
-    claims = decaying(memories)
-    shown = [memory for memory in claims if memory.standing not in _HIDDEN]
-    over = {m.id for m in doubtful(shown, decay) if why_over(m, accesses, now, decay)}
-    return [memory for memory in shown if memory.id not in over]
+    if not decays(memory) or memory.standing in _HIDDEN:
+        return False
+    return not why_over(memory, accesses, now, decay)
 
 
 def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> str:
@@ -257,7 +249,7 @@ def _composed(
         hot: Hot = memory.fields["hot"]
         if hot.until is not None and hot.reason == REQUEST:
             off.add(memory.id)
-    claims = that_may_be_hot(memories, accesses, now, decay)
+    claims = [m for m in memories if may_be_hot(m, accesses, now, decay)]
     shown = [memory for memory in claims if memory.id not in off]
     found = compose(shown, accesses, now, rules.budget)
     return {

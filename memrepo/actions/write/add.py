@@ -194,7 +194,7 @@ def _same(memory: Memory, entry: Entry) -> bool:
     )
 
 
-def _given(entry: Entry) -> Iterator[tuple[str, object]]:
+def _given(entry: Entry) -> Iterator[tuple[str, Any]]:
     values = {
         "title": entry.title,
         "subject": entry.subject,
@@ -283,87 +283,53 @@ class Repeated(Unchanged, frozen=True, kw_only=True):
     unused: tuple[str, ...]
 
 
-def do(work: Work, request: Request) -> Added | Unchanged:
+def do(work: Work, request: Request) -> Added | Repeated:
     """Write the memory."""
     text = said(request.text, "the text")
-    near: list[tuple[Memory, float]] = []
+    given = {**asdict(request), "text": text, "type": request.type or "fact"}
+    given["layer"] = given["layer"] or ""
+    del given["dry_run"], given["reason"]
+    entry = Entry(**given)
+    similar: list[tuple[Memory, float]] = []
 
     def draft(state: State) -> Step | Repeated:
-        near.clear()
-        return _draft(work, request, state, text, near)
+        memory, is_new = Drafts(work, state).take(entry)
+        if not is_new:
+            return Repeated(
+                id=memory.id,
+                path=memory.path,
+                unchanged="says this already",
+                unused=tuple(_unused(memory, entry, request)),
+            )
+        similar[:] = akin(memory, state.active)
+        return Step(op="create", reason="added by hand", changes=(Create(memory=memory),))
 
     done = write(work, request, draft)
-    if isinstance(done, Unchanged):
+    if isinstance(done, Repeated):
         return done
     suggested = tuple(
         Suggestion(target=other.id, type="related", strength=score, text=other.body)
-        for other, score in near
+        for other, score in similar
     )
     return Added(**asdict(done), suggested=suggested)
 
 
-def _draft(
-    work: Work,
-    request: Request,
-    state: State,
-    text: str,
-    near: list[tuple[Memory, float]],
-) -> Step | Repeated:
-    """Return the commit that writes the memory; what it is like goes to `near`."""
-    memory, new = Drafts(work, state).take(_entry(request, text))
-    if not new:
-        return _repeated(memory, request)
-    near += akin(memory, state.active)
-    return Step(
-        op="create",
-        reason="added by hand",
-        changes=(Create(memory=memory),),
-    )
+_OPTIONS = {"tags": "--tag", "entities": "--entity"}
 
 
-def _entry(request: Request, text: str) -> Entry:
-    return Entry(
-        text=text,
-        type=request.type or "fact",
-        title=request.title,
-        subject=request.subject,
-        predicate=request.predicate,
-        object=request.object,
-        layer=request.layer or "",
-        tags=tuple(request.tags),
-        entities=tuple(request.entities),
-        scope=request.scope,
-        valid_from=request.valid_from,
-        valid_until=request.valid_until,
-        pinned=request.pinned,
-        critical=request.critical,
-        cls=request.cls,
-    )
-
-
-def _repeated(memory: Memory, request: Request) -> Repeated:
-    given = {
-        "--type": request.type in (None, memory.type),
-        **{
-            f"--{name}": getattr(request, name) in ("", memory.text(name))
-            for name in ("title", "subject", "predicate", "object")
-        },
-        "--layer": request.layer in (None, memory.layer),
-        "--tag": set(request.tags) <= set(memory.texts("tags")),
-        "--entity": set(request.entities) <= set(memory.texts("entities")),
-        "--valid-from": _says(memory, "valid_from", request.valid_from),
-        "--valid-until": _says(memory, "valid_until", request.valid_until),
-        "--pin": not request.pinned or bool(memory.fields.get("pinned")),
-        "--critical": not request.critical or memory.flag("critical"),
-        "--class": request.cls in ("", class_of(memory)),
-    }
-    return Repeated(
-        id=memory.id,
-        path=memory.path,
-        unchanged="says this already",
-        unused=tuple(option for option, met in given.items() if not met),
-    )
-
-
-def _says(memory: Memory, key: str, value: str) -> bool:
-    return not value or memory.fields.get(key) == checked(key, value)
+def _unused(memory: Memory, entry: Entry, request: Request) -> Iterator[str]:
+    """Yield the options whose value a memory does not have."""
+    if request.type not in (None, memory.type):
+        yield "--type"
+    if entry.layer not in ("", memory.layer):
+        yield "--layer"
+    for key, value in _given(entry):
+        has = memory.fields.get(key)
+        if not (set(value) <= set(has or ()) if isinstance(value, tuple) else value == has):
+            yield _OPTIONS.get(key, f"--{key.replace('_', '-')}")
+    if entry.pinned and not memory.flag("pinned"):
+        yield "--pin"
+    if entry.critical and not memory.flag("critical"):
+        yield "--critical"
+    if entry.cls not in ("", class_of(memory)):
+        yield "--class"

@@ -57,10 +57,10 @@ class Unsettled(msgspec.Struct, frozen=True, kw_only=True):
     settled: Settled
     kept: tuple[Kept, ...] = ()
 
-    def told(self) -> GitMerge:
-        """Return what is told of it."""
+    def report(self) -> GitMerge:
+        """Return what `status` reports of it."""
         return GitMerge(
-            merge=self.merge.commit, memories=self.settled.memories, what=self.settled.told
+            merge=self.merge.commit, memories=self.settled.memories, what=self.settled.summary
         )
 
 
@@ -204,14 +204,14 @@ def _effect(at: Work, state: State) -> Effect:
 
 def _land(at: Work, plan: Settling) -> str:
     merges = [one.merge.commit for one in plan.found]
-    told = [what for one in plan.found for what in one.settled.told]
+    told = [what for one in plan.found for what in one.settled.summary]
     ids = tuple(sorted({id_ for one in plan.found for id_ in one.settled.memories}))
     names = ", ".join(commit[:10] for commit in merges[:3])
     step = Step(
         op="sync",
         what=f"Repair merge {names}, made by git",
         memories=ids,
-        reason=f"git merged without memrepo; {', '.join(told)}",
+        reason=f"git merged without memrepo; set right: {', '.join(told)}",
     )
     context = Context(actor=MACHINE, settles=tuple(merges))
     when = at.store.not_before(at.call.now, at.tree.commit)
@@ -291,7 +291,8 @@ def announced(plan: Settling) -> tuple[Problem, ...]:
             path=one.merge.commit[:10],
             rule="git-merge-unsettled",
             severity="warning",
-            message=f"git made this merge without memrepo: {', '.join(one.settled.told)} to settle",
+            message="git made this merge without memrepo: "
+            f"{', '.join(one.settled.summary)} to settle",
             fix="nothing: the next command that writes does it in a commit of its own",
         )
         for one in plan.found
@@ -305,7 +306,7 @@ def _told(one: Unsettled, commit: str) -> Problem:
         rule="git-merge-settled",
         severity="warning",
         message=f"git made this merge without memrepo; settled in {commit[:10]}: "
-        + ", ".join(one.settled.told),
+        + ", ".join(one.settled.summary),
         fix=f"nothing; `memrepo revert {commit[:10]}` takes it back",
     )
 

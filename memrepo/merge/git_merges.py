@@ -16,7 +16,8 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec
-from memrepo.core.messages import counted_as
+from memrepo.core.memory import Memory
+from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import Decoded, State, apply, read_state
@@ -47,28 +48,18 @@ class Settled(msgspec.Struct, frozen=True, kw_only=True):
 
     state: State
     edits: frozenset[str]
-    back: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
-    moved: tuple[str, ...] = ()
-    joined: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
     @property
-    def memories(self) -> tuple[str, ...]:
-        """Return the ids of all memories that it sets right."""
-        return tuple(sorted({*self.back, *self.gone, *self.moved, *self.joined}))
-
-    @property
-    def told(self) -> tuple[str, ...]:
-        """Return in words what is set right, the gravest first."""
-        parts = (
-            (self.back, "brought back"),
-            (self.gone, "taken out"),
-            (self.moved, "put in place"),
-            (self.joined, "joined field by field"),
-            (self.files, "files joined"),
-        )
-        return tuple(counted_as(len(ids), words) for ids, words in parts if ids)
+    def summary(self) -> tuple[str, ...]:
+        """Return in words how much is set right."""
+        found = []
+        if self.memories:
+            found.append(counted(len(self.memories), "memory", "memories"))
+        if self.files:
+            found.append(counted(len(self.files), "file", "files"))
+        return tuple(found)
 
 
 def settle(made: Made) -> Settled:
@@ -187,20 +178,19 @@ def _is_marked(data: bytes, known: Iterable[bytes]) -> bool:
 
 
 def _distance(side: FileVersion, left: FileVersion) -> int:
-    if side.memory is None or left.memory is None:
-        raise ValueError("only what can be read is compared")
-    before, after = side.memory, left.memory
+    """Count the fields and lines in which two versions differ."""
+    before, after = side.memory or Memory(path=""), left.memory or Memory(path="")
     fields: int = sum(before.fields.get(f.name) != after.fields.get(f.name) for f in FIELDS)
     return fields + len({*before.body.split("\n")} ^ {*after.body.split("\n")})
 
 
 def _file_start(made: Made, left: State, path: str) -> bytes | None:
-    _, one, other = (state.files.get(path) for state in _sides(made))
+    """Return what a file that is no memory was made from."""
+    sides = [s.files[path] for s in (made.ours, made.theirs) if path in s.files]
     data = left.files.get(path)
     if data is None:
-        return made.united.state.files.get(path) if None not in (one, other) else None
-    known = [side for side in (one, other) if side is not None]
-    return data if data in known or _is_marked(data, known) else next(iter(known), None)
+        return made.united.state.files.get(path) if len(sides) == 2 else None
+    return data if data in sides or _is_marked(data, sides) else next(iter(sides), None)
 
 
 def _free(path: str, taken: Mapping[str, bytes | None]) -> str:
@@ -211,22 +201,16 @@ def _free(path: str, taken: Mapping[str, bytes | None]) -> str:
 
 
 def _compared(left: State, state: State, edited: frozenset[str]) -> Settled:
-    """Sort what differs by what happened to it."""
-    found: dict[str, list[str]] = {"back": [], "gone": [], "moved": [], "joined": []}
-    for id_ in sorted({*left.memories, *state.memories}):
-        was, is_ = left.memories.get(id_), state.memories.get(id_)
-        if is_ is None or was is None:
-            found["gone" if is_ is None else "back"].append(id_)
-        elif was.path != is_.path:
-            found["moved"].append(id_)
-        elif is_.path in edited and left.files[is_.path] != state.files[is_.path]:
-            found["joined"].append(id_)
+    """Return what differs between the state that a merge left and the one that it should have."""
     changed = {p for p in edited if left.files.get(p) != state.files.get(p)}
-    plain = {p for p in changed if not state.layout.is_memory(p)}
-    plain = {p for p in plain if state.layout.owns(p) and not is_derived(state.layout, p)}
+    memories = {p for p in changed if state.layout.is_memory(p)}
+    plain = {p for p in changed - memories if state.layout.owns(p)}
+    plain = {p for p in plain if not is_derived(state.layout, p)}
+    sides = (*left.memories.items(), *state.memories.items())
+    ids = {id_ for id_, memory in sides if memory.path in memories}
     return Settled(
         state=state,
-        edits=frozenset(p for p in changed if state.layout.is_memory(p)) | plain,
+        edits=frozenset(memories | plain),
+        memories=tuple(sorted(ids)),
         files=tuple(sorted(plain)),
-        **{key: tuple(ids) for key, ids in found.items()},
     )

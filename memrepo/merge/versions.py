@@ -234,17 +234,11 @@ def merge_memory(
     """
     sides = [(ours, stamps.ours), (theirs, stamps.theirs)]
     (older, _), (newer, _) = sorted(sides, key=lambda side: rank(side[0], base, side[1]))
-    return _merged(base, (ours.path, theirs.path), older, newer)
-
-
-def _merged(
-    base: Memory | None, paths: tuple[str, str], older: Memory, newer: Memory
-) -> tuple[Memory, tuple[Kept, ...]]:
     origin = base or Memory(path="")
     fields, lost = _merge_fields(origin.fields, older.fields, newer.fields)
     body = merge_text(origin.body, older.body, newer.body)
     memory = Memory(
-        path=_path(base.path if base is not None else None, *paths),
+        path=_path(base.path if base is not None else None, ours.path, theirs.path),
         fields=fields,
         body=codec.normal_body(body.text),
     )
@@ -286,10 +280,11 @@ def join_versions(
     if base is not None and base.data == theirs.data:
         return MergedFile(version=_at(path, ours))
     sides = [(ours, stamps.ours), (theirs, stamps.theirs)]
-    (older, _), (newer, _) = sorted(sides, key=lambda side: _weight(base, *side))
+    (older, one), (newer, other) = sorted(sides, key=lambda side: _weight(base, *side))
     if older.memory is None or newer.memory is None:
         return _one_whole(path, older, newer, "unreadable")
-    memory, kept = _merged(_memory(base), (ours.path, theirs.path), older.memory, newer.memory)
+    stamps = Stamps(ours=one, theirs=other)
+    memory, kept = merge_memory(_memory(base), older.memory, newer.memory, stamps)
     joined = join_bytes(base, older, newer, replace(memory, path=path))
     if joined is None:
         return _one_whole(path, older, newer, "unwritable")

@@ -172,7 +172,7 @@ def test_an_edit_and_a_removal_end_in_the_edit(repo: Path) -> None:
     git(other, "rm", "-q", str(file_of(other, "coffee").relative_to(other)))
     git(other, "commit", "-qm", "merged: theirs")
     assert id_ not in memories(other)
-    assert done(other, "status")["unsettled"][0]["what"] == ["1 brought back"]
+    assert done(other, "status")["unsettled"][0]["what"] == ["1 memory"]
     done(other, "add", "next", now=LATER)
     assert memories(other)[id_].body == "Coffee is served at eight"
 

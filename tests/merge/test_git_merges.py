@@ -115,7 +115,7 @@ def test_kept_ours_gets_what_the_other_side_said() -> None:
     ours, theirs = state(fact(tags=("a",))), state(fact(pinned=True))
     result = settled(state(fact()), ours, theirs, ours)
     assert result.state.memories[A] == fact(tags=("a",), pinned=True)
-    assert result.joined == (A,)
+    assert result.memories == (A,)
 
 
 def test_a_person_who_resolved_by_hand_keeps_the_wording_and_gets_the_rest() -> None:
@@ -132,7 +132,7 @@ def test_an_edit_that_git_dropped_with_the_other_sides_removal_comes_back() -> N
     ours, theirs = state(fact(title="t"), fact(B)), state(fact(B))
     result = settled(state(fact(), fact(B)), ours, theirs, state(fact(B)))
     assert result.state.memories[A] == fact(title="t")
-    assert result.back == (A,)
+    assert result.memories == (A,)
 
 
 def test_a_memory_that_a_person_took_out_of_the_merge_stays_out() -> None:
@@ -151,7 +151,7 @@ def test_a_memory_that_git_brought_back_goes_again() -> None:
         base, state(fact(B)), state(fact(), fact(B, title="t")), state(fact(), fact(B, title="t"))
     )
     assert set(result.state.memories) == {B}
-    assert result.gone == (A,)
+    assert result.memories == (A,)
 
 
 def test_an_edit_that_followed_a_rename_onto_another_memory_goes_home() -> None:
@@ -208,7 +208,7 @@ def test_what_both_sides_lack_and_git_left_goes_again() -> None:
     base = state(fact(), fact(B))
     result = settled(base, state(fact(B)), state(fact(B)), base)
     assert set(result.state.memories) == {B}
-    assert (result.gone, result.back) == ((A,), ())
+    assert result.memories == (A,)
     edited = state(fact(title="a person wrote this"), fact(B))
     kept = settled(base, state(fact(B)), state(fact(B)), edited)
     assert kept.state.memories.get(A) == fact(title="a person wrote this")
@@ -220,8 +220,7 @@ def test_a_memory_that_git_left_at_its_old_place_is_moved() -> None:
     theirs = state(fact(tags=("a",)))
     result = settled(base, ours, theirs, theirs)
     assert result.state.memories[A] == fact(path=moved, tags=("a",))
-    assert (result.moved, result.joined, result.back) == ((A,), (), ())
-    assert result.told == ("1 put in place",)
+    assert result.memories == (A,)
 
 
 def test_a_file_that_one_side_removed_is_gits_doing_and_one_that_both_had_a_persons() -> None:
@@ -235,20 +234,6 @@ def test_a_file_that_one_side_removed_is_gits_doing_and_one_that_both_had_a_pers
     assert both.edits == frozenset()
 
 
-def test_everything_that_is_set_right_is_told_the_gravest_first() -> None:
-    found = Settled(
-        state=state(),
-        edits=frozenset(),
-        back=(A,),
-        gone=(B,),
-        moved=(),
-        joined=(A, B),
-        files=("f",),
-    )
-    assert found.told == (
-        "1 brought back",
-        "1 taken out",
-        "2 joined field by field",
-        "1 file joined",
-    )
-    assert found.memories == tuple(sorted((A, B)))
+def test_what_is_set_right_is_counted() -> None:
+    found = Settled(state=state(), edits=frozenset(), memories=(A, B), files=("f",))
+    assert found.summary == ("2 memories", "1 file")

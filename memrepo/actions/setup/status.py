@@ -168,7 +168,7 @@ def do(work: Work, request: Request) -> Result:
         schedule=times.told(),
         stale_views=stale,
         unmatched=find_unmatched(work),
-        unsettled=tuple(one.told() for one in plan.found),
+        unsettled=tuple(one.report() for one in plan.found),
         requests=tuple(requests_waiting(work)),
         budgets=left,
         hot_cache=_moved_cache(work),

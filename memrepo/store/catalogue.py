@@ -1,6 +1,6 @@
 """The catalogue: what memory files contain and what follows from it, in SQLite, keyed by blob.
 
-It also stores answers about whole commits: how far memories were compared, which pages are stale.
+It also stores answers about whole commits: which pages are stale, what `status` counted.
 All of it is a cache in the search index's file: whoever deletes that file deletes it too. Rows
 count only for the program that wrote them. A row that is missing or damaged is computed again.
 """
@@ -35,7 +35,7 @@ MAX_BY_NAME = 100
 """Up to so many rows are selected by their blobs; of more all are read."""
 SPARE_ROWS = 1000
 """Rows of no current file are deleted once they are so many more than those of current files."""
-MAX_ANSWERS = {"stale": 20, "survey": 20, "compared": 20}
+MAX_ANSWERS = {"stale": 20, "survey": 20}
 """The newest answers of each kind that are stored."""
 _TABLES = (
     "CREATE TABLE parsed (blob TEXT PRIMARY KEY, sum INTEGER, memory BLOB)",
@@ -78,13 +78,6 @@ class _Row(msgspec.Struct, frozen=True, array_like=True):
 _ROW = msgspec.msgpack.Decoder(_Row)
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """The commit whose memories have been compared with each other, except for a few ids."""
-
-    commit: str
-    left: tuple[str, ...] = ()
-
-
 class Catalogue:
     """The rows of one repository. Nothing here raises for what is on disk."""
 
@@ -96,11 +89,6 @@ class Catalogue:
         """The stored answers by kind and key, of the kinds that were asked for."""
         self._answers: dict[str, dict[str, Any]] = {}
         """These and new ones."""
-
-    @property
-    def compared(self) -> dict[str, Compared]:
-        """Return up to which commit memories were compared with each other, by who compares."""
-        return self._of("compared", Compared)
 
     @property
     def stale(self) -> dict[str, list[str]]:

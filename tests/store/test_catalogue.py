@@ -13,7 +13,7 @@ from hoards import hoard
 import memrepo
 from memrepo.core.memory import Memory
 from memrepo.store import catalogue
-from memrepo.store.catalogue import NAME, Catalogue, Compared, program_print
+from memrepo.store.catalogue import NAME, Catalogue, program_print
 
 MANY = {f"{n:040x}": memory for n, memory in enumerate(hoard(30))}
 WANTED = {blob: memory.path for blob, memory in MANY.items()}
@@ -143,17 +143,6 @@ def test_few_rows_are_asked_for_by_name_and_many_at_once(
     assert Catalogue(path).read({}) == {}
     monkeypatch.setattr(catalogue, "MAX_BY_NAME", 2)
     assert Catalogue(path).read(few).keys() == few.keys()
-
-
-def test_up_to_which_commit_memories_were_compared_is_kept_and_read_back(path: Path) -> None:
-    kept = Catalogue(path)
-    assert kept.compared == {}
-    upto = Compared(commit="c" * 40, left=("mem-0000000000000000",))
-    kept.compared["who"] = upto
-    kept.store(kept.read(WANTED))
-    assert Catalogue(path).compared == {"who": upto}
-    told(path, "UPDATE answer SET value = x'7b7d' WHERE kind = 'compared'")
-    assert Catalogue(path).compared == {}
 
 
 def test_rows_of_another_program_are_not_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from memrepo.core.judge import BudgetReached, JudgeFailed, Usage
 from memrepo.judges.model import BATCH, Backend, Reply
 from memrepo.judges.prompting import PassName, Prompt, instructions
-from memrepo.purify.batches import CHECKS
+from memrepo.purify.asking import CHECKS
 
 MILLION = 1_000_000
 OUTPUT: Mapping[PassName, int] = {

@@ -37,9 +37,8 @@ from memrepo.core.state import State
 from memrepo.policies.change import same_place
 from memrepo.policies.rules import ContradictionRules
 from memrepo.policies.standing import contradicts, links_of, still_contested
-from memrepo.purify.answers import Kept
+from memrepo.purify.asking import Asked, Asking, Kept, ask_pairs
 from memrepo.purify.assemble import Assembled, assemble
-from memrepo.purify.batches import Asked, Asking, ask_pairs
 from memrepo.purify.decisions import (
     PENDING,
     Statements,

@@ -2,7 +2,7 @@
 
 Code checks what it can check exactly: numbers with their units, dates, names, identifiers,
 quotations and cited spans. Whether the evidence states the same is a second question to the judge
-(`Judge.verify`), made here and asked in `purify.batches`. What fails both times gives way to the
+(`Judge.verify`), made here and asked in `purify.asking`. What fails both times gives way to the
 evidence in its own words.
 """
 

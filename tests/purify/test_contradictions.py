@@ -30,7 +30,7 @@ from memrepo.core.judge import (
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State, apply
 from memrepo.judges.offline import OfflineJudge
-from memrepo.purify.batches import PAIRS
+from memrepo.purify.asking import PAIRS
 from memrepo.purify.contradictions import Verified, verified
 from memrepo.purify.known import Former
 

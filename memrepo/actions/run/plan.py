@@ -20,9 +20,8 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import Files, State
 from memrepo.policies.retrieval import Near
 from memrepo.policies.rules import ContradictionRules, Size
-from memrepo.purify.answers import Kept
+from memrepo.purify.asking import Failure, Kept
 from memrepo.purify.assemble import Assembled
-from memrepo.purify.batches import Failure
 from memrepo.purify.candidates import Nominee
 from memrepo.purify.decisions import Statements
 from memrepo.purify.gather import Gathered

@@ -35,7 +35,7 @@ from memrepo.policies import gists
 from memrepo.policies.archive import Group
 from memrepo.policies.entities import LONGEST
 from memrepo.policies.gists import gist_of, summary_of
-from memrepo.purify.batches import Failure
+from memrepo.purify.asking import Failure
 from memrepo.purify.grounding import Grounds, foreign
 
 T = TypeVar("T")

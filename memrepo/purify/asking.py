@@ -2,17 +2,22 @@
 
 A judge that fails, or a budget that is reached, costs no finished batch: what was not judged is
 left open for the next run (memory-purifier gave up every finished batch, its defect P2).
+
+Answers that were paid for are stored until the run lands. An answer is known by what its item
+showed the judge, the prompts and the judge's name. Another word in any of these is another key, and
+the item is asked about again. Days that pass do not count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.core.ids import digest
 from memrepo.core.judge import (
     Assessment,
     BadReply,
@@ -39,20 +44,6 @@ from memrepo.core.judge import (
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE
 from memrepo.core.secrets import secret_fault
 from memrepo.policies.matching import tokens
-from memrepo.purify.answers import (
-    Kept,
-    check_key,
-    claim_key,
-    claims_record,
-    finding_key,
-    finding_record,
-    known_check,
-    known_claims,
-    known_finding,
-    known_verdicts,
-    verdict_key,
-    verdict_record,
-)
 from memrepo.purify.grounding import Grounds, fields_of, grounds_of
 from memrepo.purify.passes import check_claims, check_verdicts, with_postures
 
@@ -64,13 +55,27 @@ NEIGHBOUR_LINES = 3
 """A line so near to another one may name what that is about."""
 VERBATIM_LIMIT = 400
 """Characters up to which several lines are quoted together; of more the first is."""
-_KNOWN_LINES = 4
+MAX_KNOWN_LINES = 4
 """Neighbouring lines and prior claims that one item of the second question shows."""
-_SAID_SHARE = 0.6
+REPEATED_SHARE = 0.6
 """A line of which this share of words was stated before adds nothing."""
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
 _T = TypeVar("_T")
+
+
+class Kept(Protocol):
+    """Where answers are stored between runs."""
+
+    @property
+    def unbilled(self) -> Usage:
+        """Return what the answers have cost, as far as no manifest says so yet."""
+
+    def find(self, key: str) -> Mapping[str, object] | None:
+        """Return a record, or None."""
+
+    def keep(self, answers: Mapping[str, Mapping[str, object]], usage: Usage) -> None:
+        """Store the records of one question by key, and what it cost."""
 
 
 class Asking(Protocol):
@@ -98,7 +103,7 @@ class Asking(Protocol):
 
     @property
     def kept(self) -> Kept | None:
-        """Return the answers of a run that broke off, and where those of this one are kept."""
+        """Return where answers are stored; None for a judge that costs nothing."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,6 +144,13 @@ class Asked(msgspec.Struct, Generic[_T], kw_only=True):
         """Return why the pass is not whole, or an empty string; single refusals do not count."""
         return self.stopped or (self.failures[-1].reason if self.batches_left else "")
 
+    def join(self, other: Asked[Any]) -> None:
+        """Count the failures and batches of another asking as this one's."""
+        self.failures += other.failures
+        self.stopped = self.stopped or other.stopped
+        self.batches_done += other.batches_done
+        self.batches_left += other.batches_left
+
 
 class _Checked(msgspec.Struct, Generic[_T], frozen=True, kw_only=True):
     answers: tuple[_T, ...]
@@ -148,15 +160,60 @@ class _Checked(msgspec.Struct, Generic[_T], frozen=True, kw_only=True):
 
 
 class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=True):
-    """How one of the two passes asks, checks, and asks again."""
+    """How one kind of question is asked, checked, asked again, and its answers stored.
 
+    `items` names the field of a request that holds its items, `id` the field by which an item and
+    its answers are known. `shown` returns what an item shows the judge.
+    """
+
+    name: str
+    items: str
+    id: str
+    judge: Judge
     ask: Callable[[_Request], Sequence[_Answer]]
     check: Callable[[_Request, Sequence[_Answer]], _Checked[_Answer]]
-    ids: Callable[[_Request], list[str]]
-    again: Callable[[_Request, Mapping[str, str]], _Request]
-    id_of: Callable[[_Answer], str]
-    keep: Callable[[Sequence[_Answer], Usage], None]
-    usage: Callable[[], Usage]
+    kept: Kept | None
+    answer: type[_Answer]
+    shown: Mapping[str, object]
+
+    def ids(self, request: _Request) -> list[str]:
+        """Return the ids of a request's items."""
+        return [getattr(item, self.id) for item in getattr(request, self.items)]
+
+    def some(self, request: _Request, faults: Mapping[str, str], *, again: bool) -> _Request:
+        """Return a question about some items of another; `again` says what was wrong with each."""
+        items = tuple(i for i in getattr(request, self.items) if getattr(i, self.id) in faults)
+        more: dict[str, Any] = {self.items: items, "faults": faults if again else {}}
+        return replace(request, **more)  # type: ignore[type-var]
+
+    def known(self) -> dict[str, list[_Answer]]:
+        """Return the stored answers by item; a damaged record is asked for again."""
+        found: dict[str, list[_Answer]] = {}
+        for id_, shown in self.shown.items() if self.kept else ():
+            record = self.kept.find(self._key(shown)) if self.kept else None
+            try:
+                rows: list[_Answer] = msgspec.convert(
+                    (record or {}).get("answers", []),
+                    list[self.answer],  # type: ignore[name-defined]
+                )
+            except msgspec.ValidationError:
+                continue
+            own = [r for r in rows if getattr(r, self.id) == id_ and not getattr(r, "fault", "")]
+            if rows and len(own) == len(rows):
+                found[id_] = rows
+        return found
+
+    def store(self, answers: Sequence[_Answer], usage: Usage) -> None:
+        """Store the answers of one question by item, and what it cost."""
+        if self.kept is not None:
+            rows: dict[str, dict[str, list[object]]] = {}
+            for one in answers:
+                key = self._key(self.shown[getattr(one, self.id)])
+                rows.setdefault(key, {"answers": []})["answers"].append(msgspec.to_builtins(one))
+            self.kept.keep(rows, usage)
+
+    def _key(self, shown: object) -> str:
+        return digest([self.name, self.judge.name, self.judge.prompt_hash, shown])
 
 
 def ask_promotions(
@@ -166,46 +223,46 @@ def ask_promotions(
 
     A candidate that `beside` names stands next to the one that it is to be judged with.
     """
-    judge, kept = setting.judge, setting.kept
-    keys: dict[str, str] = {}
-    known: dict[str, Verdict] = {}
-    if kept is not None:
-        keys = {c.candidate_id: verdict_key(c, judge, setting.profile) for c in candidates}
-        known = known_verdicts(candidates, kept, keys)
-    rest = [c for c in candidates if c.candidate_id not in known]
-
-    def keep(verdicts: Sequence[Verdict], usage: Usage) -> None:
-        if kept is not None:
-            kept.keep({keys[v.candidate_id]: verdict_record(v) for v in verdicts}, usage)
-
-    asked = _ask(
-        "promotion",
-        [
-            PromotionRequest(
-                profile=setting.profile,
-                now=setting.local_now,
-                candidates=tuple(batch),
-            )
-            for batch in _side_by_side(
-                _in_order(rest) if judge.prompt_hash else _by_id(rest), beside, judge.batch[0]
-            )
-        ],
-        _Pass(
-            ask=judge.promote,
-            check=_checked_verdicts,
-            ids=lambda r: [c.candidate_id for c in r.candidates],
-            again=lambda r, faults: replace(
-                r,
-                faults=faults,
-                candidates=tuple(c for c in r.candidates if c.candidate_id in faults),
-            ),
-            id_of=lambda v: v.candidate_id,
-            keep=keep,
-            usage=lambda: judge.usage,
-        ),
+    judge = setting.judge
+    how: _Pass[PromotionRequest, Verdict] = _Pass(
+        name="promotion",
+        items="candidates",
+        id="candidate_id",
+        judge=judge,
+        ask=judge.promote,
+        check=_checked_verdicts,
+        kept=setting.kept,
+        answer=Verdict,
+        shown={c.candidate_id: [setting.profile, _shown(c)] for c in candidates},
     )
+    known = {id_: rows[0] for id_, rows in how.known().items()}
+    # One that links to a candidate without a stored verdict is asked for again, with it.
+    while loose := [id_ for id_, v in known.items() if not known.keys() >= _links(v)]:
+        for id_ in loose:
+            del known[id_]
+    rest = [c for c in candidates if c.candidate_id not in known]
+    # A model reads a line after the one above it.
+    rest.sort(key=lambda c: (_place(c) if judge.prompt_hash else (), c.candidate_id))
+    requests = [
+        PromotionRequest(profile=setting.profile, now=setting.local_now, candidates=tuple(batch))
+        for batch in _side_by_side(rest, beside, judge.batch[0])
+    ]
+    asked = _ask(requests, how)
     asked.answers = sorted((*known.values(), *asked.answers), key=lambda v: v.candidate_id)
     return asked
+
+
+def _links(verdict: Verdict) -> set[str]:
+    return {*verdict.merge_with, *filter(None, (verdict.compress_into,))}
+
+
+def _shown(c: Candidate) -> list[object]:
+    """Return what a judge is shown of a candidate."""
+    context = list(c.context)
+    return [
+        *(c.candidate_id, c.text, context, c.type_hint, c.key, c.value, c.task),
+        *(c.captured, c.days, c.resources),
+    ]
 
 
 Choose = Callable[[Sequence[Cluster]], Sequence[PriorClaim]]
@@ -214,17 +271,13 @@ Choose = Callable[[Sequence[Cluster]], Sequence[PriorClaim]]
 
 def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> Asked[CanonicalClaim]:
     """Ask Pass 2 over all clusters, in their order, and verify what a model worded."""
-    judge, kept = setting.judge, setting.kept
-    keys: dict[str, str] = {}
-    known: dict[str, tuple[CanonicalClaim, ...]] = {}
-    shown: dict[str, Sequence[PriorClaim]] = {}
-    if kept is not None:
-        shown = {g.cluster_id: choose([g]) for g in groups}
-        keys = {
-            g.cluster_id: claim_key(g, shown[g.cluster_id], judge, setting.profile) for g in groups
-        }
-        known = known_claims(groups, kept, keys)
-    rest = _as_they_stand([g for g in groups if g.cluster_id not in known], judge)
+    judge = setting.judge
+    priors = {g.cluster_id: choose([g]) for g in groups} if setting.kept is not None else {}
+    how = _Wording(setting, groups, priors)
+    known = how.asking.known()
+    rest = [g for g in groups if g.cluster_id not in known]
+    if judge.prompt_hash:  # a model reads clusters in the order of their lines
+        rest.sort(key=lambda g: (min(map(_place, g.candidates)), g.cluster_id))
     requests = [
         CanonicalRequest(
             profile=setting.profile,
@@ -234,9 +287,9 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
         )
         for batch in _batches(rest, judge.batch[1])
     ]
-    how = _Wording(judge, setting, groups, shown, requests, keys)
-    asked = _ask("purifier", requests, how.asking)
-    asked.answers += (claim for own in known.values() for claim in own)
+    how.priors |= {c.cluster_id: r.priors for r in requests for c in r.clusters}
+    asked = _ask(requests, how.asking)
+    asked.answers += (with_postures(claim) for own in known.values() for claim in own)
     if judge.prompt_hash:
         _verify(asked, how)
     order = {g.cluster_id: n for n, g in enumerate(groups)}
@@ -245,32 +298,37 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
 
 
 class _Wording:
-    """How claims are asked for, checked and kept, in both turns."""
+    """How claims are asked for and checked, in both turns."""
 
     def __init__(
         self,
-        judge: Judge,
         setting: Asking,
         groups: Sequence[Cluster],
-        shown: Mapping[str, Sequence[PriorClaim]],
-        requests: Sequence[CanonicalRequest],
-        keys: Mapping[str, str],
+        priors: Mapping[str, Sequence[PriorClaim]],
     ) -> None:
-        self.judge, self.setting, self.keys = judge, setting, keys
+        self.judge, self.setting = setting.judge, setting
         self.clusters = {g.cluster_id: g for g in groups}
-        self.priors = {**shown, **{c.cluster_id: r.priors for r in requests for c in r.clusters}}
-        self._near = _neighbours(groups) if judge.prompt_hash else {}
+        self.priors = dict(priors)
+        self._near = _neighbours(groups) if self.judge.prompt_hash else {}
         self._grounds: dict[str, Grounds] = {}
         self.asking: _Pass[CanonicalRequest, CanonicalClaim] = _Pass(
-            ask=judge.canonicalise,
+            name="purifier",
+            items="clusters",
+            id="cluster_id",
+            judge=self.judge,
+            ask=self.judge.canonicalise,
             check=self._checked,
-            ids=lambda r: [c.cluster_id for c in r.clusters],
-            again=lambda r, faults: replace(
-                r, faults=faults, clusters=tuple(c for c in r.clusters if c.cluster_id in faults)
-            ),
-            id_of=lambda c: c.cluster_id,
-            keep=self.keep,
-            usage=lambda: judge.usage,
+            kept=setting.kept,
+            answer=CanonicalClaim,
+            shown={
+                g.cluster_id: [
+                    *(setting.profile, g.cluster_id, g.strength, g.type_hint, list(g.tags)),
+                    [_shown(c) for c in g.candidates],
+                    sorted([p.memory_id, p.text, p.standing] for p in priors[g.cluster_id]),
+                ]
+                for g in groups
+                if g.cluster_id in priors
+            },
         )
 
     def grounds(self, cluster_id: str) -> Grounds:
@@ -280,15 +338,6 @@ class _Wording:
                 self.clusters[cluster_id], self.priors[cluster_id], self._near[cluster_id]
             )
         return self._grounds[cluster_id]
-
-    def keep(self, claims: Sequence[CanonicalClaim], usage: Usage) -> None:
-        """Keep the claims of one question by cluster, and what it cost."""
-        if self.setting.kept is not None:
-            of: dict[str, list[CanonicalClaim]] = {}
-            for claim in claims:
-                of.setdefault(claim.cluster_id, []).append(claim)
-            rows = {self.keys[id_]: claims_record(own) for id_, own in of.items()}
-            self.setting.kept.keep(rows, usage)
 
     def again(self, faults: Mapping[str, str]) -> list[CanonicalRequest]:
         """Return the questions that ask once more for some clusters, with what was wrong."""
@@ -364,7 +413,7 @@ def _evidence_of(cluster: Cluster) -> str:
     texts, known = [first.text.strip()], tokens(first.text)
     for one in others:
         words = tokens(one.text)
-        if len(words & known) < _SAID_SHARE * len(words):
+        if len(words & known) < REPEATED_SHARE * len(words):
             texts.append(one.text.strip())
             known |= words
     joined = "\n".join(texts)
@@ -412,21 +461,18 @@ def _verify(asked: Asked[CanonicalClaim], how: _Wording) -> None:
         asked.left |= faults.keys()
         return
     first = {id_: why for id_, why in faults.items() if not given[id_].asked_again}
-    second = _ask("purifier", how.again(first), how.asking)
+    second = _ask(how.again(first), how.asking)
     twice = _unstated(second, how)
     _without_answers(second, twice)
     refused = second.refused | twice | _without(faults, first)
     own_words = [
         claim for id_, why in refused.items() if (claim := how.in_own_words([given[id_]], id_, why))
     ]
-    how.keep(own_words, Usage())
+    how.asking.store(own_words, Usage())
     asked.answers += (*second.answers, *own_words)
     asked.refused |= _without(refused, {c.cluster_id: "" for c in own_words})
     asked.left |= second.left
-    asked.failures += second.failures
-    asked.stopped = asked.stopped or second.stopped
-    asked.batches_done += second.batches_done
-    asked.batches_left += second.batches_left
+    asked.join(second)
 
 
 def _without_answers(asked: Asked[CanonicalClaim], ids: Collection[str]) -> None:
@@ -444,10 +490,7 @@ def _unstated(asked: Asked[CanonicalClaim], how: _Wording) -> dict[str, str]:
             checks.setdefault(id_, []).append((check, claim))
     items = tuple(check for own in checks.values() for check, _ in own)
     found = ask_checks(items, how.setting.local_now, how.judge, how.setting.kept)
-    asked.failures += found.failures
-    asked.stopped = asked.stopped or found.stopped
-    asked.batches_done += found.batches_done
-    asked.batches_left += found.batches_left
+    asked.join(found)
     said = {a.check_id: a for a in found.answers}
     faults: dict[str, str] = {}
     waiting = set()
@@ -486,7 +529,7 @@ def check_of(
     return WordingCheck(
         evidence=grounds.evidence,
         context=grounds.context,
-        known=tuple(known[:_KNOWN_LINES]),
+        known=tuple(known[:MAX_KNOWN_LINES]),
         stated_on=max(grounds.days, default=""),
         wording=tuple(told),
     )
@@ -502,38 +545,27 @@ def _is_copied(claim: CanonicalClaim, grounds: Grounds) -> bool:
 def ask_checks(
     checks: Sequence[WordingCheck], now: datetime, judge: Judge, kept: Kept | None
 ) -> Asked[Assessment]:
-    """Ask whether the evidence of wordings states them; what is kept is not asked again."""
+    """Ask whether the evidence of wordings states them; what is stored is not asked again."""
     every = {check.check_id: check for check in checks}
-    known: dict[str, Assessment] = {}
-    if kept is not None:
-        found = ((id_, known_check(check, kept, judge)) for id_, check in every.items())
-        known = {id_: answer for id_, answer in found if answer is not None}
-
-    def keep(answers: Sequence[Assessment], usage: Usage) -> None:
-        if kept is not None:
-            rows = {check_key(every[a.check_id], judge): finding_record(a) for a in answers}
-            kept.keep(rows, usage)
-
-    asked = _ask(
-        "verification",
-        [
-            VerificationRequest(now=now, checks=tuple(batch))
-            # In an order that does not depend on which wordings were known before.
-            for batch in _batches([every[i] for i in sorted(every) if i not in known], CHECKS)
-        ],
-        _Pass(
-            ask=judge.verify,
-            check=_checked_assessments,
-            ids=lambda r: [c.check_id for c in r.checks],
-            again=lambda r, faults: replace(
-                r, faults=faults, checks=tuple(c for c in r.checks if c.check_id in faults)
-            ),
-            id_of=lambda a: a.check_id,
-            keep=keep,
-            usage=lambda: judge.usage,
-        ),
+    how: _Pass[VerificationRequest, Assessment] = _Pass(
+        name="verification",
+        items="checks",
+        id="check_id",
+        judge=judge,
+        ask=judge.verify,
+        check=_checked_assessments,
+        kept=kept,
+        answer=Assessment,
+        shown={id_: [id_, check.stated_on] for id_, check in every.items()},
     )
-    asked.answers = [*known.values(), *asked.answers]
+    known = how.known()
+    # In an order that does not depend on which wordings were known before.
+    rest = [every[id_] for id_ in sorted(every) if id_ not in known]
+    requests = [
+        VerificationRequest(now=now, checks=tuple(batch)) for batch in _batches(rest, CHECKS)
+    ]
+    asked = _ask(requests, how)
+    asked.answers = [*(one for own in known.values() for one in own), *asked.answers]
     return asked
 
 
@@ -561,38 +593,39 @@ def _checked_assessments(
 def ask_pairs(
     pairs: Sequence[Suspicion], now: datetime, judge: Judge, kept: Kept | None
 ) -> Asked[Finding]:
-    """Ask which of some pairs contradict each other; what is kept is not asked again."""
-    keys = {one.pair: finding_key(one, judge) for one in pairs} if kept is not None else {}
-    known: dict[str, Finding] = {}
-    if kept is not None:
-        found = ((one.pair, known_finding(one, kept, judge)) for one in pairs)
-        known = {id_: finding for id_, finding in found if finding is not None}
-    size = PAIRS if judge.prompt_hash else max(len(pairs), 1)
-
-    def keep(findings: Sequence[Finding], usage: Usage) -> None:
-        if kept is not None:
-            kept.keep({keys[f.pair]: finding_record(f) for f in findings}, usage)
-
-    asked = _ask(
-        "contradiction",
-        [
-            ComparisonRequest(now=now, pairs=tuple(batch))
-            for batch in _batches([p for p in pairs if p.pair not in known], size)
-        ],
-        _Pass(
-            ask=judge.compare,
-            check=_checked_findings,
-            ids=lambda r: [p.pair for p in r.pairs],
-            again=lambda r, faults: replace(
-                r, faults=faults, pairs=tuple(p for p in r.pairs if p.pair in faults)
-            ),
-            id_of=lambda f: f.pair,
-            keep=keep,
-            usage=lambda: judge.usage,
-        ),
+    """Ask which of some pairs contradict each other; what is stored is not asked again."""
+    how: _Pass[ComparisonRequest, Finding] = _Pass(
+        name="contradiction",
+        items="pairs",
+        id="pair",
+        judge=judge,
+        ask=judge.compare,
+        check=_checked_findings,
+        kept=kept,
+        answer=Finding,
+        shown={one.pair: _shown_pair(one) for one in pairs},
     )
-    asked.answers = [*known.values(), *asked.answers]
+    known = how.known()
+    size = PAIRS if judge.prompt_hash else max(len(pairs), 1)
+    rest = [pair for pair in pairs if pair.pair not in known]
+    requests = [ComparisonRequest(now=now, pairs=tuple(batch)) for batch in _batches(rest, size)]
+    asked = _ask(requests, how)
+    asked.answers = [*(one for own in known.values() for one in own), *asked.answers]
     return asked
+
+
+def _shown_pair(one: Suspicion) -> list[object]:
+    """Return what a judge is shown of a pair: why, and both statements with their days."""
+    return [
+        one.why,
+        *(
+            [
+                *(p.memory_id, p.type, p.text, p.subject, p.predicate, p.object),
+                sorted([s.resource, s.captured, s.captured_from] for s in p.sources),
+            ]
+            for p in (one.first, one.second)
+        ),
+    ]
 
 
 def _checked_findings(request: ComparisonRequest, given: Sequence[Finding]) -> _Checked[Finding]:
@@ -631,22 +664,6 @@ def _side_by_side(
     return batches
 
 
-def _by_id(candidates: Sequence[Candidate]) -> list[Candidate]:
-    return sorted(candidates, key=lambda c: c.candidate_id)
-
-
-def _in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return candidates as their lines follow each other: a line is read after the one above it."""
-    return sorted(candidates, key=lambda c: (_place(c), c.candidate_id))
-
-
-def _as_they_stand(groups: Sequence[Cluster], judge: Judge) -> Sequence[Cluster]:
-    """Return clusters in the order of their lines, for a model; rules read each by itself."""
-    if not judge.prompt_hash:
-        return groups
-    return sorted(groups, key=lambda g: (min(map(_place, g.candidates)), g.cluster_id))
-
-
 def _place(candidate: Candidate) -> tuple[str, int]:
     return min(((s.resource, s.lines[0]) for s in candidate.sources), default=("", 0))
 
@@ -665,32 +682,28 @@ def _checked_verdicts(request: PromotionRequest, given: Sequence[Verdict]) -> _C
     )
 
 
-def _ask(name: str, requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> Asked[_Answer]:
-    asked: Asked[_Answer] = Asked(name=name)
+def _ask(requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> Asked[_Answer]:
+    asked: Asked[_Answer] = Asked(name=how.name)
     waiting, number = [*requests], 0
     while waiting:
         request, number = waiting.pop(0), number + 1
+        ids = how.ids(request)
         if asked.stopped:
-            asked.left |= set(how.ids(request))
+            asked.left.update(ids)
             asked.batches_left += 1
             continue
-        before, done = how.usage(), len(asked.answers)
+        before, done = how.judge.usage, len(asked.answers)
         _one_batch(asked, number, request, how)
-        ids = how.ids(request)
-        if asked.too_large and len(ids) > 1 and not asked.answers and how.usage() == before:
+        if asked.too_large and len(ids) > 1 and not asked.answers and how.judge.usage == before:
             # Nothing fitted yet, and the next run would ask the same: ask about less.
             asked.stopped, asked.too_large = "", False
             asked.left.difference_update(ids)
             asked.batches_left -= 1
-            waiting[:0] = [_part(request, half, how) for half in _batches(ids, -(-len(ids) // 2))]
+            halves = _batches(ids, -(-len(ids) // 2))
+            waiting[:0] = [how.some(request, dict.fromkeys(h, ""), again=False) for h in halves]
             continue
-        how.keep(asked.answers[done:], how.usage().since(before))
+        how.store(asked.answers[done:], how.judge.usage.since(before))
     return asked
-
-
-def _part(request: _Request, ids: Sequence[str], how: _Pass[_Request, _Answer]) -> _Request:
-    """Return a question about some of the items of another."""
-    return replace(how.again(request, dict.fromkeys(ids, "")), faults={})  # type: ignore[type-var]
 
 
 def _one_batch(
@@ -712,7 +725,7 @@ def _one_batch(
     faults = {id_: why for id_, why in checked.refused.items() if id_ in known}
     again: Sequence[_Answer] | BadReply | None = first
     if faults:
-        again = _answers(asked, number, how.again(request, faults), how)
+        again = _answers(asked, number, how.some(request, faults, again=True), how)
     if again is None:
         asked.left |= faults.keys()
         checked = replace(checked, refused=_without(checked.refused, faults))
@@ -737,7 +750,7 @@ def _joined(
 ) -> _Checked[_Answer]:
     """Judge both answers as one: a second answer may link to a sound first one."""
     known = dict.fromkeys(how.ids(request), "")
-    sound = [answer for answer in first if how.id_of(answer) not in refused]
+    sound = [answer for answer in first if getattr(answer, how.id) not in refused]
     second = how.check(request, (*sound, *again))
     return replace(second, refused={**_without(refused, known), **second.refused})
 

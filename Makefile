@@ -37,9 +37,9 @@ help:
 	@echo "make test-long  the tests, with 10,000 cases for each law of merging"
 	@echo "make clients the real programs that agents run in, from npm, for their tests (1 GB)"
 	@echo "make mutants break the pure modules, and see what the tests notice"
-	@echo "make lint    ruff and mypy"
+	@echo "make lint    ruff, mypy and the words"
 	@echo "make format  rewrite the code in the house format"
-	@echo "make docs    refresh the tables and transcripts of the documentation"
+	@echo "make docs    refresh tables and transcripts of the documentation, and the list of messages"
 	@echo "make site    the documentation as a site, in build/site"
 	@echo "make bench   the benchmarks (LARGE=1: 100,000 memories too)"
 	@echo "make judge   train the model of read/learned.py again, from the rows in benchmarks/judge"
@@ -69,6 +69,7 @@ lint: $(READY)
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy
+	@$(PY) tests/words.py
 
 format: $(READY)
 	@$(PY) -m ruff check --fix .
@@ -76,6 +77,8 @@ format: $(READY)
 
 docs: $(READY)
 	@$(PY) tests/docs_parts.py
+	@$(PY) tests/messages.py --write
+	@$(PY) tests/words.py --write
 	@$(PY) tests/transcripts.py --write
 
 site: $(READY)

@@ -17,7 +17,7 @@ def main() -> int:
     if sys.platform == "win32":
         sys.stderr.write(
             "memrepo: Windows has not the locks that memrepo relies on\n"
-            "  to mend it: run it in WSL, where it is on Linux\n"
+            "  try: run it in WSL, where it is on Linux\n"
         )
         return 5
     from memrepo.faces.cli import main as command_line

@@ -350,7 +350,7 @@ KEYS: tuple[Key, ...] = (
         default=None,
         doc="Where an agent's scheduler delivers reports; with `reporting.enabled`.",
     ),
-    Key(name="announce.to", kind="text", default=None, doc="To whom it delivers them there."),
+    Key(name="announce.to", kind="text", default=None, doc="The recipient of the reports there."),
     *MORE,
 )
 SOURCE_PROFILES: Mapping[str, Mapping[str, object]] = MappingProxyType(

@@ -85,7 +85,7 @@ LIFECYCLE: tuple[Key, ...] = (
         kind="choice",
         default=PROFILES[0],
         words=PROFILES,
-        doc="evidence: what stands in a source stays, and turns stale; classic: what is not"
+        doc="evidence: what is in a source stays, and turns stale; classic: what is not"
         " retrieved leaves.",
     ),
     Key(
@@ -123,13 +123,13 @@ LIFECYCLE: tuple[Key, ...] = (
         name="tiers.clean_after",
         kind="age",
         default=NEVER,
-        doc="How long a forgotten note stands in the tree before it leaves (classic: 30d).",
+        doc="How long a forgotten note is in the tree before it is removed (classic: 30d).",
     ),
     Key(
         name="tiers.forgotten_last",
         kind="flag",
         default=False,
-        doc="Whether forgotten notes stand after all other hits (classic: true).",
+        doc="Whether forgotten notes come after all other hits (classic: true).",
     ),
     Key(
         name="decay.ttl",
@@ -141,7 +141,7 @@ LIFECYCLE: tuple[Key, ...] = (
         name="decay.refreshed",
         kind="texts",
         default=REFRESHED,
-        doc="Decay classes whose time begins anew with a retrieval.",
+        doc="Decay classes whose time starts again with a retrieval.",
     ),
     Key(
         name="decay.lasting",
@@ -153,14 +153,14 @@ LIFECYCLE: tuple[Key, ...] = (
         name="decay.evidence",
         kind="flag",
         default=True,
-        doc="Whether evidence that stands outweighs a class that was guessed (classic: false).",
+        doc="Whether current evidence outweighs a class that was guessed (classic: false).",
     ),
     Key(
         name="hot.path",
         kind="choice",
         default=HOT_NAMES[0],
         words=HOT_NAMES,
-        doc="Where the hot cache stands.",
+        doc="The file of the hot cache.",
     ),
     Key(name="hot.budget", kind="whole", default=30, doc="Bullets on the hot cache."),
     Key(
@@ -450,7 +450,7 @@ RECALL: tuple[Key, ...] = (
         name="recall.neighbours",
         kind="weight",
         default=Weights().neighbour,
-        doc="What a hit lends to the hits beside it in its source.",
+        doc="What a hit lends to its neighbours in its source.",
     ),
     Key(
         name="recall.thread",

@@ -73,7 +73,8 @@ def given(keyword: str) -> set[str]:
 
 def rules() -> set[str]:
     """Return the rule of every problem that memrepo can find."""
-    families = {rule.partition("-")[0] for rule in {*RULES, *given("rule")}}
+    found = {rule for rule in given("rule") if re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", rule)}
+    families = {rule.partition("-")[0] for rule in {*RULES, *found}}
     passed = {
         word.value
         for tree in trees()
@@ -81,7 +82,7 @@ def rules() -> set[str]:
         for word in _passed(node)
         if isinstance(word, ast.Constant) and re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", str(word.value))
     }
-    return {*RULES, *given("rule"), *(w for w in passed if w.partition("-")[0] in families)}
+    return {*RULES, *found, *(w for w in passed if w.partition("-")[0] in families)}
 
 
 def _passed(node: ast.AST) -> list[ast.expr]:

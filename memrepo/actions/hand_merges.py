@@ -317,7 +317,7 @@ def _gave_way(merge: history.Entry, kept: Kept) -> Problem:
         rule="git-merge-gave-way",
         severity="warning",
         key=kept.key,
-        message="found two wordings in one merge, and one of them stands",
+        message="found two wordings in one merge, and one of them is current",
         fix="`git show <commit>:<path>` has the other, the commit being one of "
         + ", ".join(parent[:10] for parent in merge.parents),
     )

@@ -242,7 +242,7 @@ def refuse_no_room(work: Work) -> None:
     name = PREFIX.rstrip("/")
     if work.store.repo.refs.id(f"refs/heads/{name}"):
         raise CannotWork(
-            f"a branch is named {name!r}: no run could wait for review beside it",
+            f"a branch is named {name!r}: no run could wait for review next to it",
             fix=f"rename it (`git branch -m {name} <name>`), then run the command again",
         )
 

@@ -121,7 +121,7 @@ def checked(request: msgspec.Struct) -> object:
     return request
 
 
-DryRun = Annotated[bool, option("say what would be done", "--dry-run")]
+DryRun = Annotated[bool, option("print what would be done", "--dry-run")]
 Reason = Annotated[str, option("why, for the commit", "--reason")]
 NoTouch = Annotated[bool, option("do not count this as a retrieval", "--no-touch")]
 At = Annotated[
@@ -135,7 +135,7 @@ class Writes(Protocol):
 
     @property
     def dry_run(self) -> bool:
-        """Tell whether only to say what would be done."""
+        """Tell whether only to print what would be done."""
 
     @property
     def reason(self) -> str:

@@ -48,64 +48,64 @@ class Loaded(NamedTuple):
 _TABLE = """
 get started
   init          setup.init          -e make a knowledge repository, or adopt a folder
-  status        setup.status        -e where the repository stands
-  sources       setup.sources       -- what each source file is taken for, and how many memories rest on it
+  status        setup.status        -e the state of the repository
+  sources       setup.sources       -- the kind of each source file, and its number of memories
   doctor        setup.doctor        -- named checks of repository, index, hooks and judge
   config        setup.config        -- what is configured and why; set a key, explain a key
   upgrade       setup.upgrade       w- bring a repository of an older format to this program's, in one commit
 take in and distil
   ingest        run.ingest          w- snapshot the workspace's files into sources/
   run           run.run             we take in what is new, distil it into memories, commit the result
-  judge         run.session         w- let the agent that already runs do the judging: its next question, an answer
+  judge         run.session         w- let a running agent judge: show its next question, take an answer
   schedule      setup.schedule      -- crontab entries for runs at the times of the cadence
-  report        run.report          -- what the last run in this clone came to
+  report        run.report          -- the report of the last run in this clone
 find
   search        recall.search       -e find memories by words
-  show          recall.show         -e show one memory and the source lines it rests on
+  show          recall.show         -e show one memory and its source lines
   recent        recall.recent       -- the memories that are new or changed since a date or a run
   related       recall.related      -- what a memory is linked to or replaced, both ways
   graph         recall.graph        -- the links between all memories, as a list or a page
   thread        recall.thread       -- the conversations that notes belong to, or one of them in order
-  topics        recall.topics       -- what the memories are about, and what rises or falls
+  topics        recall.topics       -- the topics of the memories, and their trend
   entities      recall.entities     -- names, projects, hosts and tools that the memories mention
   why-not       recall.why_not      -- why a memory is not recalled, not hot, or gone
 write
   add           write.add           we write a memory by hand
   supersede     write.change        we replace a memory by a newer statement
-  confirm       write.change        we say that a memory holds
+  confirm       write.change        we confirm that a memory is right
   edit          write.change        we reword a memory or set its fields
   forget        write.change        we take a memory out of recall
   pin           write.change        w- protect a memory from ageing and pruning, or end that
   link          write.change        w- link one memory to another
   directives    write.directives    w- do what the [[...]] directives of a text ask for
 review and decide
-  diff          review.diff         -e what a run would change, or changed, told in memories
+  diff          review.diff         -e the memories that a run would change, or changed
   accept        review.accept       we let a waiting run take effect
   discard       review.discard      we refuse a waiting run
   resolve       review.resolve      w- decide between two memories that contradict each other, or list such
-take back
-  revert        takeback.revert     we take a run or a decision back, and keep what came later
-  undo          takeback.revert     we take the last operation back; again, and it is back
+undo and erase
+  revert        takeback.revert     we revert a run or a decision, and keep later work
+  undo          takeback.revert     we undo the last operation; a second time, redo it
   restore       takeback.restore    w- bring back a memory that was pruned, forgotten, archived or superseded
-  reject        takeback.reject     we keep what a memory says from ever coming back; list that; lift it
-  purge         purge.purge         w- take a value out of history, caches and clones; verify that it is gone
+  reject        takeback.reject     we keep a statement out for good; list rejections; lift one
+  purge         purge.purge         w- remove a value from history, caches and clones; verify that it is gone
 look into the past
   log           past.log            -e history in memory terms
-  why           past.why            -e what a memory rests on, every commit of it, who set what of it
+  why           past.why            -e the evidence of a memory, its commits, and who set which field
 sessions and ageing
   session       lifecycle.session   w- begin or end an agent's session
   promote       write.change        w- put a memory on the hot cache, or take it off
-  archive       write.change        w- let a memory rest outside of recall
-  nominate      lifecycle.ageing    -- notes that earned promotion, and why
+  archive       write.change        w- archive a memory: out of recall, in the tree
+  nominate      lifecycle.ageing    -- notes that are nominated for promotion, and why
   tiers         lifecycle.ageing    -- how notes are spread over the tiers, and what moves next
   decay         lifecycle.ageing    w- decay classes: statistics, reclassification, pruning
   health        lifecycle.ageing    -- the state of the memory in figures
 share and exchange
-  sync          sync.sync           w- bring this clone and the hub to one history
+  sync          sync.sync           w- join this clone and the hub
   export        exchange.export     -- write the memories in another program's format
   import        exchange.import_    w- take in what another program keeps as memory
 for agents
-  agent         setup.agent         -- put memory into an agent's program by its own hooks
+  agent         setup.agent         -- install memory in an agent's program
 for git, hooks and shells
   check         check.check         -- validate memory files
   check-message check.check_message -- refuse a hand-written commit message that poses as memrepo's

@@ -92,7 +92,7 @@ class NewerFormat(MemrepoError):
     def __init__(self, found: int, known: int) -> None:
         super().__init__(
             f"the repository has format {found}, this memrepo writes format {known}",
-            fix="upgrade memrepo; reading commands work meanwhile",
+            fix="upgrade memrepo; reading commands still work",
         )
 
 
@@ -104,7 +104,7 @@ class OlderFormat(MemrepoError):
     def __init__(self, found: int, known: int) -> None:
         super().__init__(
             f"the repository has format {found}, this memrepo writes format {known}",
-            fix="`memrepo upgrade` migrates it in one commit; reading commands work meanwhile",
+            fix="`memrepo upgrade` migrates it in one commit; reading commands still work",
         )
 
 

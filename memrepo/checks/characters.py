@@ -72,7 +72,7 @@ KEY_ORDER = Rule(
     name="key-order",
     group="format",
     severity="warning",
-    doc="Keys stand in the order of the schema; keys that are not memrepo's may stand anywhere.",
+    doc="Keys are in the order of the schema; keys that are not memrepo's may be anywhere.",
     mend="sorts the lines of memrepo's keys, each with the comments above it",
 )
 RULES = (BIDI, INVISIBLE, KEY_ORDER)

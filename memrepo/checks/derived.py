@@ -18,7 +18,7 @@ BUDGET = Rule(
     name="hot-over-budget",
     group="derived",
     severity="warning",
-    doc="At most `hot.budget` memories stand on the hot cache; the next run takes the rest off it.",
+    doc="At most `hot.budget` memories are on the hot cache; the next run takes the rest off it.",
 )
 BUDGET_RULES = (BUDGET,)
 
@@ -130,7 +130,7 @@ def _view_page(path: str, data: bytes, before: bytes | None) -> Iterator[Problem
     """Yield a finding for a changed page, at its first other line where the page is known."""
     if standing_of("view", data) != "edited":
         return
-    mend = "`memrepo edit` the memory that the changed block links to; a run writes the page anew"
+    mend = "`memrepo edit` the memory that the changed block links to; a run writes the page again"
     line = 0
     if before is not None and standing_of("view", before) == "ours":
         mend = f"`git restore -SW {path}`, then {mend}"
@@ -174,7 +174,7 @@ def check_hot_page(path: str, data: bytes, find: Find) -> list[Problem]:
         EDITED.found(
             path,
             "was changed by hand, expected it as memrepo wrote it",
-            fix=f"{back}; `memrepo promote`, with and without `--off`, says what stands on it",
+            fix=f"{back}; `memrepo promote`, with and without `--off`, chooses its memories",
         )
     ]
 

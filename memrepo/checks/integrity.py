@@ -19,12 +19,12 @@ from memrepo.core.problems import Problem
 RULES: Mapping[str, str] = {
     "history-trailers": "A commit of memrepo's has one known operation and an"
     " actor; it names memories, runs and commits by their ids.",
-    "history-target": "What a commit takes back or settles is in the history before it.",
+    "history-target": "What a commit reverts or settles is in the history before it.",
     "run-without-manifest": "The chain of a run adds the manifest of that run.",
-    "manifest-without-run": "A manifest is added by the run that it tells of.",
+    "manifest-without-run": "A manifest is added by its own run.",
     "manifest-changed": "A manifest is never changed.",
     "run-tree": "The tree of a run's merge is that of the last commit of its chain.",
-    "run-chain": "The chain of a run begins at the merge's first parent and is of that run alone.",
+    "run-chain": "The chain of a run begins at the merge's first parent, and has only its commits.",
 }
 """Every rule of this module, with what it asks for in one line."""
 

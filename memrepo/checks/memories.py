@@ -31,7 +31,7 @@ UNREADABLE = Rule(
 NOT_A_FILE = Rule(
     name="tree-not-a-file",
     group="schema",
-    doc="A file stands where one was expected, no symlink and no submodule.",
+    doc="A memory is a file, not a symlink or a submodule.",
 )
 BAD_NAME = Rule(
     name="tree-name-not-utf8",
@@ -88,7 +88,7 @@ LAYER = Rule(
     name="memory-layer",
     group="schema",
     severity="warning",
-    doc="Notes lie in the layer notes and nothing else does; a layer's name is no misspelt one.",
+    doc="Notes are in the layer notes and nothing else is; a layer's name is not misspelt.",
 )
 HOME = Rule(
     name="memory-home",

@@ -33,7 +33,7 @@ VERDICTS: tuple[VerdictWord, ...] = get_args(VerdictWord)
 """`flagged`: a person must decide. `context`: one looked, and needs to know more first.
 `superseded`: one of two memories replaced the other, `kept` names it. `merged`: a third one
 replaced both. `both`: they do not contradict each other. `neither`: neither holds any more.
-`newer`: two sides of a merge worded one text differently, and the newer wording stands."""
+`newer`: two sides of a merge worded one text differently, and the newer wording is used."""
 ID = regex(r"con-[0-9a-f]{16}")
 _GAVE_WAY = regex(r"-gave-way-[0-9a-f]{12}\.md$")
 """What sides of a merge lost besides wordings (`merge.files.keep`)."""

@@ -40,7 +40,7 @@ def read_lines(path: str, data: bytes, rule: str) -> tuple[list[Line], list[Prob
                     column=1,
                     rule=rule,
                     message=f"found {record}, expected one JSON object",
-                    fix="mend the line, or remove it",
+                    fix="fix the line, or remove it",
                 )
             )
         else:

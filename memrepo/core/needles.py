@@ -43,7 +43,7 @@ class TooShort(UsageError):
     def __init__(self) -> None:
         super().__init__(
             f"the value has fewer than {LEAST} letters and digits: too much else would go with it",
-            fix="give more of it, such as the words that stand around it",
+            fix="give more of it, such as the words around it",
         )
 
 

@@ -28,9 +28,9 @@ RULES: Mapping[str, str] = MappingProxyType(
         "frontmatter-unclosed": "The header that line 1 opens is closed by a line `---` or `...`.",
         "frontmatter-syntax": "The header is YAML.",
         "frontmatter-not-mapping": "The header is a mapping of keys to values.",
-        "frontmatter-flow-mapping": "The header is written one key a line, not as one `{...}`.",
+        "frontmatter-flow-mapping": "The header has one key per line, not one `{...}`.",
         "frontmatter-second-header": "A file has one header.",
-        "frontmatter-duplicate-key": "A key stands once in its mapping.",
+        "frontmatter-duplicate-key": "A key is only once in its mapping.",
         "frontmatter-key": (
             "A key is text, on one line, and not a word YAML takes for another type."
         ),
@@ -39,7 +39,7 @@ RULES: Mapping[str, str] = MappingProxyType(
         "frontmatter-tag": "The header has no tags (`!name`).",
         "frontmatter-merge-key": "The header has no merge keys (`<<`).",
         "frontmatter-documents": "The header is one YAML document without directives.",
-        "frontmatter-tab": "A tab stands in a header only inside quotes and comments.",
+        "frontmatter-tab": "A tab is in a header only inside quotes and comments.",
         "frontmatter-character": "The header holds no control characters or exotic line breaks.",
         "frontmatter-depth": "Values nest at most 4 levels, those of foreign keys 16.",
         "frontmatter-value": "The value of a schema key is of the key's kind.",

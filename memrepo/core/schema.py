@@ -83,14 +83,26 @@ FIELDS: tuple[Field, ...] = (
         name="type", kind=Choice(m.TYPES), merge="lww", writer="person", doc="What kind of memory."
     ),
     Field(name="title", kind=_TEXT, merge="lww", writer="person", doc="Display name; notes."),
-    Field(name="subject", kind=_TEXT, merge="lww", writer="person", doc="Whom it is about."),
-    Field(name="predicate", kind=_TEXT, merge="lww", writer="person", doc="What is said of it."),
-    Field(name="object", kind=_TEXT, merge="lww", writer="person", doc="The value said."),
+    Field(
+        name="subject",
+        kind=_TEXT,
+        merge="lww",
+        writer="person",
+        doc="The person or thing that it is about.",
+    ),
+    Field(
+        name="predicate",
+        kind=_TEXT,
+        merge="lww",
+        writer="person",
+        doc="The property.",
+    ),
+    Field(name="object", kind=_TEXT, merge="lww", writer="person", doc="The value."),
     Field(
         name="context",
         kind=_TEXT,
         merge="lww",
-        doc="What the text stands under: who it is about, its file, headings and lead-in.",
+        doc="The context of the text: who it is about, its file, headings and lead-in.",
     ),
     Field(
         name="lead",
@@ -312,7 +324,7 @@ FIELDS: tuple[Field, ...] = (
         kind=ListOf(_SOURCE, bare=True, limit=10_000),
         merge="set3",
         default=(),
-        doc="Provenance, a place a line such as MEMORY.md:35 (OKF).",
+        doc="Provenance, one place per line, such as MEMORY.md:35 (OKF).",
     ),
     Field(
         name="source_count",

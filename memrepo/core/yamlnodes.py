@@ -232,7 +232,7 @@ class _Composer(msgspec.Struct):
         if spot.flow:
             raise self.stop(
                 "frontmatter-flow-mapping",
-                "found one {...}, expected one key a line",
+                "found one {...}, expected one key per line",
                 spot.line,
                 spot.column,
                 "write each key on a line of its own",

@@ -149,7 +149,7 @@ class MemoryFiles:
             _refuse_taken(files, new, f"The destination {to}")
             found = _at(files, name, path)
             if new.startswith(f"{name}/"):
-                raise FileRefused(f"{to} lies in {path} itself")
+                raise FileRefused(f"{to} is in {path} itself")
             changes = [
                 Update(id=m.id, fields={"title": new + n.removeprefix(name)})
                 for n, m in found.items()
@@ -276,7 +276,7 @@ def _refuse_taken(files: dict[str, Memory], name: str, what: str) -> None:
     if name in files or any(n.startswith(f"{name}/") for n in files):
         raise FileRefused(f"{what} already exists")
     if parents & set(files):
-        raise FileRefused(f"{what} lies below a file")
+        raise FileRefused(f"{what} is below a file")
 
 
 def _refuse_long(text: str) -> None:

@@ -198,7 +198,7 @@ def read_json(path: str, data: bytes, problems: list[Problem]) -> object | None:
                 rule="import-field",
                 message="found half a surrogate pair, expected whole characters: U+FFFD is there",
                 severity="warning",
-                fix="mend the text there, or the memory here",
+                fix="fix the text there, or the memory here",
             )
         )
     return cast("object", whole)
@@ -213,7 +213,7 @@ def refused(path: str, said: str, *, line: int = 0, key: str = "") -> Problem:
         rule="import-record",
         key=key,
         message=f"{said}: the record is not taken in",
-        fix="mend the record and import again",
+        fix="fix the record and import again",
     )
 
 

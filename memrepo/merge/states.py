@@ -256,7 +256,7 @@ def _wordings(state: State, kept: Sequence[Kept]) -> Iterator[Write]:
             ),
             by=lost.by or "process:merge",
             at=lost.at,
-            reason="two sides worded it differently; the newer wording stands",
+            reason="two sides worded it differently; the newer wording is used",
         )
         path = corrections.path_of(state.layout, case)
         if path not in state.files:

@@ -117,7 +117,7 @@ _UNIT = Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash")
 _SEAL = Text(pattern=r"[0-9a-f]{16}", what="16 hex digits")
 TOMBSTONE_FIELDS = (
     _field("key", _KEY, "const", "Of scope, text and triple: equal rejections are one file."),
-    _field("state", Choice(("active", "lifted")), "status", "Whether it stands."),
+    _field("state", Choice(("active", "lifted")), "status", "Whether it is in effect."),
     _field("epoch", Whole(), "status", "Raised each time it is lifted or set again.", 0),
     _field("scope", Text(limit=200), "const", "Where it holds; empty is everywhere.", ""),
     _field("text", _TEXT_HASH, "const", "Hash of the text as it looks."),

@@ -178,8 +178,8 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
     `removed-and-edited`: a person removed what the other side changed; it stays.
     `unreadable`: one side's file cannot be read; the readable one stands.
-    `unwritable`: no file can hold both sides' changes; one side's file stands as it is.
-    `both-changed`, `manifest-differs`: a file that is no memory; one side's version stands.
+    `unwritable`: no file can hold both sides' changes; one side's file is used as it is.
+    `both-changed`, `manifest-differs`: a file that is no memory; one side's version is used.
     """
 
     kind: ConflictKind

@@ -85,7 +85,7 @@ def steps_of(
             return _restored(memory)
 
 
-def forgotten(memory: Memory, now: datetime, why: str = "told to forget") -> tuple[Step, ...]:
+def forgotten(memory: Memory, now: datetime, why: str = "asked to forget") -> tuple[Step, ...]:
     """Return the demotion of a hot memory, which the composition of the page respects.
 
     A critical one is so no longer, or it would return.

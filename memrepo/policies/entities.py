@@ -420,8 +420,7 @@ def link_step(
         return None
     return Step(
         op="link",
-        reason=f"{counted(count, 'pair mentions', 'pairs mention')} names that few others do, "
-        "or stand close in time as well",
+        reason=f"{counted(count, 'pair mentions', 'pairs mention')} names that few others do",
         changes=tuple(_update(claims[id_], links) for id_, links in sorted(new.items())),
     )
 

@@ -23,7 +23,7 @@ _TELLING = frozenset(
     " entschieden beschlossen immer nie décidé toujours jamais decidido siempre nunca".split()
 )
 _OFTEN, _SALIENT = 3, 4
-"""What a word counts at most, and what a word that tells of an outcome adds."""
+"""What a word counts at most, and what a distinctive word of an outcome adds."""
 
 
 def gist_of(note: Memory) -> Gist:

@@ -51,7 +51,7 @@ RETIRED = "retire_candidate"
 QUOTED = 160
 """Characters of a memory that contests another."""
 _WORDS = {
-    "stale": "it is said to be no longer current",
+    "stale": "a text says that it is no longer current",
     "unresolved": "nobody has settled whether it holds",
 }
 

@@ -453,7 +453,7 @@ def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _D
     sure, why = found.confidence, found.reasoning or UNNAMED
     newer, older = (second, first) if found.newer == "second" else (first, second)
     if found.newer != "unknown" and _is_held(known, newer, older):
-        return _Doubt(new=newer, old=older, why=f"{why}; a person said the older one", sure=sure)
+        return _Doubt(new=newer, old=older, why=f"{why}; a person stated the older one", sure=sure)
     if found.model and found.newer != "unknown" and (wait := _waits(known, newer, older, found)):
         return _Doubt(new=newer, old=older, why=f"{why}; {wait}", sure=sure)
     if found.newer == "unknown" or _not_sure(known, newer, older, sure):
@@ -471,7 +471,7 @@ def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
     """
     one, two = known.current(newer), known.current(older)
     if by_person(two) and not by_person(one):
-        return "a person said the older one"
+        return "a person stated the older one"
     if found.still:
         return f"a part of it still holds: {found.still}"
     if newer_of(one.sources, two.sources) == ("first", "dated"):

@@ -339,7 +339,7 @@ def _pair(one: str, other: str) -> frozenset[str]:
     return fingerprints("supersede", (one, other))
 
 
-TAKEN_BACK = "the same changes were taken back before"
+TAKEN_BACK = "the same changes were reverted before"
 LEFT_OUT = "it was left out when a run was accepted"
 SIMILAR = "what it says is close to what was rejected"
 

@@ -308,7 +308,7 @@ def _aside_fault(
     if claim.fault:
         return claim.fault
     if len(given) > 1:
-        return "restates and drop answer a whole cluster: give one claim alone"
+        return "restates and drop answer a whole cluster: give one claim only"
     if claim.restates and claim.drop:
         return "it restates a memory or is dropped, not both"
     if claim.drop:
@@ -378,7 +378,7 @@ def _route_fault(claim: CanonicalClaim, profile: Profile) -> str:
     if not permitted(claim.home, profile):
         return f"home {claim.home} is personal only"
     if affinity(claim.type, claim.home) == "impossible":
-        return f"type {claim.type} cannot stand in {claim.home}"
+        return f"type {claim.type} cannot be in {claim.home}"
     return ""
 
 

@@ -313,7 +313,7 @@ class Missing(MemrepoError):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"{name} is missing",
-            fix="a partial clone needs the remote it came from; `git fsck` tells what else is lost",
+            fix="a partial clone needs the remote it came from; `git fsck` lists what else is lost",
         )
 
 

@@ -57,7 +57,7 @@ class BranchSwitched(MemrepoError):
         super().__init__(
             f"the branch was switched from {was} to {is_ or 'no branch'} while the run worked:"
             " it did not land",
-            fix=f"`git switch {was}` and run again; what was taken in stands on {was}",
+            fix=f"`git switch {was}` and run again; what was taken in is on {was}",
         )
 
 

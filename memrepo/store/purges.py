@@ -55,7 +55,7 @@ class KeyMissing(MemrepoError):
             f"{purge} took a value out of history, and its key {key} is not on this machine: "
             "nothing was fetched or sent",
             fix=f"copy {keys_folder() / key} from the machine that has it (file mode 0600), or "
-            "clone the hub anew and throw this clone away",
+            "clone the hub again and delete this clone",
         )
 
 

@@ -47,7 +47,7 @@ class CannotRewrite(MemrepoError):
 
     def __init__(self, name: str, kind: str) -> None:
         super().__init__(
-            f"{name} names a {kind}, not a commit, tag or file: it cannot be written anew",
+            f"{name} names a {kind}, not a commit, tag or file: it cannot be rewritten",
             fix=f"`git update-ref -d {name}` takes it away, if nobody needs it",
         )
 

@@ -673,7 +673,7 @@ def dropped(left: Journal, theirs: tuple[str, ...]) -> Problem:
         path=theirs[0] if theirs else left.branch,
         rule="write-taken-back",
         severity="warning",
-        message=f"an earlier write ({name}) was cut short and has been taken back{kept}",
+        message=f"an earlier write ({name}) was interrupted and has been undone{kept}",
         fix="nothing to do: the next run reads its input again",
     )
 

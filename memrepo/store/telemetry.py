@@ -89,7 +89,7 @@ def _refuse_links(path: Path, within: Path | None) -> None:
             return
         if part.is_symlink():
             raise OSError(errno.ELOOP, "a symlink is not followed", str(part))
-    raise OSError(errno.EXDEV, f"it does not lie in {within}", str(path))
+    raise OSError(errno.EXDEV, f"it is not in {within}", str(path))
 
 
 def dumped(record: Mapping[str, object]) -> str:

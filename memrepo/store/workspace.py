@@ -279,7 +279,7 @@ def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, byt
 
     def enters(name: str) -> bool:
         if wants(name):
-            said = "found a folder, expected a file: what lies in it is read by itself"
+            said = "found a folder, expected a file: the files in it are read separately"
             told = _refusal(name, "source-not-a-file", said, "rename the folder")
             problems.append(told)
         return not _is_shut(root / name, name, wants)

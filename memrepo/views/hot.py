@@ -57,7 +57,9 @@ _SECTIONS: Mapping[str, str] = {
 _MARKUP = regex(r"(\\*)([<`\[\]])")
 _ESCAPED = regex(r"(\\*)\\([<`\[\]])")
 _BULLET = regex(r"- (.*) ↑[0-9-]*\([^()]*\)←(\S+?\.md)(?:\[pin\])?")
-_OURS = regex(r"|# Memory|## .*|→ Full version: .*|[0-9]+ more stand in:|- \S+/|<!-- .* -->")
+_OURS = regex(
+    r"|# Memory|## .*|→ Full version: .*|[0-9]+ more (?:are|stand) in:|- \S+/|<!-- .* -->"
+)
 _LEFT_OUT = "## Left out"
 _REASON = regex(rf"[0-9]+ sessions|{REQUEST}|{CRITICAL}|{SYNC}")
 """The four reasons that a tag has; what an import or an older version gave is shown as the last."""
@@ -148,7 +150,7 @@ def _page(kept: Sequence[Memory], out: Sequence[Memory]) -> bytes:
         if mine:
             lines += ["", f"## {layer.capitalize()}", *map(bullet, mine), _pointer(mine)]
     if out:
-        lines += ["", _LEFT_OUT, f"{len(out)} more stand in:"]
+        lines += ["", _LEFT_OUT, f"{len(out)} more are in:"]
         lines += [f"- {folder}" for folder in sorted({_folder(m) for m in out})]
     return stamped("hot", "".join(f"{line}\n" for line in lines))
 

@@ -242,7 +242,7 @@ def _run_lines(told: Told) -> list[str]:
         ("started", _when(told, told.started)),
         ("finished", _when(told, told.finished)),
         ("why", told.why),
-        ("to mend it", _line(told.fix)),
+        ("try", _line(told.fix)),
         ("branch", _line(told.data.get("branch", ""))),
     ]
     return [f"{name}: {value}" for name, value in shown if value]

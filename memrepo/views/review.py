@@ -27,7 +27,7 @@ from memrepo.views.wording import in_words
 Stage = Literal["waits", "landed", "commit", "range"]
 """What is shown: a waiting run, a run in effect, one commit, or what lies between two commits."""
 SUMMARIES: Mapping[Kind, tuple[str, str]] = {
-    "superseded": ("Superseded", "an older statement gives way to a newer one"),
+    "superseded": ("Superseded", "a newer statement replaces an older one"),
     "retired": ("Retired", "nothing bears it out any more: kept, and no longer believed"),
     "removed": ("Removed", "the file goes; history keeps it"),
     "forgotten": ("Forgotten", "taken out of recall"),
@@ -37,7 +37,7 @@ SUMMARIES: Mapping[Kind, tuple[str, str]] = {
     "standing": ("Standing", "how sure we are of it"),
     "added": ("Added", "new memories"),
     "evidence": ("Evidence", "the same words, other sources"),
-    "confirmed": ("Confirmed", "somebody said that it holds"),
+    "confirmed": ("Confirmed", "somebody confirmed it"),
     "promoted": ("Promoted", "onto the hot cache, or out of the notes"),
     "demoted": ("Demoted", "off the hot cache"),
     "tier": ("Tier moves", "notes that age, or return"),

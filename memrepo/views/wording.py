@@ -25,7 +25,7 @@ _DISPOSITIONS = {
     "reworded": "the same in other words",
     "reuse_existing": "known already",
     "probable_duplicate": "probably known already",
-    "quarantined": "set aside",
+    "quarantined": "not taken",
 }
 _LEARNED = regex(r"(?:^|,)owner_(prefers|rejects)(?:_(\d{1,9}))?(?=,|$)")
 _ROUTES = ("strong", "acceptable", "suspicious", "impossible")

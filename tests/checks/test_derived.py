@@ -140,7 +140,7 @@ def test_a_page_of_ones_own_among_the_views_is_nobodys_business(hot_repo: Path) 
         ("## Knowledge", None),
         ("- memories/knowledge/", None),
         ("→ Full version: `memories/knowledge/`", None),
-        ("2 more stand in:", None),
+        ("2 more are in:", None),
         ("- A", ("A", "")),
         ("Free words", ("Free words", "")),
     ],

@@ -40,7 +40,7 @@ def test_the_page_never_holds_more_than_its_budget(repo: Path) -> None:
     for id_ in ids:
         done(repo, "promote", id_, now=LATER)
         assert len(BULLET.findall(page(repo))) <= 30
-    assert "2 more stand in:" in page(repo), "what is left out is named"
+    assert "2 more are in:" in page(repo), "what is left out is named"
     assert memrepo(repo, "check", "--all").exit == 0
     done(repo, "run", now=NEXT_DAY)
     assert len(BULLET.findall(page(repo))) == 30

@@ -136,7 +136,7 @@ def test_a_failure_is_told_kept_and_shown_until_a_run_succeeds(small_repo: Path)
         assert memrepo(small_repo, "run").exit == 3
     assert told(small_repo)[-2:] == [("run_started", "started"), ("run_failed", "failed")]
     assert "- why: " in report(small_repo)
-    assert "- to mend it: " in report(small_repo)
+    assert "- try: " in report(small_repo)
     failed = done(small_repo, "status")["schedule"]["failed"]
     assert (failed["times"], failed["at"]) == (2, NOW)
     assert "the last 2 runs failed" in memrepo(small_repo, "status", as_json=False).out

@@ -356,7 +356,7 @@ def test_what_was_accepted_and_reverted_waits_when_it_is_proposed_again(servers:
     done(servers, "revert", now=MUCH_LATER)
     code, data = run(servers, now="2026-03-01T11:20:00Z")
     assert (code, data["status"]) == (3, "held")
-    assert "taken back" in data["why"]
+    assert "reverted" in data["why"]
     assert {m.standing for m in memories(servers).values()} <= {"resolved", "unresolved"}
 
 
@@ -492,7 +492,7 @@ def test_after_a_revert_each_change_that_is_held_back_is_one_line_with_its_reaso
     done(small_repo, "revert", now=LATER)
     answer = memrepo(small_repo, "run", now="2026-03-01T12:00:00Z", as_json=False)
     assert answer.exit == 3
-    assert "the same changes were taken back before" in answer.out
+    assert "the same changes were reverted before" in answer.out
     lines = [line for line in answer.out.splitlines() if line.startswith("  waits: ")]
     assert lines
     assert all(line.startswith('  waits: create "') for line in lines)

@@ -330,7 +330,7 @@ def test_what_the_host_leaves_no_room_for_is_listed(rules: HotRules) -> None:
     assert len(page) <= rules.max_bytes
     assert page.count(b"\n") <= rules.max_lines
     assert b"## Left out" in page
-    assert b"more stand in:\n- memories/knowledge/" in page
+    assert b"more are in:\n- memories/knowledge/" in page
     # The newest promotions stay.
     assert b"Statement 30." in page
 

@@ -319,7 +319,7 @@ def test_no_model_retires_what_a_person_confirmed() -> None:
     state = replace(state, memories={**state.memories, id_: memory})
     made = look(state, [replacing("b", NEWS_OF_IT, id_, "2026-02-20")], Scripted())
     assert ops(made) == ["flag"]
-    assert "a person said the older one" in made.made.singles[0].reason
+    assert "a person stated the older one" in made.made.singles[0].reason
 
 
 def test_pairs_go_out_in_batches_of_about_one_length_and_none_is_asked_twice() -> None:

@@ -364,7 +364,7 @@ def test_a_row_second_scores(sitting: Sitting) -> None:
 @row("an impossible route is refused", "default")
 def test_a_row_impossible(sitting: Sitting) -> None:
     said = sitting.claims(type="fact", home="WISHES.md")
-    assert sitting.faults(sitting.verdicts(), said) == ["type fact cannot stand in WISHES.md"]
+    assert sitting.faults(sitting.verdicts(), said) == ["type fact cannot be in WISHES.md"]
 
 
 @row("a claim has one home, provenance, a status and two postures", "default")

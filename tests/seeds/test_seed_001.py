@@ -380,7 +380,7 @@ def tiers_of(found: Any) -> list[str]:
     return [hit["tier"] for hit in found["hits"]]
 
 
-@row("a search takes two to five words that tell", "default")
+@row("a search takes two to five distinctive words", "default")
 def test_a_row_words(layers: Path) -> None:
     for words in (("mast",), ("mast", "crane", "yard", "cash", "rudder", "boom")):
         answer = memrepo(layers, "search", "--layered", *words, now=at(20 * DAY))

@@ -178,7 +178,7 @@ def test_a_row_recall_hides_by_default(tmp_path: Path) -> None:
     "documented",
     "migrating.md",
     "Differences from the life cycle of facts",
-    "never leaves recall by time alone",
+    "Time never takes a claim out of recall",
 )
 def test_a_row_stable_is_stale_by_default(named: Path) -> None:
     id_ = next(m.id for m in memories(named).values() if m.text("predicate") == "colour")

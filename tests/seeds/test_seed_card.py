@@ -227,7 +227,7 @@ def test_a_row_defaults(repo: Path) -> None:
     assert not any(f"\n{key}:" in head for key in ("status", "standing", "confidence", "tags"))
 
 
-@row("Keys stand in the order of the schema", "default")
+@row("Keys are in the order of the schema", "default")
 def test_a_row_order(tmp_path: Path) -> None:
     done(tmp_path, "init", "repo")
     repo = tmp_path / "repo"

@@ -219,7 +219,7 @@ def test_a_failure_is_told_on_one_line_with_what_mends_it() -> None:
     assert chat(failed, enabled=True, mode="summary") == (
         "memrepo: the run failed: the model said no\nask again"
     )
-    assert "- why: the model said no\n- to mend it: ask again\n" in last_run(failed)
+    assert "- why: the model said no\n- try: ask again\n" in last_run(failed)
 
 
 @pytest.mark.parametrize("status", list(EVENTS))

@@ -28,7 +28,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         option("only these files, or what the commits of a range A..B bring", metavar="FILE|A..B"),
     ] = ()
     fix: Annotated[
-        bool, option("mend in the named or staged files what is safe to mend", "--fix")
+        bool, option("fix what is safe to fix in the named or staged files", "--fix")
     ] = False
     staged: Annotated[
         bool, option("what the next commit would hold", "--staged", group="which")
@@ -166,10 +166,10 @@ def _refuse_odd(request: Request) -> None:
         )
     if request.fix and not (request.files or request.staged):
         raise UsageError(
-            "--fix takes the files to mend",
+            "--fix needs the files to fix",
             fix="memrepo check --fix FILE..., or --staged --fix",
         )
     if request.fix and request.format != "text":
         raise UsageError(
-            "memrepo check: --fix mends and --format tells", fix="mend first, then tell"
+            "memrepo check: --fix changes files and --format prints findings", fix="use one of them"
         )

@@ -142,7 +142,7 @@ def _ends(work: Work, word: str) -> tuple[str, str]:
         if not commit:
             raise NoRange(
                 f"memrepo check: {word}: found no commit {name!r}",
-                fix="fetch it first; a forge's checkout may hold the newest commit alone",
+                fix="fetch it first; a forge's checkout may have the newest commit only",
             )
     bases = work.store.common_ancestors(commits)
     if not bases and (work.store.folder.parent / "shallow").exists():

@@ -53,9 +53,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     format: Annotated[
         str,
         option(
-            "artifacts (the purifier's files), jsonl (one memory a line), okf (a knowledge bundle),"
-            " openclaw (a workspace), hygiene (the hot cache's tracker) or refcount (the notes'"
-            " tracker and report)",
+            "artifacts (the purifier's files), jsonl (one memory per line), okf (a knowledge"
+            " bundle), openclaw (a workspace), hygiene (the hot cache's tracker) or refcount (the"
+            " notes' tracker and report)",
             metavar="FORMAT",
             choices=tuple(_FORMATS),
         ),

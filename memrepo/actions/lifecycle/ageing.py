@@ -46,13 +46,11 @@ class DecayRequest(msgspec.Struct, frozen=True, kw_only=True):
     what: Annotated[
         Literal["stats", "backfill", "prune"],
         option(
-            "count by class; classify anew; take out what is over",
+            "count by class; classify again; remove what is expired",
             choices=("stats", "backfill", "prune"),
         ),
     ]
-    soft: Annotated[
-        bool, option("prune low confidence only, leave the expired alone", "--soft")
-    ] = False
+    soft: Annotated[bool, option("prune low confidence only, keep the expired", "--soft")] = False
     dry_run: DryRun = False
     reason: Reason = ""
 

@@ -58,8 +58,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     what: Annotated[
         Literal["start", "show", "end", "refresh", "snippet"],
         option(
-            "print the context and begin; print it and begin nothing; keep what was counted; "
-            "move notes and begin anew; print what the agent's own instructions should say",
+            "print the context and begin; print it and begin nothing; store what was counted; "
+            "move notes and begin again; print instructions for the agent",
             choices=("start", "show", "end", "refresh", "snippet"),
         ),
     ]
@@ -84,9 +84,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             metavar="DIR",
         ),
     ] = ""
-    scope: Annotated[
-        str, option("see this scope and what holds in the whole repository alone", "--scope")
-    ] = ""
+    scope: Annotated[str, option("see only this scope and memories without a scope", "--scope")] = (
+        ""
+    )
     dry_run: DryRun = False
     reason: Reason = ""
 

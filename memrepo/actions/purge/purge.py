@@ -158,7 +158,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
     receipt: Annotated[
         str,
-        option("verify this receipt, by its key alone (all of them)", "--receipt", metavar="ID"),
+        option("verify this receipt, by its key only (all of them)", "--receipt", metavar="ID"),
     ] = ""
     dry_run: DryRun = False
     reason: Reason = ""
@@ -256,7 +256,7 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
             after = count(git, edit)
         if left := sum(after.hits.values()):
             raise MemrepoError(
-                f"the value would still stand in {counted(left, 'place', 'places')} of the"
+                f"the value would still be in {counted(left, 'place', 'places')} of the"
                 " new history: nothing was changed",
                 fix="please report this; docs/erasing.md says what else can be done",
                 exit_code=Exit.REPOSITORY,

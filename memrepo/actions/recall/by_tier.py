@@ -34,9 +34,9 @@ class WordCount(MemrepoError):
 
     def __init__(self, count: int) -> None:
         super().__init__(
-            f"found {counted(count, 'word that tells', 'words that tell')} what is looked for,"
+            f"found {counted(count, 'distinctive word', 'distinctive words')} what is looked for,"
             f" expected {WORDS[0]} to {WORDS[1]}",
-            fix="name the words that matter most, from the question and what was said before",
+            fix="name the words that matter most, from the question and the conversation",
         )
 
 
@@ -47,7 +47,7 @@ class NotLayered(MemrepoError):
 
     def __init__(self, option: str) -> None:
         super().__init__(
-            f"--layered looks at the active notes as they are now, and found {option} beside it",
+            f"--layered looks at the active notes as they are now, and found {option} with it",
             fix=f"leave out {option}, or --layered",
         )
 

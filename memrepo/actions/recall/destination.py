@@ -73,7 +73,7 @@ def place_page(work: Work, where: Path, data: bytes, *, ours: bytes) -> None:
     if where.exists() and not (where.is_file() and ours in where.read_bytes()[: len(data)]):
         raise NoPlace(where, "holds something else", "name another file, or move it away")
     if not real.parent.is_dir():
-        raise NoPlace(where, "lies in a folder that does not exist", f"make {where.parent}")
+        raise NoPlace(where, "is in a folder that does not exist", f"make {where.parent}")
     with tempfile.NamedTemporaryFile(dir=real.parent, prefix=f".{where.name}-", delete=False) as f:
         draft = Path(f.name)
     try:

@@ -52,8 +52,8 @@ class NeverWas(MemrepoError):
 
     def __init__(self, word: str, fix: str) -> None:
         super().__init__(
-            f"no memory is or ever was called {word!r}, no waiting run holds one and no candidate"
-            " that was set aside is called so",
+            f"no memory is or ever was called {word!r}, no waiting run has one, and no"
+            " deferred or rejected candidate has this name",
             fix=fix,
         )
 
@@ -199,9 +199,9 @@ def _candidate(state: State, word: str) -> SetAside | None:
 def _set_aside(one: Aside) -> str:
     when = f" at {one.judged}" if one.judged else ""
     learned = f"; {told}" if (told := learned_in_words(one.reason)) else ""
-    said = f"no memory: {one.verdict or 'set aside'}{when} ({visible(one.reason)}){learned}"
+    said = f"no memory: {one.verdict or 'not taken'}{when} ({visible(one.reason)}){learned}"
     if one.verdict == "reject":
-        return said.replace("reject", "rejected", 1) + "; it is judged anew if its text changes"
+        return said.replace("reject", "rejected", 1) + "; it is judged again if its text changes"
     return said.replace("defer", "deferred", 1) + "; it comes back when new context arrives"
 
 

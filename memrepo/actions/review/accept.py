@@ -211,7 +211,7 @@ def _brought_back(work: Work, entry: history.Entry, request: Request) -> Wanted:
         latest=entry.commit == work.tree.commit,
         only=only or (told - without if without else frozenset()),
         dry_run=request.dry_run,
-        reason=request.reason or "accepted after it was taken back",
+        reason=request.reason or "accepted after it was reverted",
     )
 
 

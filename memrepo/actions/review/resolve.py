@@ -212,7 +212,7 @@ def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | D
     )
     if decides and not request.id:
         raise UsageError(
-            "which contradiction is decided was not said",
+            "no contradiction was named",
             fix="`memrepo resolve` lists them",
         )
     merged = said(request.merge, "the text") if request.merge else ""

@@ -255,7 +255,7 @@ def _named(work: Work, word: str, there: Collection[str]) -> str:
     near = get_close_matches(tops[-1] if tops else word, sorted(there), n=1)
     raise UsageError(
         f"memrepo ingest: {word} is no file that runs may read, and no folder of such files",
-        fix=f"did you mean {near[0]}?" if near else "name it as it stands in the workspace",
+        fix=f"did you mean {near[0]}?" if near else "name it by its path in the workspace",
     )
 
 

@@ -1,4 +1,4 @@
-"""`memrepo report`: what the last run in this clone came to, for its operator or for a chat."""
+"""`memrepo report`: the report of the last run in this clone, for its operator or for a chat."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def do(work: Work, request: Request) -> Chat | LastRun:
         text = chat(told, enabled=enabled, mode=mode) if told else ""
         return Chat(text=text, enabled=enabled, mode=mode)
     if told is None:
-        return LastRun(last={}, text="no run was told of in this clone yet")
+        return LastRun(last={}, text="no run is on record in this clone yet")
     spent = ["", "## Spent", "", f"- {budgets(work, 0, work.call.now).month.said}"]
     text = "\n".join([last_run(told).rstrip("\n"), *spent, *_changed(work, told.run)])
     return LastRun(last=told.as_json(), text=text)

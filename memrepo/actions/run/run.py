@@ -65,7 +65,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     only: Annotated[
         frozenset[str] | None,
         option(
-            f"go through these stages alone: {', '.join(STAGES)}; views always follow",
+            f"go through these stages only: {', '.join(STAGES)}; views always follow",
             "--only",
             metavar="STAGE,...",
             read=_stages,

@@ -1,4 +1,4 @@
-"""`memrepo agent`: put memory into an agent's program by its own hooks, and take it out again."""
+"""`memrepo agent`: install memory in an agent's program, and take it out again."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ class Unreadable(MemrepoError):
     exit_code = Exit.USAGE
 
     def __init__(self, path: Path, what: str) -> None:
-        super().__init__(
-            f"{path}: {what}; nothing was written", fix="mend the file, then try again"
-        )
+        super().__init__(f"{path}: {what}; nothing was written", fix="fix the file, then try again")
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True):

@@ -136,11 +136,11 @@ def do(work: Work, request: Request) -> Result | Explained | Changed:
         rows = tuple(_rows(work))
         return Result(keys=rows if not request.key else (_the_row(rows, request.key),))
     if not request.key:
-        raise UsageError(f"memrepo config {request.what}: which key was not said")
+        raise UsageError(f"memrepo config {request.what}: no key was named")
     if request.what == "explain":
         return _explained(work, request.key)
     if (request.what == "unset") == bool(request.values):
-        said = "takes no value" if request.values else "what to set it to was not said"
+        said = "takes no value" if request.values else "no value was given"
         raise UsageError(f"memrepo config {request.what} {request.key}: {said}")
     if request.key in OUTSIDE:
         return _in_clone(work, request)

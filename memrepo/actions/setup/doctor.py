@@ -88,7 +88,7 @@ def _trust(work: Work, fix: bool) -> Finding:
 def _attributes(work: Work, fix: bool) -> Finding:
     adopted = is_adopted(work.store.repo, work.store.layout)
     known = settings.workspace(work.store.repo) == work.store.root or bool(work.store.layout.prefix)
-    said = "git leaves the text of memories alone"
+    said = "git does not merge the text of memories"
     if adopted and not known:
         said = ".gitattributes lacks `*.md -merge -text`: git may rewrite memories' line ends"
     return Finding(name="attributes", ok=known or not adopted, message=said)
@@ -226,7 +226,7 @@ MIN_GIT = (2, 34)
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `doctor`."""
 
-    fix: Annotated[bool, option("mend what can be mended safely", "--fix")] = False
+    fix: Annotated[bool, option("fix what is safe to fix", "--fix")] = False
     quick: Annotated[
         bool, option("leave out the checks that read every memory or every commit", "--quick")
     ] = False
@@ -406,7 +406,7 @@ def _meaning(work: Work, fix: bool) -> Finding:
     try:
         name = embedder.load().name
     except embedder.NoModelError as error:
-        return Finding(name="meaning", ok=False, message=f"search goes by words alone: {error}")
+        return Finding(name="meaning", ok=False, message=f"search goes by words only: {error}")
     return Finding(name="meaning", ok=True, message=f"model {name}")
 
 

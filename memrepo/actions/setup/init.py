@@ -155,7 +155,7 @@ def do(work: Work, request: Request) -> Result:
         warnings = _local_side(store, adopted=adopted)
         if made and (outer := top_of(where.parent)) is not None:
             warnings.append(
-                f"it lies in the work tree of {outer}, which tracks nothing of it: have that one"
+                f"it is in the work tree of {outer}, which tracks nothing of it: have that one"
                 f" ignore it (`.gitignore`), or make it a submodule"
             )
         commit = "" if known else _first_commit(store, work, request, found, bare=not adopted)

@@ -64,7 +64,7 @@ def crontab_lines(work: Work, cron_zone: str, now: datetime) -> dict[str, tuple[
 def block_of(work: Work, lines: dict[str, tuple[str, ...]]) -> list[str]:
     """Return the block of a repository: a comment with each expression, then its lines."""
     zone = work.config.zone.key
-    found = [f"# {zone}; written by `memrepo schedule install`, which writes it anew"]
+    found = [f"# {zone}; written by `memrepo schedule install`, which overwrites it"]
     for job in jobs(work):
         found += [f"# {job.name}: {job.cron}", *lines[job.name]]
     return found
@@ -185,7 +185,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     launcher: Annotated[
         bool,
         option(
-            "an agent's cron starts the runs: print its jobs and leave the crontab alone",
+            "an agent's cron starts the runs: print its jobs and do not change the crontab",
             "--launcher",
         ),
     ] = False

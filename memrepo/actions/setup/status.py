@@ -1,4 +1,4 @@
-"""`memrepo status`: where the repository stands, what waits, and what is wrong."""
+"""`memrepo status`: the state of the repository, what waits, and what is wrong."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
     notify: Annotated[
         bool,
-        option("tell of what needs you by notify.command, once", "--notify"),
+        option("send a message about what needs you by notify.command, once", "--notify"),
     ] = False
 
 

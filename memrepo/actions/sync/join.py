@@ -323,7 +323,7 @@ def _stood(conflict: Conflict) -> Problem:
         path=conflict.path,
         rule="sync-gave-way",
         severity="warning",
-        message="both sides changed it and could not be joined: the newer version stands",
+        message="both sides changed it and could not be joined: the newer version is used",
         fix="the other one is in corrections/, as the text of a file from this day",
     )
 

@@ -38,7 +38,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     markers: Annotated[
         str, option("length of conflict markers; none are written", metavar="LENGTH")
     ]
-    path: Annotated[str, option("where the file lies in the repository", metavar="PATH")]
+    path: Annotated[str, option("path of the file in the repository", metavar="PATH")]
 
 
 class Result(result.Result, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ def join(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Joined:
         return Joined(data=ours)
     if not layout.is_memory(path):
         whole = join_file(layout, path, base, ours, theirs, Stamps())
-        told = (f"{whole.conflict}: one side's version stands",) if whole.conflict else ()
+        told = (f"{whole.conflict}: one side's version is used",) if whole.conflict else ()
         return Joined(data=ours if whole.data is None else whole.data, open_=told)
     return _memory(path, base, ours, theirs)
 
@@ -86,9 +86,9 @@ def _memory(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Joined
     if len(ids) > 1:
         return Joined(data=ours, open_=("the two sides hold two memories under one name",))
     joined = join_versions(old, mine, other)
-    told = [f"{c.kind}: one side's file stands as it is" for c in joined.conflicts]
+    told = [f"{c.kind}: one side's file is used as it is" for c in joined.conflicts]
     if not told:
-        told = [f"both sides changed {k.key}: one wording stands" for k in joined.kept]
+        told = [f"both sides changed {k.key}: one wording is used" for k in joined.kept]
     return Joined(data=joined.version.data if joined.version else ours, open_=tuple(told))
 
 

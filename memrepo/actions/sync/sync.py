@@ -1,4 +1,4 @@
-"""`memrepo sync`: bring this clone and the hub to one history, field by field, without force."""
+"""`memrepo sync`: join this clone and the hub, field by field, without force."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class RemoteRewritten(MemrepoError):
             f"{hub.name}/{hub.branch} no longer holds {seen[:10]}, which it held when this clone "
             f"last saw it: {lost} gone from there; nothing was changed",
             fix="if an old copy was put back there, `memrepo sync --accept-rewritten` joins both "
-            "and gives back what is gone; if history was taken out on purpose, clone it anew",
+            "and gives back what is gone; if history was removed on purpose, clone the hub again",
         )
 
 

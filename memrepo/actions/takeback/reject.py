@@ -101,7 +101,7 @@ def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
         return _listed(work, all_of_them=request.all)
     if not request.id:
         raise UsageError(
-            "reject: which memory was not said",
+            "reject: no memory was named",
             fix="name one, or list what is rejected with --list",
         )
     if request.undo:
@@ -109,7 +109,7 @@ def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
     if not request.reason:
         _there_or_waiting(work, work.tree.state(), request.id)  # that it is unknown is said first
         raise UsageError(
-            "reject: why was not said", fix="say it with --reason; leave the value itself out"
+            "reject: no reason was given", fix="say it with --reason; leave the value itself out"
         )
     return _rejected(work, request)
 

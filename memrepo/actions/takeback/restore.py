@@ -39,7 +39,7 @@ class Replaced(MemrepoError):
         names = ", ".join(heir.id for heir in heirs)
         super().__init__(
             f"{memory.id} was replaced by {names}, which is in effect",
-            fix="`--instead` lets it replace that again, `--beside` lets both stand as contested",
+            fix="`--instead` lets it replace that again, `--beside` keeps both as contested",
         )
 
 
@@ -53,7 +53,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
     beside: Annotated[
         bool,
-        option("of a superseded one: both stand, and contest each other", "--beside", group="how"),
+        option("of a superseded one: keep both, as contested", "--beside", group="how"),
     ] = False
     dry_run: DryRun = False
     reason: Reason = ""

@@ -1,4 +1,4 @@
-"""`memrepo revert` and `undo`: take a run or a decision back, and keep what came later.
+"""`memrepo revert` and `undo`: revert a run or a decision, and keep later work.
 
 Of the latest operation the whole tree is restored; of an earlier one each field that nothing wrote
 since returns to its old value. `undo` reverts the last operation on the branch, which may be a
@@ -132,7 +132,7 @@ class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):
     with_dependents: Annotated[
         bool,
         option(
-            "take back the later steps too that refer to a memory which would vanish",
+            "also revert later steps that refer to a memory which would vanish",
             "--with-dependents",
         ),
     ] = False

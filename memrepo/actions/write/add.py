@@ -242,7 +242,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     text: Annotated[str, option("the memory, or - for standard input", metavar="TEXT", piped=True)]
     type: Annotated[str | None, option("kind of memory (fact)", "--type", choices=BY_HAND)] = None
     title: Annotated[str, option("display name", "--title")] = ""
-    subject: Annotated[str, option("whom or what it is about", "--subject")] = ""
+    subject: Annotated[str, option("the person or thing that it is about", "--subject")] = ""
     predicate: Annotated[
         str, option("what it says of the subject, such as email or task", "--predicate")
     ] = ""

@@ -347,7 +347,7 @@ def _complain(message: str, fix: str, code: Exit, as_json: bool) -> None:
         return
     _warn(f"memrepo: {message.removeprefix('memrepo: ')}")
     if fix:
-        print(f"  to mend it: {harmless(fix)}", file=sys.stderr)
+        print(f"  try: {harmless(fix)}", file=sys.stderr)
 
 
 def _bug(error: Exception, argv: Sequence[str], as_json: bool) -> int:

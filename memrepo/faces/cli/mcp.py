@@ -33,7 +33,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     toolset: Annotated[
         str,
         option(
-            "admin adds tools to review, take back and restore",
+            "admin adds tools to review, revert and restore",
             "--toolset",
             choices=("default", "admin"),
         ),

@@ -28,7 +28,7 @@ _OWN = {
     "review and decide": (
         Verb(
             "review",
-            "go through what waits, or the last run, one decision a screen",
+            "review what waits, or the last run, one decision per screen",
             "memrepo.faces.cli.review",
             everyday=True,
         ),

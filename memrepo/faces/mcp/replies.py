@@ -61,7 +61,7 @@ def refusal(error: MemrepoError) -> Reply:
     """Return an error as a reply; its message may quote what was refused."""
     found = {"message": fenced(fold(error.message, 500)), "exit": int(error.exit_code)}
     fix = fold(_COMMAND.sub(lambda m: f"`{_TOOLS[m[1]]}{m[2]}`", error.fix), 300)
-    text = f"refused:\n{found['message']}" + (f"\nto mend it: {fix}" if fix else "")
+    text = f"refused:\n{found['message']}" + (f"\ntry: {fix}" if fix else "")
     return Reply(text=text, data={"error": {**found, "fix": fix}}, failed=True)
 
 
@@ -122,7 +122,7 @@ def one_side(reply: Reply, client: str) -> Reply:
         return reply
     if client in SHOWS_DATA:
         head = reply.text.partition("\n")[0]
-        return replace(reply, text=f"{fold(head, LINE)} The texts stand in the data.")
+        return replace(reply, text=f"{fold(head, LINE)} The texts are in the data.")
     return replace(reply, data={key: _without_texts(value) for key, value in reply.data.items()})
 
 

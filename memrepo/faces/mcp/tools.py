@@ -106,7 +106,7 @@ def accept(call: ToolCall) -> Reply:
 
 
 def revert(call: ToolCall) -> Reply:
-    """Take back a run, a commit, or what was last decided of a memory."""
+    """Revert a run, a commit, or the last decision about a memory."""
     return report(call.write("revert", target=call.get("target")), MAX_TOKENS)
 
 
@@ -379,7 +379,7 @@ DEFAULT = (
     ),
     Tool(
         name="memory_hot",
-        title="By heart",
+        title="First page",
         verb="session",
         answer=read_tools.hot,
         looks=True,
@@ -442,7 +442,7 @@ ADMIN = (
         title="Changes of a run",
         verb="diff",
         answer=_report("diff", "words"),
-        description="What a run changes, told in memories; the waiting one when left out.",
+        description="The memories that a run changes; the waiting run when left out.",
         takes=(Argument("run", "words", one=True),),
         own=_MAX_TOKENS,
         gives=_REPORT,
@@ -466,10 +466,10 @@ ADMIN = (
     ),
     Tool(
         name="memory_revert",
-        title="Take back",
+        title="Revert",
         verb="revert",
         answer=revert,
-        description="Take back a run, a commit, or what was last decided of a memory.",
+        description="Revert a run, a commit, or the last decision about a memory.",
         takes=(Argument("target", required=True), _REASON),
         own=_EXPECTED,
         gives=_REPORT,
@@ -481,7 +481,7 @@ ADMIN = (
         title="Restore a memory",
         verb="restore",
         answer=restore,
-        description="Bring a memory back; a superseded one instead of its successor or beside it.",
+        description="Bring a memory back; a superseded one instead of its successor or with it.",
         takes=(_ID, _REASON),
         own={"how": {"enum": ["instead", "beside"]}, **_EXPECTED},
         gives=_WRITTEN,

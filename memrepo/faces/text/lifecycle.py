@@ -98,7 +98,7 @@ def decay(
         lines.append(f"{'held by a future date':<22}  {result.held}")
         lines.append(f"{'stale, still recalled':<22}  {result.stale}")
         return "\n".join(lines)
-    did = "classified anew" if request.what == "backfill" else "pruned"
+    did = "classified again" if request.what == "backfill" else "pruned"
     said = counted(len(result.changes), "memory", "memories")
     head = f"{said} {did}" + (f" ({result.commit[:10]})" if result.commit else "")
     if result.changes and not result.commit:

@@ -239,7 +239,7 @@ def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> 
     if result.verified is not None:
         lines = [_verified(result)]
     elif not result.hits:
-        lines = ["the value stands nowhere here: nothing was changed"]
+        lines = ["the value was found nowhere: nothing was changed"]
     elif request.dry_run:
         lines = _listed(result)
     else:
@@ -253,7 +253,7 @@ def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> 
     lines += [f"waits for clone {c.clone}" for c in result.clones if not c.acknowledged]
     if result.collect:
         lines.append(
-            f"`memrepo sync` tells the hub and the clones; then, on the hub: {result.collect}"
+            f"`memrepo sync` informs the hub and the clones; then, on the hub: {result.collect}"
         )
     return "\n".join(lines)
 
@@ -286,7 +286,7 @@ def revert(request: object, result: reverting.Result, *, colour: bool) -> str:
     if result.conflicts:
         return _clashing(result)
     if not result.commits:
-        said = "would touch" if result.files else "changes nothing: later work stands in all of its"
+        said = "would touch" if result.files else "changes nothing: later work replaced all of its"
         return f"reverting {name} {said} {counted(result.files, 'file', 'files')}"
     before = ("file as it was before", "files as they were before")
     kept = "later work kept" if not result.overridden else "later work reverted too"
@@ -449,7 +449,7 @@ def _shown(shown: resolving.Shown) -> list[str]:
         sure = f" ({shown.confidence:.2f} sure)" if shown.confidence is not None else ""
         lines.append(f"why: {visible(shown.reason)}{sure}")
     if shown.verdict == "context":
-        lines.append(f"{_verdict(shown)}, said by {shown.by}")
+        lines.append(f"{_verdict(shown)}, asked by {shown.by}")
     if shown.status == "resolved":
         lines.append(f"{_verdict(shown)}, decided by {shown.by}")
     return lines
@@ -458,16 +458,16 @@ def _shown(shown: resolving.Shown) -> list[str]:
 def _verdict(shown: resolving.Dispute | resolving.Shown) -> str:
     match shown.verdict:
         case "superseded":
-            return f"{shown.kept} stands"
+            return f"{shown.kept} was kept"
         case "merged":
             return "another memory replaced both"
         case "context":
             return "not decided: more must be known"
         case "both":
-            return "both stand"
+            return "both were kept"
         case "neither":
-            return "neither stands"
+            return "neither was kept"
         case "newer":
-            return "the newer wording stands"
+            return "the newer wording is used"
         case _:
             return "not decided"

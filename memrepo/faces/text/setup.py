@@ -189,7 +189,7 @@ def _changed(done: configuration.Changed) -> str:
     said = {
         "committed": f"committed ({done.commit[:10]})",
         "with your edits": "not committed: the file has edits of yours, which this joined",
-        "in this clone": "for this clone alone",
+        "in this clone": "for this clone only",
         "dry run": "dry run: nothing was written",
         "unchanged": "nothing to change",
     }[done.state]
@@ -278,7 +278,7 @@ def _next(ahead: Sequence[Next], zone: str) -> list[str]:
 
 
 def status(request: object, result: standing.Result, *, colour: bool) -> str:
-    """Show where the repository stands, then what a person may have to do."""
+    """Show the state of the repository, then what a person may have to do."""
     active = result.memories.get("active", 0)
     notes = sum(result.tiers.values())
     rest = ", ".join(f"{n} {name}" for name, n in result.memories.items() if name != "active")

@@ -55,7 +55,7 @@ def sync(request: syncing.Request, result: syncing.Result, *, colour: bool) -> s
     if result.merged:
         both = counted(len(result.merged), "memory", "memories")
         lines.append(f"  {both} changed on both sides, {would}merged field by field")
-    lines += [f"  gave way, {would}kept in {path}" for path in result.kept]
+    lines += [f"  replaced, {would}stored in {path}" for path in result.kept]
     if result.ledger.pulled or result.ledger.pushed:
         lines.append(
             f"  access ledger: {counted(result.ledger.pulled, 'segment', 'segments')} in,"

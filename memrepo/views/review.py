@@ -21,7 +21,7 @@ from memrepo.core.schema import BY_NAME
 from memrepo.policies.first_page import SEPARATOR, part_of
 from memrepo.purify.known import by_person
 from memrepo.read.kinds import section_kind
-from memrepo.text.tables import words
+from memrepo.text.tables import patterns
 from memrepo.views.wording import in_words
 
 Stage = Literal["waits", "landed", "commit", "range"]
@@ -270,7 +270,7 @@ def _is_personal(memory: Memory) -> bool:
         or section_kind(memory.text("context").split(SEPARATOR)) in _PERSONAL_SECTIONS
         or by_person(memory)
         or _CONTACT.search(memory.body) is not None
-        or words().sentences["relation"].search(memory.body) is not None
+        or patterns().sentences["relation"].search(memory.body) is not None
     )
 
 

@@ -1,14 +1,8 @@
 """What a run takes in: units that no accepted run consumed, and what became of earlier ones.
 
-Which units a run has still to take in: the fold of the manifests in the tree.
-
-Each manifest consumed the difference between two blobs of a source. When one is reverted its
-difference is open again, whatever later runs consumed.
-
-What became of a source's units between two versions: kept, edited in place, or gone.
-
-A unit that was edited should show as one rewording, not as a deletion and an addition (measured on
-real histories: the median similarity of an edited unit to its former text is 0.75 to 0.93).
+Which units are open is the fold of the manifests in the tree: each consumed the difference between
+two blobs of a source. When one is reverted its difference is open again, whatever later runs
+consumed. A unit that was edited shows as one rewording, not as a deletion and an addition.
 """
 
 from __future__ import annotations
@@ -17,20 +11,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from difflib import SequenceMatcher
 from functools import cached_property
 from types import MappingProxyType
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
-from memrepo.core.ids import normal_claim
 from memrepo.core.manifest import Consumed, Recorded
 from memrepo.core.memory import Source
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.statements import leave_out
 from memrepo.merge.tombstones import corrected_in, tombstones_in
-from memrepo.policies.matching import jaccard, tokens
+from memrepo.policies.matching import tokens
 from memrepo.policies.rules import Size
 from memrepo.purify.gather import Placed
 from memrepo.read.kinds import FileKind, Owners, file_kind, is_profile, read_owners
@@ -106,12 +99,9 @@ def _extend(cursor: Cursor, entry: Consumed) -> Cursor:
     return Cursor(spans=(*cursor.spans[:-1], joined))
 
 
-SIMILAR = 0.6
-"""Texts at one place that agree by this ratio are one unit before and after an edit."""
-MAX_TEXT = 2000
-SHARED = 0.2
-"""The least share of common words of an edit."""
-WINDOW = 50
+MIN_SHARED_WORDS = 0.5
+"""Texts at one place that share this part of their words are one unit before and after an edit."""
+MAX_UNITS_MOVED = 50
 """An edit does not move a unit past more than this many others."""
 
 
@@ -143,50 +133,27 @@ def revise(old: Sequence[Unit], new: Sequence[Unit]) -> Revision:
 
 
 def _pairs(old: Sequence[Unit], new: Sequence[Unit], gone: set[str]) -> dict[str, str]:
-    """Pair what stands at one place, best similarity first; ties go to the earlier units."""
-    before = [(i, u, _prepared(u.text)) for i, u in enumerate(old) if u.text_hash in gone]
-    after = [(j, u, _prepared(u.text)) for j, u in enumerate(new)]
+    """Pair what is at one place, best similarity first; ties go to the earlier units."""
+    before = [(i, tokens(u.text)) for i, u in enumerate(old) if u.text_hash in gone]
+    after = [tokens(u.text) for u in new]
     scored = [
         (-score, i, j)
-        for i, _, one in before
-        for j, _, other in after
-        if abs(i - j) <= WINDOW and (score := _agreement(one, other)) >= SIMILAR
+        for i, one in before
+        for j in range(max(0, i - MAX_UNITS_MOVED), min(len(new), i + MAX_UNITS_MOVED + 1))
+        if (score := _shared(one, after[j])) >= MIN_SHARED_WORDS
     ]
     pairs: dict[str, str] = {}
-    used_old: set[int] = set()
-    used_new: set[int] = set()
+    used: set[int] = set()
     for _, i, j in sorted(scored):
-        if i not in used_old and j not in used_new:
-            used_old.add(i)
-            used_new.add(j)
+        if i not in used and new[j].hash not in pairs:
+            used.add(i)
             pairs[new[j].hash] = old[i].text_hash
     return pairs
 
 
-def similarity(one: str, other: str) -> float:
-    """Return how much two texts agree, 0 to 1, by their first 2,000 normalised characters.
-
-    Texts that share hardly a word agree by 0: nobody would call one an edit of the other.
-    """
-    return _agreement(_prepared(one), _prepared(other))
-
-
-_Prepared: TypeAlias = tuple[str, frozenset[str]]
-
-
-def _prepared(text: str) -> _Prepared:
-    plain = normal_claim(text)[:MAX_TEXT]
-    return plain, tokens(plain)
-
-
-def _agreement(one: _Prepared, other: _Prepared) -> float:
-    """Compare by words first: the exact ratio is dear, and most pairs of a rewrite differ."""
-    if one[1] and other[1] and jaccard(one[1], other[1]) < SHARED:
-        return 0.0
-    matcher = SequenceMatcher(None, one[0], other[0], autojunk=False)
-    if matcher.real_quick_ratio() < SIMILAR or matcher.quick_ratio() < SIMILAR:
-        return 0.0
-    return matcher.ratio()
+def _shared(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return which part of the words of two texts both have."""
+    return 2 * len(one & other) / (len(one) + len(other) or 1)
 
 
 Read = Callable[[str], bytes]
@@ -467,29 +434,16 @@ def _is_like(old: SourceText, now: SourceText, read: Read) -> bool:
         return False
 
 
-def follow(
-    moves: Mapping[str, str],
-    texts: Iterable[SourceText],
-    cursor: Mapping[str, Cursor],
-    reader: Reader,
-    *,
-    days: bool = True,
-) -> dict[str, Cursor]:
-    """Return the cursors with one for the new path of each moved source.
+def follow(moves: Mapping[str, str], cursor: Mapping[str, Cursor]) -> dict[str, Cursor]:
+    """Return the cursors with one for the new path of each moved source that was taken in whole.
 
-    It stands where that of the old path stood: what no run took in there is open here.
+    What was left open of one is read again, whole: what memories rest on is recognised.
     """
-    by_path, found = {text.resource: text for text in texts}, dict(cursor)
+    found = dict(cursor)
     for now, old in moves.items():
-        at, left = cursor[old], frozenset[str]()
-        if not at.is_at(at.last):
-            units = {b: dict(_units(reader, by_path[old], b, days=days)) for b in {"", *_blobs(at)}}
-            taken = at.taken({blob: frozenset(of) for blob, of in units.items()}.__getitem__)
-            texts_left = {text for hash_, text in units[at.last].items() if hash_ not in taken}
-            again = _units(reader, by_path[now], at.last, days=days)
-            left = frozenset(hash_ for hash_, text in again if text in texts_left)
-        entry = Consumed(resource=now, to=at.last, except_=tuple(sorted(left)))
-        found[now] = Cursor(spans=(entry,))
+        at = cursor[old]
+        if at.is_at(at.last):
+            found[now] = Cursor(spans=(Consumed(resource=now, to=at.last),))
     return found
 
 
@@ -512,16 +466,6 @@ def relocate(state: State, moves: Mapping[str, str]) -> tuple[Step, ...]:
         return ()
     reason = f"moved or renamed: {', '.join(sorted(former)[:NAMED])}"
     return (Step(op="confirm", reason=reason, changes=changes),)
-
-
-def _units(reader: Reader, text: SourceText, blob: str, *, days: bool) -> Iterator[tuple[str, str]]:
-    """Yield hash and text hash of what one version of a source holds."""
-    if not blob:
-        return
-    if text.kind == "notes":
-        yield from ((note_hash(u), u.text_hash) for u in reader.notes(text.name, blob)[0])
-    if text.kind != "notes" or days:
-        yield from ((u.hash, u.text_hash) for u in reader.claims(text.name, blob).units)
 
 
 def take_in(
@@ -551,31 +495,52 @@ def take_in(
         seen = at.is_at(text.blob) or at.last == text.blob == ""
         if seen and (not whole or text.kind == "notes" or not text.blob):
             continue
-        if text.kind == "notes":
-            _notes(intake, text, at, reader, days=days)
-        else:
-            _claims(intake, text, at, reader)
+        _take(intake, text, at, reader, days=days)
     intake.alarms += _alarms(intake, texts, reader)
     return intake
 
 
-def _claims(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> None:
-    found = reader.claims(text.name, text.blob)
-    old = {
-        blob: frozenset(u.hash for u in reader.claims(text.name, blob).units) for blob in _blobs(at)
-    }
+def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days: bool) -> None:
+    """Take in what is open of a source: its units, and of a daily log its notes.
+
+    With `days` a daily log has units too. One that is gone was rotated: what it said stays.
+    """
+    is_log, name = text.kind == "notes", text.name
+    whole = intake.whole and not is_log
+
+    def units_of(blob: str) -> tuple[Unit, ...]:
+        return reader.claims(name, blob).units if not is_log or days else ()
+
+    def notes_of(blob: str) -> tuple[NoteUnit, ...]:
+        return reader.notes(name, blob)[0] if is_log else ()
+
+    def hashes_of(blob: str) -> frozenset[str]:
+        units = (unit.hash for unit in units_of(blob))
+        return frozenset((*units, *map(note_hash, notes_of(blob)))) if blob else frozenset()
+
+    for blob in _blobs(at):
+        hashes_of(blob)  # which says what is missing
     at = _readable(intake, text, at, reader)
-    open_ = _open(intake, text, at, old, frozenset(u.hash for u in found.units))
-    if intake.whole:
-        open_ = frozenset(u.hash for u in found.units)
-    if open_ is None:
+    units, notes, new = units_of(text.blob), notes_of(text.blob), hashes_of(text.blob)
+    step = advance(at, text.resource, text.blob, new, hashes_of)
+    if step is not None:
+        intake.consumed.append(step[1])
+    elif not whole:
         return
+    open_ = new if whole or step is None else step[0]
     revision = Revision()
-    if at.last and at.last != text.blob:
-        revision = revise(reader.claims(text.name, at.last).units, found.units)
+    if at.last and at.last != text.blob and (not is_log or (days and text.blob)):
+        revision = revise(units_of(at.last), units)
         intake.revisions[text.resource] = revision
-    intake.problems += found.problems
-    intake.placed += _placed_of(text, found.units, open_, revision, reader)
+    found = reader.notes(name, text.blob) if is_log else reader.claims(name, text.blob)
+    intake.problems += found[1] if isinstance(found, tuple) else found.problems
+    intake.standing += notes
+    intake.notes += [
+        PlacedNote(unit=u, resource=text.resource, blob=text.blob, committed=text.committed)
+        for u in notes
+        if note_hash(u) in open_
+    ]
+    intake.placed += _placed_of(text, units, open_, revision, reader)
 
 
 def _placed_of(
@@ -633,39 +598,6 @@ def _is_much(lost: Collection[str], revision: Revision) -> bool:
     return len(lost) > FREE_LOSSES and len(lost) * 100 > MAX_LOST_PCT * revision.before
 
 
-def _notes(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days: bool) -> None:
-    """Take in a daily log: its notes, and with `days` its units.
-
-    A log that is gone was rotated: what it said stands.
-    """
-    found, problems = reader.notes(text.name, text.blob)
-    units = reader.claims(text.name, text.blob).units if days else ()
-    old = {
-        blob: frozenset(note_hash(u) for u in reader.notes(text.name, blob)[0]).union(
-            u.hash for u in (reader.claims(text.name, blob).units if days else ())
-        )
-        for blob in _blobs(at)
-    }
-    at = _readable(intake, text, at, reader)
-    open_ = _open(
-        intake, text, at, old, frozenset(note_hash(u) for u in found).union(u.hash for u in units)
-    )
-    if open_ is None:
-        return
-    revision = Revision()
-    if days and text.blob and at.last and at.last != text.blob:
-        revision = revise(reader.claims(text.name, at.last).units, units)
-        intake.revisions[text.resource] = revision
-    intake.problems += problems
-    intake.standing += found
-    intake.notes += [
-        PlacedNote(unit=u, resource=text.resource, blob=text.blob, committed=text.committed)
-        for u in found
-        if note_hash(u) in open_
-    ]
-    intake.placed += _placed_of(text, units, open_, revision, reader)
-
-
 def _blobs(at: Cursor) -> set[str]:
     return {blob for span in at.spans for blob in (span.from_, span.to) if blob}
 
@@ -685,18 +617,3 @@ def _readable(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> C
             )
         )
     return Cursor(spans=spans)
-
-
-def _open(
-    intake: Intake,
-    text: SourceText,
-    at: Cursor,
-    old: Mapping[str, frozenset[str]],
-    new: frozenset[str],
-) -> frozenset[str] | None:
-    """Return the unit hashes to take in, and note the consumption; None when there is none."""
-    step = advance(at, text.resource, text.blob, new, {**old, "": frozenset[str]()}.__getitem__)
-    if step is None:
-        return None
-    intake.consumed.append(step[1])
-    return step[0]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.purify.intake import revise, similarity
+from memrepo.purify.intake import revise
 from memrepo.read.thoughts import Unit, scan
 
 
@@ -52,19 +51,6 @@ def test_of_two_edits_in_one_place_each_finds_its_own() -> None:
 def test_a_deleted_source_loses_everything() -> None:
     found = revise(units(ALPHA, BETA), ())
     assert len(found.gone) == found.before == 2
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "least", "most"),
-    [
-        (ALPHA, ALPHA, 1, 1),
-        (ALPHA, GAMMA, 0, 0.59),
-        ("", "", 0, 1),
-        ("- x " * 900, "y " * 900, 0, 0),
-    ],
-)
-def test_similarity_is_bounded(one: str, other: str, least: float, most: float) -> None:
-    assert least <= similarity(one, other) <= most
 
 
 lines = st.lists(st.sampled_from([ALPHA, BETA, GAMMA, ALPHA.replace("12", "13")]), max_size=6)

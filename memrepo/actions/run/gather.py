@@ -79,7 +79,7 @@ def gather(
     plan.moved = tuple(relocate(plan.state, moves))
     state = apply(plan.state, (change for step in plan.moved for change in step.changes))
     reader = Reader(texts, read, state, whole=whole, size=plan.shelf, learn=plan.learn)
-    cursor = follow(moves, texts, cursor, reader, days=plan.days)
+    cursor = follow(moves, cursor)
     intake = take_in(texts, cursor, reader, whole=whole, days=plan.days, moves=moves)
     plan.texts, plan.intake = texts, intake
     plan.receipt = Receipt(usage=plan.kept.unbilled if plan.kept else Usage())

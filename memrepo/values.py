@@ -98,7 +98,7 @@ def _are_prices(value: object) -> bool:
 
 def _are_texts(value: object) -> bool:
     """Tell whether a value is a list of texts, each with a letter or digit."""
-    from memrepo.policies.importance import tokens
+    from memrepo.text.tokens import tokens
 
     return isinstance(value, list) and all(isinstance(text, str) and tokens(text) for text in value)
 

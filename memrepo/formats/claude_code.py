@@ -14,7 +14,7 @@ from memrepo.core.patterns import regex
 from memrepo.formats.items import items
 from memrepo.formats.pages import Page, linked, names_of, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of
-from memrepo.policies.matching import tokens
+from memrepo.text.tokens import content_words
 
 _KINDS: Mapping[str, tuple[str, str]] = {
     "user": ("fact", "user"),
@@ -67,8 +67,8 @@ def _record(page: Page, hook: str) -> tuple[Record, Given]:
     type_, layer = _KINDS.get(kind, ("fact", ""))
     given.put("title", page.text("name"), "name", page.at.get("name", 0))
     said = page.text("description")
-    known = tokens(f"{page.text('name')} {said} {page.body}")
-    more = hook if not tokens(hook) <= known else ""
+    known = content_words(f"{page.text('name')} {said} {page.body}")
+    more = hook if not content_words(hook) <= known else ""
     given.put("description", "; ".join(filter(None, (said, more))) or hook, "description")
     given.put("tags", [kind] if kind else [], "type")
     modified = given.time(nested.get("modified"), "modified", page.at.get("metadata", 0))

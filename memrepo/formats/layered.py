@@ -17,7 +17,7 @@ from memrepo.formats.items import items, log_notes
 from memrepo.formats.pages import Page, is_markdown, prose, read_pages
 from memrepo.formats.records import Files, Given, Read, Record
 from memrepo.policies.hotcache import CRITICAL
-from memrepo.policies.matching import tokens
+from memrepo.text.tokens import content_words
 
 _HOT = "MEMORY.md"
 _ARCHIVE = "memory/archive/"
@@ -105,9 +105,9 @@ def _heat(page: Page, records: list[Record]) -> list[Problem]:
 
 def _meant(text: str, file: str, records: list[Record]) -> int | None:
     """Return which record of a file a bullet condenses: the one with most of its words."""
-    words = tokens(text)
+    words = content_words(text)
     shares = [
-        (len(words & tokens(record.text)) / len(words), -at)
+        (len(words & content_words(record.text)) / len(words), -at)
         for at, record in enumerate(records)
         if record.path == file and words
     ]

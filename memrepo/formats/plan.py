@@ -30,11 +30,12 @@ from memrepo.formats.purifier import Workspace
 from memrepo.formats.records import Read, Record, Whole, refused
 from memrepo.merge.closure import close, findings
 from memrepo.policies.links import Targets
-from memrepo.policies.matching import jaccard, tokens
+from memrepo.policies.matching import jaccard
 from memrepo.purify.gather import SHORT
 from memrepo.purify.holds import screened
 from memrepo.purify.known import free_path, storable, unite
 from memrepo.purify.routes import affinity, permitted, recast, route
+from memrepo.text.tokens import content_words
 
 ALIKE = 0.3
 """The share of common words from which on an item without an id is the one that went, reworded."""
@@ -289,9 +290,9 @@ class _Work(msgspec.Struct):
             alike = [one for one in candidates or () if one.type == memory.type]
             if not alike:
                 continue
-            said = tokens(memory.body)
-            best = max(alike, key=lambda one: jaccard(said, tokens(one.body)))
-            if jaccard(said, tokens(best.body)) < ALIKE:
+            said = content_words(memory.body)
+            best = max(alike, key=lambda one: jaccard(said, content_words(one.body)))
+            if jaccard(said, content_words(best.body)) < ALIKE:
                 continue
             gone[memory.sources[0].resource].remove(best)
             del self.fresh[id_], self.records[id_]

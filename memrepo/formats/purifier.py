@@ -22,8 +22,8 @@ from memrepo.core.problems import Problem
 from memrepo.core.times import parse_time
 from memrepo.formats import lineage
 from memrepo.formats.records import Files, Given, Read, Record, refused
-from memrepo.policies.matching import tokens
 from memrepo.read.thoughts import Unit, scan
+from memrepo.text.tokens import content_words
 
 RUNTIME = "runtime/"
 _CLAIM_ID = regex(r"cl-[0-9a-f]{16}")
@@ -200,7 +200,7 @@ class Workspace(msgspec.Struct):
                 at = lines if unit in within else unit.lines
                 return replace(place, lines=at, blob=self.blobs.get(name, ""), text_hash=hash_)
         if in_force and len(within) == 1 and self._is_unchanged(name):
-            left, right = tokens(within[0].text), tokens(text)
+            left, right = content_words(within[0].text), content_words(text)
             if len(left & right) >= _SHARED_WORDS * min(len(left), len(right)) > 0:
                 hash_ = within[0].text_hash
                 return replace(place, blob=self.blobs.get(name, ""), text_hash=hash_)

@@ -41,9 +41,9 @@ from memrepo.policies.decay import class_of
 from memrepo.policies.entities import mentions
 from memrepo.policies.gists import body_of, day_of
 from memrepo.policies.hotcache import hot_of
-from memrepo.policies.matching import tokens
 from memrepo.policies.rules import ArchiveRules
 from memrepo.text.terms import STOP_WORDS
+from memrepo.text.tokens import content_words
 
 _LISTS = ("supersedes", "superseded_by")
 _SINGLE = ("compressed_into", "parent", "duplicate_of")
@@ -330,7 +330,9 @@ def _tags(memory: Memory) -> Iterable[str]:
 
 
 def _words(memory: Memory) -> list[str]:
-    return sorted(w for w in tokens(memory.body) - STOP_WORDS if len(w) > 3 or not w.isascii())
+    return sorted(
+        w for w in content_words(memory.body) - STOP_WORDS if len(w) > 3 or not w.isascii()
+    )
 
 
 def _cuts(memories: list[Memory]) -> Iterator[list[Memory]]:

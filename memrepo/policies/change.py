@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
@@ -73,42 +73,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cover: float = 1.0
 
 
-class Phrases(msgspec.Struct, frozen=True, eq=False, dict=True, forbid_unknown_fields=True):
-    """The table of one language; each list is one of phrases.
-
-    In a phrase `...` stands for a few words, `{old}` and `{new}` for a value.
-    """
-
-    now: list[str] = []
-    ended: list[str] = []
-    corrected: list[str] = []
-    replaced: list[str] = []
-    excepted: list[str] = []
-    open: list[str] = []
-    negation: list[str] = []
-    bounds: list[str] = []
-    """Words before what limits a value: a time, a place, a purpose."""
-    single: list[list[str]] = []
-    """Phrases of one meaning between a subject and its one value, a row for each meaning."""
-    choice: list[list[str]] = []
-    """The same where two values exclude each other only if they share a word."""
-    opposites: list[list[str]] = []
-    """Pairs of words that exclude each other; a side may hold several of one meaning."""
-    definite: str = ""
-    """Words before what there is one of (`the`, `our`)."""
-    copula: str = ""
-    articles: str = ""
-    auxiliary: str = ""
-    """Words that a negation brings along."""
-    times: str = ""
-    labels: str = ""
-    """Words before a number that names a thing (`week 9`, `floor 2`)."""
-    lists: str = ""
-    """Keys that may have several values."""
-
-
 class Table(msgspec.Struct, frozen=True, eq=False):
-    """The phrases of one language, ready to be looked for."""
+    """The phrases of one language, ready to be looked for (section `change` of its table)."""
 
     now: re.Pattern[str]
     ended: re.Pattern[str]
@@ -118,14 +84,20 @@ class Table(msgspec.Struct, frozen=True, eq=False):
     open: re.Pattern[str]
     negation: frozenset[str]
     bounds: frozenset[str]
+    """Words before what limits a value: a time, a place, a purpose."""
     opposites: Mapping[str, tuple[str, int]]
+    """Words that exclude each other: the pair that each is of, and its side."""
     definite: frozenset[str]
+    """Words before what there is one of (`the`, `our`)."""
     copula: frozenset[str]
     articles: frozenset[str]
     auxiliary: frozenset[str]
+    """Words that a negation brings along."""
     times: frozenset[str]
     labels: frozenset[str]
+    """Words before a number that names a thing (`week 9`, `floor 2`)."""
     lists: frozenset[str]
+    """Keys that may have several values."""
     small: frozenset[str]
 
 
@@ -176,39 +148,31 @@ _NONE = Reading(
 
 @cache
 def table(language: str) -> Table:
-    """Return the phrases of a language; those of English where it has no file."""
-    told = _phrases(language)
-    if told is None:
+    """Return the phrases of a language; those of English where it has none."""
+    found = language_table(language, "change")
+    if not found:
         return table(ENGLISH)
+    phrases: dict[str, Any] = {key: _any_of(found.get(key, ())) for key in _PHRASES}
+    words: dict[str, Any] = {key: frozenset(found.get(key, "").split()) for key in _WORDS}
     return Table(
-        now=_any_of(told.now),
-        ended=_any_of(told.ended),
-        corrected=_any_of(told.corrected),
-        replaced=tuple(_any_of([phrase]) for phrase in told.replaced),
-        excepted=_any_of(told.excepted),
-        open=_any_of(told.open),
-        negation=frozenset(_tokens_of(told.negation)),
-        bounds=frozenset(_tokens_of(told.bounds)),
+        **phrases,
+        **words,
+        replaced=tuple(_any_of([phrase]) for phrase in found.get("replaced", ())),
+        negation=frozenset(word for phrase in found.get("negation", ()) for word in _cut(phrase)),
+        bounds=frozenset(word for phrase in found.get("bounds", ()) for word in _cut(phrase)),
         opposites={
             word: (pair[0], side)
-            for pair in told.opposites
+            for pair in found.get("opposites", ())
             for side, words in enumerate(pair)
             for word in words.split()
         },
-        definite=frozenset(told.definite.split()),
-        copula=frozenset(told.copula.split()),
-        articles=frozenset(told.articles.split()),
-        auxiliary=frozenset(told.auxiliary.split()),
-        times=frozenset(told.times.split()),
-        labels=frozenset(told.labels.split()),
-        lists=frozenset(_plain(key) for key in told.lists.split(",")),
+        lists=frozenset(_plain(key) for key in found.get("lists", "").split(",")),
         small=small_words().get(language, frozenset()),
     )
 
 
-def _phrases(language: str) -> Phrases | None:
-    found = language_table(language, "change")
-    return msgspec.convert(found, Phrases) if found else None
+_PHRASES = ("now", "ended", "corrected", "excepted", "open")
+_WORDS = ("definite", "copula", "articles", "auxiliary", "times", "labels")
 
 
 @cache
@@ -216,8 +180,8 @@ def _predicates() -> tuple[re.Pattern[str], Mapping[str, str]]:
     """Return the predicates of all languages, and the meaning of each: short texts name none."""
     meanings: dict[str, str] = {}
     for _, found in tables("change"):
-        told = msgspec.convert(found, Phrases)
-        for mark, rows in (("", told.single), ("~", told.choice)):
+        for mark, key in (("", "single"), ("~", "choice")):
+            rows = found.get(key, ())
             meanings |= {" ".join(_cut(p)): f"{mark}{row[0]}" for row in rows for p in row}
     return _any_of(meanings), meanings
 
@@ -241,11 +205,6 @@ def _part(part: str) -> str:
 
 def _cut(text: str) -> list[str]:
     return [token.casefold() for token in _TOKEN.findall(text)]
-
-
-def _tokens_of(phrases: Iterable[str]) -> Iterator[str]:
-    for phrase in phrases:
-        yield from _cut(phrase)
 
 
 def _table_of(text: str, words: list[str]) -> Table:

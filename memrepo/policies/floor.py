@@ -14,7 +14,7 @@ import msgspec
 from memrepo.policies.documents import Corpus, Document, Ranked
 from memrepo.policies.questions import Question
 from memrepo.policies.ranking import spelled
-from memrepo.text.terms import is_spaceless
+from memrepo.text.tokens import is_spaceless
 
 CONFIDENCES = ("high", "medium", "low", "very low")
 FLOOR, PART = 0.1, 0.25

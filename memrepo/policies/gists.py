@@ -12,7 +12,7 @@ from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.entities import mentions
-from memrepo.policies.matching import tokens
+from memrepo.text.tokens import content_words
 
 SENTENCES, LENGTH, TAGS, TITLE = 3, 400, 5, 120
 """The most that a gist holds: sentences, characters of its summary, tags, and of its title."""
@@ -49,7 +49,7 @@ def sentences(text: str) -> list[str]:
 
 def word_counts(said: Iterable[str]) -> Counter[str]:
     """Count in how many of some sentences each longer word stands."""
-    return Counter(word for one in said for word in tokens(one) if len(word) > 3)
+    return Counter(word for one in said for word in content_words(one) if len(word) > 3)
 
 
 def telling(said: Sequence[str], counts: Counter[str], most: int, length: int) -> list[str]:
@@ -70,7 +70,7 @@ def clipped(sentence: str, length: int) -> str:
 
 
 def _weight(sentence: str, counts: Counter[str]) -> float:
-    words = tokens(sentence)
+    words = content_words(sentence)
     if not words:
         return 0.0
     common = sum(min(counts[word], _OFTEN) for word in words) / len(words)

@@ -12,7 +12,6 @@ sum on the place within it.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -31,7 +30,7 @@ from memrepo.policies.rules import SIGNALS, ImportanceRule
 from memrepo.text.dates import day_named
 from memrepo.text.languages import bare, language_of, small_words
 from memrepo.text.tables import tables
-from memrepo.text.terms import SPACELESS
+from memrepo.text.tokens import SPACELESS, tokens
 
 LEVELS: Mapping[str, float] = MappingProxyType(
     {
@@ -265,9 +264,6 @@ def keywords(text: str, lexicon: Lexicon) -> tuple[str, ...]:
     return tuple(word for word, _ in counts.most_common(KEYWORDS))
 
 
-_ASCII_TOKEN = regex(r"\w+", re.ASCII)
-"""What `_TOKEN` finds in a text of ASCII alone."""
-_TOKEN = regex(rf"[{SPACELESS}]|(?:(?![{SPACELESS}])\w)+")
 _RUN = regex(rf"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\W_])+(?:[-_]+[^\W_]+)*")
 _REPEATED = regex(r"(.{1,3}?)\1+")
 _Words = Mapping[str, Sequence[str]]
@@ -325,12 +321,6 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
             stop |= small_words()[language] if language in self.other else frozenset()
         long = (word for word in found if len(word) > 2 or _NO_BLANKS.match(word))
         return [word for word in long if word not in stop and bare(word) not in stop]
-
-
-def tokens(text: str) -> list[str]:
-    """Cut a text into words, in one spelling: without stemming, and at each apostrophe."""
-    folded = normalise(text)
-    return (_ASCII_TOKEN if folded.isascii() else _TOKEN).findall(folded)
 
 
 def _bare(cut: Iterable[str]) -> str:

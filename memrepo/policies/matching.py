@@ -24,7 +24,6 @@ from collections.abc import (
     Sequence,
 )
 from functools import lru_cache, partial
-from sys import intern
 
 import msgspec
 
@@ -32,6 +31,7 @@ from memrepo.core.ids import normalise
 from memrepo.core.judge import CanonicalClaim, PriorClaim, Shown, Wording
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
+from memrepo.text.tokens import content_words
 
 DUPLICATE_THRESHOLD = 0.80
 DIFFERENT_OBJECT_JACCARD = 0.5
@@ -43,40 +43,6 @@ ReuseKey = tuple[str, str, str]
 
 _ARTICLE = regex(r"^(?:the|a|an) (?=\S)")
 _SUFFIXES = (("ing", 3), ("ed", 3), ("s", 4))
-_WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-_WIDES = tuple(zip(_WIDE[::3], _WIDE[2::3], strict=True))
-_RUN = regex(f"[{_WIDE}]+|[^\\W_{_WIDE}]+")
-_IS_WIDE = regex(f"[{_WIDE}]")
-_NARROW_RUN = regex(r"[^\W_]+")
-"""What `_RUN` finds in a text without those scripts, and much quicker to compile."""
-_STOP_WORDS = frozenset(
-    (
-        "a",
-        "an",
-        "the",
-        "and",
-        "or",
-        "of",
-        "to",
-        "in",
-        "on",
-        "at",
-        "for",
-        "with",
-        "by",
-        "from",
-        "as",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "it",
-        "this",
-        "that",
-    )
-)
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -168,7 +134,7 @@ class PriorIndex:
             self._by_object.setdefault((subject, home, object_), []).append(prior)
         self._alike.setdefault((subject, home), []).append(prior)
         if (cut := self._by_tokens.get((subject, home))) is not None:
-            cut.setdefault(tokens(prior.text), []).append(prior)
+            cut.setdefault(content_words(prior.text), []).append(prior)
 
     def with_key(self, statement: Statement) -> tuple[PriorClaim, ...]:
         """Return the priors with the same reuse key: newest evidence first, then by id."""
@@ -190,7 +156,7 @@ class PriorIndex:
         if not (subject and home):
             return ()
         self._meet(subject)
-        found = [*self._with_tokens(subject, home).get(tokens(statement.text), ())]
+        found = [*self._with_tokens(subject, home).get(content_words(statement.text), ())]
         if object_ := normal_subject(statement.object):
             found += self._by_object.get((subject, home, object_), ())
         return tuple({p.memory_id: p for p in (*found, *self.with_key(statement))}.values())
@@ -203,7 +169,7 @@ class PriorIndex:
         if cut is None:
             cut = self._by_tokens[subject, home] = {}
             for prior in self._alike.get((subject, home), ()):
-                cut.setdefault(tokens(prior.text), []).append(prior)
+                cut.setdefault(content_words(prior.text), []).append(prior)
         return cut
 
 
@@ -238,31 +204,6 @@ def reuse_key(subject: str, predicate: str, home: str) -> ReuseKey | None:
     return key if all(key) else None
 
 
-@lru_cache(maxsize=1 << 13)
-def tokens(text: str) -> frozenset[str]:
-    """Return the content words of a text; Han, Kana and Hangul as pairs of characters."""
-    found: set[str] = set()
-    text = normalise(text)
-    if not _holds_wide(text):
-        # Statements share their words: one string each, however many hold it.
-        words = set(map(intern, _NARROW_RUN.findall(text)))
-        words -= _STOP_WORDS
-        return frozenset(words)  # a copy has no more room than it takes
-    for run in _RUN.findall(text):
-        if _IS_WIDE.match(run) and len(run) > 1:
-            found.update(run[at : at + 2] for at in range(len(run) - 1))
-        elif run not in _STOP_WORDS:
-            found.add(run)
-    return frozenset(found)
-
-
-def _holds_wide(text: str) -> bool:
-    """Tell without a pattern whether a text holds Han, Kana or Hangul; an emoji is none of them."""
-    if max(text, default="") < _WIDE[0]:
-        return False
-    return any(low <= ch <= high for ch in text if ch >= _WIDE[0] for low, high in _WIDES)
-
-
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     """Return the share of common tokens, 0 to 1; 0 where both sets are empty."""
     union = len(one | other)
@@ -290,10 +231,10 @@ def duplicate_score(one: Statement, other: Statement) -> float:
     """
     if one.home.strip() != other.home.strip():
         return 0.0
-    overlap = jaccard(tokens(one.text), tokens(other.text))
+    overlap = jaccard(content_words(one.text), content_words(other.text))
     objects = normal_subject(one.object), normal_subject(other.object)
     if all(objects) and objects[0] != objects[1]:
-        common = tokens(one.object) & tokens(other.object)
+        common = content_words(one.object) & content_words(other.object)
         if overlap < (DIFFERENT_OBJECT_JACCARD if common else APART_OBJECT_JACCARD):
             return 0.0
     subjects = normal_subject(one.subject), normal_subject(other.subject)
@@ -333,9 +274,9 @@ FEW = 3
 
 def akin(memory: Memory, others: Iterable[Memory]) -> list[tuple[Memory, float]]:
     """Return the few memories of its scope whose words are most like a memory's, best first."""
-    mine, scope = tokens(memory.body), memory.text("scope")
+    mine, scope = content_words(memory.body), memory.text("scope")
     scored = [
-        (other, cosine(mine, tokens(other.body)))
+        (other, cosine(mine, content_words(other.body)))
         for other in others
         if other.id != memory.id and other.text("scope") == scope
     ]

@@ -27,9 +27,9 @@ from memrepo.text.terms import (
     joined_terms,
     query_terms,
     stems,
-    words,
 )
 from memrepo.text.timespans import ISO, Span, timespans, written_days
+from memrepo.text.tokens import words
 
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
 _DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")

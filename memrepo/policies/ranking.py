@@ -21,7 +21,8 @@ from memrepo.policies.questions import Question, nearness
 from memrepo.policies.reordering import Moment, cutoff, in_order
 from memrepo.policies.rules import Weights
 from memrepo.text.cues import ASKS, ASSISTANT, RULE, USER, of_self
-from memrepo.text.terms import is_spaceless, stems, stop_stems
+from memrepo.text.terms import stems, stop_stems
+from memrepo.text.tokens import is_spaceless
 
 _BEST = 3
 """So many of a thread's best tell how good the thread is."""

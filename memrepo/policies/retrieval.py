@@ -15,7 +15,8 @@ from datetime import date, timedelta
 import msgspec
 
 from memrepo.core.judge import Cluster, PriorClaim
-from memrepo.policies.matching import newest_capture, normal_subject, tokens
+from memrepo.policies.matching import newest_capture, normal_subject
+from memrepo.text.tokens import content_words
 
 SAME_SUBJECT, SUBJECT_WORDS, ENTITIES, SAME_HOME, SAME_TYPE, TEXT_WORDS, PREDICATE, RECENT = (
     3.0,
@@ -72,9 +73,9 @@ def query_of(cluster: Cluster) -> Query:
     headings = {h for c in members for h in (*c.context[-2:], c.key) if h}
     return Query(
         subjects=frozenset(filter(None, map(normal_subject, {*headings, *cluster.entities}))),
-        subject_words=frozenset().union(*(tokens(h) for h in headings)),
-        words=frozenset().union(*(tokens(c.text) for c in members)),
-        entities=frozenset().union(*(tokens(e) for e in cluster.entities)),
+        subject_words=frozenset().union(*(content_words(h) for h in headings)),
+        words=frozenset().union(*(content_words(c.text) for c in members)),
+        entities=frozenset().union(*(content_words(e) for e in cluster.entities)),
         type=cluster.type_hint,
         home=cluster.home_hint,
     )
@@ -127,9 +128,9 @@ class Retrieval:
             prior = self._priors[id_]
             self._known[id_] = _Known(
                 subject=normal_subject(prior.subject),
-                subject_words=tokens(prior.subject),
-                words=tokens(prior.text),
-                predicate=tokens(prior.predicate),
+                subject_words=content_words(prior.subject),
+                words=content_words(prior.text),
+                predicate=content_words(prior.predicate),
                 captured=newest_capture(prior),
                 home=prior.home,
                 type=prior.type,
@@ -167,7 +168,7 @@ class _Words:
         self._count = 0
         for prior in priors:
             self._count += 1
-            for word in tokens(prior.text) | tokens(prior.subject):
+            for word in content_words(prior.text) | content_words(prior.subject):
                 self._by_word[word].append(prior.memory_id)
             if subject := normal_subject(prior.subject):
                 self._by_subject[subject].append(prior.memory_id)

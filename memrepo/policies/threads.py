@@ -21,7 +21,7 @@ from memrepo.policies.importance import Lexicon, rarity
 from memrepo.policies.links import Graph
 from memrepo.policies.rules import GAP
 from memrepo.text.dates import find_clock
-from memrepo.text.terms import SPACELESS
+from memrepo.text.tokens import SPACELESS
 
 UNTITLED = "Untitled Thread"
 _WORDS = 3

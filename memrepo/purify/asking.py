@@ -43,9 +43,9 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE
 from memrepo.core.secrets import secret_fault
-from memrepo.policies.matching import tokens
 from memrepo.purify.grounding import Grounds, fields_of, grounds_of
 from memrepo.purify.passes import check_claims, check_verdicts, with_postures
+from memrepo.text.tokens import content_words
 
 PAIRS = 50
 """Pairs that one question to a model holds."""
@@ -410,9 +410,9 @@ def _quoted(given: Sequence[CanonicalClaim], cluster: Cluster) -> CanonicalClaim
 def _evidence_of(cluster: Cluster) -> str:
     """Return the evidence in its own words: all that its lines state, in their order."""
     first, *others = sorted(cluster.candidates, key=_place)
-    texts, known = [first.text.strip()], tokens(first.text)
+    texts, known = [first.text.strip()], content_words(first.text)
     for one in others:
-        words = tokens(one.text)
+        words = content_words(one.text)
         if len(words & known) < REPEATED_SHARE * len(words):
             texts.append(one.text.strip())
             known |= words
@@ -524,8 +524,10 @@ def check_of(
     if claim.tags:
         told.append(("tags", ", ".join(claim.tags)))
     said = (word for _, text in told for word in text.split() if not word.islower())
-    drawn = tokens(" ".join(said)) - tokens(" ".join((*grounds.evidence, *grounds.context)))
-    known = [text for text in grounds.beyond if not drawn.isdisjoint(tokens(text))]
+    drawn = content_words(" ".join(said)) - content_words(
+        " ".join((*grounds.evidence, *grounds.context))
+    )
+    known = [text for text in grounds.beyond if not drawn.isdisjoint(content_words(text))]
     return WordingCheck(
         evidence=grounds.evidence,
         context=grounds.context,
@@ -537,9 +539,9 @@ def check_of(
 
 def _is_copied(claim: CanonicalClaim, grounds: Grounds) -> bool:
     """Tell whether the text is the evidence, and every other field words of what was shown."""
-    shown = tokens(" ".join((*grounds.evidence, *grounds.context)))
+    shown = content_words(" ".join((*grounds.evidence, *grounds.context)))
     others = [text for name, text in fields_of(claim) if name != "text"]
-    return claim.wording.text in grounds.evidence and tokens(" ".join(others)) <= shown
+    return claim.wording.text in grounds.evidence and content_words(" ".join(others)) <= shown
 
 
 def ask_checks(

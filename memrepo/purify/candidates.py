@@ -29,7 +29,6 @@ from memrepo.core.times import format_time
 from memrepo.merge.statements import leave_out, statements, text_key
 from memrepo.policies.hotcache import SKILLS
 from memrepo.policies.hotcache import Candidate as Nomination
-from memrepo.policies.matching import tokens
 from memrepo.purify.assemble import Decision
 from memrepo.purify.candidate_files import Aside, deferred, was_rejected
 from memrepo.purify.decisions import Statements, compared_in
@@ -37,6 +36,7 @@ from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
 from memrepo.purify.intake import Intake, Reader, SourceText
 from memrepo.read.thoughts import MAX_TEXT, Unit
 from memrepo.text.dates import DateBasis
+from memrepo.text.tokens import content_words
 
 _BASES: Mapping[str, DateBasis] = {"unit": "unit", "heading": "heading", "file": "file"}
 _ENDS = {"reject": "rejected", "defer": "deferred", "compress": "folded into another"}
@@ -200,7 +200,7 @@ def come_back(
 
 def _words(text: str, context: Sequence[str]) -> frozenset[str]:
     said = " ".join((*context[-1:], text))
-    return frozenset(w for w in tokens(said) if len(w) >= MIN_LETTERS or not w.isascii())
+    return frozenset(w for w in content_words(said) if len(w) >= MIN_LETTERS or not w.isascii())
 
 
 class _Places:

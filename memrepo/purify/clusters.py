@@ -38,8 +38,8 @@ from memrepo.core.judge import Candidate, CanonicalClaim, Cluster, Verdict
 from memrepo.core.memory import HOME_OF_TYPE, Source
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
-from memrepo.policies.matching import tokens
 from memrepo.read.sources import default_type
+from memrepo.text.tokens import content_words
 
 WISH_PERSISTENCE = 0.6
 _METHODS = ("method", "procedure")
@@ -197,8 +197,8 @@ def _evidence(
 
 
 def _says(candidate: Candidate, claim: CanonicalClaim) -> float:
-    words = tokens(claim.quote)
-    return len(words & tokens(candidate.text)) / len(words) if words else 0.0
+    words = content_words(claim.quote)
+    return len(words & content_words(candidate.text)) / len(words) if words else 0.0
 
 
 def _narrowed(candidate: Candidate, span: tuple[int, int]) -> Candidate:

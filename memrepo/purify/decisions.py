@@ -33,9 +33,10 @@ from memrepo.policies.change import (
     read,
     same_place,
 )
-from memrepo.policies.matching import INACTIVE_STANDINGS, cosine, tokens
+from memrepo.policies.matching import INACTIVE_STANDINGS, cosine
 from memrepo.policies.standing import contradicts, links_of, still_contested
 from memrepo.purify.known import Known, by_person, prior_of
+from memrepo.text.tokens import content_words
 
 SURE_CHANGE, UNSURE = 0.95, 0.5
 MAX_COMPARED, MAX_COMPARED_OF_MANY = 24, 8
@@ -158,11 +159,11 @@ class Statements:
         if gone or new:
             self._by_key = None
         for id_ in (*gone, *(id_ for id_, _ in new if id_ in old)):
-            for word in tokens(old.pop(id_).said):
+            for word in content_words(old.pop(id_).said):
                 self._holders[word].pop(id_, None)
         for id_, memory in new:
             old[id_] = memory
-            for word in tokens(memory.said):
+            for word in content_words(memory.said):
                 self._holders.setdefault(word, {})[id_] = None
 
     def prior(self, id_: str) -> PriorClaim:
@@ -232,19 +233,19 @@ class Statements:
 
         The cosine of their words with the claim's is larger than `above`, and than a minimum.
         """
-        words, numbered, found = tokens(claim.text), read(claim.text).numbered, []
+        words, numbered, found = content_words(claim.text), read(claim.text).numbered, []
         for id_ in self.neighbours(claim, MAX_COMPARED):
             text = self._held[id_].said
             others = read(text).numbered
             if numbered and others and numbered.isdisjoint(others):
                 continue  # bed 3 is not bed 4
-            if (score := cosine(words, tokens(text))) > max(above, MIN_SIMILARITY):
+            if (score := cosine(words, content_words(text))) > max(above, MIN_SIMILARITY):
                 found.append((-score, id_))
         return [id_ for _, id_ in sorted(found)][:most]
 
     def neighbours(self, claim: PriorClaim, most: int) -> list[str]:
         """Return the statements that share the rarest words with one, best first."""
-        held = {word: self._holders.get(word, {}) for word in tokens(claim.text)}
+        held = {word: self._holders.get(word, {}) for word in content_words(claim.text)}
         rare = sorted((len(ids), word) for word, ids in held.items() if ids)[:MAX_RARE_WORDS]
         scores: dict[str, float] = {}
         room = MAX_HOLDERS

@@ -23,13 +23,13 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.statements import leave_out
 from memrepo.merge.tombstones import corrected_in, tombstones_in
-from memrepo.policies.matching import tokens
 from memrepo.policies.rules import Size
 from memrepo.purify.gather import Placed
 from memrepo.read.kinds import FileKind, Owners, file_kind, is_profile, read_owners
 from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
 from memrepo.read.shelf import Ranked, Taste, rank_file, taste_of
 from memrepo.read.thoughts import Scan, Unit, scan
+from memrepo.text.tokens import content_words
 
 UnitHashes = Callable[[str], frozenset[str]]
 """From a blob id to the unit hashes of that version of the source; empty for an empty id."""
@@ -134,8 +134,8 @@ def revise(old: Sequence[Unit], new: Sequence[Unit]) -> Revision:
 
 def _pairs(old: Sequence[Unit], new: Sequence[Unit], gone: set[str]) -> dict[str, str]:
     """Pair what is at one place, best similarity first; ties go to the earlier units."""
-    before = [(i, tokens(u.text)) for i, u in enumerate(old) if u.text_hash in gone]
-    after = [tokens(u.text) for u in new]
+    before = [(i, content_words(u.text)) for i, u in enumerate(old) if u.text_hash in gone]
+    after = [content_words(u.text) for u in new]
     scored = [
         (-score, i, j)
         for i, one in before

@@ -21,6 +21,7 @@ from memrepo.policies import matching
 from memrepo.policies.rules import ContradictionRules
 from memrepo.purify.clusters import two_roles
 from memrepo.purify.gather import SHORT
+from memrepo.text.tokens import content_words
 
 
 def bare(text: str) -> str:
@@ -353,8 +354,8 @@ class Known(msgspec.Struct):
                         found.setdefault(id_, memory)
         if len(found) < 2 and not cluster.part:
             return next(iter(found.values()), None)
-        words = matching.tokens(said.text)
-        alike = [(matching.jaccard(words, matching.tokens(m.body)), m) for m in found.values()]
+        words = content_words(said.text)
+        alike = [(matching.jaccard(words, content_words(m.body)), m) for m in found.values()]
         alike = [(share, m) for share, m in alike if share >= ALIKE]
         return min(alike, key=lambda one: (-one[0], one[1].path))[1] if alike else None
 
@@ -467,7 +468,7 @@ def _names_another(memory: Memory, said: Wording) -> bool:
     """Tell whether a text and a memory each name a subject in their words, and not the same."""
     sides = ((memory.text("subject"), memory.body), (said.subject, said.text))
     named = all(
-        subject and matching.tokens(subject) <= matching.tokens(text) for subject, text in sides
+        subject and content_words(subject) <= content_words(text) for subject, text in sides
     )
     subjects = [matching.normal_subject(subject) for subject, _ in sides]
     return named and subjects[0] != subjects[1]

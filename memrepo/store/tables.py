@@ -35,7 +35,8 @@ from memrepo.store.passages import changes as changes_of
 from memrepo.store.tree import Snapshot
 from memrepo.text.cues import cues_of, role_of
 from memrepo.text.sentences import ChunkRules, chunks
-from memrepo.text.terms import date_words, index_terms, words
+from memrepo.text.terms import date_words, index_terms
+from memrepo.text.tokens import words
 
 if TYPE_CHECKING:
     from memrepo.read.sources import SourceRules

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from memrepo.core.patterns import regex
-from memrepo.text.terms import is_spaceless
+from memrepo.text.tokens import is_spaceless
 
 LEAST = 0.45
 """Dice's likeness of the trigrams of two words, from which on one may stand for the other."""

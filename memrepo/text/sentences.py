@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.text.terms import SPACELESS
+from memrepo.text.tokens import SPACELESS
 
 CHARS_PER_TOKEN = 4
 _CLOSING = "\"'”’»)\\]*_`"

@@ -10,7 +10,7 @@ words, are cut into overlapping pairs.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import cast
@@ -27,53 +27,24 @@ from memrepo.text.languages import (
     small_words,
 )
 from memrepo.text.tables import ENGLISH, table
+from memrepo.text.tokens import IS_SPACELESS, RUN, cut_folded, is_spaceless, words
 
-SPACELESS = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-)
-# Signs of Indic and Semitic scripts are no letters to `re`, and part of a word all the same.
-_SIGNS = (
-    "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd"
-    "\u0b82\u0bbe-\u0bcd"
-)
-_RUN = regex(f"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\\W_]|[{_SIGNS}])+")
-_IS_SPACELESS = regex(f"[{SPACELESS}]")
-_ASCII_RUN = regex(r"[^\W_]+", re.ASCII)
-"""What `_RUN` finds in a text of ASCII alone, and much quicker to compile."""
 _NAMES = regex(r"\b(?!(?:The|An|Our|My|In|On|At|When|If) )[A-Z][a-z]+(?: [A-Z][a-z]+){2,5}\b")
 _CAMEL = regex(r"\b[A-Za-z]?[a-z0-9]+(?:[A-Z][a-z0-9]+)+\b")
 """A name of several words in one, as programs have them: `getUserProfile`."""
 _HUMP = regex(r"[A-Z]?[a-z0-9]+")
-_POSSESSIVE = regex(r"(?<=\w)['\u2019]s\b")
-_APOSTROPHE = regex(r"(?<=\w)['\u2019](?=\w)")
 _KANA = regex("[\u3040-\u30ff]")
 _PARTICLES = frozenset(
     "的了着著是在有和与與吗嗎呢吧啊呀哦嘛啦哎诶嗯我你妳您他她它们們咱这這那哪谁誰什么麼怎个個些"
 )
 """Characters of Chinese that join, ask and point: its small words."""
-LONGEST = 64
-"""Characters of a word that count; what is longer is a key, a hash or an attack."""
 STOP_WORDS = small_words()[ENGLISH]
 """Words that ask and join; a question is asked without them unless it has no others."""
 
 
-def words(text: str) -> list[str]:
-    """Return the folded words of a text in order; pairs of characters of scripts without blanks."""
-    return _words(fold(text))
-
-
-def _words(folded: str) -> list[str]:
-    if "'" in folded or "\u2019" in folded:
-        folded = _APOSTROPHE.sub("", _POSSESSIVE.sub("", folded))
-    if folded.isascii():
-        return [run[:LONGEST] for run in _ASCII_RUN.findall(folded)]
-    return list(_cut(folded))
-
-
 def _accented(text: str) -> list[str]:
     """Return the words of a text with their accents, by which languages stem; no accent alone."""
-    return [word for word in _words(normalise(text)) if bare(word)]
+    return [word for word in cut_folded(normalise(text)) if bare(word)]
 
 
 def index_terms(text: str) -> list[str]:
@@ -87,7 +58,7 @@ def index_terms(text: str) -> list[str]:
     initials += stems(joined) if joined else []
     if text.isascii():
         return [*terms(text), *initials]
-    runs = (run for run in _RUN.findall(fold(text)) if _IS_SPACELESS.match(run) and len(run) > 1)
+    runs = (run for run in RUN.findall(fold(text)) if IS_SPACELESS.match(run) and len(run) > 1)
     return [*terms(text), *initials, *(character for run in runs for character in run)]
 
 
@@ -103,21 +74,6 @@ def joined_terms(text: str) -> dict[str, frozenset[str]]:
 def _joined(text: str) -> list[str]:
     """Return the words of names that a program joins."""
     return [w.lower() for run in _CAMEL.findall(text) for w in _HUMP.findall(run)]
-
-
-def _cut(text: str) -> Iterator[str]:
-    for run in _RUN.findall(text):
-        if not _IS_SPACELESS.match(run):
-            yield run[:LONGEST]
-        elif len(run) == 1:
-            yield run
-        else:
-            yield from (run[i : i + 2] for i in range(len(run) - 1))
-
-
-def is_spaceless(term: str) -> bool:
-    """Tell whether a term is a character, or two, of a script without blanks."""
-    return not term.isascii() and bool(_IS_SPACELESS.match(term))
 
 
 def faint_pairs(found: Sequence[str]) -> frozenset[str]:
@@ -257,7 +213,7 @@ def telling_words(text: str) -> list[str]:
     return [
         word
         for word in text.split()
-        if not asked.isdisjoint(stems(_words(normalise(word)), language))
+        if not asked.isdisjoint(stems(cut_folded(normalise(word)), language))
     ]
 
 

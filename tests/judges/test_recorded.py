@@ -18,7 +18,7 @@ from driving import assert_sound, done, memories
 from serving import Act, Service, checked, claim, evidence, finding, gist, verdict
 
 from memrepo.core.memory import Memory
-from memrepo.policies.matching import tokens
+from memrepo.text.tokens import content_words
 
 HERE = Path(__file__).parent / "recorded"
 FIRST, SECOND = "2026-02-28T03:00:00Z", "2026-03-02T03:00:00Z"
@@ -126,15 +126,15 @@ def active(repo: Path) -> list[Memory]:
 
 def stands_alone(memory: Memory, row: Row) -> bool:
     """Tell whether a memory's own text names what it is about."""
-    return tokens(row["subject"]) <= tokens(memory.body)
+    return content_words(row["subject"]) <= content_words(memory.body)
 
 
 def told(memories_: list[Memory], row: Row) -> Memory | None:
     """Return the memory that tells what a row does: most of its words."""
-    words = tokens(row["text"])
+    words = content_words(row["text"])
 
     def share(memory: Memory) -> float:
-        return len(words & tokens(memory.body)) / len(words)
+        return len(words & content_words(memory.body)) / len(words)
 
     best = max(memories_, key=share, default=None)
     return best if best is not None and share(best) >= 0.5 else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memrepo.text.cues import asks_several, cues_of, matter_of, wanted
-from memrepo.text.terms import words
+from memrepo.text.tokens import words
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 import pytest
 
 from memrepo.text.languages import language_of
-from memrepo.text.terms import asked_terms, terms, words
+from memrepo.text.terms import asked_terms, terms
+from memrepo.text.tokens import words
 
 
 @pytest.mark.parametrize(

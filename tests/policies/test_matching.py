@@ -17,8 +17,8 @@ from memrepo.policies.matching import (
     probable_duplicate,
     reuse_key,
     statement_of,
-    tokens,
 )
+from memrepo.text.tokens import content_words
 
 
 def prior(id_, subject, predicate, object_="", text="", **changes):
@@ -104,7 +104,7 @@ def test_a_reuse_key_needs_all_three_parts():
     ],
 )
 def test_tokens_are_words_or_pairs_of_wide_characters(text, found):
-    assert tokens(text) == found
+    assert content_words(text) == found
 
 
 def test_jaccard_of_two_empty_sets_is_nothing_in_common():

@@ -6,17 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.policies.importance import tokens
 from memrepo.text.languages import fold
-from memrepo.text.terms import (
-    asked_terms,
-    date_words,
-    faint_pairs,
-    index_terms,
-    query_terms,
-    terms,
-    words,
-)
+from memrepo.text.terms import asked_terms, date_words, faint_pairs, index_terms, query_terms, terms
+from memrepo.text.tokens import tokens, words
 
 
 @pytest.mark.parametrize(

@@ -30,13 +30,13 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST, format_time
 from memrepo.policies.hotcache import SKILLS, Candidate, nominated, session_page
-from memrepo.policies.matching import tokens
 from memrepo.policies.standing import disputed, is_retired
 from memrepo.policies.tiers import effective, steps_of
 from memrepo.policies.upkeep import owed_tier_moves
 from memrepo.store import telemetry
 from memrepo.store.answers import broken_runs
 from memrepo.store.ledger import ledger_of
+from memrepo.text.tokens import content_words
 from memrepo.views.context import PERSONAL_LAYERS, Packed, pack
 from memrepo.views.promotions import Promotion, promotions
 
@@ -232,7 +232,9 @@ def context(
     if audience == "shared":
         hot, notes = [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
     notes.sort(key=lambda n: _newest(n, accesses), reverse=True)
-    notes = [n for n in _spread(notes, accesses) if len(tokens(n.body)) >= MIN_WORDS][:MAX_NOTES]
+    notes = [n for n in _spread(notes, accesses) if len(content_words(n.body)) >= MIN_WORDS][
+        :MAX_NOTES
+    ]
     waiting = [f"{w.branch} waits for review" for w in all_waiting(first)]
     if asked := requests_waiting(first):
         # Their words stay out of a context: they come from what was read.
@@ -327,10 +329,10 @@ def _retrospects(first: Work, request: Request, found: Sequence[Candidate]) -> d
     names = sorted((path for path in folder.iterdir() if path.is_dir()), key=lambda p: p.name)
     moved: dict[str, Path] = {}
     for one in found:
-        words = tokens(f"{one.note.text('title')} {one.note.body}")
+        words = content_words(f"{one.note.text('title')} {one.note.body}")
         skill = max(
-            (path for path in names if tokens(path.name) <= words),
-            key=lambda path: len(tokens(path.name)),
+            (path for path in names if content_words(path.name) <= words),
+            key=lambda path: len(content_words(path.name)),
             default=None,
         )
         if one.destination == SKILLS and skill is not None:

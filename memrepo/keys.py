@@ -18,7 +18,6 @@ from memrepo.policies.rules import (
     LISTS,
     REFRESHED,
     TTLS,
-    Answers,
     ArchiveRules,
     ContradictionRules,
     DecayRules,
@@ -447,42 +446,6 @@ CHECKS: tuple[Key, ...] = (
 
 RECALL: tuple[Key, ...] = (
     Key(
-        name="recall.neighbours",
-        kind="weight",
-        default=Weights().neighbour,
-        doc="What a hit lends to its neighbours in its source.",
-    ),
-    Key(
-        name="recall.thread",
-        kind="weight",
-        default=Weights().thread,
-        doc="What the best hits of a source add to all its hits.",
-    ),
-    Key(
-        name="recall.subject",
-        kind="weight",
-        default=Weights().subject,
-        doc="What the subject that a question names adds.",
-    ),
-    Key(
-        name="recall.answers",
-        kind="weight",
-        default=Answers().fits,
-        doc="What a kind of answer that the question asks for adds; what asks itself loses by it.",
-    ),
-    Key(
-        name="recall.spread",
-        kind="weight",
-        default=Answers().spread,
-        doc="What each hit of a day takes from that day's next, where a list is asked for.",
-    ),
-    Key(
-        name="recall.date",
-        kind="weight",
-        default=Weights().date,
-        doc="What the days that a question names add, and as much again for the very day.",
-    ),
-    Key(
         name="recall.meaning",
         kind="weight",
         default=Weights().meaning,
@@ -528,12 +491,6 @@ RECALL: tuple[Key, ...] = (
         default=Merits().importance,
         doc="How much importance adds, or takes away from what is hardly important.",
     ),
-    Key(
-        name="recall.note",
-        kind="weight",
-        default=Merits().note,
-        doc="The share of its score that a note or an episode loses to what was distilled.",
-    ),
 )
 
 
@@ -573,34 +530,13 @@ def links_of(get: Callable[[str], Any]) -> LinkRules:
 
 def weights_of(get: Callable[[str], Any]) -> Weights:
     """Return the weights of recall that the configuration gives."""
-    usual, neighbour, fits = (
-        Weights(),
-        float(get("recall.neighbours")),
-        float(get("recall.answers")),
-    )
-    answers, lent = usual.answers, neighbour / usual.neighbour
     return Weights(
-        thread=float(get("recall.thread")),
-        subject=float(get("recall.subject")),
-        neighbour=neighbour,
         meaning=float(get("recall.meaning")),
-        second_neighbour=lent * usual.second_neighbour,
-        context=lent * usual.context,
-        date=float(get("recall.date")),
-        answers=Answers(
-            reply=lent * answers.reply,
-            question=lent * answers.question,
-            fits=fits,
-            rule=fits * answers.rule / answers.fits,
-            asks=fits * answers.asks / answers.fits,
-            spread=float(get("recall.spread")),
-        ),
         merits=Merits(
             recency=float(get("recall.recency")),
             access=float(get("recall.access")) if get("recall.boost_access") else 0.0,
             half_life=parse_duration(get("recall.half_life")),
             importance=float(get("recall.importance")),
-            note=float(get("recall.note")),
         ),
     )
 

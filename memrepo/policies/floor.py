@@ -13,13 +13,13 @@ import msgspec
 
 from memrepo.policies.documents import Corpus, Document, Ranked
 from memrepo.policies.questions import Question
-from memrepo.policies.ranking import spelled
+from memrepo.policies.ranking import FAINT, spelled
 from memrepo.text.tokens import is_spaceless
 
 CONFIDENCES = ("high", "medium", "low", "very low")
 FLOOR, PART = 0.1, 0.25
 """Where no hit holds a larger share of what was asked, nor more of its words, nothing was found."""
-ENOUGH = 0.25
+ENOUGH = 0.35
 """Where no hit holds so much of what was asked, what was found is only the nearest there is."""
 ALIKE = 0.35
 """The cosine from which on a text answers by its meaning, whatever words it holds."""
@@ -29,8 +29,8 @@ _ENOUGH = 6
 """So many words of a long question are as good as all of them."""
 _SMALLEST = 50
 """Of fewer memories none is enough to say which words are rare: one of two asked ones is much."""
-_KIND = 0.5
-"""What a word of a kind that was asked for counts beside the word for the kind."""
+_OTHER = 0.8
+"""What another word for an asked one counts."""
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -53,6 +53,7 @@ def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) ->
     size = max(corpus.size, _SMALLEST)
     weights = {
         term: _rarity(size, max((holders.get(t, 0) for t in these), default=0))
+        * (FAINT if term in question.faint else 1.0)
         for term, these in places.items()
         if these or not is_spaceless(term)
     }
@@ -62,11 +63,9 @@ def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) ->
     for document in documents:
         terms = frozenset(document.terms)
         held = {term: 1.0 for term in weights if not terms.isdisjoint(places[term])}
-        held |= {
-            term: _KIND
-            for term in weights
-            if term not in held and not terms.isdisjoint(question.kinds.get(term, ()))
-        }
+        for idea in question.ideas:
+            if not held.keys() & idea.asked and any(word <= terms for word in idea.words):
+                held |= {term: _OTHER for term in weights if term in idea.asked}
         weighed = sum(share * weights[term] for term, share in held.items())
         found[document.number] = Held(
             min(1.0, weighed / every), min(1.0, sum(held.values()) / count)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
-from functools import cache, lru_cache
+from functools import cache
 
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.text.cues import asks_assistant, asks_several, matter_of, wanted
+from memrepo.text.cues import asks_assistant, wanted
 from memrepo.text.dates import month_names
 from memrepo.text.languages import (
     compounds,
@@ -22,8 +22,8 @@ from memrepo.text.tables import ENGLISH, tables
 from memrepo.text.terms import (
     STOP_WORDS,
     asked_terms,
-    english_rows,
     faint_pairs,
+    is_spaceless,
     joined_terms,
     query_terms,
     stems,
@@ -34,7 +34,7 @@ from memrepo.text.tokens import words
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
 _DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
 _MATTER = 2
-"""Terms that must be left of a question for its frame to be left out."""
+"""Terms that must be left of a question for what asks for any event to be left out."""
 _NEAREST = 2.0
 """How near the very day is."""
 _EVENTS = frozenset(
@@ -67,6 +67,25 @@ KINDS: Mapping[str, tuple[tuple[str, ...], str]] = {
 """By what is asked for: the types that are of it, and the kind of heading under which all is."""
 
 
+class Idea(msgspec.Struct, frozen=True):
+    """One idea that a question names, and every word for it in any language.
+
+    `asked` are the question's terms that name it. A word of a text is a set of terms.
+    """
+
+    asked: frozenset[str]
+    words: frozenset[frozenset[str]]
+
+
+class _Word(msgspec.Struct, frozen=True):
+    """An entry of a table: its language, its folded text and the terms a text has it by."""
+
+    language: str
+    text: str
+    run: tuple[str, ...]
+    forms: frozenset[frozenset[str]]
+
+
 class Question(msgspec.Struct, frozen=True, kw_only=True):
     """What a question says: its terms, its words as they stand, and the days it names.
 
@@ -96,19 +115,18 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """The terms that say no more than one of the spans, such as `week` of `last week`."""
     latest: str = ""
     """The year of the month that a question without a year means, where today is known."""
-    kinds: Mapping[str, frozenset[str]] = msgspec.field(default_factory=dict)
-    """Terms that are of the kind which a term of the question names: dog, cat of pet."""
+    ideas: tuple[Idea, ...] = ()
+    """What other words say for its own: WhatsApp for mobile."""
     wanted: str = ""
     """Which kinds of answer it asks for (`cues`)."""
-    several: bool = False
-    """Whether it asks for several things, which may be of several days."""
     of_assistant: bool = False
     """Whether it asks for what an assistant said."""
 
 
 def question_of(text: str, today: date | None = None) -> Question:
     """Return what a question says; `may` is a month only beside a day or a year, or after `in`."""
-    found, asked = words(text), dict(_asked(text))
+    parted = _parted(text)
+    found, asked = words(parted), dict(asked_terms(parted))
     language, named = language_asked(found, text), timespans(text, today)
     bare = ISO.sub(" ", text)
     years = frozenset(_YEAR.findall(bare))
@@ -127,7 +145,7 @@ def question_of(text: str, today: date | None = None) -> Question:
         terms=terms,
         words=tuple(found),
         forms=asked,
-        faint=faint_pairs(found),
+        faint=faint_pairs(found) | _light(found, terms, language),
         compounds=compounds(language),
         joined=joined_terms(text),
         inflects=language != ENGLISH or STOP_WORDS.isdisjoint(found),
@@ -138,9 +156,8 @@ def question_of(text: str, today: date | None = None) -> Question:
         written=tuple(sorted({(str(day), str(day)) for day in written_days(text)})),
         timed=frozenset(told | (asked.keys() - _without(asked, said))),
         latest=_latest(months, today) if today and not years else "",
-        kinds={t: frozenset(stems(_kinds()[t])) for t in terms if t in _kinds()},
+        ideas=_ideas_of(text, found, language, frozenset(terms)),
         wanted=wanted(found),
-        several=asks_several(found),
         of_assistant=asks_assistant(found),
     )
 
@@ -165,7 +182,7 @@ def _asking() -> tuple[Mapping[str, str], frozenset[str]]:
     kinds, frame = dict[str, str](), set[str]()
     for _, table in tables("asking"):
         frame.update(map(fold, table["frame"]))
-        for kind, entries in table["kinds"].items():
+        for kind, entries in table.get("kinds", {}).items():
             kinds |= {" ".join(re.findall(r"\w+", fold(entry))): kind for entry in entries}
     return kinds, frozenset(frame)
 
@@ -173,14 +190,6 @@ def _asking() -> tuple[Mapping[str, str], frozenset[str]]:
 @cache
 def _small() -> frozenset[str]:
     return frozenset().union(*small_words().values())
-
-
-def _asked(text: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the terms that a question asks for with their forms, without the frame around them."""
-    every, matter = asked_terms(text), matter_of(text)
-    kept = {term for term, _ in asked_terms(matter)} if matter != text.lower() else set()
-    left = [pair for pair in every if pair[0] in kept]
-    return left if len(left) >= _MATTER else every
 
 
 def _without(
@@ -220,11 +229,78 @@ def _share(away: int) -> float:
     return max(0.0, 1 - away / _AWAY)
 
 
-@lru_cache(maxsize=1)
-def _kinds() -> Mapping[str, list[str]]:
-    """Return the words of each kind by the term that names it."""
-    named = dict(english_rows("kinds"))
-    return dict(zip(stems(list(named)), named.values(), strict=True))
+def _light(found: Sequence[str], terms: Sequence[str], language: str) -> frozenset[str]:
+    """Return the terms that only frame a question, unless it has no others."""
+    _, frame = _asking()
+    light = [word for word in found if word in frame]
+    faint = frozenset((*stems(light), *stems(light, language)))
+    return faint if any(term not in faint for term in terms) else frozenset()
+
+
+def _parted(text: str) -> str:
+    """Return a question with blanks around the words of scripts without blanks that are known.
+
+    Without its small words, unless nothing else is left: pairs of characters that straddle two
+    words say nothing.
+    """
+    if text.isascii():
+        return text
+    pattern, small = _spaceless_words()
+    parted = pattern.sub(lambda found: "  " if found[0] in small else f" {found[0]} ", text)
+    left = " ".join(run for run in parted.split() if len(run) > 1 or not is_spaceless(run))
+    return left if words(left) else text
+
+
+@cache
+def _spaceless_words() -> tuple[re.Pattern[str], frozenset[str]]:
+    """Return what finds the known words of scripts without blanks, and those that are small."""
+    named = {w.text for entries in _ideas().values() for w in entries if is_spaceless(w.text[0])}
+    small = frozenset(w for _, table in tables("asking") for w in table.get("small", ()))
+    every = sorted({w for w in named | small if len(w) > 1}, key=lambda w: (-len(w), w))
+    return re.compile("|".join(map(re.escape, every))), small
+
+
+def _ideas_of(
+    text: str, found: Sequence[str], language: str, terms: frozenset[str]
+) -> tuple[Idea, ...]:
+    """Return the ideas that a question names by a word of its language, or of English."""
+    folded = fold(text)
+    runs = {one: f" {' '.join(stems([*found], one))} " for one in {language, ENGLISH}}
+    ideas = []
+    for entries in _ideas().values():
+        named = [
+            word
+            for word in entries
+            if (word.text in folded if is_spaceless(word.text[0]) else _says(runs, word))
+        ]
+        if named:
+            asked = terms.intersection(t for word in named for form in word.forms for t in form)
+            forms = frozenset().union(*(word.forms for word in entries if word.forms))
+            ideas.append(Idea(asked, frozenset(f for f in forms if f.isdisjoint(asked))))
+    return tuple(ideas)
+
+
+def _says(runs: Mapping[str, str], word: _Word) -> bool:
+    return word.language in runs and f" {' '.join(word.run)} " in runs[word.language]
+
+
+@cache
+def _ideas() -> Mapping[str, list[_Word]]:
+    """Return the words of each idea in all languages."""
+    ideas: dict[str, list[_Word]] = {}
+    for language, table in tables("asking"):
+        for idea, entries in table.get("words", {}).items():
+            ideas.setdefault(idea, []).extend(_word(entry, language) for entry in entries)
+    return ideas
+
+
+def _word(entry: str, language: str) -> _Word:
+    cut = words(entry)
+    run = tuple(stems(cut, language))
+    # What holds a small word is said in questions: in a text its other words say less.
+    says = len(entry) > 1 and (len(cut) == 1 or _small().isdisjoint(cut))
+    forms = {frozenset(run), frozenset(stems(cut))} if says else set()
+    return _Word(language, fold(entry), run, frozenset(forms))
 
 
 def _latest(months: frozenset[int], today: date) -> str:

@@ -20,12 +20,10 @@ from memrepo.policies.documents import Corpus, Document, Likeness, Ranked, Reach
 from memrepo.policies.questions import Question, nearness
 from memrepo.policies.reordering import Moment, cutoff, in_order
 from memrepo.policies.rules import Weights
-from memrepo.text.cues import ASKS, ASSISTANT, RULE, USER, of_self
+from memrepo.text.cues import ASKS, ASSISTANT, USER, of_self
 from memrepo.text.terms import stems, stop_stems
 from memrepo.text.tokens import is_spaceless
 
-_BEST = 3
-"""So many of a thread's best tell how good the thread is."""
 _LENGTHS = (40, 100)
 """Mean terms of a text up to which its length hardly counts, and from which it counts in full."""
 _FAR, _ENOUGH, _POWER = 20.0, 0.8, 4.0
@@ -33,11 +31,9 @@ _FAR, _ENOUGH, _POWER = 20.0, 0.8, 4.0
 not needed; how fast it comes in below that."""
 _NEARBY = (0.5, 0.35, 0.25, 0.15)
 """What a word counts that stands so many places away in a talk, beside one that stands here."""
-_LENDING = 2
-"""So many places away a hit lends of its score."""
 _PART = 0.2
 """What a word of a joined name (`getUserProfile`) counts where the name itself is held."""
-_FAINT = 0.2
+FAINT = 0.2
 """What a pair of characters counts of which one only joins, as Chinese small words do."""
 _EXCHANGES = 100
 """So many first hits are taken with what is said around them, to tell how much the words cover."""
@@ -60,7 +56,7 @@ def rank(
         return []
     weights = weights or Weights()
     scored = _Turn(question, corpus, weights, Reach()).scored(like)
-    return in_order(scored, count, weights, moment, several=question.several)
+    return in_order(scored, count, weights, moment)
 
 
 def spelled(
@@ -122,16 +118,16 @@ class _Turn:
         share = min(1.0, max(0.0, (corpus.average - short) / (long - short)))
         self.b = weights.b + share * (weights.b_long - weights.b)
         base = cache(self.base)  # many are of one length
-        # What is of a kind that is asked for answers, though it seldom names the kind.
-        kinds = frozenset().union(*question.kinds.values()) - self.terms.keys()
-        looked_for = [*self.terms, *sorted(kinds)]
+        # Other words for what is asked answer as well.
+        said = {term for idea in question.ideas for word in idea.words for term in word}
+        looked_for = [*self.terms, *sorted(corpus.holders(said - self.terms.keys()))]
         proposed = corpus.propose(looked_for, reach.candidates) if self.terms else ()
         self.documents = {d.number: d for d in proposed}
         self.looked = [(d.number, _held(d), base(len(d.terms), d.is_record)) for d in proposed]
 
     def scored(self, like: Likeness | None) -> list[Ranked]:
         """Return every document that any signal speaks for."""
-        lexical = self.by_kinds(self.asked(self.terms))
+        lexical = self.by_ideas(self.asked(self.terms))
         subject = self.named_subject()
         if self.weights.feedback and len(lexical) > self.reach.fed_back:
             lexical = self.by_words(self.fed_back(lexical), lexical)
@@ -141,23 +137,18 @@ class _Turn:
         meant = self.by_meaning(like, near.keys(), weight) if like and weight else {}
         near |= dict.fromkeys(meant.keys() - near.keys(), 0.0)
         top = max(near.values(), default=0.0) or 1.0
-        threads = self.by_thread(near, top)
-        helps = RULE in self.question.wanted and not self.question.of_assistant
         answers, dates = cache(self.by_answer), cache(self.by_date)  # many have the same
-        of_thread, of_subject = self.weights.thread, self.weights.subject
+        of_subject = self.weights.subject
         scored = []
         for n, score in near.items():
             document, value, words = self.documents[n], score / top, lexical.get(n, 0.0) / top
             parts = {
                 "words": words,
                 "neighbours": value - words,
-                "thread": of_thread * threads[document.thread],
                 "subject": of_subject * (subject != "" and document.subject == subject),
                 "answer": (answers(document.cues) - self.by_speech(document)) * value,
                 "date": dates(document.day),
             }
-            if helps:
-                parts["rule"] = self.by_rule(document.cues)
             if meant:
                 parts["meaning"] = meant.get(n, 0.0)
             scored.append(Ranked(document, sum(parts.values()), parts))
@@ -172,7 +163,7 @@ class _Turn:
         held = [form for form in forms if form in self.rarities(forms)]
         found = spelled(self.question, self.corpus, term, held, self.weights.alike)
         if term in self.question.faint:
-            return {form: _FAINT * weight for form, weight in found.items()}
+            return {form: FAINT * weight for form, weight in found.items()}
         if len(held) < 2:
             return found
         least = min(self.rarity[form] for form in held)
@@ -197,22 +188,25 @@ class _Turn:
 
         return self.by_words(terms, covers=covers)
 
-    def by_kinds(self, scores: dict[int, float]) -> dict[int, float]:
-        """Return the scores, and for an asked word that is missing what is of its kind.
+    def by_ideas(self, scores: dict[int, float]) -> dict[int, float]:
+        """Return the scores, and for an asked word that is missing another word for it.
 
         The rarest such word counts, and never for more than the asked one would.
         """
-        kinds = self.question.kinds
-        if not kinds:
-            return scores
-        rarities = self.rarities(sorted({*kinds, *frozenset().union(*kinds.values())}))
         gained = defaultdict(float, scores)
-        weight = self.weights.listed if self.question.several else self.weights.kinds
-        for number, held, _ in self.looked:
-            for term, of_kind in kinds.items():
-                if term not in held.terms and (said := of_kind & held.terms):
-                    most = max([rarities[t] for t in said])
-                    gained[number] += weight * min(rarities.get(term, math.inf), most)
+        for idea in self.question.ideas:
+            rarities = self.rarities({*idea.asked, *(t for word in idea.words for t in word)})
+            most = min((rarities[t] for t in idea.asked if t in rarities), default=math.inf)
+            worth = {
+                word: min(most, max(rarities[t] for t in word))
+                for word in idea.words
+                if rarities.keys() >= word
+            }
+            for number, held, _ in self.looked:
+                if idea.asked.isdisjoint(held.terms):
+                    said = [value for word, value in worth.items() if word <= held.terms]
+                    if said:
+                        gained[number] += self.weights.other_words * max(said)
         return gained
 
     def by_date(self, day: str) -> float:
@@ -231,7 +225,7 @@ class _Turn:
 
     def by_answer(self, cues: str) -> float:
         """Return the share by which a text counts for more because it answers."""
-        fitting = sum(kind in cues for kind in self.question.wanted if kind != RULE)
+        fitting = sum(kind in cues for kind in self.question.wanted)
         return self.weights.answers.fits * fitting
 
     def by_speech(self, document: Document) -> float:
@@ -244,10 +238,6 @@ class _Turn:
         if asks and ASSISTANT not in cues and of_self(_held(document).terms):
             asks /= 2
         return asks
-
-    def by_rule(self, cues: str) -> float:
-        """Return what a rule or a taste adds where help is asked for; not an assistant's."""
-        return self.weights.answers.rule * (RULE in cues and ASSISTANT not in cues)
 
     def by_words(
         self,
@@ -332,7 +322,7 @@ class _Turn:
         return "" if self.misnamed else subject
 
     def with_neighbours(self, scores: Mapping[int, float]) -> dict[int, float]:
-        """Return the scores with what hits that stand side by side in a source lend each other.
+        """Return the scores with what turns of a talk that stand side by side lend each other.
 
         What holds none of the asked words is no hit, wherever it stands: a hit explains itself.
         The reply to a question that is a hit is one, since its words are those of the question.
@@ -347,9 +337,9 @@ class _Turn:
             lent.setdefault(reply, 0.0)
         for number in hits:
             row = around.get(number, Row((number,)))
-            for other, away in self.beside(number, row, _LENDING):
+            for other, away in self.beside(number, row, 1) if row.talk else ():
                 if other in lent:
-                    lent[other] += self.share(number, other, away, row) * scores[number]
+                    lent[other] += self.share(number, other, away) * scores[number]
         return lent
 
     def beside(self, number: int, row: Row, far: int) -> Iterator[tuple[int, int]]:
@@ -388,11 +378,11 @@ class _Turn:
         counts = {t: held.repeated.get(t, 1) for t in worth if t in held.terms}
         return {t: worth[t] * count / (count + base) for t, count in counts.items()}
 
-    def share(self, number: int, other: int, away: int, row: Row) -> float:
-        """Return what part of its score a hit lends to one that stands so many places behind it.
+    def share(self, number: int, other: int, away: int) -> float:
+        """Return what part of its score a turn of a talk lends to the one before or behind it.
 
         An assistant answers every turn of a user: that says nothing for the answer, and the answer
-        says much of what was asked. In a talk what stands further away counts by its words.
+        says much of what was asked.
         """
         weights, said, near = self.weights, self.documents[number].cues, self.documents[other].cues
         if away == 1 and USER in said:
@@ -401,13 +391,7 @@ class _Turn:
             return weights.answers.question
         if away == 1 and self.is_reply(number, other):
             return weights.answers.reply
-        match abs(away):
-            case 1:
-                return weights.neighbour
-            case 2:
-                return weights.second_neighbour * (0.5 if row.talk else 1)
-            case _:
-                return 0.0
+        return weights.neighbour
 
     def replies(self, hits: Sequence[int], around: Mapping[int, Row]) -> set[int]:
         """Return what answers a hit that asks."""
@@ -426,22 +410,6 @@ class _Turn:
         one, other = self.documents[number], self.documents[after]
         asks = ASKS in one.cues and USER not in one.cues and ASSISTANT not in other.cues
         return asks and one.subject != other.subject
-
-    def by_thread(self, scores: Mapping[int, float], top: float) -> Mapping[str, float]:
-        """Return the mean of each thread's best, so that a source that fits lifts all it holds.
-
-        Scores count as shares of the top one.
-        """
-        threads: dict[str, dict[str, float]] = defaultdict(dict)
-        for number, value in scores.items():
-            document = self.documents[number]
-            of_memory, path = threads[document.thread], document.path
-            if value >= of_memory.get(path, 0.0):
-                of_memory[path] = value
-        threads.pop("", None)
-        best = {name: sorted(values.values())[-_BEST:] for name, values in threads.items()}
-        means = {name: sum([value / top for value in b]) / _BEST for name, b in best.items()}
-        return defaultdict(float, means)
 
     def of_those_days(self) -> set[int]:
         """Return what is of the days that were asked for: it answers, whatever its words are."""

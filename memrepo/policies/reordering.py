@@ -1,8 +1,7 @@
 """Put what was scored into the order in which it is handed over, one hit a memory.
 
 What speaks for a memory whatever is asked moves it: how fresh, how often retrieved, how important
-it is. Down goes what is of the day of better hits where a list is asked for, and what one of them
-superseded.
+it is. Down goes what a better hit superseded.
 
 Lineage: engram (recency, importance), whose boost for retrievals had reached its bound at the
 first one; ours grows until the thirty-first.
@@ -11,7 +10,6 @@ first one; ours grows until the thirty-first.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -21,8 +19,6 @@ from memrepo.core.access import seconds
 from memrepo.policies.documents import Ranked
 from memrepo.policies.rules import Merits, Weights
 
-_LOWERING = 10
-"""So many better hits of its day lower a hit, and more of them no further."""
 _DOUBLINGS = 5
 """So often the number of retrievals doubles until they add all they can."""
 _USUAL = 0.4
@@ -41,16 +37,11 @@ def in_order(
     count: int,
     weights: Weights,
     moment: Moment | None = None,
-    *,
-    several: bool = False,
 ) -> list[Ranked]:
-    """Return the best memories, best first; ties by path. `several` is asked for by a list."""
+    """Return the best memories, best first; ties by path."""
     if moment:
         scored = [_with_merits(one, weights.merits, moment) for one in scored]
-    best = _best_parts(scored)
-    if several:
-        best = _spread(best, weights.answers.spread)
-    return _first(best, count)
+    return _first(_best_parts(scored), count)
 
 
 def cutoff(scores: Collection[float], count: int) -> float:
@@ -60,7 +51,10 @@ def cutoff(scores: Collection[float], count: int) -> float:
 
 def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
     """Add what speaks for a document whatever is asked; what has no date loses nothing by it."""
-    document, share = one.document, merits.recency if one.document.seen else 0.0
+    document, share = (
+        one.document,
+        merits.recency if one.document.seen or not one.document.id else 0.0,
+    )
     parts = {name: value * (1 - share) for name, value in one.parts.items()}
     parts["recency"] = share * recency(document.seen, moment.now, merits.half_life)
     parts["access"] = access(moment.retrievals(document.id), merits.access)
@@ -96,24 +90,6 @@ def _best_parts(scored: Iterable[Ranked]) -> list[Ranked]:
         if had is not one and (-one.score, one.document.part) < (-had.score, had.document.part):
             best[one.document.path] = one
     return list(best.values())
-
-
-def _spread(scored: Sequence[Ranked], share: float) -> list[Ranked]:
-    """Lower each hit by the better ones of its day, so that a list is drawn from several days.
-
-    What has no date is counted by its source.
-    """
-    order = _best_first(scored)
-    step = share * max(0.0, order[0].score) if order else 0.0
-    before: Counter[str] = Counter()
-    spread = []
-    for one in order:
-        group = one.document.day or one.document.thread
-        lost = step * min(before[group], _LOWERING)
-        before[group] += bool(group)
-        parts = {**one.parts, "spread": -lost}
-        spread.append(Ranked(one.document, one.score - lost, parts) if lost else one)
-    return spread
 
 
 def _first(scored: Sequence[Ranked], count: int) -> list[Ranked]:

@@ -178,15 +178,10 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """Share that a text gains which holds a kind of answer that the question asks for."""
     question: float = 0.5
     """What an assistant's answer lends to the turn that it answers."""
-    rule: float = 0.3
-    """What a rule or a taste gains where help is asked for, such as a recommendation."""
     asks: float = 0.2
     """Share that a text loses which asks; half of it where it says something of who asks."""
     assistant: float = 0.4
     """Share that an assistant's answer loses, unless it is asked for: the user knows of himself."""
-    spread: float = 0.01
-    """Share of the best score that each hit of a day takes from the next of that day, where several
-    things are asked for."""
 
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True):
@@ -199,18 +194,14 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     """Of long ones."""
     coverage: float = 0.3
     """Share that a text gains which holds all the words, each counted by how rare it is."""
-    kinds: float = 0.4
-    """What a word of a kind that was asked for counts beside the word for the kind."""
-    listed: float = 0.6
-    """The same where several things are asked for: whoever names them seldom names their kind."""
+    other_words: float = 0.8
+    """What another word for an asked one counts."""
     alike: float = 0.7
     """What a word counts that is spelled nearly like one that no memory holds, by likeness."""
     feedback: float = 0.15
     neighbour: float = 0.25
-    second_neighbour: float = 0.2
     context: float = 0.5
     """What a word counts that a turn of a talk lacks, and another holds that stands near it."""
-    thread: float = 0.3
     subject: float = 0.3
     answers: Answers = msgspec.field(default_factory=Answers)
     date: float = 0.2

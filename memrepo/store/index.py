@@ -26,7 +26,7 @@ from memrepo.policies.rules import Weights
 from memrepo.store.catalogue import NAME
 from memrepo.store.corpus import HELD, IndexCorpus, Limits
 from memrepo.store.lock import remove
-from memrepo.store.passages import Everything, Passage, find
+from memrepo.store.passages import LEAST, Everything, Passage
 from memrepo.store.tables import ARCHIVED, Indexed, begin_at, meta, opened
 from memrepo.text.terms import query_terms
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from memrepo.store.embedder import Embedder
 
 PAST = "past.sqlite3"
-PASSAGES = 3
-"""At most so many passages are found beside the memories."""
+
+MAX_PASSAGES = 5
 
 
 class _NotEmbeddedError(Exception):
@@ -75,6 +75,14 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     held: float = 1.0
     """Which share of what was asked it holds."""
     parts: Mapping[str, float] = msgspec.field(default_factory=dict)
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """What answers a question: memories, and passages of sources among them, best first."""
+
+    matches: list[Match] = []
+    passages: list[tuple[int, float, Passage]] = []
+    """Each with how many memories stand before it, and which share of what was asked it holds."""
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,8 +135,8 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         moment: Moment | None = None,
         *,
         floor: bool = True,
-    ) -> list[Match]:
-        """Return the memories that answer a question best, best first; ties by path.
+    ) -> Found:
+        """Return what answers a question best, best first; ties by path.
 
         With a `floor` there are none where none holds enough of what was asked, unless one is
         of the days that were asked for, or a model compares by meaning. Where the folder cannot be
@@ -137,11 +145,12 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         text, weights, only = " ".join(asked), weights or Weights(), self._bound(only)
         question = question_of(text, moment.now.date() if moment else None)
         if not question.terms:
-            return []
+            return Found()
+        with_passages = self.wanted.sources is not None and not self.scope
 
-        def ranked(base: sqlite3.Connection, *, waits: bool) -> list[Match]:
+        def ranked(base: sqlite3.Connection, *, waits: bool) -> Found:
             _hold(base, only.paths)
-            corpus = IndexCorpus(base, only.limits)
+            corpus = (Everything if with_passages else IndexCorpus)(base, only.limits)
             like = self._like(base, corpus, text, waits) if weights.meaning else None
             cosines: dict[int, float] = {}
 
@@ -151,16 +160,16 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
             meant = likeness if like else None
             found = rank(question, corpus, only.limit, weights, moment, meant)
-            every = corpus if self.wanted.sources is None else Everything(base, only.limits)
-            held = shares(question, every, [one.document for one in found])
+            held = shares(question, corpus, [one.document for one in found])
             held |= {
                 number: Held(max(of.share, ENOUGH), of.part)
                 for number, of in held.items()
                 if cosines.get(number, 0.0) >= ALIKE
             }
             if floor and like is None and not answers(question, found, held):
-                return []
-            return _matches(base, found, held)
+                return Found()
+            known = corpus.passages if isinstance(corpus, Everything) else {}
+            return _found(base, found, held, known)
 
         try:
             return self._asked(partial(ranked, waits=True))
@@ -172,22 +181,6 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         """Drop what is indexed: the next question begins anew."""
         with suppress(OSError):
             remove(self.folder / self.name)
-
-    def passages(
-        self, asked: Sequence[str], moment: Moment, limit: int = PASSAGES
-    ) -> list[Passage]:
-        """Return the thoughts of sources that answer a question and that no memory rests on.
-
-        Best first. Nothing is found where the index is not to have any, nor for a scope.
-        """
-        question = question_of(" ".join(asked), moment.now.date())
-        if self.wanted.sources is None or self.scope or not question.terms:
-            return []
-
-        def found(base: sqlite3.Connection) -> list[Passage]:
-            return find(base, question, Everything(base, Limits()), limit)
-
-        return self._asked(found)
 
     def follow(self) -> None:
         """Bring the index to what it is to reflect, so that the next search need not."""
@@ -331,14 +324,25 @@ def _named(row: tuple[str, str, str, str]) -> Match:
     return Match(id=id_, path=path, blob=blob, status=status, score=0.0)
 
 
-def _matches(
-    base: sqlite3.Connection, found: Sequence[Ranked], held: Mapping[int, Held]
-) -> list[Match]:
+def _found(
+    base: sqlite3.Connection,
+    found: Sequence[Ranked],
+    held: Mapping[int, Held],
+    known: Mapping[int, Passage],
+) -> Found:
     asked = """SELECT number, blob, status FROM memory
         WHERE number IN (SELECT value FROM json_each(?))"""
     numbers = json.dumps([one.document.number for one in found])
     rows = {number: (blob, status) for number, blob, status in base.execute(asked, (numbers,))}
-    return [_match(one, rows[one.document.number], held[one.document.number]) for one in found]
+    matches: list[Match] = []
+    passages: list[tuple[int, float, Passage]] = []
+    for one in found:
+        number = one.document.number
+        if number > 0:
+            matches.append(_match(one, rows[number], held[number]))
+        elif held[number].share > LEAST and len(passages) < MAX_PASSAGES:
+            passages.append((len(matches), held[number].share, known[number]))
+    return Found(matches=matches, passages=passages)
 
 
 def _match(one: Ranked, row: tuple[str, str], held: Held) -> Match:

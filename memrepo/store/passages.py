@@ -7,20 +7,19 @@ read again; all are where the rules of reading changed, or what a person rejecte
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from memrepo.core import codec
-from memrepo.policies.documents import Document
-from memrepo.policies.floor import shares
-from memrepo.policies.questions import Question
+from memrepo.policies.documents import Document, Row
 from memrepo.store.corpus import IndexCorpus, Limits, expression
+from memrepo.text.cues import cues_of
 from memrepo.text.terms import date_words, index_terms
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 FOLLOWS, BARS = "passages", "bars"
 """Under these keys an index remembers what its passages follow, and what none of them may say."""
-MAX_CANDIDATES = 50
+MAX_CANDIDATES = 200
 """At most so many passages are compared with a question."""
 LEAST = 0.2
 """The share of what was asked, rare words for more, that a passage must hold."""
@@ -51,8 +50,6 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     context: str
     text: str
     captured: str
-    share: float
-    """Which share of what was asked it holds."""
 
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
@@ -224,12 +221,17 @@ def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit, contex
 
 
 class Everything(IndexCorpus):
-    """The memories and the passages of an index, as what is rare among both is counted."""
+    """The memories and the passages of an index: they are ranked together.
+
+    A passage is a document with a negative number. What any memory rests on, whatever its status,
+    is none: that was promoted, or taken out.
+    """
 
     def __init__(self, base: sqlite3.Connection, limits: Limits) -> None:
         super().__init__(base, limits)
-        (passages,) = base.execute("SELECT count(*) FROM passage_docsize").fetchone()
-        self.size += passages
+        (count,) = base.execute("SELECT count(*) FROM passage_docsize").fetchone()
+        self.size += count
+        self.passages: dict[int, Passage] = {}
         base.execute(
             "CREATE VIRTUAL TABLE IF NOT EXISTS temp.said USING fts5vocab(main, passage, row)"
         )
@@ -243,43 +245,38 @@ class Everything(IndexCorpus):
                 held[term] = held.get(term, 0) + int(row[0])
         return held
 
+    def propose(self, found: Sequence[str], limit: int) -> list[Document]:
+        """Return the memories and passages that hold any of the terms, the likeliest first."""
+        rows = self._base.execute(
+            """SELECT best.number, p.terms, p.path, p.first, p.last, p.blob, p.context, p.text,
+              p.captured
+            FROM (SELECT rowid AS number FROM passage WHERE passage MATCH ?
+                  ORDER BY rank LIMIT ?) AS best JOIN passage AS p ON p.rowid = best.number
+            WHERE NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.hash = p.hash)""",
+            (expression(found), MAX_CANDIDATES),
+        )
+        said: dict[tuple[str, str], Document] = {}  # of equal ones the first
+        for number, terms, path, first, last, blob, context, text, captured in rows:
+            self.passages[-number] = Passage(
+                resource=path,
+                lines=(first, last),
+                blob=blob,
+                context=context,
+                text=text,
+                captured=captured,
+            )
+            document = Document(
+                number=-number,
+                path=f"{path}:{first:07}",
+                terms=tuple(terms.split()),
+                thread=f"{path} {captured}",
+                place=first,
+                day=captured,
+                cues=cues_of(text),
+            )
+            said.setdefault((context, text), document)
+        return [*super().propose(found, limit), *said.values()]
 
-def find(
-    base: sqlite3.Connection, question: Question, corpus: Everything, limit: int
-) -> list[Passage]:
-    """Return the passages that hold most of what was asked, best first.
-
-    What any memory rests on, whatever its status, is none: that was promoted, or taken out.
-    """
-    asked = [t for t in question.terms if t not in question.timed] or [*question.terms]
-    forms = sorted({form for term in asked for form in (term, *question.forms.get(term, ()))})
-    if not forms:
-        return []
-    rows = base.execute(
-        """SELECT p.terms, p.path, p.first, p.last, p.blob, p.context, p.text, p.captured, best.rank
-        FROM (SELECT rowid AS number, rank FROM passage WHERE passage MATCH ?
-              ORDER BY rank LIMIT ?) AS best JOIN passage AS p ON p.rowid = best.number
-        WHERE NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.hash = p.hash)""",
-        (expression(forms), MAX_CANDIDATES),
-    ).fetchall()
-    documents = [
-        Document(number=n, path=row[1], terms=tuple(row[0].split())) for n, row in enumerate(rows)
-    ]
-    held = shares(question, corpus, documents)
-    order = sorted(enumerate(rows), key=lambda one: (-held[one[0]].share, one[1][-1], one[1][1:3]))
-    best = {(row[5], row[6]): row for _, row in reversed(order)}  # of equal ones the first
-    kept = [(row, held[n].share) for n, row in order if best[row[5], row[6]] is row]
-    return [_passage(row, share) for row, share in kept[:limit] if share > LEAST]
-
-
-def _passage(row: tuple[Any, ...], share: float) -> Passage:
-    _, path, first, last, blob, context, text, captured, _ = row
-    return Passage(
-        resource=path,
-        lines=(first, last),
-        blob=blob,
-        context=context,
-        text=text,
-        captured=captured,
-        share=share,
-    )
+    def around(self, documents: Iterable[Document]) -> Mapping[int, Row]:
+        """Return what stands beside each memory in its thread; beside a passage nothing."""
+        return super().around(one for one in documents if one.number > 0)

@@ -129,7 +129,7 @@ def _from_child(work: Work[T], items: Sequence[T], made: IO[bytes], told: int) -
         at += size
 
 
-VERSION = "19"
+VERSION = "21"
 """Rows of another are built anew; raised too when other terms follow from a text."""
 WAIT_S = 10.0
 _PART = 1

@@ -17,10 +17,9 @@ from functools import cache
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
 from memrepo.text.dates import WEEKDAYS
-from memrepo.text.languages import bare
-from memrepo.text.tables import ENGLISH, entries, pattern, table
+from memrepo.text.tables import entries, pattern
 
-ASKS, RULE = "?", "r"
+ASKS = "?"
 _ASKS = regex("[?\uff1f\u061f]")
 _CLOCK = regex(r"\b\d\d?:\d\d\b")
 _NUMBER = regex(
@@ -43,29 +42,6 @@ _IN_QUESTIONS = {
     ),
     "q": regex(r"\b(?:book|movie|film|song|series|show|game|title|band|author|called|named?)s?\b"),
 }
-_AUXILIARY = r"(?:ha[sd]|have|did|do|does|is|are|was|were|can|could|will|would)"
-_PLURAL = r"(?:(?!(?:does|this|his)\b)\w{2,}[^\Ws]s|people|children)"
-_SEVERAL = regex(
-    rf"\b(?:what|which) (?:(?!{_AUXILIARY}\b)\w+ ){{0,3}}?{_PLURAL} (?:\w+ ){{0,3}}?{_AUXILIARY}\b"
-    r"|\b(?:what|who) are\b|\bhow many\b|\bin (?:what|which) ways\b|\bwhich of\b"
-    r"|\b(?:what|which) (?:kind|type|sort)s? of\b"
-)
-"""A plural after what or which and before its verb, and other ways to ask for a list."""
-
-
-@cache
-def _first_words(key: str) -> frozenset[str]:
-    """Return how the phrases of a list begin, in at most five letters.
-
-    Few texts have such a word, and to look for all of the phrases takes longer than for these.
-    """
-    heads: list[str] = []
-    for entry in entries("cues", key):
-        for part in entry.split():
-            heads += part.split("/")
-            if not part.endswith("?"):
-                break
-    return frozenset(re.split(r"\W", bare(head))[0][:5] for head in heads)
 
 
 @cache
@@ -73,29 +49,15 @@ def _phrases(section: str, key: str, *, start: bool = False) -> re.Pattern[str]:
     return pattern(entries(section, key), start=start)
 
 
-@cache
-def _english(key: str) -> re.Pattern[str]:
-    return pattern(table(ENGLISH, "cues")[key])
-
-
-def _may_hold(key: str, words: Sequence[str], text: str) -> bool:
-    """Tell whether a text may hold a phrase of a list, by the first words of the phrases."""
-    if not text.isascii():
-        return True
-    return not _first_words(key).isdisjoint([word[:5] for word in words])
-
-
 def cues_of(text: str) -> str:
     """Return the kinds of answer that a text may give, and `?` where it asks."""
     words = _WORD.findall(text.lower())
-    is_rule = _may_hold("rules", words, text) and _phrases("cues", "rules").search(text)
     shown = {
         ASKS: _ASKS.search(text),
         "t": not _TIMES.isdisjoint(words) or (":" in text and _CLOCK.search(text)),
         "n": _NUMBER.search(text),
         "p": _NAME.search(text),
         "q": _TITLE.search(text),
-        RULE: is_rule,
     }
     return "".join(kind for kind, found in shown.items() if found)
 
@@ -103,20 +65,7 @@ def cues_of(text: str) -> str:
 def wanted(words: Sequence[str]) -> str:
     """Return the kinds of answer that a question asks for, from its folded words."""
     text = " ".join(words)
-    kinds = [kind for kind, sign in _IN_QUESTIONS.items() if sign.search(text)]
-    asks_help = _may_hold("asks_help", words, text) and _phrases("cues", "asks_help").search(text)
-    return "".join([*kinds, RULE] if asks_help else kinds)
-
-
-def matter_of(text: str) -> str:
-    """Return a question without what it says of the talk and of the form of the answer."""
-    low = text.lower()
-    return _english("frame").sub(" ", low) if _may_hold("frame", low.split(), "") else low
-
-
-def asks_several(words: Sequence[str]) -> bool:
-    """Tell whether a question asks for several things, or counts them, from its folded words."""
-    return bool(_SEVERAL.search(" ".join(words)))
+    return "".join(kind for kind, sign in _IN_QUESTIONS.items() if sign.search(text))
 
 
 # -- who speaks ------------------------------------------------------------------------------------

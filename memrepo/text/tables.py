@@ -23,7 +23,17 @@ ENGLISH = "english"
 LANGUAGES = (
     *(ENGLISH, "german", "french", "spanish", "italian", "portuguese", "dutch", "swedish"),
     *("danish", "norwegian", "finnish", "polish", "czech", "hungarian", "romanian", "turkish"),
-    *("indonesian", "russian", "ukrainian", "greek", "arabic", "hindi", "tamil", "armenian"),
+    *(
+        "indonesian",
+        "vietnamese",
+        "russian",
+        "ukrainian",
+        "greek",
+        "arabic",
+        "hindi",
+        "tamil",
+        "armenian",
+    ),
     *("chinese", "japanese", "korean"),
 )
 """All languages that have a file; where a text may be in two of them it is in the first."""

@@ -92,7 +92,7 @@ def english_rows(key: str) -> list[tuple[str, list[str]]]:
     """Return the rows of a table of English words: what stands before a colon, and the words after.
 
     `forms`: the forms of one word that a stemmer leaves apart. `abbreviations`: what each is short
-    for, small words left out. `kinds`: words of a kind that people ask for (`which pets?`).
+    for, small words left out.
     """
     rows = re.split(r"\n(?! )", table(ENGLISH, "terms")[key].strip())
     return [(base, words.split()) for base, _, words in (row.partition(":") for row in rows)]

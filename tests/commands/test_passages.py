@@ -62,7 +62,8 @@ def found(repo: Path, *argv: str, now: str = LATER) -> list[dict[str, Any]]:
 
 
 def texts(repo: Path, *argv: str, now: str = LATER) -> list[str]:
-    return [one["text"] for one in found(repo, *argv, now=now)]
+    answer_ = memrepo(repo, "search", *argv, now=now)
+    return [one["text"] for one in answer_.data["passages"]]
 
 
 def indexed(repo: Path) -> bytes:
@@ -75,7 +76,7 @@ def test_what_was_not_promoted_is_found_with_its_lines_and_headings(repo: Path) 
     answer_ = done(repo, "search", *QUESTION)
     assert answer_["hits"] == []
     assert answer_["why"] == ""
-    assert len(answer_["passages"]) == 3
+    assert len(answer_["passages"]) == 5
     line = LOG.split("\n").index(f"- {RED_TURKU}") + 1
     resource = "sources/memory/workshops.md"
     assert answer_["passages"][0] == {
@@ -107,6 +108,21 @@ def test_passages_come_after_the_claims_and_never_repeat_one(repo: Path) -> None
     assert said.index("closed on Mondays") < said.index("not promoted:") < said.index("by ice")
 
 
+def test_a_passage_stands_before_the_claims_that_answer_less_well(repo: Path) -> None:
+    place(repo, "memory/ramp.md", "# Ramp\n\n- The padlock of the launch ramp has code 77.\n")
+    done(repo, "ingest", now=LATER)
+    answer_ = done(repo, "search", "padlock", "code", "ramp", now=LATER)
+    assert [one["after"] for one in answer_["passages"]][:1] == [0]
+    assert "The launch ramp is closed on Mondays." in [hit["text"] for hit in answer_["hits"]]
+
+
+@pytest.mark.parametrize("asked", ["what is the mobile of Ida", "Handynummer von Ida", "Ida的手机"])
+def test_a_thing_is_found_by_another_word_for_it_in_any_language(repo: Path, asked: str) -> None:
+    place(repo, "memory/ida.md", "# Ida\n\n- Phone: 555 0199\n- Shoes: blue\n- Boat: none\n")
+    done(repo, "ingest", now=LATER)
+    assert "Phone: 555" in texts(repo, asked)[0]
+
+
 def test_what_a_run_leaves_in_its_source_is_a_passage_and_what_it_promotes_is_none(
     repo: Path,
 ) -> None:
@@ -120,10 +136,11 @@ def test_what_a_run_leaves_in_its_source_is_a_passage_and_what_it_promotes_is_no
     assert answer_["passages"] == [], "the claim that is no hit was promoted too"
 
 
-def test_a_passage_holds_at_least_half_of_what_was_asked(repo: Path) -> None:
+def test_a_passage_holds_at_least_a_fifth_of_what_was_asked(repo: Path) -> None:
     assert texts(repo, "yellow", "lathe", "elephant")
-    assert not texts(repo, "yellow", "elephant", "giraffe")
-    nothing = memrepo(repo, "search", "yellow", "elephant", "giraffe", as_json=False)
+    asked = ("yellow", "elephant", "giraffe", "walrus", "submarine", "volcano")
+    assert not texts(repo, *asked)
+    nothing = memrepo(repo, "search", *asked, as_json=False)
     assert nothing.out.startswith("nothing found: ")
 
 
@@ -300,7 +317,7 @@ def test_what_holds_little_of_what_was_asked_is_only_the_nearest(repo: Path) -> 
     told = memrepo(repo, "search", *asked)
     assert (told.exit, len(told.data["hits"])) == (1, 1)
     assert told.data["why"] == (
-        "nothing holds a quarter of what was asked: what is listed is only the nearest"
+        "nothing holds much of what was asked: what is listed is only the nearest"
     )
     tool = next(tool for tool in DEFAULT if tool.name == "memory_search")
     reply = answer(Call(where=repo, now=TIME), tool, {"query": " ".join(asked)}, "test")

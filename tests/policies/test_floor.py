@@ -19,7 +19,7 @@ from memrepo.policies.floor import (
     shares,
     sureness,
 )
-from memrepo.policies.questions import Question
+from memrepo.policies.questions import Idea, Question
 
 
 class Corpus:
@@ -70,9 +70,10 @@ def test_a_word_that_is_asked_twice_weighs_once() -> None:
     assert share(asks("gate", "gate", "larch"), "gate", gate=1, larch=1) == pytest.approx(0.5)
 
 
-def test_a_word_of_the_kind_counts_half_of_it() -> None:
-    question = asks("pet", kinds={"pet": frozenset({"dog"})})
-    assert share(question, "dog", pet=1) == pytest.approx(0.5)
+def test_another_word_for_an_asked_one_counts_less_than_itself() -> None:
+    dog = frozenset({frozenset({"dog"})})
+    question = asks("pet", ideas=(Idea(frozenset({"pet"}), dog),))
+    assert share(question, "dog", pet=1) == pytest.approx(0.8)
     assert share(question, "dog", "pet", pet=1) == pytest.approx(1.0)
     assert share(question, "cat", pet=1) == 0.0
 

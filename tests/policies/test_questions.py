@@ -78,12 +78,6 @@ def test_no_question_breaks_the_calendar(text: str, today: date) -> None:
         assert date.fromisoformat(first) <= date.fromisoformat(last)
 
 
-def test_a_question_is_asked_by_its_matter_where_it_has_enough_of_it() -> None:
-    framed = question_of("Can you give me a summary of how the boiler repair went in order?")
-    assert framed.terms == ("boiler", "repair", "go")
-    assert question_of("What did we discuss?").terms == ("discuss",)
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -96,7 +96,9 @@ def search(
 ) -> list[index.Match]:
     """Search an index of a tree, by what answers the question alone."""
     wanted = indexing.Indexed(tree=tree)
-    return index.Index(folder=folder, wanted=wanted).search(words, only, weights, floor=False)
+    return (
+        index.Index(folder=folder, wanted=wanted).search(words, only, weights, floor=False).matches
+    )
 
 
 def found(tree: Snapshot, *words: str, only: index.Filter = ALL) -> list[int]:
@@ -325,7 +327,7 @@ def test_no_query_of_any_text_raises(fuzzed: Path, words: list[str]) -> None:
     tree = tree_of(texts("the pump", "温室は寒い", "café Oslo"))
     moment = Moment(now=datetime(2026, 3, 1, tzinfo=UTC))
     wanted = index.Index(folder=fuzzed, wanted=indexing.Indexed(tree=tree))
-    for match in wanted.search(words, ALL, None, moment):
+    for match in wanted.search(words, ALL, None, moment).matches:
         assert match.path in tree.blobs
     wanted.count(words, ALL)
 

@@ -24,7 +24,7 @@ from memrepo.store.corpus import IndexCorpus, Limits
 from memrepo.store.tables import Indexed, begin_at, opened
 from memrepo.text.sentences import ChunkRules
 
-NOTHING_AROUND = Weights(feedback=0, neighbour=0, second_neighbour=0, thread=0, subject=0, date=0)
+NOTHING_AROUND = Weights(feedback=0, neighbour=0, subject=0, date=0)
 
 
 def said(
@@ -61,46 +61,29 @@ def asked(
     return [int(match.id.removeprefix("mem-"), 16) for match in found]
 
 
-def test_a_hit_beside_another_hit_comes_before_a_lone_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("second", "best"), [("Ben", [2, 3, 1]), ("Ana", [1, 2, 3])])
+def test_turns_of_a_talk_lend_each_other_and_facts_of_a_list_do_not(
+    tmp_path: Path, second: str, best: list[int]
+) -> None:
     files = dict(
         [
-            said(1, "the pump", source="sources/lone.md", line=1),
-            said(2, "the pump", line=1),
-            said(3, "a pump", line=2),
-            said(4, "other words", line=3),
+            said(1, "the pump", source="sources/lone.md", line=1, subject="Ana"),
+            said(2, "the pump", line=1, subject="Ana"),
+            said(3, "a pump", line=2, subject=second),
         ]
     )
-    assert asked(tmp_path, files, "pump", NOTHING_AROUND) == [1, 2, 3]
-    assert asked(tmp_path, files, "pump") == [2, 3, 1]
+    assert asked(tmp_path, files, "pump") == best
+
+
+def test_a_long_talk_finds_its_neighbours_too(tmp_path: Path) -> None:
+    files = talk(*(f"filler w{n}" for n in range(499)), "the pump", "a pump")
+    files |= dict([said(1000, "the pump", source="sources/lone.md", line=1, subject="Ana")])
+    assert asked(tmp_path, files, "pump") == [500, 501, 1000]
 
 
 def test_a_neighbour_that_holds_no_word_of_the_question_is_no_hit(tmp_path: Path) -> None:
     files = dict([said(1, "the pump", line=1), said(2, "something else", line=2)])
     assert asked(tmp_path, files, "pump") == [1]
-
-
-def test_lines_of_another_source_or_day_are_no_neighbours(tmp_path: Path) -> None:
-    files = dict(
-        [
-            said(1, "the pump", source="sources/b.md", line=1),
-            said(2, "the pump", line=1, day="2026-01-01"),
-            said(3, "the pump", line=2, day="2026-01-02"),
-        ]
-    )
-    assert asked(tmp_path, files, "pump", Weights(thread=0)) == [1, 2, 3]
-
-
-def test_a_long_source_finds_its_neighbours_too(tmp_path: Path) -> None:
-    filler = [said(n, f"filler w{n}", line=n) for n in range(10, 450)]
-    files = dict(
-        [
-            said(1, "the pump", source="sources/lone.md", line=1),
-            said(500, "the pump", line=500),
-            said(501, "a pump", line=501),
-            *filler,
-        ]
-    )
-    assert asked(tmp_path, files, "pump", Weights(thread=0)) == [500, 501, 1]
 
 
 def test_the_subject_that_a_question_names_comes_first(tmp_path: Path) -> None:
@@ -111,7 +94,7 @@ def test_the_subject_that_a_question_names_comes_first(tmp_path: Path) -> None:
         ]
     )
     assert asked(tmp_path, files, "what tea does Vera like") == [2, 1]
-    assert asked(tmp_path, files, "what tea is liked", Weights(thread=0)) == [1, 2]
+    assert asked(tmp_path, files, "what tea is liked") == [1, 2]
 
 
 def test_a_question_that_names_the_wrong_subject_is_answered_by_what_it_says(
@@ -179,64 +162,10 @@ def test_terms_of_the_best_hits_bring_up_what_goes_with_them(tmp_path: Path) -> 
 
 
 def test_each_hit_says_what_made_its_score(tmp_path: Path) -> None:
-    files = dict([said(1, "the pump", line=1), said(2, "the pump", line=2)])
-    for match in search(tmp_path, tree_of(files), ["pump"], index.Filter()):
-        assert set(match.parts) == {"words", "neighbours", "thread", "subject", "answer", "date"}
+    for match in search(tmp_path, tree_of(talk("the pump", "a pump")), ["pump"], index.Filter()):
+        assert set(match.parts) == {"words", "neighbours", "subject", "answer", "date"}
         assert match.score == pytest.approx(sum(match.parts.values()), abs=1e-3)
         assert match.parts["neighbours"] > 0
-
-
-NOTHING_AROUND_BUT_SPREAD = replace(NOTHING_AROUND, answers=Answers(spread=0.1))
-
-
-@pytest.mark.parametrize(
-    ("day", "other", "lists"),
-    [
-        ("2026-01-02", "2026-01-03", [1, 4, 2, 3]),
-        ("2026-01-02", "2026-01-02", [1, 2, 3, 4]),
-        ("", "", [1, 4, 2, 3]),
-    ],
-    ids=["another day", "the same day", "no dates, another source"],
-)
-def test_a_question_for_a_list_draws_from_several_days(
-    tmp_path: Path, day: str, other: str, lists: list[int]
-) -> None:
-    files = dict(
-        [
-            *(said(n, "pump pump pump", line=5 * n, day=day) for n in (1, 2, 3)),
-            said(4, "pump pump pump two", source="sources/other.md", line=1, day=other),
-        ]
-    )
-    for question, order in (("which pumps are there", lists), ("the pump", [1, 2, 3, 4])):
-        assert asked(tmp_path, files, question, NOTHING_AROUND_BUT_SPREAD) == order
-
-
-def test_each_better_hit_takes_the_same_from_a_hit_and_ten_are_the_most(tmp_path: Path) -> None:
-    lone = said(99, "the pump", source="sources/lone.md")
-    files = dict([lone, *(said(n, "the pump", line=5 * n) for n in range(1, 14))])
-    only = index.Filter(limit=20)
-    found = search(tmp_path, tree_of(files), ["which pumps"], only, NOTHING_AROUND_BUT_SPREAD)
-    assert not any("spread" in match.parts for match in found)
-    found = search(
-        tmp_path, tree_of(files), ["which pumps are new"], only, NOTHING_AROUND_BUT_SPREAD
-    )
-    lost = {int(match.id.removeprefix("mem-"), 16): match.parts.get("spread") for match in found}
-    assert lost[99] is None
-    assert lost[1] is None
-    assert [lost[n] for n in (2, 3, 11, 12, 13)] == pytest.approx([-0.1, -0.2, -1, -1, -1])
-    assert all(m.score == pytest.approx(sum(m.parts.values()), abs=1e-3) for m in found)
-
-
-def test_memories_of_no_source_lose_nothing_to_each_other(tmp_path: Path) -> None:
-    def unsourced(number: int) -> tuple[str, bytes]:
-        path = f"memories/knowledge/2026-01/m-{number:03}.md"
-        fields = {"id": f"mem-{number:016x}", "type": "fact"}
-        return path, codec.encode(Memory(path=path, fields=fields, body="the pump"))
-
-    files = dict(map(unsourced, (1, 2, 3)))
-    found = search(tmp_path, tree_of(files), ["which pumps are new"], index.Filter())
-    assert len(found) == len(files)
-    assert not any("spread" in match.parts for match in found)
 
 
 def talk(*turns: str, source: str = "sources/talk.md") -> dict[str, bytes]:
@@ -308,23 +237,22 @@ def test_a_text_with_the_kind_of_answer_that_is_asked_for_comes_first(
     assert asked(tmp_path, files, question, replace(NOTHING_AROUND, b=0)) == [1, 0]
 
 
-def test_a_word_of_the_kind_that_is_asked_for_brings_a_hit_up(tmp_path: Path) -> None:
-    bodies = ["Ana has a car", "Ana has a dog", "Ana has a house"]
-    files = dict(said(n, text, source=f"sources/{n}.md") for n, text in enumerate(bodies))
-    assert asked(tmp_path, files, "which pet has Ana") == [1, 0, 2]
-    assert asked(tmp_path, files, "which pet") == [1]
-    assert asked(tmp_path, files, "which museum") == []
-
-
-def test_where_several_are_asked_for_words_of_the_kind_have_a_weight_of_their_own(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("what is the mobile of Ana", "Ana: WhatsApp 0151"),
+        ("what is the mobile of Ana", "Ana: 手机 0151"),
+        ("wie ist das Handy von Ana", "Ana: phone 0151"),
+        ("Ana的手机是什么", "Ana: phone 0151"),
+        ("by when must Ana hand in the form", "Ana: form due on 3 May"),
+    ],
+)
+def test_another_word_for_what_is_asked_brings_a_hit_up(
+    tmp_path: Path, question: str, first: str
 ) -> None:
-    bodies = ["Ana has a car", "Ana has a dog", "Ana has a house"]
+    bodies = ["Ana: a car", first, "Ana: a house"]
     files = dict(said(n, text, source=f"sources/{n}.md") for n, text in enumerate(bodies))
-    one, several = "which pet has Ana", "which pets has Ana"
-    assert asked(tmp_path, files, several, Weights(kinds=0)) == [1, 0, 2]
-    assert asked(tmp_path, files, several, Weights(listed=0)) == [0, 1, 2]
-    assert asked(tmp_path, files, one, Weights(listed=0)) == [1, 0, 2]
+    assert asked(tmp_path, files, question)[0] == 1
 
 
 def test_of_texts_as_good_by_their_words_the_one_with_more_of_them_comes_first(
@@ -353,7 +281,7 @@ def ranked(
     moment = Moment(now=NOW, retrievals=lambda id_: counts.get(id_, 0))
     wanted = index.Index(folder=folder, wanted=Indexed(tree=tree_of(files)))
     weights = Weights(merits=merits or Merits())
-    return wanted.search([question], only or index.Filter(limit=100), weights, moment)
+    return wanted.search([question], only or index.Filter(limit=100), weights, moment).matches
 
 
 def order(matches: list[index.Match]) -> list[int]:
@@ -613,23 +541,6 @@ def test_an_answer_lends_its_words_to_the_turn_that_it_answers(tmp_path: Path) -
     lent = replace(weights, answers=Answers(question=0.5))
     assert asked(tmp_path, talk, "window frame silicone", weights)[1:] == [3, 1]
     assert asked(tmp_path / "lent", talk, "window frame silicone", lent)[1:] == [1, 3]
-
-
-def test_where_help_is_asked_for_a_rule_stands_before_what_only_holds_more_words(
-    tmp_path: Path,
-) -> None:
-    files = turns(
-        ("user", "The report of the sales was formatted by hand"),
-        ("user", "Always format a report with numbered headings"),
-        ("assistant", "Always format every report by hand"),
-    )
-    plain = replace(NOTHING_AROUND, context=0.0, answers=Answers(rule=0.0, question=0.0))
-    ruled = replace(plain, answers=Answers(rule=0.9, question=0.0))
-    question = "How should I format the sales report?"
-    assert asked(tmp_path, files, question, plain)[0] == 1
-    assert asked(tmp_path, files, question, ruled)[0] == 2
-    told = "Who formatted the sales report?"
-    assert asked(tmp_path, files, told, ruled)[0] == 1
 
 
 @pytest.mark.parametrize("limit", [2, 7, 15, 29, 30, 100])

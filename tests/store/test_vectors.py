@@ -130,20 +130,22 @@ def test_a_memory_is_found_by_what_it_means(tmp_path: Path) -> None:
     wanted = Indexed(tree=tree_of(files), tick=ticks.append)
     model = embedding.load()
     asked = index.Index(folder=tmp_path, wanted=wanted, model=lambda: model)
-    found = asked.search(["which doctor treated whom"], index.Filter())
+    found = asked.search(["which doctor treated whom"], index.Filter()).matches
     assert {match.id[-1] for match in found} == {"1", "3"}
     assert all(match.parts["meaning"] > 0 for match in found)
-    (by_meaning,) = asked.search(["Hat der Arzt Tabletten verschrieben?"], index.Filter(limit=1))
+    (by_meaning,) = asked.search(
+        ["Hat der Arzt Tabletten verschrieben?"], index.Filter(limit=1)
+    ).matches
     assert (by_meaning.id[-1], by_meaning.parts["words"]) == ("1", 0)
     assert by_meaning.held == ENOUGH, "it is like enough to answer"
-    (far,) = asked.search(["who healed people who were ill"], index.Filter(limit=1))
+    (far,) = asked.search(["who healed people who were ill"], index.Filter(limit=1)).matches
     assert (far.id[-1], far.held) == ("3", 0)
     assert ticks.count("memories embedded") == 3
     before = len(ticks)
-    assert asked.search(["which doctor treated whom"], index.Filter()) == found
+    assert asked.search(["which doctor treated whom"], index.Filter()).matches == found
     assert len(ticks) == before
     limited = index.Filter(types=("preference",))
-    assert asked.search(["which doctor treated whom"], limited) == []
+    assert asked.search(["which doctor treated whom"], limited).matches == []
 
 
 @packaged

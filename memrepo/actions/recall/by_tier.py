@@ -113,7 +113,7 @@ def layered(
         if hits:
             paths = frozenset(one.memory.path for one in hits)
             best = recall(work, index, asked, replace(notes, paths=paths), now, weights)
-            return Layered(tier=tier, hits=tuple(best), count=len(hits))
+            return Layered(tier=tier, hits=tuple(best.hits), count=len(hits))
     others = len(index.holding(asked, only))
     return Layered(partly=index.count(asked, notes)[0], others=others)
 

@@ -27,6 +27,7 @@ from memrepo.store import embedder
 from memrepo.store.catalogue import NAME
 from memrepo.store.index import PAST, Filter, Index, Match, no_model
 from memrepo.store.ledger import ledger_of
+from memrepo.store.passages import Passage
 from memrepo.store.tables import Indexed
 from memrepo.text.sentences import Chunk, chunks
 from memrepo.text.terms import terms
@@ -136,6 +137,14 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
         tier = CONFIDENCE[self.tier] if self.tier else "high"
         doubtful = "medium" if self.doubts else "high"
         return sureness(self.held, tier, "low" if is_retired(self.memory) else doubtful)
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What answers a question: memories, and passages of sources among them, best first."""
+
+    hits: list[Recalled]
+    passages: list[tuple[int, float, Passage]]
+    """Each with how many hits stand before it, and which share of what was asked it holds."""
 
 
 def recalled(
@@ -259,7 +268,7 @@ def recall(
     only: Filter,
     now: datetime,
     weights: Weights | None = None,
-) -> list[Recalled]:
+) -> Answer:
     """Return the best memories for words that recall may hand over, what is retired last.
 
     The status `expired` asks for active memories past their time, which are else left out. An
@@ -280,7 +289,7 @@ def _recall(
     only: Filter,
     now: datetime,
     weights: Weights | None,
-) -> list[Recalled]:
+) -> Answer:
     accesses, rules, then = Accesses(), work.config.rules, now
     if index.name == PAST:
         then = work.store.commit_time(work.tree.commit)
@@ -293,7 +302,8 @@ def _recall(
     limit = only.limit
     while True:
         asked = replace(only, statuses=stored, limit=limit)
-        matches = index.search(words, asked, weights or work.config.weights, moment)
+        answer = index.search(words, asked, weights or work.config.weights, moment)
+        matches = answer.matches
         committed = {m.blob: m.path for m in matches if m.path not in index.wanted.edits}
         known = work.store.trees.catalogue.read(committed)
         found = [
@@ -317,7 +327,8 @@ def _recall(
             if one.memory.status != "active" or (EXPIRED if one.over else "active") in wanted
         ]
         live = [one for one in kept if not is_retired(one.memory)]
-        if len(live) >= only.limit or len(matches) < limit:
+        said = len(answer.passages)
+        if len(live) + said >= only.limit or len(matches) + said < limit:
             break
         limit *= 2  # some were over, or are retired: others may have stood behind them
     best = _last(kept, lambda one: is_retired(one.memory))[: only.limit]
@@ -326,7 +337,8 @@ def _recall(
     if rules.tiers.last:
         best = _last(best, lambda one: one.tier == "forgotten")
     ordered = newer_first(best, [one.memory for one in best], frozenset(terms(" ".join(words))))
-    return told_in_words(index, [replace(one, earlier=older) for one, older in ordered])
+    hits = told_in_words(index, [replace(one, earlier=older) for one, older in ordered])
+    return Answer(hits=hits, passages=answer.passages)
 
 
 def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> list[Recalled]:

@@ -51,12 +51,8 @@ _ALIKE = 0.85
 """The share of common words from which on two texts say the same."""
 _LEAST = 160
 """Characters that say something: no part of a text is shorter."""
-
-
-_SURPASSES = 2.0
-"""So many times a hit's share of what was asked a passage must hold to come before it."""
 _BY_MEANING = '`pip install "memrepo[dense]"` has search go by meaning too, with no word in common'
-_NEAREST = "nothing holds a quarter of what was asked: what is listed is only the nearest"
+_NEAREST = "nothing holds much of what was asked: what is listed is only the nearest"
 _LIMITS = ("types", "tags", "scopes", "statuses", "at", "valid_at")
 """Where one of these is given only memories are searched: a passage has none of them."""
 
@@ -127,7 +123,7 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool
     captured: str
     after: int
-    """So many of the hits stand before it: those behind hold far less of what was asked."""
+    """So many of the hits stand before it: those behind answer less well."""
 
 
 class Earlier(msgspec.Struct, frozen=True, kw_only=True):
@@ -224,8 +220,8 @@ def do(work: Work, request: Request) -> Result:
     plain = not (work.call.scope or any(getattr(request, name) for name in _LIMITS))
     index = index_of(there, past=bool(request.at), passages=plain, tick=work.call.tick)
     only, weights = _filter(there, request), _weights(there, request)
-    found = recall(there, index, request.words, only, work.call.now, weights)
-    commit, query = there.tree.commit, " ".join(request.words)
+    answer = recall(there, index, request.words, only, work.call.now, weights)
+    commit, query, found = there.tree.commit, " ".join(request.words), answer.hits
     if plain and not request.at and (kind := kind_asked(query)):
         first = of_kind(there, index, kind, request.limit, work.call.now)
         ids = {one.memory.id for one in first}
@@ -233,10 +229,9 @@ def do(work: Work, request: Request) -> Result:
     every = [hit_of(one, commit) for one in found]
     hits, tokens = bounded(every, request.max_tokens, query_terms(query))
     local = work.call.now.astimezone(work.config.zone)
-    said = index.passages(request.words, Moment(now=local))
-    held = {one.memory.id: one.held for one in found}
-    passages = _passages(said, request, tokens, [held[hit.id] for hit in hits])
-    best = max([*held.values(), *(one.share for one in said)], default=0.0)
+    passages = _passages(answer.passages, request, tokens)
+    shares = (*(one.held for one in found), *(share for _, share, _ in answer.passages))
+    best = max(shares, default=0.0)
     why = _NEAREST
     if not (every or passages):
         why = _why_nothing(index, request, only, there.call.now)
@@ -260,22 +255,16 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _passages(
-    said: Sequence[stored.Passage], request: Request, spent: int, shares: Sequence[float]
+    said: Sequence[tuple[int, float, stored.Passage]], request: Request, spent: int
 ) -> list[Passage]:
-    """Return what sources say as far as `max_tokens` has room for it.
-
-    `shares` has what each hit holds of what was asked.
-    """
+    """Return what sources say as far as `max_tokens` has room for it."""
     asked = query_terms(" ".join(request.words))
     found: list[Passage] = []
-    after = 0
-    for one in said:
+    for after, _, one in said:
         text = excerpt(one.text, asked, EXCERPT)
         spent += token_count(text)
         if request.max_tokens is not None and spent > request.max_tokens:
             break
-        while after < len(shares) and one.share <= _SURPASSES * shares[after]:
-            after += 1
         found.append(
             Passage(
                 resource=one.resource,
@@ -417,7 +406,7 @@ def _why_nothing(index: Index, request: Request, only: Filter, now: datetime) ->
         Filter(statuses=STATUSES),
     )
     weak = replace(only, statuses=stored, limit=1)
-    if kept and not index.search(request.words, weak, moment=Moment(now=now)):
+    if kept and not index.search(request.words, weak, moment=Moment(now=now)).matches:
         what = counted(kept, "memory holds", "memories hold")
         return f"{what} some of these words, and none enough of them to answer"
     if kept and request.valid_at:

@@ -369,7 +369,7 @@ def _found_by(case: Case, index: Index, words: Sequence[str]) -> Searched:
     seen = recalled(memory, case.accesses, case.now, case.rules)
     status = EXPIRED if seen.over else memory.status
     only = Filter(statuses=(status,), limit=_DEEP)
-    found = recall(case.work, index, words, only, case.now)
+    found = recall(case.work, index, words, only, case.now).hits
     place = next((n for n, one in enumerate(found, 1) if one.memory.id == memory.id), 0)
     lacks = [word for word in telling if word not in held]
     answer = Searched(

@@ -164,10 +164,9 @@ def _card(change: Change) -> Shown:
     told = found.kind == "added" and bool(change.replaces)
     single = "reworded" not in found.kinds and not change.successors and not change.against
     is_headed = single and head == memory.body and len(head) <= HEADING
-    own = change.why
     reasons = [(d.op, d.reason, d.actor, d.commit[:10]) for d in change.decisions]
-    if own and not any(own in d.reason for d in change.decisions):
-        reasons = [("", own, "", ""), *reasons]
+    if change.why and not any(d.reason for d in change.decisions):
+        reasons = [("", change.why, "", ""), *reasons]
     bodies = {normal_claim(m.body) for m in (found.before, memory, *change.successors) if m}
     return {
         "id": memory.id,
@@ -350,8 +349,13 @@ def search(work: Work, asked: Mapping[str, str]) -> Shown:
         "found": found,
         "hits": hits if asked.get("all") == "1" else hits[:MAX_HITS],
         "total": f"{len(hits)}{' or more' if len(hits) == MAX_FOUND else ''}",
-        "heads": {hit.id: cut(hit.title or hit.text, LABEL) for hit in hits},
+        "heads": {hit.id: cut(_title(work, hit.id) or hit.text, LABEL) for hit in hits},
     }
+
+
+def _title(work: Work, id_: str) -> str:
+    memory = work.tree.state().memories.get(id_)
+    return memory.text("title") if memory else ""
 
 
 def session(work: Work, asked: Mapping[str, str]) -> Shown:

@@ -11,7 +11,6 @@ from mornings import BASE, MORNING, PORT, TOKEN, copied, waiting
 from memrepo.actions.work import Call
 from memrepo.core.times import parse_time
 
-pytest.importorskip("starlette", reason="the extra `web` is not installed")
 pytest.importorskip("httpx2", reason="the test client needs it")
 from starlette.testclient import TestClient
 

@@ -22,8 +22,6 @@ from memrepo.policies.links import Graph
 from memrepo.views.graph_page import graph_page
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-pytest.importorskip("starlette", reason="the extra `web` is not installed")
-pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
 
 _BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 BROWSER = next((path for name in _BROWSERS if (path := shutil.which(name))), "")

@@ -159,7 +159,8 @@ def test_search_shows_the_subject_filters_looks_back_explains_and_is_honest(
 ) -> None:
     found = client.get(f"{HOME}search", params={"q": "mail server", "explain": "1"}).text
     assert "hermes" in found
-    assert re.search(r">Harbour office</a>", found)
+    assert re.search(r">The mail server is called hermes.</a>", found)
+    assert re.search(r"\d found", found)
     assert "recency" in found
     assert "Nothing found" in client.get(f"{HOME}search", params={"q": "zebra"}).text
     none = client.get(f"{HOME}search", params={"q": "mail", "type": "preference"}).text
@@ -389,3 +390,87 @@ def test_read_only_offers_no_deed_and_does_none(
     answer = post(client, deed="forget", id=one)
     assert answer.status_code == 403
     assert git(repo, "rev-parse", "HEAD") == head
+
+
+# -- what belongs together, and what the agent was given -------------------------------------------
+
+
+def test_a_cause_is_one_card_of_the_morning_and_is_answered_at_once(
+    tmp_path: Path, client_of: Callable[..., TestClient]
+) -> None:
+    notes = tmp_path / "workspace"
+    notes.mkdir()
+    for name in "abc":
+        (notes / f"{name}.md").write_text(f"# {name}\n\n- The barn {name} is dry and locked.\n")
+    lines = [f"- The crate number {n} is kept in the hall and needs a lid." for n in range(9)]
+    (notes / "MEMORY.md").write_text("# Stock\n\n" + "\n".join(lines) + "\n")
+    done(tmp_path, "init", "repo", "--from", "workspace", now=NIGHT)
+    repo = tmp_path / "repo"
+    done(repo, "config", "set", "run.shelf", "all", now=NIGHT)
+    done(repo, "run", now=NIGHT)
+    (notes / "MEMORY.md").unlink()
+    assert memrepo(repo, "run", "--mode", "reconciliation", now=NIGHT).exit == 3
+    client = client_of(kb=repo)
+    page = client.get(f"{HOME}morning").text
+    assert "9 memories from MEMORY.md, which is gone" in text(page)
+    assert "and 6 more" in text(page)
+    (name,) = set(re.findall(r'name="(card-\d+)"', page))
+    (run,) = set(re.findall(r'name="run" value="([^"]+)"', page))
+    one = re.findall(r'name="does-(\w+)"', page)[0]
+    form = {"deed": "decide", "run": run, name: "reject", f"does-{one}": "accept"}
+    assert "1 of 9 decisions in effect" in text(post(client, **form).text)
+    states = [m.status for m in memories(repo).values() if "crate" in m.body]
+    assert (states.count("active"), states.count("archived")) == (8, 1)
+
+
+def test_all_hits_are_counted_and_a_page_of_them_is_shown(client: TestClient, repo: Path) -> None:
+    for n in range(28):
+        done(repo, "add", f"The buoy number {n} is red.", now=MORNING)
+    page = client.get(f"{HOME}search", params={"q": "buoy"}).text
+    assert "28 found, the first 25 are shown" in text(page)
+    assert page.count("<h2") == 25
+    link = unescape(re.search(r'href="(\?q=[^"]+)"', page)[1])  # type: ignore[index]
+    assert client.get(f"{HOME}search{link}").text.count("<h2") == 28
+
+
+def test_a_long_memory_has_a_short_heading_in_its_own_script(
+    client: TestClient, repo: Path
+) -> None:
+    body = "港口的看守人每天早上记录潮水的高度。" * 200
+    one = done(repo, "add", body, now=MORNING)["id"]
+    page = client.get(f"{HOME}memory/{one}").text
+    (head,) = re.findall(r"<h1[^>]*>([^<]+)</h1>", page)
+    assert head.startswith("港口的看守人")
+    assert len(head) < 120
+    found = client.get(f"{HOME}search", params={"q": "潮水"}).text
+    assert re.search(rf'memory/{one}">港口的看守人', found)
+
+
+def test_revert_is_offered_only_where_it_works(client: TestClient, repo: Path) -> None:
+    first, last = (git(repo, "rev-list", order, "HEAD").split()[0] for order in ("--reverse", "-1"))
+    assert "Revert all of it" in client.get(f"{HOME}change/{last}").text
+    assert "Revert all of it" not in client.get(f"{HOME}change/{first}").text
+    assert "Revert" not in client.get(f"{HOME}timeline").text.partition("<main")[2].replace(
+        "Revert: ", ""
+    )
+
+
+def test_a_text_that_cannot_be_saved_is_not_lost(client: TestClient, repo: Path) -> None:
+    one = next(iter(memories(repo)))
+    typed = f"The token is ghp_{'a1B2' * 9} now."
+    answer = post(client, deed="edit", id=one, text=typed, back=f"memory/{one}")
+    assert "not done:" in text(answer.text)
+    assert '<details class="edit" open>' in answer.text
+
+
+def test_the_last_session_shows_what_was_given_and_looked_up(
+    client: TestClient, repo: Path
+) -> None:
+    assert "No session began" in client.get(f"{HOME}session").text
+    context = done(repo, "session", "start", "--id", "chat-7", now=MORNING)["context"]
+    done(repo, "search", "hermes", now=MORNING)
+    page = client.get(f"{HOME}session").text
+    seen = text(page)
+    assert "chat-7" in seen
+    assert all(line in unescape(page) for line in context.splitlines() if line.startswith("- "))
+    assert "hermes" in seen.partition("Looked up since")[2]

@@ -36,6 +36,7 @@ _OWN = {
             "serve",
             "pages on this machine to look at the memory and to decide",
             "memrepo.faces.cli.serve",
+            everyday=True,
         ),
     ),
     "for agents": (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Annotated
 
 import msgspec
@@ -10,21 +9,6 @@ import msgspec
 from memrepo.actions.request import option
 from memrepo.actions.result import Result
 from memrepo.actions.work import Work
-from memrepo.core.errors import Exit, MemrepoError
-
-_NEEDS = ("starlette", "uvicorn", "python_multipart")
-
-
-class NotInstalled(MemrepoError):
-    """The packages that serve pages come with an extra."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, missing: str) -> None:
-        super().__init__(
-            f"found no package `{missing}`, which `memrepo serve` serves its pages with",
-            fix='pip install "memrepo[web]"',
-        )
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,8 +27,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Result:
     """Serve until interrupted; a folder without memories is said at once."""
-    if missing := next((name for name in _NEEDS if find_spec(name) is None), ""):
-        raise NotInstalled(missing)
     folders = [work.call.where / name for name in request.repos] or [work.call.where]
     from memrepo.faces.web.app import serve
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
 
 import msgspec
 import uvicorn
@@ -19,7 +20,7 @@ from markupsafe import Markup
 from msgspec.structs import replace
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -155,9 +156,9 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     draft: str = ""
 
 
-def do(work: Work, form: FormData) -> Done:
+def do(work: Work, form: Mapping[str, str]) -> Done:
     """Do what a form asks for."""
-    given = {name: str(value).replace("\r\n", "\n") for name, value in form.items()}
+    given = {name: value.replace("\r\n", "\n") for name, value in form.items()}
     texts: list[str] = []
     draft = ""
     try:
@@ -301,7 +302,7 @@ def application(site: Site) -> Starlette:
         return await run_in_threadpool(_screen, site, request)
 
     async def do(request: Request) -> Response:
-        form = await request.form()
+        form = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
         return await run_in_threadpool(_do, site, request, form)
 
     repo = "/r/{repo}"
@@ -345,7 +346,7 @@ def _screen(site: Site, request: Request) -> Response:
     return HTMLResponse(page, status_code=status)
 
 
-def _do(site: Site, request: Request, form: FormData) -> Response:
+def _do(site: Site, request: Request, form: Mapping[str, str]) -> Response:
     """Do what a form asks for, then show the page that it came from."""
     name = request.path_params["repo"]
     if name not in site.repos:
@@ -354,6 +355,6 @@ def _do(site: Site, request: Request, form: FormData) -> Response:
         return Response(status_code=403)
     with site.busy, site.work(name) as work:
         site.done = do(work, form)
-    back = str(form.get("back", "morning"))
+    back = form.get("back", "morning")
     back = back if back.partition("/")[0].partition("?")[0] in SCREENS else "morning"
     return RedirectResponse(f"/r/{name}/{back}", status_code=303)

@@ -14,7 +14,7 @@ from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.manifest import CARRIED, Removal, read_removal
-from memrepo.core.places import COUNT, hashes_of
+from memrepo.core.memory import SOURCE_COUNT, hashes_of
 from memrepo.core.problems import Problem
 from memrepo.purify.holds import LEFT_OUT, fingerprints
 from memrepo.purify.retire import REQUEST
@@ -301,7 +301,7 @@ def _texts(work: Work, waits: Waiting, ids: Collection[str]) -> frozenset[tuple[
     for id_, memory in after.items():
         known = before[id_].sources if id_ in before else ()
         new = {(s.resource, s.text_hash) for s in memory.sources if s not in known}
-        if memory.has(COUNT) and memory != before.get(id_):
+        if memory.has(SOURCE_COUNT) and memory != before.get(id_):
             new |= {(ANYWHERE, hash_) for hash_ in hashes_of(memory)}
         (theirs if id_ in ids else others).update(new)
     return frozenset(theirs - others)

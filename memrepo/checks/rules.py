@@ -251,10 +251,8 @@ def place(data: bytes, key: str, *steps: str | int) -> tuple[int, int]:
     entry = entries.get(key)
     if entry is None:
         return 1, 1
-    from memrepo.core import yamlnodes
-
     inner = text.splitlines()[headers.FIRST_LINE - 1 : header.body_line - 2]
-    line, column = yamlnodes.locate(inner, headers.FIRST_LINE, key, steps)
+    line, column = headers.locate(inner, headers.FIRST_LINE, key, steps)
     return line or entry.first, column or 1
 
 

@@ -15,13 +15,13 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from memrepo.core import header as headers
-from memrepo.core import refusals
 from memrepo.core.errors import MemrepoError
 from memrepo.core.fields import Kind, ListOf, Node, ValueMismatch, shown
-from memrepo.core.header import FIRST_LINE, Entry, Header
+from memrepo.core.header import FIRST_LINE, LFS_POINTER, Entry, Header, refusal
 from memrepo.core.lines import (
     Line,
     dominant_end,
+    entry_lines,
     find_conflict,
     join_lines,
     split_lines,
@@ -30,9 +30,7 @@ from memrepo.core.lines import (
 from memrepo.core.memory import IMPLIED, Memory, implied
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.refusals import LFS_POINTER, refusal
 from memrepo.core.schema import ASIDE, ASIDES, BY_NAME, FIELDS, ORDER, Field
-from memrepo.core.spelling import entry_lines
 
 _BLANK = regex(r"\s*")
 _MANY_LINES = 2000  # beyond this, lines that repeat often are not matched one by one
@@ -166,11 +164,9 @@ def _with_comments(lines: list[str], head: Sequence[Line], entry: Entry, indent:
     span = head[entry.first - 1 : entry.last]
     if not any("#" in text for text, _ in span):
         return lines
-    from memrepo.core import yamlnodes
-
     inner = [text for text, _ in head[FIRST_LINE - 1 : -1]]
     above = []
-    for number, comment in yamlnodes.comments(inner, FIRST_LINE, entry):
+    for number, comment in headers.comments_of(inner, FIRST_LINE, entry):
         if number == entry.first and lines:
             lines = [f"{lines[0]} {comment}", *lines[1:]]
         else:
@@ -232,8 +228,8 @@ def pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
             yield block.a + n, block.b + n
 
 
-RULES = refusals.RULES
-MAX_BYTES = refusals.MAX_BYTES
+RULES = headers.RULES
+MAX_BYTES = headers.MAX_BYTES
 
 
 class CodecError(MemrepoError):
@@ -585,15 +581,13 @@ def _mismatch(
     path: str, text: str, header: Header, field: Field, entry: Entry, bad: ValueMismatch
 ) -> Problem:
     """Locate a value that is not of its field's kind."""
-    from memrepo.core import yamlnodes
-
     node = entry.value
     steps: list[str | int] = []
     if entry.key == ASIDE and isinstance(node, dict):
         node, steps = node[field.name], [field.name]
     steps += _steps(field.kind, node, bad)
     inner = [line for line, _ in split_lines(text)[headers.FIRST_LINE - 1 : header.body_line - 2]]
-    line, column = yamlnodes.locate(inner, headers.FIRST_LINE, entry.key, steps)
+    line, column = headers.locate(inner, headers.FIRST_LINE, entry.key, steps)
     dotted = ".".join([entry.key, *(str(step) for step in steps)])
     return refusal(
         "frontmatter-value",

@@ -19,12 +19,11 @@ from memrepo.core.codec import CodecError, normal_body
 from memrepo.core.fields import Choice, Kind, ListOf, Number, Text, Time, ValueMismatch, memory_ref
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.layout import Layout, below
-from memrepo.core.lines import unix
+from memrepo.core.lines import entry_lines, unix
 from memrepo.core.messages import counted, fold
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import ACTOR
-from memrepo.core.spelling import entry_lines
 
 CorrectionKind = Literal["contradiction", "wording"]
 VerdictWord = Literal["flagged", "context", "superseded", "merged", "both", "neither", "newer"]

@@ -1,8 +1,20 @@
-"""The records of one memory file. Machine facts are in `fields`, keyed by the schema."""
+"""The records of one memory file. Machine facts are in `fields`, keyed by the schema.
+
+Of many places that state one thing only some are listed: a footer may be in thousands of files.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -476,3 +488,76 @@ def having(memories: Iterable[Memory], keys: Iterable[str]) -> list[Memory]:
 def without_chunks(memories: Iterable[Memory]) -> list[Memory]:
     """Return the memories that are no chunks: the text of a chunk is part of its parent's."""
     return [memory for memory in memories if memory.type != "chunk"]
+
+
+SOURCE_COUNT = "source_count"
+"""The field that tells how many places there are, where not all are listed."""
+MAX_LISTED = 50
+"""So many places are listed, and more only where each says it in words of its own."""
+_LISTED_DAYS = 10
+_TELLING_FILES = frozenset(
+    f"{name}.md"
+    for name in (
+        *("user", "human", "identity", "persona", "tools"),
+        *("memory", "rtmemory", "procedures", "chronicles", "dreams"),
+    )
+)
+"""Files whose name says of whom or what they are."""
+
+
+def places_of(memory: Memory) -> int:
+    """Return in how many places a memory was met, listed or not."""
+    return max(len(memory.sources), memory.fields.get(SOURCE_COUNT) or 0)
+
+
+def hashes_of(memory: Memory) -> frozenset[str]:
+    """Return the text hashes of the lines that a memory rests on; of each one place is listed."""
+    return frozenset(s.text_hash for s in memory.sources if s.text_hash)
+
+
+def listed_places(sources: Sequence[Source]) -> tuple[Source, ...]:
+    """Return the places that are listed of some, in their order; all where they are few.
+
+    What is asked of evidence is answered by these as by all: the first place, each wording, each
+    kind, the newest of each kind of date, the newest days, a file that tells by its name of whom
+    it is. The rest are the first ones.
+    """
+    if len(sources) <= MAX_LISTED:
+        return tuple(sources)
+    kept = dict.fromkeys(_needed_places(sources))
+    for source in sources:
+        if len(kept) >= MAX_LISTED:
+            break
+        kept[source] = None
+    return tuple(source for source in dict.fromkeys(sources) if source in kept)
+
+
+def _needed_places(sources: Sequence[Source]) -> Iterator[Source]:
+    yield sources[0]
+    seen: set[Hashable] = set()
+    for source in sources:
+        for mark in (("said", source.text_hash), ("kind", source.kind), _place_kind(source)):
+            if mark and mark not in seen:
+                seen.add(mark)
+                yield source
+    dated: dict[str, Source] = {}
+    for source in _newest_first(sources):
+        if source.captured_from not in dated:
+            dated[source.captured_from] = source
+            yield source
+    days = {s.captured[:10]: s for s in reversed(_newest_first(sources)) if s.captured}
+    yield from list(reversed(days.values()))[:_LISTED_DAYS]
+
+
+def _newest_first(sources: Iterable[Source]) -> list[Source]:
+    """Return the newest first; of one day they keep their order."""
+    return sorted(sources, key=lambda source: source.captured, reverse=True)
+
+
+def _place_kind(source: Source) -> Hashable:
+    """Return what of a file's path says what it tells of, if anything does."""
+    *folders, name = source.resource.split("/")
+    if name.casefold() in _TELLING_FILES:
+        return "file", name.casefold()
+    found = {"memories", "episodes"}.intersection(folders)
+    return ("folder", min(found)) if found else ""

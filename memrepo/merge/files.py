@@ -28,9 +28,8 @@ from memrepo.core import corrections, header
 from memrepo.core.changes import Write
 from memrepo.core.ids import digest
 from memrepo.core.layout import Layout
-from memrepo.core.lines import dominant_end, split_lines, unix
+from memrepo.core.lines import dominant_end, inline, split_lines, unix
 from memrepo.core.problems import Problem
-from memrepo.core.spelling import inline
 from memrepo.core.times import EARLIEST, format_time
 from memrepo.merge.diff3 import merge_text
 from memrepo.merge.tombstones import (

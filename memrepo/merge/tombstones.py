@@ -30,11 +30,11 @@ from memrepo.core.changes import Update
 from memrepo.core.fields import Choice, Kind, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
 from memrepo.core.ids import TEXT_HASH_PATTERN, digest, text_hash, visible
 from memrepo.core.layout import Layout, below
+from memrepo.core.lines import entry_lines
 from memrepo.core.memory import Memory, having
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import Field, MergeRule
-from memrepo.core.spelling import entry_lines
 from memrepo.core.times import EARLIEST
 from memrepo.merge.statements import (
     Statement,

@@ -16,14 +16,20 @@ from typing import Any, Literal, assert_never
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core import codec, header, yamlnodes
+from memrepo.core import codec, header
 from memrepo.core.fields import ListOf, Node
 from memrepo.core.header import FIRST_LINE, Entry, Header
-from memrepo.core.lines import Line, dominant_end, join_lines, split_lines
-from memrepo.core.memory import STATUSES, Memory, Source, Stamp
-from memrepo.core.places import COUNT, LISTED, listed
+from memrepo.core.lines import Line, dominant_end, inline, join_lines, split_lines
+from memrepo.core.memory import (
+    MAX_LISTED,
+    SOURCE_COUNT,
+    STATUSES,
+    Memory,
+    Source,
+    Stamp,
+    listed_places,
+)
 from memrepo.core.schema import BY_NAME, FIELDS, ORDER, Field
-from memrepo.core.spelling import inline
 from memrepo.core.times import EARLIEST
 from memrepo.merge.diff3 import merge_text
 
@@ -253,11 +259,11 @@ def _with_places(
     memory: Memory, lists: Collection[tuple[Source, ...]], sides: Sequence[Memory]
 ) -> Memory:
     """Return a merged memory with as many places as a run lists, where both sides list others."""
-    told = max(side.fields.get(COUNT) or 0 for side in sides)
-    if len(lists) < 3 or not memory.sources or not (told or len(memory.sources) > LISTED):
+    told = max(side.fields.get(SOURCE_COUNT) or 0 for side in sides)
+    if len(lists) < 3 or not memory.sources or not (told or len(memory.sources) > MAX_LISTED):
         return memory
     count = max(told, len(memory.sources))
-    return memory.with_fields({"sources": listed(memory.sources), COUNT: count})
+    return memory.with_fields({"sources": listed_places(memory.sources), SOURCE_COUNT: count})
 
 
 def join_versions(
@@ -494,7 +500,7 @@ class _Skeleton:
         for entry in self.head.entries:
             span = inner[entry.first - FIRST_LINE : entry.last - FIRST_LINE + 1]
             if entry.key in ORDER and any("#" in text for text in span):
-                placed |= dict(yamlnodes.comments(inner, FIRST_LINE, entry))
+                placed |= dict(header.comments_of(inner, FIRST_LINE, entry))
         return [Comment(self._anchor(n), placed[n]) for n in sorted(placed)]
 
     def _anchor(self, line: int) -> str:

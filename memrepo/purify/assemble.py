@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import as_tag, claim_id, normalise, text_hash, visible
 from memrepo.core.judge import SUGGESTED, CanonicalClaim, Cluster
-from memrepo.core.memory import OWN_ACTOR, Link, Memory, Source, Stamp
-from memrepo.core.places import COUNT
+from memrepo.core.memory import OWN_ACTOR, SOURCE_COUNT, Link, Memory, Source, Stamp
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.policies import matching
@@ -249,7 +248,7 @@ def _reword(
         fields={
             **{key: value or None for key, value in spoken.items()},
             "aliases": tuple(aliases),
-            **({COUNT: None} if old.has(COUNT) else {}),
+            **({SOURCE_COUNT: None} if old.has(SOURCE_COUNT) else {}),
             **known.evidence(sources),
             "generated": Stamp(by=OWN_ACTOR, at=known.now),
         },

@@ -15,8 +15,8 @@ from memrepo.core.fields import Node, Raw
 from memrepo.core.ids import text_hash
 from memrepo.core.judge import Candidate, PromotionScores, Verdict
 from memrepo.core.layout import below
+from memrepo.core.lines import entry_lines
 from memrepo.core.memory import Source
-from memrepo.core.spelling import entry_lines
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 

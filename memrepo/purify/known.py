@@ -14,8 +14,16 @@ from memrepo.core import codec
 from memrepo.core.changes import Update
 from memrepo.core.ids import normal_claim, text_hash
 from memrepo.core.judge import CanonicalClaim, Cluster, PriorClaim, Wording
-from memrepo.core.memory import Memory, Source, Stamp
-from memrepo.core.places import COUNT, LISTED, hashes_of, listed, places_of
+from memrepo.core.memory import (
+    MAX_LISTED,
+    SOURCE_COUNT,
+    Memory,
+    Source,
+    Stamp,
+    hashes_of,
+    listed_places,
+    places_of,
+)
 from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.policies.rules import ContradictionRules
@@ -180,7 +188,7 @@ class Known(msgspec.Struct):
         """Yield who rests on a unit of a source, then who has that text among unlisted places."""
         yield from self.resting(resource, hash_)
         for memory in self.marks.with_hash(hash_):
-            if memory.has(COUNT) and hash_ in hashes_of(memory):
+            if memory.has(SOURCE_COUNT) and hash_ in hashes_of(memory):
                 yield memory.id
 
     def known_by(self, hash_: str) -> str:
@@ -192,7 +200,7 @@ class Known(msgspec.Struct):
             who, seen = "", set[str]()
             for memory in self.marks.with_hash(hash_):
                 own, shared = memory.own_hash, False
-                if memory.has(COUNT) and hash_ in hashes_of(memory):
+                if memory.has(SOURCE_COUNT) and hash_ in hashes_of(memory):
                     shared = "" in seen  # places that neither lists
                     seen.add("")
                 for source in memory.sources:
@@ -391,7 +399,7 @@ class Known(msgspec.Struct):
         if not self.revived(id_):
             if united == old_sources:
                 return False
-            if old.has(COUNT) and old.with_fields(self.evidence(united, old)) == old:
+            if old.has(SOURCE_COUNT) and old.with_fields(self.evidence(united, old)) == old:
                 return False  # it is met again in places that are counted already
         self.grown[id_] = united
         return True
@@ -403,20 +411,20 @@ class Known(msgspec.Struct):
         new that did not hold the text when their source was taken in last; where none that it
         lists holds it any more, new ones come first.
         """
-        if old is None or not old.has(COUNT):
-            if len(sources) <= LISTED:
+        if old is None or not old.has(SOURCE_COUNT):
+            if len(sources) <= MAX_LISTED:
                 return {"sources": sources}
-            return {"sources": listed(sources), COUNT: len(sources)}
+            return {"sources": listed_places(sources), SOURCE_COUNT: len(sources)}
         met = sources[len(old.sources) :]
         new = sum(s.text_hash not in self.former.before(s.resource) for s in met)
         count = max(places_of(old) + new, len(sources))
         if not self._is_at(old):
             sources = unite(met, old.sources)
-        return {"sources": listed(sources), COUNT: count}
+        return {"sources": listed_places(sources), SOURCE_COUNT: count}
 
     def bounded(self, memory: Memory) -> Memory:
         """Return a new memory as it is stored: with the places that are listed."""
-        if len(memory.sources) <= LISTED:
+        if len(memory.sources) <= MAX_LISTED:
             return memory
         return memory.with_fields(self.evidence(memory.sources))
 
@@ -478,7 +486,7 @@ def elsewhere(
     memory: Memory, holding: Callable[[frozenset[str]], tuple[Source, ...]]
 ) -> tuple[Source, ...]:
     """Return the places that hold what a memory rests on, if it does not list all it was met in."""
-    return holding(hashes_of(memory)) if memory.has(COUNT) else ()
+    return holding(hashes_of(memory)) if memory.has(SOURCE_COUNT) else ()
 
 
 def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:

@@ -25,9 +25,8 @@ from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import visible
-from memrepo.core.memory import Memory, Retired, Source
+from memrepo.core.memory import SOURCE_COUNT, Memory, Retired, Source, hashes_of, listed_places
 from memrepo.core.patterns import regex
-from memrepo.core.places import COUNT, hashes_of, listed
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.policies.archive import archive, unarchive
@@ -139,7 +138,7 @@ def relisted(
 ) -> tuple[Step, ...]:
     """Return the step that lists other places of memories whose listed ones are all gone."""
     kept = set(spared)
-    asked = (m for m in _asked(state, gone, marks) if m.has(COUNT) and m.id not in kept)
+    asked = (m for m in _asked(state, gone, marks) if m.has(SOURCE_COUNT) and m.id not in kept)
     changes = tuple(
         Update(id=memory.id, fields={"sources": _relisted(memory, places)})
         for memory, _ in _without_places(state, asked, gone, reader)
@@ -161,7 +160,7 @@ def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
         else s
         for s in places
     )
-    return listed(unite(tuple(found), memory.sources))
+    return listed_places(unite(tuple(found), memory.sources))
 
 
 def _asked(state: State, gone: _Gone | None, marks: Marks | None) -> Iterable[Memory]:
@@ -193,7 +192,7 @@ def lost_by(memory: Memory, gone: _Gone) -> frozenset[str]:
 
 def _unlisted(memory: Memory, gone: _Gone) -> frozenset[str]:
     """Return the sources that lost what a memory rests on which does not list all places."""
-    hashes = hashes_of(memory) if memory.has(COUNT) else frozenset[str]()
+    hashes = hashes_of(memory) if memory.has(SOURCE_COUNT) else frozenset[str]()
     return frozenset(resource for resource, left in gone.items() if hashes & left)
 
 

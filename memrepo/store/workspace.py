@@ -11,11 +11,11 @@ from pathlib import Path
 
 import msgspec
 
+from memrepo.core.header import LFS_POINTER
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME
 from memrepo.core.lines import find_conflict
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.refusals import LFS_POINTER
 from memrepo.core.secrets import (
     find_secrets,
     is_clean,

@@ -11,13 +11,13 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.differences import KINDS, Difference, Kind
 from memrepo.core.fields import Node, bare
 from memrepo.core.ids import digest
 from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.schema import BY_NAME
+from memrepo.core.state import KINDS, Difference, Kind
 from memrepo.policies.first_page import SEPARATOR, part_of
 from memrepo.purify.known import by_person
 from memrepo.read.kinds import section_kind

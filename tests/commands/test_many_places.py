@@ -10,9 +10,8 @@ import pytest
 from driving import begin, done, git, memories, memrepo
 
 from memrepo.actions.work import Call
-from memrepo.core import places
-from memrepo.core.memory import Memory
-from memrepo.core.places import LISTED
+from memrepo.core import memory as places
+from memrepo.core.memory import MAX_LISTED, Memory
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.tools import DEFAULT
 from memrepo.purify import known
@@ -76,11 +75,11 @@ def test_more_places_than_fifty_are_counted(
 
 def test_a_night_with_more_places_raises_the_count_in_one_change(repo: Path) -> None:
     base, before = repo.parent, told(repo)
-    assert (len(before.sources), count(before)) == (LISTED, 120)
+    assert (len(before.sources), count(before)) == (MAX_LISTED, 120)
     write(base, range(120, 200))
     done(repo, "run", now=night(2))
     after = told(repo)
-    assert (len(after.sources), count(after)) == (LISTED, 200)
+    assert (len(after.sources), count(after)) == (MAX_LISTED, 200)
     assert (after.id, after.first) == (before.id, before.first)
     assert after.captured == max("2026-03-02", before.captured)
     assert (repo / after.path).stat().st_size < 20_000
@@ -109,7 +108,7 @@ def test_half_of_the_listed_places_gone_changes_nothing(repo: Path) -> None:
     write(repo.parent, range(25), line="")
     done(repo, "run", now=night(2))
     assert told(repo) == before
-    assert len(standing_places(repo, before)) < LISTED
+    assert len(standing_places(repo, before)) < MAX_LISTED
 
 
 def test_a_memory_whose_listed_places_are_gone_lists_others(repo: Path) -> None:
@@ -120,8 +119,8 @@ def test_a_memory_whose_listed_places_are_gone_lists_others(repo: Path) -> None:
     after = told(repo)
     assert (after.id, after.status, after.standing) == (before.id, "active", "resolved")
     assert (after.captured, count(after)) == (before.captured, 120)
-    assert len(after.sources) == LISTED
-    assert len(standing_places(repo, after)) > LISTED - 10
+    assert len(after.sources) == MAX_LISTED
+    assert len(standing_places(repo, after)) > MAX_LISTED - 10
     assert after.first[0] in standing_places(repo, after)
     assert done(repo, "run", now=night(3))["status"] == "skipped"
     assert done(repo, "check")["problems"] == []
@@ -169,7 +168,7 @@ def test_a_line_edited_in_all_its_places_is_reworded(repo: Path) -> None:
     done(repo, "run", now=night(2))
     after = told(repo)
     assert (after.id, after.body) == (before.id, "The barn door is painted green and white.")
-    assert (len(after.sources), count(after)) == (LISTED, 120)
+    assert (len(after.sources), count(after)) == (MAX_LISTED, 120)
 
 
 def test_a_line_edited_in_its_listed_places_alone_still_stands(repo: Path) -> None:
@@ -224,7 +223,7 @@ def test_a_memory_that_lists_more_lists_fewer_when_it_is_met_again(
     write(tmp_path, range(120))
     with monkeypatch.context() as before:
         for module in (places, known):
-            before.setattr(module, "LISTED", 10_000)
+            before.setattr(module, "MAX_LISTED", 10_000)
         repo = begin(tmp_path, tmp_path / "workspace")
     memory = told(repo)
     assert (len(memory.sources), count(memory)) == (120, None)
@@ -234,7 +233,7 @@ def test_a_memory_that_lists_more_lists_fewer_when_it_is_met_again(
     write(tmp_path, [120])
     done(repo, "run", now=night(3))
     after = told(repo)
-    assert (len(after.sources), count(after), after.first) == (LISTED, 121, memory.first)
+    assert (len(after.sources), count(after), after.first) == (MAX_LISTED, 121, memory.first)
 
 
 def test_what_is_left_out_of_a_waiting_run_is_taken_in_again_from_all_its_places(
@@ -254,7 +253,7 @@ def test_what_is_left_out_of_a_waiting_run_is_taken_in_again_from_all_its_places
     again = memrepo(repo, "run", now=night(3))
     assert (again.exit, again.data["counts"]["units"]) == (3, 120)
     done(repo, "accept", now=night(3))
-    assert (len(told(repo).sources), count(told(repo))) == (LISTED, 120)
+    assert (len(told(repo).sources), count(told(repo))) == (MAX_LISTED, 120)
 
 
 def test_every_face_tells_how_many_places_there_are(repo: Path) -> None:
@@ -265,7 +264,7 @@ def test_every_face_tells_how_many_places_there_are(repo: Path) -> None:
     assert done(repo, "why", memory.id)["source_count"] == 120
     assert done(repo, "show", memory.id)["memory"]["source_count"] == "120"
     (hit,) = done(repo, "search", "barn", "door")["hits"]
-    assert (len(hit["sources"]), hit["source_count"]) == (LISTED, 120)
+    assert (len(hit["sources"]), hit["source_count"]) == (MAX_LISTED, 120)
     assert "and 117 more places" in memrepo(repo, "search", "barn", "door", as_json=False).out
 
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memrepo.checks import by_hand
-from memrepo.core import codec, header, yamlnodes
+from memrepo.core import codec, header
 from memrepo.core import header as subset
 from memrepo.core.codec import CodecError, decode, edit, encode
 from memrepo.core.fields import Choice, Text
@@ -198,7 +198,7 @@ def test_one_changed_field_of_what_a_run_wrote_leaves_the_others(
     assert read(after) == wanted
     kept = before.decode().split("\n")
     gone = [line for line in kept if line not in after.decode().split("\n")]
-    following = tuple(f"{name}:" for name in (*IMPLIED, ASIDE))
+    following = tuple(f"{name}:" for name in (*IMPLIED, "sources", ASIDE))
     assert all(line.startswith((f"{key}:", "  - {", *following)) for line in gone)
 
 
@@ -289,7 +289,7 @@ def test_both_readers_agree_on_what_memrepo_writes(memory: Memory) -> None:
     lines = [line for line, _ in split_lines(data)][1 : header.read(data, "").body_line - 2]
     fast = subset.read_subset(lines, 2)
     assert fast is not None
-    assert yamlnodes.read(lines, "", 2).entries == fast
+    assert header.read_yaml(lines, "", 2).entries == fast
 
 
 _near_canonical = st.lists(
@@ -313,7 +313,7 @@ def test_the_fast_reader_takes_nothing_that_yaml_reads_differently(lines: list[s
     lines = [text for line in lines for text, _ in split_lines(line)]
     fast = subset.read_subset(lines, 2)
     if fast is not None:
-        slow_reading = yamlnodes.read(lines, "", 2)
+        slow_reading = header.read_yaml(lines, "", 2)
         assert (slow_reading.problems, slow_reading.entries) == ((), fast)
 
 
@@ -636,9 +636,9 @@ def test_the_pure_yaml_reader_finds_the_same_entries(
 ) -> None:
     lines = [text for text, _ in text_lines(UGLY[name])]
     inner = lines[1 : header.split(UGLY[name], PATH).body_line - 2]
-    fast = yamlnodes.read(inner, PATH, 2)
+    fast = header.read_yaml(inner, PATH, 2)
     monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
-    assert yamlnodes.read(inner, PATH, 2) == fast
+    assert header.read_yaml(inner, PATH, 2) == fast
 
 
 @pytest.mark.parametrize(

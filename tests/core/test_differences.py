@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from memrepo.core.differences import KINDS, differences
 from memrepo.core.memory import Hot, Link, Memory, Retired, Source, Stamp
-from memrepo.core.state import Files, State
+from memrepo.core.state import KINDS, Files, State, differences
 from memrepo.views.review import SUMMARIES
 
 ID = "mem-0000000000000001"

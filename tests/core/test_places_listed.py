@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.memory import Memory, Source
-from memrepo.core.places import LISTED, hashes_of, listed, places_of
+from memrepo.core.memory import MAX_LISTED, Memory, Source, hashes_of, listed_places, places_of
 from memrepo.policies.change import is_dated, newer_of
 from memrepo.policies.standing import trust_of
 from memrepo.read.kinds import AGENTS, PERSONS
@@ -27,7 +26,7 @@ SOURCES = st.builds(
     captured=st.sampled_from(("", *(f"2026-01-{day:02}" for day in range(1, 29)))),
     captured_from=st.sampled_from(("", "unit", "heading", "file", "commit")),
 )
-MANY = st.lists(SOURCES, min_size=LISTED - 2, max_size=200, unique=True).map(tuple)
+MANY = st.lists(SOURCES, min_size=MAX_LISTED - 2, max_size=200, unique=True).map(tuple)
 
 
 def memory(sources: tuple[Source, ...]) -> Memory:
@@ -42,9 +41,9 @@ def profiles(sources: tuple[Source, ...]) -> set[str]:
 @cases(150)
 @given(MANY)
 def test_what_is_listed_says_what_all_would_say(sources: tuple[Source, ...]) -> None:
-    few = listed(sources)
+    few = listed_places(sources)
     one, all_ = memory(few), memory(sources)
-    assert len(few) == min(len(sources), LISTED)
+    assert len(few) == min(len(sources), MAX_LISTED)
     assert [s for s in sources if s in few] == [*few]
     assert (one.first, one.captured) == (all_.first, all_.captured)
     assert hashes_of(one) == hashes_of(all_)
@@ -62,22 +61,22 @@ def test_of_two_statements_the_same_one_is_newer(
     one: tuple[Source, ...], other: tuple[Source, ...]
 ) -> None:
     if "unknown" not in (said := newer_of(one, other)) and said[0] == "dated":
-        assert newer_of(listed(one), listed(other)) == said
+        assert newer_of(listed_places(one), listed_places(other)) == said
 
 
 @cases(150)
 @given(MANY)
 def test_what_is_listed_stays_listed_when_all_are_met_again(sources: tuple[Source, ...]) -> None:
-    few = listed(sources)
-    assert listed(few) == few
-    assert listed(tuple(dict.fromkeys((*few, *sources)))) == few
+    few = listed_places(sources)
+    assert listed_places(few) == few
+    assert listed_places(tuple(dict.fromkeys((*few, *sources)))) == few
 
 
 def test_each_wording_is_listed_however_many_there_are() -> None:
     sources = tuple(
         Source(resource=f"sources/{n}.md", text_hash=f"th-{n % 80:016x}") for n in range(200)
     )
-    assert len(listed(sources)) == len(hashes_of(memory(sources))) == 80
+    assert len(listed_places(sources)) == len(hashes_of(memory(sources))) == 80
 
 
 def test_the_count_is_at_least_what_is_listed() -> None:

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from memrepo.core import codec, header
 from memrepo.core.layout import Layout
-from memrepo.core.memory import OWN_ACTOR, Link, Memory, Source, Stamp
-from memrepo.core.places import LISTED, listed
+from memrepo.core.memory import MAX_LISTED, OWN_ACTOR, Link, Memory, Source, Stamp, listed_places
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, read_state
 from memrepo.merge import closure
@@ -567,9 +566,9 @@ PLACES = tuple(
 def _met(numbers: set[int], unlisted: int) -> Memory:
     """Return a memory as a run stores it that met a line in some files, and in others before."""
     sources = tuple(PLACES[n] for n in sorted(numbers))
-    many = len(sources) + unlisted > LISTED
+    many = len(sources) + unlisted > MAX_LISTED
     count = {"source_count": len(sources) + unlisted} if many else {}
-    return fact().with_fields({"sources": listed(sources), **count})
+    return fact().with_fields({"sources": listed_places(sources), **count})
 
 
 _sides = st.tuples(st.sets(st.integers(0, 159), min_size=1, max_size=90), st.integers(0, 40))
@@ -592,9 +591,9 @@ def test_places_and_their_count_are_joined_from_both_sides(
     if len({base.sources, ours.sources, theirs.sources}) == 3:
         o, a, b = ({*m.sources} for m in (base, ours, theirs))
         every = (a | b) - (o - a) - (o - b)
-        assert len(joined.sources) == min(len(every), LISTED)
+        assert len(joined.sources) == min(len(every), MAX_LISTED)
         count = max(*told, len(every))
-        assert joined.fields.get("source_count", 0) == (count if count > LISTED else 0)
+        assert joined.fields.get("source_count", 0) == (count if count > MAX_LISTED else 0)
 
 
 def test_a_restored_memory_stays_active_against_an_older_archiving() -> None:

@@ -16,9 +16,8 @@ from memrepo.actions.recall.show import plain
 from memrepo.actions.recall.when import heading, work_at
 from memrepo.actions.request import At, option
 from memrepo.actions.work import Work
-from memrepo.core.memory import Memory, having
+from memrepo.core.memory import SOURCE_COUNT, Memory, having
 from memrepo.core.messages import PREFIX, fold
-from memrepo.core.places import COUNT
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.standing import after, before
@@ -166,7 +165,7 @@ def do(work: Work, request: Request) -> Result | History | Blame:
         text=memory.body,
         commit=there.tree.commit,
         evidence=evidence(there, memory),
-        source_count=memory.fields.get(COUNT, UNSET),
+        source_count=memory.fields.get(SOURCE_COUNT, UNSET),
         decisions=tuple(_decisions(there, memory)),
         judgements=tuple(_judgements(there, memory, runs)),
         scores=last.scores if last else {},

@@ -13,9 +13,8 @@ from memrepo.actions.recall.search import Hit, hit_of
 from memrepo.actions.recall.when import NotYetSetUp, work_at
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
-from memrepo.core.differences import Difference, Kind, differences
 from memrepo.core.memory import Memory, Stamp
-from memrepo.core.state import Files, State
+from memrepo.core.state import Difference, Files, Kind, State, differences
 from memrepo.core.times import EARLIEST, extent, format_time
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.store.ledger import ledger_of

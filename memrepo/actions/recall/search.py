@@ -29,9 +29,8 @@ from memrepo.actions.recall.when import (
 from memrepo.actions.request import At, NoTouch, ValidAt, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit
-from memrepo.core.memory import STATUSES, TYPES, Memory
+from memrepo.core.memory import SOURCE_COUNT, STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
-from memrepo.core.places import COUNT
 from memrepo.core.secrets import without_secrets
 from memrepo.keys import EXCLUDED
 from memrepo.policies.excerpts import excerpt
@@ -377,7 +376,7 @@ def hit_of(found: Recalled, commit: str) -> Hit:
             Place(resource=s.resource, lines=found.lines_of(s), captured=s.captured)
             for s in memory.sources
         ),
-        source_count=memory.fields.get(COUNT, UNSET),
+        source_count=memory.fields.get(SOURCE_COUNT, UNSET),
     )
 
 

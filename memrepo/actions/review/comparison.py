@@ -15,11 +15,10 @@ from memrepo.actions.pending import NothingWaits, the_waiting
 from memrepo.actions.recall.quotes import Version, Versions, versions
 from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS
-from memrepo.core.differences import Difference, differences
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
-from memrepo.core.state import Files, State
+from memrepo.core.state import Difference, Files, State, differences
 from memrepo.store import history
 from memrepo.store.history import commit_landing, newest
 from memrepo.store.tree import file_at

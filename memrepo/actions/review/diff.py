@@ -11,7 +11,7 @@ from memrepo.actions import result
 from memrepo.actions.request import option
 from memrepo.actions.review.comparison import NothingToCompare, Span, review_of, span_of
 from memrepo.actions.work import Work
-from memrepo.core.differences import Kind
+from memrepo.core.state import Kind
 from memrepo.views.review import ChangeRecord, Review, Stage
 
 

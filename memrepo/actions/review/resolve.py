@@ -19,8 +19,7 @@ from memrepo.core import corrections
 from memrepo.core.changes import Change, Create, Step, Update, Write
 from memrepo.core.corrections import Correction, Side, VerdictWord
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.memory import Memory
-from memrepo.core.places import COUNT
+from memrepo.core.memory import SOURCE_COUNT, Memory
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.policies.standing import (
@@ -280,7 +279,7 @@ def _dispute(work: Work, conflict: Conflict) -> Dispute:
                 standing=m.standing,
                 text=m.body,
                 evidence=evidence(work, m),
-                source_count=m.fields.get(COUNT, UNSET),
+                source_count=m.fields.get(SOURCE_COUNT, UNSET),
             )
             for m in conflict.sides
         ),

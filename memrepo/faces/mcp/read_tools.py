@@ -25,9 +25,8 @@ from memrepo.actions.recall.when import work_at
 from memrepo.actions.setup import status as standing
 from memrepo.actions.work import Work
 from memrepo.core.errors import MemrepoError, UsageError
-from memrepo.core.memory import Memory
+from memrepo.core.memory import SOURCE_COUNT, Memory, places_of
 from memrepo.core.messages import counted, fold
-from memrepo.core.places import COUNT, places_of
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time
 from memrepo.faces.mcp.calls import Done, ToolCall
@@ -171,7 +170,7 @@ def _opened(call: ToolCall, there: Work, id_: str, bound: int) -> Reply:
             for q in quotes[:_QUOTED]
         ],
     }
-    if memory.has(COUNT):
+    if memory.has(SOURCE_COUNT):
         data["source_count"] = places_of(memory)
     whole = _whole(memory, quotes, against)
 
@@ -215,7 +214,7 @@ def _whole(memory: Memory, quotes: Sequence[Quote], against: Sequence[str]) -> s
         if memory.texts(name)
     ]
     lines += [f"evidence: {fold(q.quote, 300)}" for q in quotes[:_QUOTED] if q.quote]
-    if memory.has(COUNT):
+    if memory.has(SOURCE_COUNT):
         lines.append(f"and {places_of(memory) - _QUOTED} more places")
     return without_secrets("\n".join(lines).strip())
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from memrepo.actions.recall.search import LayeredResult, by_what_they_say
 from memrepo.core.ids import visible
+from memrepo.core.memory import SOURCE_COUNT
 from memrepo.core.messages import counted, cut
-from memrepo.core.places import COUNT
 from memrepo.policies.excerpts import excerpt
 from memrepo.text.terms import query_terms, terms
 
@@ -162,7 +162,7 @@ def show(request: showing.Request, result: showing.Result, *, colour: bool) -> s
     if result.validity is not None:
         lines += _validity(result.validity, request.valid_at, result.zone)
     lines += [
-        *evidence_lines(result.evidence, int(memory.get(COUNT, 0))),
+        *evidence_lines(result.evidence, int(memory.get(SOURCE_COUNT, 0))),
         *_life(memory, derived),
     ]
     lines += [f"{'but:':<15}{doubt}" for doubt in result.doubts]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks.measure import Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START
+from memrepo.actions.run.contradictions import among
 from memrepo.actions.run.plan import RunPlan
 from memrepo.actions.run.upkeep import compression
 from memrepo.config import parse_config
@@ -18,7 +19,6 @@ from memrepo.keys import links_of
 from memrepo.policies.archive import CompressionRules
 from memrepo.policies.entities import link_step
 from memrepo.policies.importance import importance_of, lexicon
-from memrepo.purify.contradictions import among
 
 SAID = (
     "Maybe {what} {a} needs paint beside gate {b}.",

@@ -40,7 +40,7 @@ EQUIVALENT = ROOT / "tests" / "mutants_equivalent.toml"
 GROUPS = {
     "merge": (85, "memrepo/merge/*.py"),
     "policies": (80, "memrepo/policies/*.py"),
-    "replies": (80, "memrepo/purify/replies.py"),
+    "replies": (80, "memrepo/judges/replies.py"),
 }
 """What is mutated, and how many of a hundred must be noticed."""
 ALSO = {
@@ -59,8 +59,8 @@ ALSO = {
     "memrepo/policies/rules.py": ["store/test_ranking_golden.py"],
     "memrepo/policies/change.py": ["policies/test_change.py"],
     "memrepo/text/timespans.py": ["store/test_ranking_golden.py"],
-    "memrepo/purify/grounding.py": ["judges/test_wordings.py"],
-    "memrepo/purify/replies.py": ["judges/test_gists.py", "judges/test_summaries.py"],
+    "memrepo/judges/grounding.py": ["judges/test_wordings.py"],
+    "memrepo/judges/replies.py": ["judges/test_gists.py", "judges/test_summaries.py"],
 }
 """Tests of other rooms, or under another name, that concern a module."""
 MOST_BYTES = 3 * 1024**3

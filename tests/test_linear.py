@@ -14,11 +14,11 @@ from purified import purified
 from memrepo.core import codec, ids, secrets
 from memrepo.core.memory import Memory
 from memrepo.core.state import EMPTY
+from memrepo.judges import replies
 from memrepo.judges.offline import OfflineJudge
 from memrepo.merge import tombstones
 from memrepo.policies import directives, entities, excerpts, gists
 from memrepo.policies.questions import question_of
-from memrepo.purify import replies
 from memrepo.purify.intake import SourceText
 from memrepo.read.kinds import file_kind
 from memrepo.read.notes import scan_notes

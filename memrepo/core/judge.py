@@ -345,6 +345,12 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return without_lead(self.text, self.lead)
 
 
+def _posture(score: float, words: Sequence[str]) -> str:
+    """Return the word of a score by the cuts 0.8, 0.5 and 0.3, each inclusive."""
+    cuts = zip(words, (0.8, 0.5, 0.3), strict=False)
+    return next((word for word, cut in cuts if score >= cut), words[-1])
+
+
 class Scores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The eight Pass 2 dimensions, 0 to 1 (memory-purifier, Pass 2)."""
 
@@ -356,6 +362,16 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     confidence: float = 0.0
     route_fitness: float = 0.0
     supersession_confidence: float = 0.0
+
+    @property
+    def freshness_posture(self) -> str:
+        """Return the word for the freshness."""
+        return _posture(self.freshness, ("fresh", "recent", "aging", "stale"))
+
+    @property
+    def confidence_posture(self) -> str:
+        """Return the word for the confidence."""
+        return _posture(self.confidence, ("high", "medium", "low", "tentative"))
 
     def told(self) -> dict[str, float]:
         """Return those above zero, as a record holds them."""

@@ -16,9 +16,9 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.judge import BudgetReached, JudgeFailed, Usage
+from memrepo.judges.asking import CHECKS
 from memrepo.judges.model import BATCH, Backend, Reply
 from memrepo.judges.prompting import PassName, Prompt, instructions
-from memrepo.purify.asking import CHECKS
 
 MILLION = 1_000_000
 OUTPUT: Mapping[PassName, int] = {

@@ -25,7 +25,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import BadReply, JudgeFailed, Usage
 from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt
-from memrepo.purify.replies import (
+from memrepo.judges.replies import (
     CHECKS_KEY,
     CLAIMS_KEY,
     FINDINGS_KEY,

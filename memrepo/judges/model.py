@@ -35,8 +35,7 @@ from memrepo.judges.prompting import (
     summary_prompt,
     verification_prompt,
 )
-from memrepo.judges.scores import measured
-from memrepo.purify.replies import (
+from memrepo.judges.replies import (
     Answered,
     Unreadable,
     read_checks,
@@ -46,6 +45,7 @@ from memrepo.purify.replies import (
     read_summary,
     read_verdicts,
 )
+from memrepo.judges.scores import measured
 from memrepo.purify.routes import recast, route
 
 T = TypeVar("T")

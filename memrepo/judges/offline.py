@@ -34,11 +34,11 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import Gist
 from memrepo.core.patterns import regex
+from memrepo.judges.passes import with_postures
 from memrepo.judges.scores import measure, promotion_scores
 from memrepo.policies.gists import gist_of, summary_of
 from memrepo.purify.decisions import noticed
 from memrepo.purify.gather import SHORT
-from memrepo.purify.passes import with_postures
 from memrepo.purify.routes import affinity, recast, route
 from memrepo.read.kinds import section_kind
 from memrepo.read.shelf import POOR

@@ -18,7 +18,7 @@ from memrepo.judges.budget import Price
 from memrepo.judges.claude import NoCredentials
 from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt
-from memrepo.purify.replies import holds_answer
+from memrepo.judges.replies import holds_answer
 
 REPAIR = (
     "That is not the JSON object that was asked for. Answer again, with the JSON object only:"

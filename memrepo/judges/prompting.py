@@ -31,7 +31,7 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import Source
 from memrepo.core.secrets import concealed
-from memrepo.purify.replies import (
+from memrepo.judges.replies import (
     checks_schema,
     claims_schema,
     findings_schema,

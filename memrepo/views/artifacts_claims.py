@@ -22,7 +22,6 @@ from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
 from memrepo.formats.lineage import contradiction_id, lineage_id, status_of
 from memrepo.policies.matching import normal_predicate, normal_subject
-from memrepo.purify.passes import CONFIDENCE_POSTURES, FRESHNESS_POSTURES, posture
 from memrepo.purify.routes import AFFINITY_SCORE, affinity, permitted, recast, route
 from memrepo.views.artifacts_runs import Judgement
 
@@ -268,8 +267,8 @@ def relation(other: Told, judged: Judgement) -> str:
 
 def _postures(judged: Judgement) -> dict[str, str | None]:
     scores = Scores(**judged.scores) if judged.scores else None
-    fresh = posture(scores.freshness, FRESHNESS_POSTURES) if scores else ""
-    sure = posture(scores.confidence, CONFIDENCE_POSTURES) if scores else ""
+    fresh = scores.freshness_posture if scores else ""
+    sure = scores.confidence_posture if scores else ""
     return {
         "freshnessPosture": judged.freshness or fresh or None,
         "confidencePosture": judged.confidence or sure or None,

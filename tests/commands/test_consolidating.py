@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from driving import NEXT_DAY, assert_sound, done, git, memrepo, operations, standing
 
+from memrepo.actions.run.contradictions import Pool
 from memrepo.core.judge import Why
-from memrepo.purify.contradictions import Pool
 
 LOVES, HATES = "Mara really loves dark mode.", "Mara really hates dark mode."
 THIRD_DAY = "2026-03-03T09:00:00Z"

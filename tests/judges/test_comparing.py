@@ -10,7 +10,7 @@ import pytest
 from driving import done, git, memories, memrepo
 from serving import Act, Service, evidence, finding, good
 
-from memrepo.purify import contradictions as stage
+from memrepo.actions.run import contradictions as stage
 
 FIRST, LATER, NEXT = "2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z"
 RED, BLUE = "The gate of the old mill is red.", "The gate of the old mill is blue."

@@ -19,8 +19,8 @@ from memrepo.actions.run.wording import gist_fault
 from memrepo.core.judge import Assessment, VerificationRequest
 from memrepo.core.memory import Gist, Memory
 from memrepo.judges.offline import OfflineJudge
+from memrepo.judges.replies import Unreadable, read_gist
 from memrepo.policies.gists import gist_of
-from memrepo.purify.replies import Unreadable, read_gist
 
 FIRST, OLD, LATER = "2026-03-01T09:00:00Z", "2026-03-09T09:00:00Z", "2026-03-09T10:00:00Z"
 

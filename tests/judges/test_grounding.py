@@ -12,8 +12,8 @@ import pytest
 
 from memrepo.core.judge import Candidate, CanonicalClaim, Cluster, Scores, Wording
 from memrepo.core.memory import Source
-from memrepo.purify.asking import check_of
-from memrepo.purify.grounding import Grounds, claim_fault, foreign, grounds_of
+from memrepo.judges.asking import check_of
+from memrepo.judges.grounding import Grounds, claim_fault, foreign, grounds_of
 
 Row = tuple[str, str, str, tuple[str, ...]]
 

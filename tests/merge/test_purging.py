@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memrepo.actions.run.contradictions import pair_print
 from memrepo.core.changes import Update, prints_of
 from memrepo.core.ids import claim_id, slugify, text_hash
 from memrepo.core.layout import Layout, stamped, standing_of
@@ -20,7 +21,6 @@ from memrepo.core.problems import Problem
 from memrepo.core.secrets import MARK
 from memrepo.merge.purging import Edit, File, with_ids
 from memrepo.merge.tombstones import Tombstone, read_tombstone, tombstone_bytes, tombstone_of
-from memrepo.purify.contradictions import pair_print
 
 VALUE = "Ana Núñez-Holt"
 NEEDLES = needles_of([VALUE])

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from purified import purified
 
+from memrepo.actions.run.candidates import Nominee
 from memrepo.actions.run.plan import RunPlan
 from memrepo.core.access import RETRIEVAL, Accesses, Event, fold, seconds
 from memrepo.core.codec import encode
@@ -19,7 +20,6 @@ from memrepo.judges.offline import OfflineJudge
 from memrepo.merge.closure import closure
 from memrepo.policies.hotcache import nominated
 from memrepo.policies.rules import TierRules
-from memrepo.purify.candidates import Nominee
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 WORDS = st.sampled_from(

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from memrepo.core.judge import Candidate, CanonicalClaim, CanonicalRequest, Cluster, Scores, Wording
 from memrepo.core.memory import Source
+from memrepo.judges.passes import check_claims
 from memrepo.purify.clusters import divide
-from memrepo.purify.passes import check_claims
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 TEXT = "Anna likes tea.\nBen hates\ncoffee in the morning."

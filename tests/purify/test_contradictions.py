@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 from test_assemble import NOW, claim, empty, group, run, source, taken
 
+from memrepo.actions.run.contradictions import Verified, verified
 from memrepo.core.changes import Step, Update, Write
 from memrepo.core.corrections import read_corrections
 from memrepo.core.judge import (
@@ -29,9 +30,8 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State, apply
+from memrepo.judges.asking import PAIRS
 from memrepo.judges.offline import OfflineJudge
-from memrepo.purify.asking import PAIRS
-from memrepo.purify.contradictions import Verified, verified
 from memrepo.purify.known import Former
 
 YES = Finding(is_contradiction=True, confidence=0.95, reasoning="one editor", newer="first")

@@ -13,13 +13,13 @@ from test_assemble import NOW, editor, empty, group, run, source
 from test_assemble import claim as said
 from test_contradictions import COFFEE, TEA, YES, Scripted, bodies, ops_of, plain
 
+from memrepo.actions.run import contradictions as stage
+from memrepo.actions.run.contradictions import Among, among
 from memrepo.core.changes import Update
 from memrepo.core.judge import BudgetReached, Finding, JudgeFailed
 from memrepo.core.state import State, apply
 from memrepo.judges.offline import OfflineJudge
-from memrepo.purify import contradictions as stage
 from memrepo.purify import decisions
-from memrepo.purify.contradictions import Among, among
 from memrepo.purify.holds import fingerprints
 
 BOTH = replace(YES, is_contradiction=False)

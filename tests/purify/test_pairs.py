@@ -15,13 +15,13 @@ from msgspec.structs import replace
 from test_assemble import NOW, empty, taken
 from test_contradictions import YES, Scripted, Setting
 
+from memrepo.actions.run.contradictions import among, verified
 from memrepo.core.changes import Step
 from memrepo.core.ids import text_hash
 from memrepo.core.judge import Candidate, CanonicalRequest, Cluster, Judge, PriorClaim
 from memrepo.core.memory import Source
 from memrepo.core.state import State, apply
 from memrepo.judges.offline import OfflineJudge
-from memrepo.purify.contradictions import among, verified
 from memrepo.purify.decisions import noticed
 from memrepo.purify.known import Former, prior_of
 

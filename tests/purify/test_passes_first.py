@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memrepo.core.judge import Candidate, PromotionRequest, PromotionScores, Verdict
-from memrepo.purify.passes import Rejection, check_verdicts
+from memrepo.judges.passes import Rejection, check_verdicts
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SCORES = PromotionScores(

@@ -15,11 +15,8 @@ from memrepo.core.judge import (
     Scores,
     Wording,
 )
-from memrepo.purify.passes import (
-    CONFIDENCE_POSTURES,
-    FRESHNESS_POSTURES,
+from memrepo.judges.passes import (
     check_claims,
-    posture,
 )
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -155,5 +152,5 @@ def test_known_references_are_accepted_and_postures_follow_the_scores():
     ],
 )
 def test_posture_cuts(score, fresh, sure):
-    assert posture(score, FRESHNESS_POSTURES) == fresh
-    assert posture(score, CONFIDENCE_POSTURES) == sure
+    assert Scores(freshness=score).freshness_posture == fresh
+    assert Scores(confidence=score).confidence_posture == sure

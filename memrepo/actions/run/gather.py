@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from memrepo.actions.run.candidates import Nominee, in_scope, without_repeats
 from memrepo.actions.run.ingest import texts_at
 from memrepo.actions.run.judge_choice import pair_judge, watched
 from memrepo.actions.run.plan import RunPlan
@@ -20,7 +21,6 @@ from memrepo.core.state import apply
 from memrepo.merge.tombstones import describe_bar
 from memrepo.policies.hotcache import nominated
 from memrepo.policies.retrieval import Near, Query
-from memrepo.purify.candidates import Nominee, in_scope, without_repeats
 from memrepo.purify.gather import Placed
 from memrepo.purify.intake import (
     Cursor,

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from memrepo.actions.run.contradictions import verified
 from memrepo.actions.run.plan import RunPlan
 from memrepo.core.judge import CanonicalClaim, Cluster, Shown, Verdict
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.judges.asking import Asked, Choose, ask_claims, ask_promotions
 from memrepo.policies.retrieval import Reach, Retrieval
-from memrepo.purify.asking import Asked, Choose, ask_claims, ask_promotions
 from memrepo.purify.clusters import clusters as cluster
 from memrepo.purify.clusters import defer_dreams, divide
-from memrepo.purify.contradictions import verified
 from memrepo.purify.known import Former, Priors, prior_of
 from memrepo.purify.routes import affinity
 

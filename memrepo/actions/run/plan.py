@@ -12,17 +12,17 @@ from typing import Any, Literal
 
 import msgspec
 
+from memrepo.actions.run.candidates import Nominee
 from memrepo.actions.run.ingest import Ingested
 from memrepo.core.changes import Delete, Step, Write
 from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Usage, Verdict
 from memrepo.core.manifest import Consumed, Receipt, Recorded, Removal
 from memrepo.core.problems import Problem
 from memrepo.core.state import Files, State
+from memrepo.judges.asking import Failure, Kept
 from memrepo.policies.retrieval import Near
 from memrepo.policies.rules import ContradictionRules, Size
-from memrepo.purify.asking import Failure, Kept
 from memrepo.purify.assemble import Assembled
-from memrepo.purify.candidates import Nominee
 from memrepo.purify.decisions import Statements
 from memrepo.purify.gather import Gathered
 from memrepo.purify.holds import Parted

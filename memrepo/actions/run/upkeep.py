@@ -16,6 +16,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from memrepo.actions.run.contradictions import among
 from memrepo.actions.run.guard import hold_later_removals, played
 from memrepo.actions.run.judge_choice import pair_judge
 from memrepo.actions.run.plan import RunPlan
@@ -51,7 +52,6 @@ from memrepo.policies.importance import score_of
 from memrepo.policies.rules import Rules
 from memrepo.policies.tiers import moves
 from memrepo.policies.upkeep import upkeep
-from memrepo.purify.contradictions import among
 from memrepo.purify.holds import fingerprints
 from memrepo.store import history
 from memrepo.store.ledger import Ledger, ledger_of, unite

@@ -31,12 +31,12 @@ from memrepo.core.judge import (
 from memrepo.core.memory import Gist, Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.judges.asking import Failure
+from memrepo.judges.grounding import Grounds, foreign
 from memrepo.policies import gists
 from memrepo.policies.archive import Group
 from memrepo.policies.entities import LONGEST
 from memrepo.policies.gists import gist_of, summary_of
-from memrepo.purify.asking import Failure
-from memrepo.purify.grounding import Grounds, foreign
 
 T = TypeVar("T")
 MAX_GISTS = 20

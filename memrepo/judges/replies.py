@@ -32,7 +32,7 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import CLAIM_TYPES, HOMES, Gist
 from memrepo.core.patterns import regex
-from memrepo.purify.passes import JUDGED_STANDINGS, in_unit_range
+from memrepo.judges.passes import JUDGED_STANDINGS, in_unit_range
 
 VERDICTS_KEY, CLAIMS_KEY, FINDINGS_KEY = "verdicts", "claims", "findings"
 CHECKS_KEY, GIST_KEY, SUMMARY_KEY = "assessments", "gist", "summary"

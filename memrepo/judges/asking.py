@@ -43,8 +43,8 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE
 from memrepo.core.secrets import secret_fault
-from memrepo.purify.grounding import Grounds, fields_of, grounds_of
-from memrepo.purify.passes import check_claims, check_verdicts, with_postures
+from memrepo.judges.grounding import Grounds, fields_of, grounds_of
+from memrepo.judges.passes import check_claims, check_verdicts, with_postures
 from memrepo.text.tokens import content_words
 
 PAIRS = 50

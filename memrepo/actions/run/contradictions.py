@@ -34,10 +34,10 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import OWN_ACTOR, Memory
 from memrepo.core.state import State
+from memrepo.judges.asking import Asked, Asking, Kept, ask_pairs
 from memrepo.policies.change import same_place
 from memrepo.policies.rules import ContradictionRules
 from memrepo.policies.standing import contradicts, links_of, still_contested
-from memrepo.purify.asking import Asked, Asking, Kept, ask_pairs
 from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.decisions import (
     PENDING,

@@ -33,8 +33,8 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import CLAIM_TYPES, HOMES
 from memrepo.core.secrets import secret_fault
+from memrepo.judges.grounding import Grounds, claim_fault
 from memrepo.purify.clusters import part_fault
-from memrepo.purify.grounding import Grounds, claim_fault
 from memrepo.purify.routes import affinity, permitted
 
 STRENGTH_TOLERANCE = 0.01
@@ -220,9 +220,6 @@ def _linked(verdict: Verdict, links: set[str]) -> Verdict:
 # Standings that a judge may give; retire_candidate and probable_duplicate are found by code.
 JUDGED_STANDINGS = ("resolved", "contested", "unresolved", "stale")
 RELATIONS = ("contested", "stale", "superseded")
-FRESHNESS_POSTURES = ("fresh", "recent", "aging", "stale")
-CONFIDENCE_POSTURES = ("high", "medium", "low", "tentative")
-_CUTS = (0.8, 0.5, 0.3)
 BODY_LIMIT = 400
 """Characters of a claim's text in other words than its evidence's; a quotation is whole."""
 _REASON_LIMIT = 200
@@ -336,14 +333,9 @@ def with_postures(claim: CanonicalClaim) -> CanonicalClaim:
     """Set both postures from the scores."""
     return replace(
         claim,
-        freshness_posture=posture(claim.scores.freshness, FRESHNESS_POSTURES),
-        confidence_posture=posture(claim.scores.confidence, CONFIDENCE_POSTURES),
+        freshness_posture=claim.scores.freshness_posture,
+        confidence_posture=claim.scores.confidence_posture,
     )
-
-
-def posture(score: float, words: Sequence[str]) -> str:
-    """Return the word of a score by the cuts 0.8, 0.5 and 0.3, each inclusive."""
-    return next((word for word, cut in zip(words, _CUTS, strict=False) if score >= cut), words[-1])
 
 
 def _claim_fault(

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from memrepo.actions.pending import Waiting
-from memrepo.actions.run.timetable import Timetable
+from memrepo.actions.run.timetable import Schedule
 from memrepo.actions.work import Work, outside
 from memrepo.core.ids import digest
 from memrepo.core.messages import counted
@@ -41,7 +41,7 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
 
 def needs(
     waits: Sequence[Waiting],
-    times: Timetable,
+    times: Schedule,
     undecided: int,
     spent: Sequence[Spent],
 ) -> tuple[Need, ...]:
@@ -52,7 +52,7 @@ def needs(
     for one in waits:
         reason = one.entry.trailer("Reason")
         found.append(Need(kind="waits", text=f"{one.run} waits for review: {reason}"))
-    if times.missed > 1:
+    if times.missed:
         missed = counted(times.missed, "scheduled run was", "scheduled runs were")
         found.append(Need(kind="missed", text=f"{missed} missed"))
     if undecided:

@@ -167,7 +167,7 @@ def test_a_bug_is_told_as_a_failure_and_still_a_bug(small_repo: Path) -> None:
 
     call = Call(where=small_repo, now=datetime.fromisoformat(NOW))
     with Work(call) as work, pytest.raises(ZeroDivisionError):
-        reported(work, run.Request(mode="incremental"), broken)
+        reported(work, broken, mode="incremental")
     assert told(small_repo)[-1] == ("run_failed", "failed")
     assert record(small_repo)["failed"]["error"] == "ZeroDivisionError: so it is"
 

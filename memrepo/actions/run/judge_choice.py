@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -174,8 +174,8 @@ def _claude(work: Work) -> Claude:
         verify_model=get("judge.verify_model") or "",
         verify_price=_price(work, get("judge.verify_model")),
         base_url=str(base.value) if base else "",
-        effort=_unless_default(get("judge.effort")),
-        thinking=_unless_default(get("judge.thinking")),
+        effort=get("judge.effort").removeprefix("default"),
+        thinking=get("judge.thinking").removeprefix("default"),
     )
 
 
@@ -248,10 +248,6 @@ def _program(work: Work, name: str) -> Command:
         model=_own_model(work),
         verify_model=work.config.get("judge.verify_model") or "",
     )
-
-
-def _unless_default(word: str) -> str:
-    return "" if word == "default" else word
 
 
 def _command(work: Work) -> tuple[str, ...]:
@@ -352,6 +348,8 @@ def usable_judges(work: Work) -> tuple[Usable, ...]:
 
 
 Tick = Callable[[str], None]
+Q = TypeVar("Q")
+A = TypeVar("A")
 
 
 def deadline(work: Work) -> Callable[[], None]:
@@ -369,60 +367,45 @@ def deadline(work: Work) -> Callable[[], None]:
     return refuse
 
 
-def _endless() -> None: ...
-
-
 class WatchedJudge(Through, msgspec.Struct, frozen=True):
     """A judge whose requests are counted; it answers what the judge answers.
 
-    `in_time` is asked before each request, and raises BudgetReached where none may follow.
+    `in_time` is called before each request, and raises BudgetReached where none may follow.
     """
 
     judge: Judge
     tick: Tick
-    in_time: Callable[[], None] = _endless
+    in_time: Callable[[], None] = lambda: None
+
+    def _watch(self, ask: Callable[[Q], A], request: Q, what: str) -> A:
+        self.in_time()
+        answer = ask(request)
+        self.tick(what)
+        return answer
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
-        """Ask for verdicts, and count the request."""
-        self.in_time()
-        answers = self.judge.promote(request)
-        self.tick("judged, pass 1")
-        return answers
+        """Ask for verdicts."""
+        return self._watch(self.judge.promote, request, "judged, pass 1")
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
-        """Ask for claims, and count the request."""
-        self.in_time()
-        answers = self.judge.canonicalise(request)
-        self.tick("judged, pass 2")
-        return answers
+        """Ask for claims."""
+        return self._watch(self.judge.canonicalise, request, "judged, pass 2")
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Ask whether evidence states wordings, and count the request."""
-        self.in_time()
-        answers = self.judge.verify(request)
-        self.tick("wordings verified")
-        return answers
+        """Ask whether evidence states wordings."""
+        return self._watch(self.judge.verify, request, "wordings verified")
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
-        """Ask which pairs contradict each other, and count it."""
-        self.in_time()
-        finding = self.judge.compare(request)
-        self.tick("pairs compared")
-        return finding
+        """Ask which pairs contradict each other."""
+        return self._watch(self.judge.compare, request, "pairs compared")
 
     def gist(self, request: GistRequest) -> Gist:
-        """Ask for the gist of a note, and count it."""
-        self.in_time()
-        gist = self.judge.gist(request)
-        self.tick("notes gisted")
-        return gist
+        """Ask for the gist of a note."""
+        return self._watch(self.judge.gist, request, "notes gisted")
 
     def summarise(self, request: SummaryRequest) -> Summary:
-        """Ask for the summary of some memories, and count it."""
-        self.in_time()
-        summary = self.judge.summarise(request)
-        self.tick("summaries")
-        return summary
+        """Ask for the summary of some memories."""
+        return self._watch(self.judge.summarise, request, "summaries")
 
 
 def watched(read: Callable[[str], bytes], tick: Tick) -> Callable[[str], bytes]:

@@ -158,7 +158,7 @@ def do(work: Work, request: Request) -> Result:
         return _estimated(work, request)
     first = is_first(work)
     with uncollected():
-        result = reported(work, request, lambda: run_once(work, request))
+        result = reported(work, lambda: run_once(work, request), mode=mode, dry_run=request.dry_run)
     if first and result.landed:
         result = replace(result, first=first_run(work.refreshed(), result))
     if not request.dry_run:

@@ -111,7 +111,9 @@ def _go_on(work: Work, request: Request) -> Result:
         for path in (at.store.folder / SESSION).glob("*.txt"):
             path.unlink()
     # Each question starts the run again: that it goes on with earlier answers is no news.
-    done = replace(reported(at, asked, lambda: found), reused=0)
+    done = replace(
+        reported(at, lambda: found, mode="incremental", dry_run=request.dry_run), reused=0
+    )
     return Result(run=done, exit=done.exit)
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -336,55 +336,45 @@ class Downstream(msgspec.Struct, frozen=True, kw_only=True):
     said: str = ""
 
 
-class Gained(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run's result gains when it is told of; `context` only for one that was skipped."""
-
-    views: tuple[str, ...] = ()
-    downstream: Downstream | None = None
-    context: Mapping[str, Any] | None = None
+_LATER = ("context", "duration_s", "questions")
+"""Fields of a result that its report does not hold."""
 
 
-_LATER = frozenset({*Gained.__struct_fields__, "duration_s", "questions"})
-
-
-class Reported(Protocol):
-    """What a run is told by."""
-
-    @property
-    def dry_run(self) -> bool:
-        """Tell whether nothing is done."""
-
-    @property
-    def mode(self) -> str | None:
-        """Return the mode of the run."""
-
-
-def reported(first: Work, request: Reported, inner: Callable[[], Result]) -> Result:
-    """Run `inner` and tell of it, whatever becomes of it; its result gains what was told."""
-    if request.dry_run:
+def reported(
+    first: Work, inner: Callable[[], Result], *, mode: str = "", dry_run: bool = False
+) -> Result:
+    """Run `inner` and report it, whatever becomes of it; a dry run is not reported."""
+    if dry_run:
         return inner()
     begun, place = time.monotonic(), place_of(first)
 
     def now() -> datetime:
         return first.call.now + timedelta(seconds=int(time.monotonic() - begun))
 
-    early = started(first, place, mode=request.mode or "")
+    start = _told(first, place, {"mode": mode, "status": "started"}, first.call.now)
+    start = replace(start, context={"package_version": __version__})
+    problems = [*_log(place, started_event(start))]
     try:
         found = inner()
     except BaseException as error:
-        data = _data_of(error, request.mode or "")
-        for problem in dict.fromkeys(early + finished(first, place, data, now())[1]):
+        problems += _recorded(first, place, _told(first, place, _data_of(error, mode), now()))
+        for problem in dict.fromkeys(problems):
             first.call.say(str(problem))
         raise
+    after = first if found.head == first.tree.commit else first.refreshed()
+    problems += _exported(after, place, landed=found.landed)
+    downstream, failed = _hand_off(after, place.downstream, found.run)
+    problems += failed
+    context = _context(first, after)
+    found = replace(found, views=_views(first, after), downstream=downstream or msgspec.UNSET)
     data = {key: value for key, value in found.as_json().items() if key not in _LATER}
-    gained, late = finished(first, place, data, now())
+    told = replace(_told(first, place, data, now()), context=context)
+    problems += _recorded(first, place, told)
     return replace(
         found,
-        views=gained.views,
-        downstream=gained.downstream or msgspec.UNSET,
-        context=gained.context or msgspec.UNSET,
+        context=context if told.event == "run_skipped" else msgspec.UNSET,
         duration_s=round(time.monotonic() - begun, 3),
-        notices=(*found.notices, *dict.fromkeys(early + late)),
+        notices=(*found.notices, *dict.fromkeys(problems)),
     )
 
 
@@ -405,47 +395,38 @@ def _data_of(error: BaseException, mode: str) -> dict[str, object]:
     return {"status": status, "mode": mode, "error": message, "fix": fix}
 
 
-def started(at: Work, place: Place, *, mode: str) -> tuple[Problem, ...]:
-    """Tell that a run begins; returns what could not be told."""
-    told = _told(at, place, {"mode": mode, "status": "started"}, at.call.now)
-    told = replace(told, context={"package_version": __version__})
-    return _log(place, started_event(told))
-
-
-def finished(
-    at: Work, place: Place, data: Mapping[str, object], now: datetime
-) -> tuple[Gained, tuple[Problem, ...]]:
-    """Tell how a run ended: hand it off, write event, report and record.
-
-    Takes the JSON of a run's result, or for one that stopped its `error` and `fix`; returns what
-    the result gains, and what could not be told.
-    """
+def _exported(after: Work, place: Place, *, landed: bool) -> list[Problem]:
+    """Write the files that other programs read; return what could not be written."""
     problems: list[Problem] = []
-    gained, more, context = Gained(), dict[str, object](), dict[str, object]()
-    if "error" not in data:
-        after = at if data.get("head") == at.tree.commit else at.refreshed()
-        if place.runtime is not None and (data.get("landed") or not place.runtime.exists()):
-            from memrepo.actions.exchange.export import write_runtime
+    if place.runtime is not None and (landed or not place.runtime.exists()):
+        from memrepo.actions.exchange.export import write_runtime
 
-            problems += write_runtime(after, place.runtime)
-        if after.config.get("hot.layers"):
-            from memrepo.actions.exchange.export import write_layers
+        problems += write_runtime(after, place.runtime)
+    if after.config.get("hot.layers"):
+        from memrepo.actions.exchange.export import write_layers
 
-            problems += write_layers(after)
-        downstream, failed = _hand_off(after, place.downstream, str(data.get("run", "")))
-        problems += failed
-        gained = Gained(views=_views(at, after), downstream=downstream)
-        context = _context(at, after)
-        more = {"views": list(gained.views)}
-        more |= {"downstream": msgspec.to_builtins(downstream)} if downstream else {}
-    told = replace(_told(at, place, {**data, **more}, now), context=context)
-    problems += _log(place, ended_event(told))
-    problems += _keep(at, place, told)
-    if place.notifies and told.status != "locked":
-        problems += _notify(at.refreshed(), now)
-    if told.event == "run_skipped" and "error" not in data:
-        gained = replace(gained, context=context)
-    return gained, tuple(problems)
+        problems += write_layers(after)
+    return problems
+
+
+def _recorded(at: Work, place: Place, told: Told) -> list[Problem]:
+    """Write the event, the report and this clone's record, and notify; return what failed.
+
+    A run that was refused the lock leaves the report and record of the other alone.
+    """
+    problems = [*_log(place, ended_event(told))]
+    if told.status == "locked":
+        return problems
+    path = local_folder(at) / LAST
+    text = telemetry.dumped(record_of(last_record(at), told))
+    report = last_run(told)
+    problems += _tried(
+        place.report, lambda: telemetry.put(place.report, report, within=place.within)
+    )
+    problems += _tried(path, lambda: telemetry.put(path, text, within=at.store.root))
+    if place.notifies:
+        problems += _notify(at.refreshed(), told.finished)
+    return problems
 
 
 def _notify(at: Work, now: datetime) -> tuple[Problem, ...]:
@@ -528,20 +509,6 @@ def _log(place: Place, event: Mapping[str, Any]) -> tuple[Problem, ...]:
     day = datetime.fromisoformat(event["timestamp"]).date()
     return _tried(
         place.folder, lambda: telemetry.append(place.folder, day, event, within=place.within)
-    )
-
-
-def _keep(at: Work, place: Place, told: Told) -> tuple[Problem, ...]:
-    """Write the report and this clone's record; one refused the lock leaves the other's alone."""
-    if told.status == "locked":
-        return ()
-    path = local_folder(at) / LAST
-    text = telemetry.dumped(record_of(last_record(at), told))
-    return (
-        *_tried(
-            place.report, lambda: telemetry.put(place.report, last_run(told), within=place.within)
-        ),
-        *_tried(path, lambda: telemetry.put(path, text, within=at.store.root)),
     )
 
 

@@ -23,42 +23,6 @@ CRON_ZONE = "memrepo.schedule.cron-zone"
 LAST = "last-run.json"
 
 
-class Timetable(msgspec.Struct, frozen=True, kw_only=True):
-    """How this clone keeps its schedule.
-
-    `by` says who starts runs: crontab, launcher or nobody. `missed` counts the runs that were due
-    since the last one that was not a failure; one of them may still be on its way.
-    """
-
-    by: str
-    missed: int
-    next: Fire | None
-    failed: Mapping[str, Any] | None = None
-    """When and why the last run failed: `at`, `error`; None when it did not."""
-
-    @property
-    def complaints(self) -> tuple[str, ...]:
-        """Return what a person should know, worst first."""
-        found = []
-        if self.failed:
-            times = self.failed["times"]
-            what = "the last run" if times == 1 else f"the last {times} runs"
-            found.append(f"{what} failed, {self.failed['at']}: {visible(self.failed['error'])}")
-        if self.missed > 1:
-            found.append(f"missed {self.missed} scheduled runs")
-        return tuple(found)
-
-    def told(self) -> Schedule:
-        """Return what `status` tells of it."""
-        return Schedule(
-            by=self.by,
-            missed=self.missed if self.missed > 1 else 0,
-            failed=self.failed,
-            next=next_of(self.next),
-            complaints=self.complaints,
-        )
-
-
 class Next(msgspec.Struct, frozen=True, kw_only=True):
     """The next time at which a run is due, in the cadence's zone."""
 
@@ -72,11 +36,16 @@ class Next(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):
-    """How a clone keeps its schedule, as it is told; one missed run may still be on its way."""
+    """How this clone keeps its schedule, and what a person should know of it, worst first.
+
+    `by` says who starts runs: crontab, launcher or nobody. `missed` counts the runs that were due
+    since the last one that was not a failure; of one it says 0, as that may still be on its way.
+    """
 
     by: str
     missed: int
     failed: Mapping[str, Any] | None
+    """When and why the last run failed: `at`, `error`; None when it did not."""
     next: Next | None
     complaints: tuple[str, ...]
 
@@ -98,19 +67,28 @@ def last_record(work: Work) -> dict[str, Any]:
     return telemetry.load(local_folder(work) / LAST, within=work.store.root)
 
 
-def timetable(work: Work, now: datetime) -> Timetable:
+def timetable(work: Work, now: datetime) -> Schedule:
     """Compare the cadence with what ran in this clone."""
     here, record = settings.local(work.store.repo), last_record(work)
     cadence, zone = work.config.cadence, work.config.zone
     by = here.get(BY, "")
     times = [_time(here.get(SINCE, "")), _time(record.get("succeeded", ""))]
     since = max((t for t in times if t is not None), default=None)
+    count = missed(since, now, cadence, zone) if by and since else 0
     failed = record.get("failed")
-    return Timetable(
+    failed = failed if _is_failure(failed) else None
+    complaints = []
+    if failed is not None:
+        runs = "the last run" if failed["times"] == 1 else f"the last {failed['times']} runs"
+        complaints.append(f"{runs} failed, {failed['at']}: {visible(failed['error'])}")
+    if count > 1:
+        complaints.append(f"missed {count} scheduled runs")
+    return Schedule(
         by=by,
-        next=next_fire(now, cadence, zone),
-        missed=missed(since, now, cadence, zone) if by and since else 0,
-        failed=failed if _is_failure(failed) else None,
+        missed=count if count > 1 else 0,
+        failed=failed,
+        next=next_of(next_fire(now, cadence, zone)),
+        complaints=tuple(complaints),
     )
 
 

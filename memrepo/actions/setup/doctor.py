@@ -480,7 +480,7 @@ def _schedule(work: Work, fix: bool) -> Finding:
             fixed = True
         else:
             said = "; ".join(filter(None, (said, wrong)))
-    due = times.told().next if times.by else None
+    due = times.next if times.by else None
     ahead = f"next run {due.said(zone)}" if due else "not scheduled"
     return Finding(name="schedule", ok=not said, message=said or ahead, fixed=fixed)
 

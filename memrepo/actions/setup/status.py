@@ -165,7 +165,7 @@ def do(work: Work, request: Request) -> Result:
         else None,
         contradictions=found.contradictions,
         problems=problems,
-        schedule=times.told(),
+        schedule=times,
         stale_views=stale,
         unmatched=find_unmatched(work),
         unsettled=tuple(one.report() for one in plan.found),

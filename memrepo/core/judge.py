@@ -1,7 +1,7 @@
 """What a judge is asked and what it answers, in both passes (memory-purifier).
 
 A judge scores and words; code does everything else: it validates, re-derives the arithmetic and
-rejects provenance that the candidates do not hold (`purify.passes`, `purify.passes`).
+rejects provenance that the candidates do not hold (`judges.passes`).
 """
 
 from __future__ import annotations

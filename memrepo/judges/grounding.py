@@ -2,7 +2,7 @@
 
 Code checks what it can check exactly: numbers with their units, dates, names, identifiers,
 quotations and cited spans. Whether the evidence states the same is a second question to the judge
-(`Judge.verify`), made here and asked in `purify.asking`. What fails both times gives way to the
+(`Judge.verify`), made here and asked in `judges.asking`. What fails both times gives way to the
 evidence in its own words.
 """
 
@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -44,7 +43,6 @@ _QUOTED = regex(
 _SENTENCE_END = frozenset(".!?:;\n。！？：•·→")
 _NUMBER = regex(rf"(?<![^\W_{_WIDE}])[€$£¥₹]?[ ]?\d+(?:[.,'’\u00a0\u202f]\d+)*")
 _AFTER = regex(r"[ \t\u00a0\u202f-]?(?:([^\W\d_]+|°[cCfF]|%|[€$£¥₹]))?")
-_HAN = regex(r"[〇零一二两三四五六七八九十百千万亿]+")
 _ISO = regex(r"(?<!\d)(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
 _DOTTED = regex(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})(?:\2(\d{4}|\d\d))?(?![\d/])")
 _SHORT = regex(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(?!\d)")
@@ -161,8 +159,6 @@ class _Known:
                     yield meant.year, meant.month, meant.day
 
     def _is_relative(self, day: Day) -> bool:
-        from memrepo.text.dates import future_date
-
         for year, month, number in self.stated:
             try:
                 said, meant = date(year, month, number), date(day[0] or year, day[1], day[2] or 1)
@@ -170,9 +166,6 @@ class _Known:
                 continue
             spans = (span.days for span in timespans(self.whole, said))
             if any(first[:10] <= meant.isoformat() <= last[:10] for first, last in spans):
-                return True
-            future = future_date(self.whole, datetime(year, month, number, tzinfo=UTC), _NO_CAP)
-            if future is not None and future.date() == meant:
                 return True
             away = abs((meant - said).days)
             if away <= _NEAR_DAYS and meant.isoweekday() in self.weekdays:
@@ -215,7 +208,6 @@ class _Known:
         return language in _INFLECTING and any(known.startswith(stem) for known in self.words)
 
 
-_NO_CAP = timedelta(0)
 _SATURDAY = 6
 _WORKDAYS = frozenset("weekday weekdays workday workdays werktags werktage wochentags".split())
 
@@ -431,7 +423,6 @@ def _clocks(text: str) -> Iterator[str]:
     for hour, minute in _OCLOCK.findall(text):
         if int(hour) < 25:
             yield f"{int(hour)}:{minute or '00'}"
-    yield from (clock for word in _plain_words(text) if (clock := _by_word("clocks").get(word)))
 
 
 def _whole_hour(clock: str, known: _Known) -> bool:
@@ -457,14 +448,6 @@ class _Figure(msgspec.Struct, frozen=True):
     values: frozenset[float]
     unit: str
     raw: str
-
-    @property
-    def amounts(self) -> set[tuple[float, str]]:
-        """Return how much it is in the smallest unit of its kind: 14 days are two weeks."""
-        if not self.unit:
-            return set()
-        size, kind = _table("sizes").get(self.unit, f"1 {self.unit}").split()
-        return {(value * float(size), kind) for value in self.values}
 
 
 def _figures(text: str) -> Iterator[_Figure]:
@@ -495,56 +478,26 @@ def _values(raw: str) -> frozenset[float]:
 
 
 def _worded(text: str) -> Iterator[_Figure]:
-    """Yield the numbers that are written in words, and `a week` as one."""
-    words = _plain_words(text)
-    for at, word in enumerate(words):
-        value = _values_of("numbers").get(word, 0)
-        after = [*words[at + 1 : at + 3], "", ""]
-        unit = unit_of(after[0])
-        if value:
-            ones = _values_of("numbers").get(after[0], 0) if value >= 20 else 0
+    """Yield the numbers that are written in words."""
+    words = [*_plain_words(text), "", ""]
+    for at, word in enumerate(words[:-2]):
+        if value := _values_of("numbers").get(word, 0):
+            after = words[at + 1]
+            ones = _values_of("numbers").get(after, 0) if value >= 20 else 0
             total = value + ones if ones < 10 else value
-            unit = unit or (unit_of(after[1]) if ones else "")
+            unit = unit_of(after) or (unit_of(words[at + 2]) if ones else "")
             yield _Figure(frozenset((value, total)), unit, word)
-            if value < 1:
-                yield _Figure(frozenset((value * 100,)), "percent", word)
-        elif amount := _by_word("amounts").get(word):
-            yield _Figure(frozenset((2.0,)), amount, word)
-        elif len(word) < 5 and unit and len(after[0]) > 2:
-            yield _Figure(frozenset((1.0,)), unit, word)
-    for match in _HAN.finditer(text):
-        unit = unit_of(text[match.end() : match.end() + 4].lstrip())
-        yield _Figure(frozenset((_han_value(match[0]),)), unit, match[0])
 
 
 def _plain_words(text: str) -> list[str]:
     return [bare(m[0].casefold()) for m in regex(rf"[%€$£¥₹]|[^\W\d_{_WIDE}]+").finditer(text)]
 
 
-def _han_value(number: str) -> float:
-    """Return the value of a Chinese numeral: of its digits in a row, or with tens and thousands."""
-    values = [unicodedata.numeric(sign) for sign in number]
-    if max(values) < 10:
-        return float("".join(f"{value:.0f}" for value in values))
-    total = part = digit = 0.0
-    for value in values:
-        if value < 10:
-            digit = value
-        elif value < 10_000:
-            part, digit = part + (digit or 1) * value, 0
-        else:
-            total, part, digit = (total + part + digit) * value, 0, 0
-    return total + part + digit
-
-
 def _foreign_figures(text: str, known: _Known) -> Iterator[tuple[str, str]]:
-    amounts = {amount for figure in known.figures for amount in figure.amounts}
     for figure in (*_figures(text), *_worded(text)):
         least, is_number = min(figure.values), figure.raw[-1].isdigit() or figure.raw[0].isdigit()
-        if not is_number and not figure.unit and (least <= 2 or _HAN.fullmatch(figure.raw)):
-            continue
-        if (not is_number and least <= 1) or not amounts.isdisjoint(figure.amounts):
-            continue
+        if not is_number and least <= 2 and not figure.unit:
+            continue  # one, two: as often a pronoun
         if least in _YEARS and not figure.unit and least in known.years:
             continue
         same = [other.unit for other in known.figures if other.values & figure.values]

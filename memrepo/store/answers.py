@@ -52,7 +52,7 @@ class Broken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeptAnswers:
-    """The answers of one run, on disk from the first on; implements `purify.asking.Kept`."""
+    """The answers of one run, on disk from the first on; implements `judges.asking.Kept`."""
 
     def __init__(self, store: Path, of: Broken) -> None:
         self.of = of

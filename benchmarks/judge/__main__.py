@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import argparse
 import math
+import struct
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import msgspec
 
 from benchmarks.judge.rows import MIN_WORKSPACES, Row, Rows, load
 from memrepo.read import learned
@@ -229,6 +232,27 @@ def measure(data: Rows) -> None:
     print("only what is stated:", typing([(a, b) for a, _, b in types]))
 
 
+def encode(model: learned.Weights) -> bytes:
+    """Return the bytes of a model's file."""
+    head = learned.Head(
+        types=model.types,
+        bias=model.bias,
+        steps=model.steps,
+        features=len(model.rows),
+        templates=len(model.templates),
+    )
+    ids, lines = sorted(model.rows), sorted(model.templates)
+    numbers = [n for one in ids for n in model.rows[one]]
+    return b"".join(
+        (
+            msgspec.json.encode(head) + b"\n",
+            struct.pack(f"<{len(ids)}I", *ids),
+            struct.pack(f"<{len(numbers)}b", *numbers),
+            struct.pack(f"<{len(lines)}I", *lines),
+        )
+    )
+
+
 def main() -> None:
     """Write the model, or print what it is worth."""
     parser = argparse.ArgumentParser(description="Train the model, or measure it.")
@@ -239,7 +263,7 @@ def main() -> None:
     if given.measure:
         measure(data)
         return
-    written = learned.encode(train(data))
+    written = encode(train(data))
     given.to.write_bytes(written)
     print(f"{given.to.name}: {len(written)} bytes of {len(data.rows)} rows", file=sys.stderr)
 

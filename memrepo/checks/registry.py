@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -41,12 +41,9 @@ RULES: Mapping[str, Rule] = MappingProxyType(
 
 def problems(scene: Scene, only: Collection[Group] = ()) -> tuple[Problem, ...]:
     """Return every finding in a scene by path and line, each once; `only` names groups of rules."""
-    ordered = sorted(_found(scene, only), key=lambda p: (p.path, p.line, p.column, p.rule))
-    return tuple(dict.fromkeys(ordered))
-
-
-def _found(scene: Scene, only: Collection[Group]) -> Iterator[Problem]:
+    found: list[Problem] = []
     for rules, find in _FAMILIES:
-        wanted = {rule.name for rule in rules if not only or rule.group in only}
-        if wanted:
-            yield from (p for p in find(scene) if p.rule in wanted)
+        if wanted := {rule.name for rule in rules if not only or rule.group in only}:
+            found += (problem for problem in find(scene) if problem.rule in wanted)
+    found.sort(key=lambda p: (p.path, p.line, p.column, p.rule))
+    return tuple(dict.fromkeys(found))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -71,73 +71,45 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Around(Protocol):
-    """What rules may ask of the repository that the checked files belong to."""
+class Around:
+    """What rules may ask of the repository around the checked files; this one knows of nothing."""
 
     def before(self, path: str) -> bytes | None:
         """Return a file as it was before the change that is checked; None where it was not."""
 
     def holders(self, ids: Collection[str]) -> Iterable[Memory]:
         """Return the memories, besides the checked files, that have one of these ids."""
+        del ids
+        return ()
 
     def called(self, names: Collection[str]) -> Iterable[Memory]:
         """Return the memories, the checked files among them or not, that names may mean.
 
         A name is an id, a slug with or without the digits of the id, or a title.
         """
+        del names
+        return ()
 
     def file(self, path: str) -> bytes | None:
         """Return a file, besides the checked ones, as the change leaves it; None for none."""
 
     def there(self, path: str) -> bool:
         """Tell whether any file, memrepo's or not, stands at a path."""
-
-    def alike(self, paths: Collection[str]) -> Collection[str]:
-        """Return the paths that differ from one of these in case or in the form of accents only."""
-
-    def below(self, folder: str) -> Mapping[str, bytes]:
-        """Return the files below a folder, besides the checked ones."""
-
-    def naming(self, text: str) -> Collection[str]:
-        """Return the paths of memory files that hold a text, such as an id."""
-
-
-class Nowhere:
-    """Files that belong to no repository: nothing is known around them."""
-
-    def before(self, path: str) -> bytes | None:
-        """Know of no file before."""
-
-    def holders(self, ids: Collection[str]) -> Iterable[Memory]:
-        """Know of no other memory."""
-        del ids
-        return ()
-
-    def called(self, names: Collection[str]) -> Iterable[Memory]:
-        """Know of no other memory."""
-        del names
-        return ()
-
-    def file(self, path: str) -> bytes | None:
-        """Know of no other file."""
-
-    def there(self, path: str) -> bool:
-        """Know of no other file."""
         del path
         return False
 
     def alike(self, paths: Collection[str]) -> Collection[str]:
-        """Know of no other file."""
+        """Return the paths that differ from one of these in case or in the form of accents only."""
         del paths
         return ()
 
     def below(self, folder: str) -> Mapping[str, bytes]:
-        """Know of no other file."""
+        """Return the files below a folder, besides the checked ones."""
         del folder
         return {}
 
     def naming(self, text: str) -> Collection[str]:
-        """Know of no other memory."""
+        """Return the paths of memory files that hold a text, such as an id."""
         del text
         return ()
 
@@ -167,7 +139,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     files: Mapping[str, bytes]
     layout: Layout | None = None
     gone: tuple[str, ...] = ()
-    around: Around = msgspec.field(default_factory=Nowhere)
+    around: Around = msgspec.field(default_factory=Around)
     wants: Wants = msgspec.field(default_factory=Wants)
     merging: bool = False
 

@@ -47,17 +47,11 @@ RULES = (SECRET, NUMBERS, REJECTED, STONE, EDITED)
 ALLOW = regex(r"memrepo:allow-secret\b|pragma: allowlist secret\b")
 MAX_SCANNED = 4 << 20
 _SHORT_ID = regex(r"[0-9a-f]{6,16}")
-_NOISY = regex(
-    r"(?P<UUID>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b)"
-    r"|(?P<address>(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.]))"
-    r"|(?P<number>(?<![\w.-])\d{9,19}(?![\w-]))"
-    r"|(?P<hex>\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{32,64}\b)"
-)
-_SAID = {
-    "UUID": ("UUID", "UUIDs"),
-    "address": ("IP address", "IP addresses"),
-    "number": ("long number", "long numbers"),
-    "hex": ("hex number", "hex numbers"),
+_IDENTIFYING = {
+    ("UUID", "UUIDs"): regex(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"),
+    ("IP address", "IP addresses"): regex(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"),
+    ("long number", "long numbers"): regex(r"(?<![\w.-])\d{9,19}(?![\w-])"),
+    ("hex number", "hex numbers"): regex(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{32,64}\b"),
 }
 
 
@@ -104,27 +98,22 @@ def secrets_of(path: str, data: bytes) -> Iterator[tuple[Secret, str]]:
 def _numbers(memory: Memory, data: bytes, before: bytes | None) -> Iterator[Problem]:
     """Warn of numbers that a change brings: most of what agents write is full of them."""
     known = before.decode("utf-8", "replace") if before else ""
-    first: dict[str, int] = {}
-    amount: dict[str, int] = {}
-    for match in _NOISY.finditer(memory.body):
-        if match[0] in known or ALLOW.search(_line_at(memory.body, match.start())):
-            continue
-        kind = str(match.lastgroup)
-        first.setdefault(kind, match.start())
-        amount[kind] = amount.get(kind, 0) + 1
-    for kind, at in first.items():
-        yield NUMBERS.found(
-            memory.path,
-            f"found {counted(amount[kind], *_SAID[kind])}",
-            line=body_line(data) + memory.body.count("\n", 0, at),
-            column=at - memory.body.rfind("\n", 0, at),
-            fix="leave out what identifies a person or a machine, if nobody needs it",
-        )
-
-
-def _line_at(text: str, at: int) -> str:
-    end = text.find("\n", at)
-    return text[text.rfind("\n", 0, at) + 1 : len(text) if end < 0 else end]
+    allowed = [n for n, line in enumerate(memory.body.split("\n")) if ALLOW.search(line)]
+    for names, pattern in _IDENTIFYING.items():
+        places = [
+            (memory.body.count("\n", 0, match.start()), match.start())
+            for match in pattern.finditer(memory.body)
+            if match[0] not in known
+        ]
+        if places := [place for place in places if place[0] not in allowed]:
+            line, at = places[0]
+            yield NUMBERS.found(
+                memory.path,
+                f"found {counted(len(places), *names)}",
+                line=body_line(data) + line,
+                column=at - memory.body.rfind("\n", 0, at),
+                fix="leave out what identifies a person or a machine, if nobody needs it",
+            )
 
 
 def _rejected(scene: Scene) -> Iterator[Problem]:

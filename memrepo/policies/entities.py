@@ -251,12 +251,6 @@ def catalogue(
     return Catalogue(entities=tuple(made), by_name=by_name)
 
 
-def learn_names(memories: Iterable[Memory]) -> None:
-    """Work out the names in some texts, where nobody has yet: `catalogue` needs them of all."""
-    for memory in memories:
-        _named(memory)
-
-
 def _named(memory: Memory) -> list[list[Any]]:
     """Return the sure names of a memory's text, the likely ones, and the aliases that it states."""
 
@@ -375,15 +369,12 @@ def ties(memories: Mapping[str, Memory], known: Catalogue) -> dict[tuple[str, st
 
 
 def _days(one: Memory, other: Memory) -> int | None:
-    days = [_day(memory) for memory in (one, other)]
-    return None if None in days else abs((days[0] - days[1]).days)  # type: ignore[operator]
-
-
-def _day(memory: Memory) -> date | None:
+    """Return the days between the evidence of two memories; None where one has no date."""
     try:
-        return date.fromisoformat(memory.captured[:10])
+        first, second = (date.fromisoformat(memory.captured[:10]) for memory in (one, other))
     except ValueError:
         return None
+    return abs((first - second).days)
 
 
 def link_step(
@@ -407,7 +398,8 @@ def link_step(
     for pair, tie in sorted(found.items(), key=lambda item: (-item[1].strength, item[0])):
         if tie.strength < LEAST:
             break
-        source, target = _directed(claims[pair[0]], claims[pair[1]])
+        # The later one points back at what was there before.
+        target, source = sorted((claims[id_] for id_ in pair), key=lambda m: (m.captured, m.id))
         if frozenset(pair) in tied or f"link:{source.id}:{target.id}" in never:
             continue
         if all(has[id_] < rules.most for id_ in pair):
@@ -421,15 +413,8 @@ def link_step(
     return Step(
         op="link",
         reason=f"{counted(count, 'pair mentions', 'pairs mention')} names that few others do",
-        changes=tuple(_update(claims[id_], links) for id_, links in sorted(new.items())),
+        changes=tuple(
+            Update(id=id_, fields={"links": (*claims[id_].fields.get("links", ()), *links)})
+            for id_, links in sorted(new.items())
+        ),
     )
-
-
-def _directed(one: Memory, other: Memory) -> tuple[Memory, Memory]:
-    """Return the later memory first: it points back at what was there before."""
-    early, late = sorted((one, other), key=lambda m: (m.captured, m.id))
-    return late, early
-
-
-def _update(memory: Memory, links: Iterable[Link]) -> Update:
-    return Update(id=memory.id, fields={"links": (*memory.fields.get("links", ()), *links)})

@@ -14,8 +14,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -32,61 +30,53 @@ from memrepo.text.languages import bare, language_of, small_words
 from memrepo.text.tables import tables
 from memrepo.text.tokens import SPACELESS, tokens
 
-LEVELS: Mapping[str, float] = MappingProxyType(
-    {
-        "critical": 0.9,
-        "high": 0.7,
-        "normal": 0.4,
-        "low": 0.2,
-        "trivial": 0.0,
-    }
-)
+LEVELS: Mapping[str, float] = {
+    "critical": 0.9,
+    "high": 0.7,
+    "normal": 0.4,
+    "low": 0.2,
+    "trivial": 0.0,
+}
 """From which score on a memory has a level, the highest first."""
-CATEGORIES: Mapping[str, float] = MappingProxyType(
-    {
-        "correction": 0.15,
-        "principle": 0.12,
-        "preference": 0.10,
-        "commitment": 0.10,
-        "decision": 0.08,
-        "relationship": 0.05,
-        "skill": 0.05,
-        "moment": 0.03,
-        "entity": 0.02,
-    }
-)
-CATEGORY_OF_TYPE: Mapping[str, str] = MappingProxyType(
-    {
-        "lesson": "principle",
-        "constraint": "principle",
-        "preference": "preference",
-        "commitment": "commitment",
-        "decision": "decision",
-        "relationship": "relationship",
-        "method": "skill",
-        "procedure": "skill",
-        "episode": "moment",
-        "milestone": "moment",
-        "identity": "entity",
-    }
-)
+CATEGORIES: Mapping[str, float] = {
+    "correction": 0.15,
+    "principle": 0.12,
+    "preference": 0.10,
+    "commitment": 0.10,
+    "decision": 0.08,
+    "relationship": 0.05,
+    "skill": 0.05,
+    "moment": 0.03,
+    "entity": 0.02,
+}
+CATEGORY_OF_TYPE: Mapping[str, str] = {
+    "lesson": "principle",
+    "constraint": "principle",
+    "preference": "preference",
+    "commitment": "commitment",
+    "decision": "decision",
+    "relationship": "relationship",
+    "method": "skill",
+    "procedure": "skill",
+    "episode": "moment",
+    "milestone": "moment",
+    "identity": "entity",
+}
 """What the original calls the types of memories; one that replaces another is a correction."""
-LEVEL_OF_CATEGORY: Mapping[str, str] = MappingProxyType(
-    {
-        "preference": "critical",
-        "entity": "critical",
-        "relationship": "critical",
-        "correction": "high",
-        "principle": "high",
-        "commitment": "high",
-        "decision": "high",
-    }
-)
+LEVEL_OF_CATEGORY: Mapping[str, str] = {
+    "preference": "critical",
+    "entity": "critical",
+    "relationship": "critical",
+    "correction": "high",
+    "principle": "high",
+    "commitment": "high",
+    "decision": "high",
+}
 """The least level of a category by the rule `levels`."""
 PERSONAL = frozenset("name email phone address birthday born location language".split())
 """Predicates of what tells of a person, by the rule `levels`."""
 TAGS = frozenset(("important", "critical", "preference", "decision", "rule", "principle"))
-LEVEL_OF_TAG = MappingProxyType(dict.fromkeys(("important", "critical", "preference"), "critical"))
+LEVEL_OF_TAG = dict.fromkeys(("important", "critical", "preference"), "critical")
 """The least level of a tag by the rule `levels`; that of the others is high."""
 REASONS = 5
 KEYWORDS = 5
@@ -221,16 +211,11 @@ def _points(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> 
     if said := _nothing(text, cut, lexicon):
         return [Point(code="trivial", weight=_TRIVIAL, words=said)]
     hits = lexicon.found(cut)
-    if lexicon.rule == "levels":
-        return list(_reasons(text, category, tags, _with_day(text, hits), _POINTS | _LEVEL_ONLY))
-    return list(_reasons(text, category, tags, hits, _POINTS))
-
-
-def _with_day(text: str, hits: dict[str, str]) -> dict[str, str]:
-    """Add the day that a text names, which may be a deadline."""
-    if day := day_named(text):
+    if lexicon.rule == "sum":
+        return list(_reasons(text, category, tags, hits, _POINTS))
+    if day := day_named(text):  # it may be a deadline
         hits["dated"] = day
-    return hits
+    return list(_reasons(text, category, tags, hits, _POINTS | _LEVEL_ONLY))
 
 
 def _reasons(
@@ -384,13 +369,12 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
 def topics_of(memories: Sequence[Memory], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
     """Return what memories are about, the highest score first."""
     rule = f"topics {lexicon.more}"
-    return _ranked(
-        (m.once(rule, partial(_words_of, m, lexicon)) for m in without_chunks(memories)), most
-    )
 
+    def said(memory: Memory) -> list[Any]:
+        text = f"{memory.text('title')}\n{memory.body}"
+        return memory.once(rule, lambda: _words(without_secrets(text), lexicon))
 
-def _words_of(memory: Memory, lexicon: Lexicon) -> list[Any]:
-    return _words(without_secrets(f"{memory.text('title')}\n{memory.body}"), lexicon)
+    return _ranked(map(said, without_chunks(memories)), most)
 
 
 def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
@@ -404,13 +388,9 @@ def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[To
 def _words(text: str, lexicon: Lexicon) -> list[Any]:
     """Return the words of a text that may be topics, each with its count behind it, in order."""
     said = (word for word in lexicon.content(text) if word not in _OWN)
-    found = Counter(filter(_is_term, said))
+    # No number, and no letter or two.
+    found = Counter(w for w in said if not w.isascii() or (len(w) > 2 and any(map(str.isalpha, w))))
     return [part for pair in found.items() for part in pair]
-
-
-def _is_term(word: str) -> bool:
-    """Tell whether a word can be a topic: no number, and no letter or two."""
-    return not word.isascii() or (len(word) > 2 and any(ch.isalpha() for ch in word))
 
 
 def _ranked(texts: Iterable[list[Any]], most: int) -> tuple[Topic, ...]:
@@ -443,20 +423,13 @@ def trends(
     now: Sequence[Topic], before: Sequence[Topic]
 ) -> tuple[tuple[Trend, ...], tuple[Trend, ...]]:
     """Return the topics that rise and those that fall, the largest change first, ten of each."""
-    old = {topic.term: topic for topic in before}
-    new = {topic.term: topic for topic in now}
-    rising = [
-        Trend(topic=topic, change=change)
-        for topic in now
-        if (change := topic.score - (old[topic.term].score if topic.term in old else 0)) > _TURN
-    ]
-    falling = []
-    for topic in before:
-        score = new[topic.term].score if topic.term in new else 0.0
-        if topic.score - score > _TURN and score < topic.score / 2:
-            falling.append(Trend(topic=topic, change=score - topic.score))
-    return _largest(rising), _largest(falling)
-
-
-def _largest(found: list[Trend]) -> tuple[Trend, ...]:
-    return tuple(sorted(found, key=lambda trend: -abs(trend.change))[:_TOLD])
+    old, new = ({topic.term: topic.score for topic in found} for found in (before, now))
+    changed = [Trend(topic=topic, change=topic.score - old.get(topic.term, 0.0)) for topic in now]
+    rising = [trend for trend in changed if trend.change > _TURN]
+    lost = [Trend(topic=topic, change=new.get(topic.term, 0.0) - topic.score) for topic in before]
+    falling = [one for one in lost if one.change < -_TURN and -2 * one.change > one.topic.score]
+    largest = (
+        sorted(found, key=lambda one: -abs(one.change))[:_TOLD] for found in (rising, falling)
+    )
+    rises, falls = map(tuple, largest)
+    return rises, falls

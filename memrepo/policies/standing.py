@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -77,20 +76,30 @@ def doubts(
     `find` returns a memory by its id; `stale_at` is when its class says that its time was over.
     `is_there` tells whether a source is in the tree.
     """
-    return (*_doubts(memory, find, stale_at), *_source_gone(memory, is_there))
+    found: list[str] = []
+    match memory.standing:
+        case "contested":
+            others = _active(memory, find)
+            found += [_against(memory, other) for other in others] or ["it is contested"]
+        case "retire_candidate":
+            found.append(_retired(memory))
+        case "probable_duplicate":
+            found.append(f"it probably says the same as {memory.text('duplicate_of') or 'another'}")
+        case standing if standing in _WORDS:
+            found.append(_WORDS[standing])
+    if stale_at is not None:
+        found.append(stale(format_time(stale_at)))
+    names = [source.resource for source in memory.sources]
+    if memory.is_note or is_retired(memory) or memory.status != "active" or not names:
+        return tuple(found)
+    # Logs of a day are rotated: that they are gone says nothing.
+    ours = all(SOURCES in f"/{name}" and not _DAY.search(name) for name in names)
+    if ours and not any(map(is_there, names)):
+        found.append(f"its source is gone: {visible(names[0])}")
+    return tuple(found)
 
 
 _DAY = regex(r"\d{4}-?\d\d-?\d\d")
-
-
-def _source_gone(memory: Memory, is_there: Callable[[str], object]) -> Iterator[str]:
-    """Say that every file is gone that a claim rests on; logs of a day are rotated."""
-    names = [source.resource for source in memory.sources]
-    if memory.is_note or is_retired(memory) or memory.status != "active" or not names:
-        return
-    ours = all(SOURCES in f"/{name}" and not _DAY.search(name) for name in names)
-    if ours and not any(map(is_there, names)):
-        yield f"its source is gone: {visible(names[0])}"
 
 
 def disputed(memories: Iterable[Memory], find: Callable[[str], Memory | None]) -> list[str]:
@@ -107,22 +116,6 @@ def disputed(memories: Iterable[Memory], find: Callable[[str], Memory | None]) -
     return [said for _, said in sorted(pairs.values(), key=lambda p: (p[0], p[1]), reverse=True)]
 
 
-def _doubts(
-    memory: Memory, find: Callable[[str], Memory | None], stale_at: datetime | None
-) -> Iterator[str]:
-    match memory.standing:
-        case "contested":
-            yield from _contested(memory, find)
-        case "retire_candidate":
-            yield _retired(memory)
-        case "probable_duplicate":
-            yield f"it probably says the same as {memory.text('duplicate_of') or 'another'}"
-        case standing if standing in _WORDS:
-            yield _WORDS[standing]
-    if stale_at is not None:
-        yield stale(format_time(stale_at))
-
-
 def stale(when: str) -> str:
     """Say since when a memory is stale."""
     return f"it is stale since {when}: nothing has borne it out for longer than its class lives"
@@ -130,18 +123,8 @@ def stale(when: str) -> str:
 
 def contesting(memory: Memory) -> tuple[str, ...]:
     """Return the ids of what is on record as contradicting a contested memory."""
-    if memory.standing != "contested":
-        return ()
-    links = memory.fields.get("links", ())
+    links = links_of(memory) if memory.standing == "contested" else ()
     return tuple(link.target for link in links if link.type == "contradicts")
-
-
-def _contested(memory: Memory, find: Callable[[str], Memory | None]) -> Iterator[str]:
-    """Say what contests a memory: each active one that a `contradicts` link names."""
-    active = _active(memory, find)
-    yield from (_against(memory, other) for other in active)
-    if not active:
-        yield "it is contested"
 
 
 def _active(memory: Memory, find: Callable[[str], Memory | None]) -> list[Memory]:
@@ -150,14 +133,10 @@ def _active(memory: Memory, find: Callable[[str], Memory | None]) -> list[Memory
 
 
 def _against(memory: Memory, other: Memory) -> str:
-    said = fold(visible(other.body), QUOTED)
-    return f'contested by {other.id}{_since(memory, other)}: "{said}"'
-
-
-def _since(one: Memory, other: Memory) -> str:
-    """Say since when two memories contradict each other: since the later of them was there."""
-    times = [at for m in (one, other) if (at := m.time("created")) is not None]
-    return f" since {max(times):%Y-%m-%d}" if times else ""
+    """Say what contests a memory, and since when: since the later of the two was there."""
+    times = [at for m in (memory, other) if (at := m.time("created")) is not None]
+    since = f" since {max(times):%Y-%m-%d}" if times else ""
+    return f'contested by {other.id}{since}: "{fold(visible(other.body), QUOTED)}"'
 
 
 def _retired(memory: Memory) -> str:
@@ -320,7 +299,13 @@ def conflicts(state: State, corrections: Corrections) -> tuple[Conflict, ...]:
     """Return all contradictions between memories that exist: open ones first, then by id."""
     from memrepo.core.corrections import contradiction_id
 
-    pairs = {tuple(sorted(pair)): pair for pair in _linked(state)}
+    linked = (
+        (id_, link.target)
+        for id_, memory in sorted(state.memories.items())
+        for link in links_of(memory)
+        if link.type == "contradicts" and link.target != id_
+    )
+    pairs = {tuple(sorted(pair)): pair for pair in linked}
     for case in corrections.cases.values():
         if case.kind == "contradiction":
             pair = (case.sides[0].memory, case.sides[1].memory)
@@ -341,15 +326,6 @@ def conflicts(state: State, corrections: Corrections) -> tuple[Conflict, ...]:
                     )
                 )
     return tuple(sorted(found, key=lambda c: (STATUSES.index(c.status), c.id)))
-
-
-def _linked(state: State) -> list[tuple[str, str]]:
-    return [
-        (id_, link.target)
-        for id_, memory in sorted(state.memories.items())
-        for link in links_of(memory)
-        if link.type == "contradicts" and link.target != id_
-    ]
 
 
 def _status(first: Memory, second: Memory, case: Correction | None) -> ConflictStatus | None:
@@ -397,9 +373,7 @@ def still_contested(memory: Memory, active: Callable[[str], bool], but: str) -> 
     )
 
 
-WEIGHTS: Mapping[str, int] = MappingProxyType(
-    {"contested": 3, "unresolved": 2, "retire_candidate": 1}
-)
+WEIGHTS: Mapping[str, int] = {"contested": 3, "unresolved": 2, "retire_candidate": 1}
 MOST_DAYS, MOST_SOURCES, MOST_RECURRENCE = 14, 5, 10
 TEXT_LIMIT = 240
 
@@ -434,23 +408,26 @@ def changed_at(memory: Memory) -> datetime | None:
 
 
 def recall_surface(memories: Sequence[Memory], now: datetime) -> Surfaced | None:
-    """Return the open claim that scores highest, or None where nothing is open."""
-    open_ = [_scored(m, now) for m in memories if m.standing in WEIGHTS and m.status == "active"]
-    return min(open_, key=_rank, default=None)
+    """Return the open claim that scores highest, or None where nothing is open.
 
-
-def _scored(memory: Memory, now: datetime) -> Surfaced:
-    changed = changed_at(memory)
-    age = max(0, (now - changed).days) if changed else 0
-    recurrence = len({s.captured[:10] for s in memory.sources if s.captured})
-    score = (
-        min(age, MOST_DAYS) * 0.1
-        + WEIGHTS[memory.standing]
-        + min(len(memory.sources), MOST_SOURCES) * 0.3
-        + min(recurrence, MOST_RECURRENCE) * 0.2
-    )
-    return Surfaced(memory=memory, score=round(score, 2), age_days=age)
-
-
-def _rank(found: Surfaced) -> tuple[float, datetime, str]:
-    return (-found.score, changed_at(found.memory) or EARLIEST, found.memory.id)
+    memory-purifier's score: age, standing, sources, and the days that its evidence is of. Ties go
+    to the oldest change.
+    """
+    best: tuple[tuple[float, datetime, str], Surfaced] | None = None
+    for memory in memories:
+        if memory.standing not in WEIGHTS or memory.status != "active":
+            continue
+        changed = changed_at(memory)
+        age = max(0, (now - changed).days) if changed else 0
+        score = round(
+            min(age, MOST_DAYS) * 0.1
+            + WEIGHTS[memory.standing]
+            + min(len(memory.sources), MOST_SOURCES) * 0.3
+            + min(len({s.captured[:10] for s in memory.sources if s.captured}), MOST_RECURRENCE)
+            * 0.2,
+            2,
+        )
+        rank = (-score, changed or EARLIEST, memory.id)
+        if best is None or rank < best[0]:
+            best = rank, Surfaced(memory=memory, score=score, age_days=age)
+    return best[1] if best else None

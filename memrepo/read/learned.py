@@ -82,7 +82,9 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     templates: frozenset[int]
 
 
-class _Head(msgspec.Struct, frozen=True, kw_only=True):
+class Head(msgspec.Struct, frozen=True, kw_only=True):
+    """The first line of the model's file; ids, rows and templates follow as numbers."""
+
     types: tuple[str, ...]
     bias: tuple[float, ...]
     steps: tuple[float, ...]
@@ -118,11 +120,6 @@ def type_scores(found: Features) -> dict[str, float]:
     """Return the logit of each type that the model knows."""
     model = weights()
     return dict(zip(model.types, scores(found, model)[1:], strict=True))
-
-
-def type_of(found: Features) -> str:
-    """Return the likeliest type of those whose signs a thought has, else `fact`."""
-    return stated_type(found, type_scores(found))
 
 
 def stated_type(found: Features, logits: Mapping[str, float]) -> str:
@@ -166,13 +163,8 @@ def form_hash(name: str) -> int:
 @cache
 def weights() -> Weights:
     """Load the model."""
-    return decode(WEIGHTS.read_bytes())
-
-
-def decode(data: bytes) -> Weights:
-    """Read a model from the bytes of its file."""
-    line, _, body = data.partition(b"\n")
-    head = msgspec.json.decode(line, type=_Head)
+    line, _, body = WEIGHTS.read_bytes().partition(b"\n")
+    head = msgspec.json.decode(line, type=Head)
     width, at = len(head.steps), 4 * head.features
     ids = struct.unpack_from(f"<{head.features}I", body)
     end = at + width * head.features
@@ -184,27 +176,6 @@ def decode(data: bytes) -> Weights:
         steps=head.steps,
         rows=dict(zip(ids, rows, strict=True)),
         templates=frozenset(templates),
-    )
-
-
-def encode(model: Weights) -> bytes:
-    """Return the bytes of a model's file."""
-    head = _Head(
-        types=model.types,
-        bias=model.bias,
-        steps=model.steps,
-        features=len(model.rows),
-        templates=len(model.templates),
-    )
-    ids, lines = sorted(model.rows), sorted(model.templates)
-    numbers = [n for one in ids for n in model.rows[one]]
-    return b"".join(
-        (
-            msgspec.json.encode(head) + b"\n",
-            struct.pack(f"<{len(ids)}I", *ids),
-            struct.pack(f"<{len(numbers)}b", *numbers),
-            struct.pack(f"<{len(lines)}I", *lines),
-        )
     )
 
 

@@ -49,10 +49,6 @@ def _months() -> Mapping[str, int]:
     return short | dict(month_names())
 
 
-def _named_month() -> str:
-    return "(?P<month>" + "|".join(sorted(_months(), key=len, reverse=True)) + r")\b\.?"
-
-
 _YEAR = r"(?:del?[ \t])?(?P<year>[12]\d{3})(?!\d)"
 _NTH = r"(?:st|nd|rd|th|er|\.)"
 _MONTH_DIGITS = r"(?P<month>\d{1,2})"
@@ -76,7 +72,7 @@ _WORDS = regex(r"\w+")
 @cache
 def _forms() -> tuple[re.Pattern[str], ...]:
     """Return the patterns of a whole date, compiled when a text may have one."""
-    month = _named_month()
+    month = "(?P<month>" + "|".join(sorted(_months(), key=len, reverse=True)) + r")\b\.?"
     return tuple(re.compile(form.replace("MONTH", month), re.IGNORECASE) for form in _FORMS)
 
 
@@ -185,24 +181,29 @@ def _calendar(year: str, month: str, day: str) -> str:
         return ""
 
 
+# -- dates to come ---------------------------------------------------------------------------------
+
 CAP = timedelta(days=365)
-_NAMES = {name[:cut]: n for n, name in enumerate(MONTHS, start=1) for cut in (3, len(name))}
+_MONTH_NUMBERS = {name[:cut]: n for n, name in enumerate(MONTHS, start=1) for cut in (3, len(name))}
 _DAY_NUMBERS = {name[:cut]: n for n, name in enumerate(WEEKDAYS) for cut in (3, len(name))}
-_MONTHS_BEGIN = tuple(name[:3] for name in MONTHS)
-_ENGLISH_MONTH = "|".join(sorted(_NAMES, key=len, reverse=True))
+_ENGLISH_MONTH = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
 _WEEKDAY = "|".join(sorted(_DAY_NUMBERS, key=len, reverse=True))
 _RECURRING = regex(
     r"\b(?:every|each|daily|weekly|biweekly|monthly|yearly|recurring)\b", re.IGNORECASE
 )
 _LIKELY = regex(r"\d|tomorrow|next", re.IGNORECASE)
 """Without any of these a text names no date: most need no closer look."""
-_ISO = regex(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-_MONTH_DAY = regex(
-    rf"\b({_ENGLISH_MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}})\b)?", re.IGNORECASE
-)
-_DAY_MONTH = regex(
-    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_ENGLISH_MONTH})\b(?:,?\s+(\d{{4}})\b)?",
-    re.IGNORECASE,
+_OF_YEAR = r"\b(?:,?\s+(?P<year>\d{4})\b)?"
+_DAYS_NAMED = (
+    regex(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?!\d)"),
+    regex(
+        rf"\b(?P<month>{_ENGLISH_MONTH})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?{_OF_YEAR}",
+        re.IGNORECASE,
+    ),
+    regex(
+        rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_ENGLISH_MONTH}){_OF_YEAR}",
+        re.IGNORECASE,
+    ),
 )
 _NEXT = regex(rf"\bnext\s+({_WEEKDAY}|week|month|year)\b", re.IGNORECASE)
 _IN = regex(r"\bin\s+(\d{1,4})\s+(day|week|month)s?\b", re.IGNORECASE)
@@ -213,59 +214,36 @@ _SPANS = {"day": 1, "week": 7, "month": 30, "year": 365}
 def future_date(text: str, said: datetime, cap: timedelta = CAP) -> datetime | None:
     """Return the latest moment after `said` that a text names, None for none.
 
-    At most `cap` from then (zero: no limit); a text of something that recurs names none.
+    At most `cap` from then (zero: no limit); a text of something that recurs names none. Relative
+    words count from `said` (openclaw-hybrid-memory, future-date freeze; English).
     """
     if not _LIKELY.search(text) or _RECURRING.search(text):
         return None
     found = max((moment for moment in _moments(text, said) if moment > said), default=None)
-    if found is None or not cap:
-        return found
-    return min(found, said + cap)
+    return found if found is None or not cap else min(found, said + cap)
 
 
 def day_named(text: str) -> str:
     """Return the first day of the calendar that a text names, as written, or an empty string."""
     if not _LIKELY.search(text):
         return ""
-    found = (pattern.search(text) for pattern in (_ISO, _MONTH_DAY, _DAY_MONTH))
+    found = (pattern.search(text) for pattern in _DAYS_NAMED)
     return next((one[0] for one in found if one), "")
 
 
 def _moments(text: str, said: datetime) -> Iterator[datetime]:
-    for year, month, day in _ISO.findall(text):
-        yield from _on(int(year), int(month), int(day))
-    if any(month in text.lower() for month in _MONTHS_BEGIN):
-        for name, day, year in _MONTH_DAY.findall(text):
-            yield from _named(_NAMES[name.lower()], int(day), year, said)
-        for day, name, year in _DAY_MONTH.findall(text):
-            yield from _named(_NAMES[name.lower()], int(day), year, said)
-    for word in _NEXT.findall(text):
-        yield said + timedelta(days=_ahead(word.lower(), said))
+    for match in (match for form in _DAYS_NAMED for match in form.finditer(text)):
+        month = str(_MONTH_NUMBERS.get(match["month"].lower(), match["month"]))
+        # Without a year it is of this one or, once past, of the next.
+        years = (match["year"],) if match["year"] else (str(said.year), str(said.year + 1))
+        days = (_calendar(year, month, match["day"]) for year in years)
+        moments = [datetime.fromisoformat(day).replace(tzinfo=UTC) for day in days if day]
+        yield from [moment for moment in moments if moment > said][:1]
+    for word in map(str.lower, _NEXT.findall(text)):
+        # Of weekdays not the coming one but the one after it: 7 to 13 days ahead.
+        ahead = _SPANS.get(word) or (_DAY_NUMBERS[word] - said.weekday()) % 7 + 7
+        yield said + timedelta(days=ahead)
     for count, unit in _IN.findall(text):
         yield said + timedelta(days=int(count) * _SPANS[unit.lower()])
     if _TOMORROW.search(text):
         yield said + timedelta(days=1)
-
-
-def _on(year: int, month: int, day: int) -> Iterator[datetime]:
-    try:
-        found = date(year, month, day)
-    except ValueError:
-        return
-    yield datetime(found.year, found.month, found.day, tzinfo=UTC)
-
-
-def _named(month: int, day: int, year: str, said: datetime) -> Iterator[datetime]:
-    """Yield a day of a month: of the year it names, else of this year or, once past, the next."""
-    if year:
-        yield from _on(int(year), month, day)
-        return
-    this = list(_on(said.year, month, day))
-    yield from this if this and this[0] > said else _on(said.year + 1, month, day)
-
-
-def _ahead(word: str, said: datetime) -> int:
-    if word in _SPANS:
-        return _SPANS[word]
-    # Not the coming one but the one after it: 7 to 13 days ahead.
-    return (_DAY_NUMBERS[word] - said.weekday()) % 7 + 7

@@ -32,33 +32,13 @@ _WRITTEN = (
     regex(r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})\b"),
 )
 """A date in full: `5 January 2024`, `Jan 5th, 2024`, `05.01.2024`."""
-_NUMBERS = {
-    "a": 1,
-    "an": 1,
-    "one": 1,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "eight": 8,
-    "nine": 9,
-    "ten": 10,
-    "couple of": 2,
-    "few": 3,
-}
+_NUMBERS = dict(
+    zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
+) | {"a": 1, "an": 1, "couple of": 2, "few": 3}
 _COUNT = rf"(?:a )?(\d{{1,4}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
-_DAYS_AGO = {
-    "today": 0,
-    "this morning": 0,
-    "this afternoon": 0,
-    "this evening": 0,
-    "tonight": 0,
-    "yesterday": 1,
-    "last night": 1,
-    "day before yesterday": 2,
-}
+_DAYS_AGO = dict.fromkeys(
+    ("today", "this morning", "this afternoon", "this evening", "tonight"), 0
+) | {"yesterday": 1, "last night": 1, "day before yesterday": 2}
 _NAMED = regex(rf"\b({'|'.join(sorted(_DAYS_AGO, key=len, reverse=True))})\b")
 _AGO = regex(rf"\b{_COUNT} (day|week|month|year)s? ago\b")
 _PAST = regex(rf"\b(?:last|past|previous) {_COUNT} (day|week|month|year)s?\b(?! of\b)")

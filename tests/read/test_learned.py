@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.judge.__main__ import train
+from benchmarks.judge.__main__ import encode, train
 from benchmarks.judge.rows import load
 from memrepo.read import learned
 from memrepo.read.kinds import file_kind, section_kind, signs_of
@@ -39,12 +39,14 @@ def test_a_statement_worth_keeping_comes_before_one_that_is_not(
     ("row", "kind"), [(p[0][1:4], p[0][4]) for p in PAIRS], ids=[p[0][3][:30] for p in PAIRS]
 )
 def test_a_statement_has_the_type_that_its_own_words_state(row: list[str], kind: str) -> None:
-    assert learned.type_of(features_of(*row)) == kind
+    found = features_of(*row)
+    assert learned.stated_type(found, learned.type_scores(found)) == kind
 
 
 @pytest.mark.parametrize("row", [p[1] for p in PAIRS], ids=[p[1][2][:30] for p in PAIRS])
 def test_a_log_line_or_status_states_no_preference_rule_or_decision(row: list[str]) -> None:
-    kind = learned.type_of(features_of(*row[:3]))
+    found = features_of(*row[:3])
+    kind = learned.stated_type(found, learned.type_scores(found))
     assert kind not in ("preference", "constraint", "decision")
     assert (kind == "commitment") == row[2].startswith("[ ]")
 
@@ -64,7 +66,7 @@ def test_a_line_that_every_workspace_has_is_a_template() -> None:
 
 def test_training_again_gives_the_same_bytes() -> None:
     written = learned.WEIGHTS.read_bytes()
-    assert learned.encode(train(load())) == written
+    assert encode(train(load())) == written
     assert len(written) <= 200_000
 
 

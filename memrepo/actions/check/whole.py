@@ -12,7 +12,7 @@ import msgspec
 
 from memrepo.actions.check import scenes
 from memrepo.checks import registry
-from memrepo.checks.rules import Group, Nowhere, Scene
+from memrepo.checks.rules import Around, Group, Scene
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.store.local import NotARepository
@@ -27,7 +27,7 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
     files: int
 
 
-class Everything(Nowhere):
+class Everything(Around):
     """Around all files of memrepo's are those of others, and nothing changes."""
 
     def __init__(self, files: dict[str, bytes], paths: frozenset[str]) -> None:

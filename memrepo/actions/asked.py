@@ -45,20 +45,6 @@ _ENDS = ("valid_until", "scope")
 _MARKS = ("pinned", "critical")
 
 
-class OnlyThePerson(MemrepoError):
-    """A program would take a person's memory out of recall by a way that cannot wait."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, actor: str, memories: Sequence[Memory]) -> None:
-        more = f" and {len(memories) - 1} more" if len(memories) > 1 else ""
-        super().__init__(
-            f"{actor} may not take {memories[0].id}{more} out of recall: a person wrote or"
-            " confirmed it, and must decide",
-            fix="let the person do it; `agents.removals` in memrepo.toml may allow it",
-        )
-
-
 def waits_for_person(work: Work, before: State, after: State) -> tuple[Memory, ...]:
     """Return the memories for which an agent's step waits for a person; none: go on.
 
@@ -78,10 +64,16 @@ def waits_for_person(work: Work, before: State, after: State) -> tuple[Memory, .
 
 
 def refuse_taking(work: Work, before: State, after: State) -> None:
-    """Raise OnlyThePerson where an agent would take a person's memory out of recall."""
+    """Raise where an agent would take a person's memory out of recall."""
     found = [m for m, new in _touched(before, after) if not _stays(m, new)]
     if found and _held_up(work):
-        raise OnlyThePerson(work.actor, found)
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        raise MemrepoError(
+            f"{work.actor} may not take {found[0].id}{more} out of recall: a person wrote or"
+            " confirmed it, and must decide",
+            fix="let the person do it; `agents.removals` in memrepo.toml may allow it",
+            exit_code=Exit.DECIDE,
+        )
 
 
 def is_agent(work: Work) -> bool:

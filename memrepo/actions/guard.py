@@ -113,22 +113,14 @@ class Rejected(MemrepoError):
         )
 
 
-class OnlyAPerson(MemrepoError):
-    """A program may not lift what a person decided."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, actor: str) -> None:
-        super().__init__(
+def refuse_lifting(stones: Iterable[Tombstone], actor: str) -> None:
+    """Raise where a program would lift what a person rejected, by whatever command."""
+    if not actor.startswith("human:") and any(s.by.startswith("human:") for s in stones):
+        raise MemrepoError(
             f"{actor} may not lift a rejection: only a person may",
             fix="run it without MEMREPO_ACTOR, as one of human_authors in memrepo.toml",
+            exit_code=Exit.DECIDE,
         )
-
-
-def refuse_lifting(stones: Iterable[Tombstone], actor: str) -> None:
-    """Raise OnlyAPerson where a program would lift what a person rejected, by whatever command."""
-    if not actor.startswith("human:") and any(s.by.startswith("human:") for s in stones):
-        raise OnlyAPerson(actor)
 
 
 def refuse_rejected(before: State, after: State) -> None:

@@ -74,16 +74,6 @@ AGENT_AUTHOR = "{name} (memrepo) <{id}@memrepo.invalid>"
 _IDENTITY = regex(r"[^<>\n\0]+ <[^<>\s\0]+>")
 
 
-class NoIdentity(UsageError):
-    """`agents.author` is set to a text that is no git identity."""
-
-    def __init__(self, given: str) -> None:
-        super().__init__(
-            f"agents.author: found {given!r}, expected Name <email>",
-            fix=f'try: git config memrepo.agents.author "{AGENT_AUTHOR}"',
-        )
-
-
 class NewerFormat(MemrepoError):
     """The repository was written by a newer memrepo: reading works, writing is refused."""
 
@@ -211,7 +201,10 @@ class Work:
         given = str(setting.value) if setting is not None else AGENT_AUTHOR
         made = given.replace("{name}", title).replace("{id}", slugify(name) or "agent")
         if not _IDENTITY.fullmatch(made):
-            raise NoIdentity(given)
+            raise UsageError(
+                f"agents.author: found {given!r}, expected Name <email>",
+                fix=f'try: git config memrepo.agents.author "{AGENT_AUTHOR}"',
+            )
         return made
 
     def landed(self) -> list[Landing]:

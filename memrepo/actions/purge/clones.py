@@ -35,20 +35,6 @@ _OURS = ("refs/heads/", "refs/tags/", "refs/notes/", "refs/memrepo/")
 """What a clone may push; a host keeps refs of its own, such as those of pull requests."""
 
 
-class OldHistory(MemrepoError):
-    """The hub holds commits that a purge took out of this clone."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, hub: Hub, old: int) -> None:
-        super().__init__(
-            f"{hub.name}/{hub.branch} holds {counted(old, 'commit', 'commits')} that a purge took"
-            " out of history; nothing of it was kept here",
-            fix="somebody pushed from a clone that has not synced since: its owner runs "
-            "`memrepo sync` there, or pushes the branch without them",
-        )
-
-
 def gather(work: Work) -> tuple[Problem, ...]:
     """Bring what only the hub has, so that no old history stays there unknown."""
     repo = work.store.repo
@@ -171,7 +157,7 @@ def _kept(hub: Hub, left: Sequence[str]) -> Problem:
 
 
 def refuse_old(work: Work, hub: Hub, tip: str, kept: str) -> None:
-    """Raise OldHistory where what was fetched holds a commit that was purged; `kept` is its ref."""
+    """Raise where what was fetched holds a commit that was purged; `kept` is its ref."""
     repo = work.store.repo
     moved: Mapping[str, str] = purges.moved(repo)
     if not moved or not tip:
@@ -181,4 +167,10 @@ def refuse_old(work: Work, hub: Hub, tip: str, kept: str) -> None:
     if old:
         hub.forget(kept)
         repo.git.prune("--expire=now")
-        raise OldHistory(hub, len(old))
+        raise MemrepoError(
+            f"{hub.name}/{hub.branch} holds {counted(len(old), 'commit', 'commits')} that a purge"
+            " took out of history; nothing of it was kept here",
+            fix="somebody pushed from a clone that has not synced since: its owner runs "
+            "`memrepo sync` there, or pushes the branch without them",
+            exit_code=Exit.DECIDE,
+        )

@@ -314,21 +314,8 @@ def _values(work: Work, word: str) -> list[str]:
     return list(dict.fromkeys((memory.said, memory.body)))
 
 
-class BrokenHistory(MemrepoError):
-    """A check that holds for the old history fails for the new one."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, checks: Iterable[str]) -> None:
-        super().__init__(
-            f"doctor does not work on the history without the value ({', '.join(checks)}):"
-            " nothing was changed",
-            fix="please report this; docs/erasing.md says what else can be done",
-        )
-
-
 def _refuse_broken(work: Work, plan: Plan) -> None:
-    """Check the new history on a copy that is thrown away; raise BrokenHistory."""
+    """Check the new history on a copy that is thrown away; raise where a check fails."""
     repo = work.store.repo
     objects = Path(repo.common_dir) / "objects"
     where = quarantine.folder_of(repo)
@@ -338,7 +325,12 @@ def _refuse_broken(work: Work, plan: Plan) -> None:
     head = repo.refs.branch or repo.refs.head
     before = _failing(work, where / "before", objects, old_refs, head)
     if broken := _failing(work, where / "after", new, new_refs, plan.head) - before:
-        raise BrokenHistory(sorted(broken))
+        raise MemrepoError(
+            f"doctor does not work on the history without the value ({', '.join(sorted(broken))}):"
+            " nothing was changed",
+            fix="please report this; docs/purge.md says what else can be done",
+            exit_code=Exit.DECIDE,
+        )
 
 
 def _failing(

@@ -43,19 +43,6 @@ from memrepo.views.hot import hot_changes
 from memrepo.views.pages import render_views
 
 
-class Unrelated(MemrepoError):
-    """The hub and this clone have no commit in common: they are two repositories."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"{name} and this repository have no history in common; nothing was changed",
-            fix="`git clone` the hub for this machine, and take over there what this one holds "
-            "(`memrepo export`, `memrepo import`)",
-        )
-
-
 class Merged(msgspec.Struct, frozen=True, kw_only=True):
     """A memory that both sides changed, and where it lies now; the path is empty if it is gone."""
 
@@ -137,7 +124,7 @@ def sides_of(store: Repository, first: str, second: str, human_authors: Collecti
 def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "") -> Joined:
     """Merge this clone's HEAD onto the hub's tip; `taken` says whose version settles clashes.
 
-    Raises Unrelated, CannotWork or NewerFormat.
+    Raises CannotWork or NewerFormat.
     """
     sides = _sides(work, hub, name)
     result, clashing = _merged(sides, taken)
@@ -194,7 +181,12 @@ def _unkept(result: MergeResult) -> list[Kept]:
 def _sides(work: Work, hub: str, name: str) -> Sides:
     store, config = work.store, work.tree.layout.config
     if not store.common_ancestors([work.tree.commit, hub]):
-        raise Unrelated(name)
+        raise MemrepoError(
+            f"{name} and this repository have no history in common; nothing was changed",
+            fix="`git clone` the hub for this machine, and take over there what this one holds "
+            "(`memrepo export`, `memrepo import`)",
+            exit_code=Exit.DECIDE,
+        )
     if config not in store.snapshot(hub).files:
         raise CannotWork(
             f"{name} holds no {config}",

@@ -39,21 +39,6 @@ CLASHING = (
 )
 
 
-class RemoteRewritten(MemrepoError):
-    """The hub no longer holds what this clone saw there: it was rewritten, or lost history."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, hub: Hub, seen: str, missing: int) -> None:
-        lost = counted(missing, "commit", "commits")
-        super().__init__(
-            f"{hub.name}/{hub.branch} no longer holds {seen[:10]}, which it held when this clone "
-            f"last saw it: {lost} gone from there; nothing was changed",
-            fix="if an old copy was put back there, `memrepo sync --accept-rewritten` joins both "
-            "and gives back what is gone; if history was removed on purpose, clone the hub again",
-        )
-
-
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What a sync came to: commits that came and went, the merge if one was needed.
 
@@ -209,7 +194,7 @@ def _land(first: Work, hub: Hub, outcome: Outcome) -> None:
 
 
 def _fetched(hub: Hub, at: Work, request: Request) -> str:
-    """Return the hub's tip, empty where it has no such branch; raises RemoteRewritten."""
+    """Return the hub's tip, empty where it has no such branch; raise where it was rewritten."""
     own = hub.own("trial" if request.dry_run else "incoming")
     tip = hub.fetch({hub.head: own}).get(hub.head, "")
     if request.dry_run:
@@ -220,7 +205,14 @@ def _fetched(hub: Hub, at: Work, request: Request) -> str:
         refuse_old(at, hub, tip, own)
     seen = hub.seen()
     if seen and not request.accept_rewritten and not (tip and at.store.is_ancestor(seen, tip)):
-        raise RemoteRewritten(hub, seen, count(hub.repo, seen, tip))
+        lost = counted(count(hub.repo, seen, tip), "commit", "commits")
+        raise MemrepoError(
+            f"{hub.name}/{hub.branch} no longer holds {seen[:10]}, which it held when this clone "
+            f"last saw it: {lost} gone from there; nothing was changed",
+            fix="if an old copy was put back there, `memrepo sync --accept-rewritten` joins both "
+            "and gives back what is gone; if history was removed on purpose, clone the hub again",
+            exit_code=Exit.DECIDE,
+        )
     if tip and not request.dry_run:
         hub.remember(tip)
     return tip

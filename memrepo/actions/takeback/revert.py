@@ -57,34 +57,6 @@ class TakenBackAlready(MemrepoError):
         super().__init__(f"{run} is already reverted", fix=back + more)
 
 
-class SeveralRuns(MemrepoError):
-    """One commit brought several runs, which cannot be told apart in it."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, commit: str, runs: list[str]) -> None:
-        super().__init__(
-            f"{commit[:10]} holds {len(runs)} runs in one commit: {', '.join(runs)}",
-            fix=f"`memrepo revert {commit[:10]}` reverts all of them",
-        )
-
-
-class ByHand(MemrepoError):
-    """What a memory says was last changed by a person's commit, which memrepo leaves to git."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, memory: str, hand: history.Entry, older: history.Entry) -> None:
-        fix = f"`git revert {hand.commit[:10]}` undoes it"
-        if older.trailer("Reason") != CLAIMED:
-            done = f"`memrepo revert {older.commit[:10]}`"
-            fix += f"; {done} reverts what memrepo did before: {visible(older.subject)}"
-        super().__init__(
-            f"{memory} was last changed by hand, in {hand.commit[:10]} ({visible(hand.subject)})",
-            fix=fix,
-        )
-
-
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be taken back, and how; `only` are memory ids, empty for all of it."""
 
@@ -287,10 +259,15 @@ def _latest(work: Work) -> Landing:
 
 
 def _alone(found: Landing, runs: Sequence[Landing]) -> Landing:
-    """Return a run; raises SeveralRuns where its commit brought others too."""
+    """Return a run; raise where its commit brought others too."""
     same = sorted({one.run for one in runs if one.entry.commit == found.entry.commit})
     if len(same) > 1:
-        raise SeveralRuns(found.entry.commit, same)
+        commit = found.entry.commit[:10]
+        raise MemrepoError(
+            f"{commit} holds {len(same)} runs in one commit: {', '.join(same)}",
+            fix=f"`memrepo revert {commit}` reverts all of them",
+            exit_code=Exit.DECIDE,
+        )
     return found
 
 
@@ -326,7 +303,12 @@ def _last_of(work: Work, memory: str) -> tuple[Landing, frozenset[str]]:
         if memory in entry.trailers.get("Memory", ()):
             hand = _by_hand_since(work, memory, entry)
             if hand is not None:
-                raise ByHand(memory, hand, entry)
+                fix = f"`git revert {hand.commit[:10]}` undoes it"
+                if entry.trailer("Reason") != CLAIMED:
+                    done = f"`memrepo revert {entry.commit[:10]}`"
+                    fix += f"; {done} reverts what memrepo did before: {visible(entry.subject)}"
+                name = f"{hand.commit[:10]} ({visible(hand.subject)})"
+                raise UsageError(f"{memory} was last changed by hand, in {name}", fix=fix)
             several = entry.op in _PARTS or len(entry.trailers["Memory"]) > 1
             alone = several and entry.op not in _WHOLE
             return commit_landing(entry), frozenset({memory} if alone else ())

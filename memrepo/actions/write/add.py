@@ -16,7 +16,7 @@ from memrepo.actions.write.commit import Unchanged, Written, present, said, writ
 from memrepo.checks.memories import expected_tag, is_known_tag
 from memrepo.checks.rules import Wants
 from memrepo.core.changes import Create, Step
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.fields import ValueMismatch
 from memrepo.core.ids import as_tag, manual_id, normalise, text_hash
 from memrepo.core.memory import LAYERS, TYPES, Decay, Memory, Source, Stamp
@@ -39,37 +39,6 @@ class BadValue(MemrepoError):
 
     def __init__(self, key: str, mismatch: ValueMismatch) -> None:
         super().__init__(f"{key}: {mismatch}", fix="docs/files.md lists every field")
-
-
-class BadTag(MemrepoError):
-    """A tag that the configuration does not allow."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, tag: str, wants: Wants) -> None:
-        fix = "name a tag of `tags.vocabulary`" if wants.tags else f"write {as_tag(tag)!r}"
-        super().__init__(f"--tag: found {tag!r}, {expected_tag(tag, wants)}", fix=fix)
-
-
-class NoSuchClass(MemrepoError):
-    """A decay class that neither memrepo nor the configuration knows."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(
-            f"--class {name}: expected one of {', '.join(known)}",
-            fix="`decay.ttl` in memrepo.toml names more classes",
-        )
-
-
-class NotOneOf(MemrepoError):
-    """A word was given that is none of those expected."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, what: str, found: str, known: tuple[str, ...]) -> None:
-        super().__init__(f"{what}: found {found!r}", fix=f"name one of {', '.join(known)}")
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +82,7 @@ class Drafts:
     def take(self, entry: Entry) -> tuple[Memory, bool]:
         """Return the memory of an entry, and whether it is new.
 
-        Raises BadValue, NoSuchClass, NotOneOf or SecretInText.
+        Raises UsageError, BadValue or SecretInText.
         """
         entry = self._within(entry)
         for memory in self._known.get(text_hash(entry.text), ()):
@@ -149,9 +118,9 @@ class Drafts:
             taken=self._ids,
         )
         if entry.type not in BY_HAND:
-            raise NotOneOf("type", entry.type, BY_HAND)
+            raise _not_one_of("type", entry.type, BY_HAND)
         if entry.layer and entry.layer not in LAYERS:
-            raise NotOneOf("layer", entry.layer, LAYERS)
+            raise _not_one_of("layer", entry.layer, LAYERS)
         refuse_tags(work, entry.tags)
         home = "" if entry.type in ("note", "summary") else route(entry.type, work.config.profile)
         fields: dict[str, object] = {
@@ -186,6 +155,10 @@ class Drafts:
         return read
 
 
+def _not_one_of(what: str, found: str, known: tuple[str, ...]) -> UsageError:
+    return UsageError(f"{what}: found {found!r}", fix=f"name one of {', '.join(known)}")
+
+
 def _same(memory: Memory, entry: Entry) -> bool:
     return (
         memory.text("scope") == entry.scope
@@ -210,21 +183,25 @@ def _given(entry: Entry) -> Iterator[tuple[str, Any]]:
 
 
 def refuse_tags(work: Work, tags: Iterable[str]) -> None:
-    """Refuse a tag that the configuration does not allow; raises BadTag."""
+    """Refuse a tag that the configuration does not allow; raises UsageError."""
     vocabulary = work.config.get("tags.vocabulary")
     pattern = work.config.get("tags.pattern") if "tags.pattern" in work.config.given else ""
     wants = Wants(tags=vocabulary, tag_pattern=pattern)
     for tag in tags:
         refuse_secret(tag, "tags")
         if not is_known_tag(tag, wants):
-            raise BadTag(tag, wants)
+            fix = "name a tag of `tags.vocabulary`" if wants.tags else f"write {as_tag(tag)!r}"
+            raise UsageError(f"--tag: found {tag!r}, {expected_tag(tag, wants)}", fix=fix)
 
 
 def _decay(work: Work, name: str) -> dict[str, object]:
-    """Return the decay field for a class that the configuration knows; raises NoSuchClass."""
+    """Return the decay field for a class that the configuration knows; raises UsageError."""
     known = work.config.rules.decay.ttl
     if name and name not in known:
-        raise NoSuchClass(name, tuple(known))
+        raise UsageError(
+            f"--class {name}: expected one of {', '.join(known)}",
+            fix="`decay.ttl` in memrepo.toml names more classes",
+        )
     return {"decay": Decay(cls=name)} if name else {}
 
 

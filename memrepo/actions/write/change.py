@@ -33,17 +33,6 @@ SETTABLE = tuple(f.name for f in FIELDS if f.writer == "person" and f.name != "t
 _LISTS = ("tags", "entities")
 
 
-class NotSettable(MemrepoError):
-    """The key is unknown, or only memrepo writes it."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, key: str) -> None:
-        why = "is written by memrepo only" if key in BY_NAME else "is not a field"
-        why = "is fixed when a memory is made" if key == "type" else why
-        super().__init__(f"{key} {why}", fix=f"you may set {', '.join(SETTABLE)}")
-
-
 class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `edit`."""
 
@@ -92,7 +81,9 @@ def _field(pair: str) -> tuple[str, object]:
     key, sign, value = pair.partition("=")
     key = key.strip()
     if key not in SETTABLE:
-        raise NotSettable(key)
+        why = "is written by memrepo only" if key in BY_NAME else "is not a field"
+        why = "is fixed when a memory is made" if key == "type" else why
+        raise UsageError(f"{key} {why}", fix=f"you may set {', '.join(SETTABLE)}")
     if not sign:
         raise UsageError(
             f"memrepo edit: --set {key}: expected KEY=VALUE", fix=f"`--set {key}=` removes it"
@@ -245,20 +236,6 @@ def archive(work: Work, request: ArchiveRequest) -> Written | Unchanged:
     return write(work, request, draft)
 
 
-class NotForTheCache(MemrepoError):
-    """Notes, chunks and what recall does not see have no place on the hot cache."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, memory: Memory) -> None:
-        what = memory.type if memory.status == "active" else memory.status
-        super().__init__(
-            f"{memory.id} is {'a ' if memory.status == 'active' else ''}{what}:"
-            " expected an active memory that is no note",
-            fix="`memrepo nominate` lists the notes that earned a place among the memories",
-        )
-
-
 class PromoteRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `promote`."""
 
@@ -283,7 +260,11 @@ def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
         if request.off:
             return _demoted(memory, work.call.now)
         if memory.status != "active" or memory.type in ("note", "chunk"):
-            raise NotForTheCache(memory)
+            what = f"a {memory.type}" if memory.status == "active" else memory.status
+            raise UsageError(
+                f"{memory.id} is {what}: expected an active memory that is no note",
+                fix="`memrepo nominate` lists the notes that earned a place among the memories",
+            )
         is_new = request.critical and not memory.flag("critical")
         if hot_of(memory) is not None and not is_new:
             return unchanged(memory, "is on the hot cache already")
@@ -349,19 +330,6 @@ def link(work: Work, request: LinkRequest) -> Written | Unchanged:
     return write(work, request, draft)
 
 
-class NotActive(MemrepoError):
-    """The memory is not in effect: replacing it again would fork its history."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, memory: Memory) -> None:
-        after = ", ".join(memory.texts("superseded_by"))
-        super().__init__(
-            f"{memory.id} is {memory.status}{f' by {after}' if after else ''}, not active",
-            fix=f"supersede {after} instead" if after else "add a memory instead",
-        )
-
-
 class SupersedeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `supersede`."""
 
@@ -389,7 +357,12 @@ def supersede(work: Work, request: SupersedeRequest) -> Written | Unchanged:
             return unchanged(old, "says this already")
         for one in every:
             if one.status != "active":
-                raise NotActive(one)
+                after = ", ".join(one.texts("superseded_by"))
+                raise MemrepoError(
+                    f"{one.id} is {one.status}{f' by {after}' if after else ''}, not active",
+                    fix=f"supersede {after} instead" if after else "add a memory instead",
+                    exit_code=Exit.DECIDE,
+                )
         ids = tuple(one.id for one in every)
         now, zone = work.call.now, work.config.zone
         new = successor(state, old, text, now, actor, replaces=ids, zone=zone)

@@ -36,6 +36,8 @@ MAX_CANDIDATES = 200
 """At most so many passages are compared with a question."""
 LEAST = 0.2
 """The share of what was asked, rare words for more, that a passage must hold."""
+_READING = ("read/*.py", "languages/*.toml", "store/passages.py")
+"""What cuts a source into thoughts."""
 FILES_AT_ONCE = 200
 MAX_COMPARED = 200
 """Where more memories changed than this, all are read to learn what was corrected."""
@@ -70,15 +72,15 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
 
 def follows(wanted: Indexed) -> str:
     """Return what passages depend on: a commit, the code that reads, the files that are read."""
-    return f"{wanted.tree.commit} {_code()} {_digest(repr(wanted.sources))}"
+    return f"{wanted.tree.commit} {code_hash(*_READING)} {_digest(repr(wanted.sources))}"
 
 
 @cache
-def _code() -> str:
-    """Return a hash of the code and the tables that cut a source into thoughts."""
+def code_hash(*patterns: str) -> str:
+    """Return a hash of our own files that match some patterns: what they make depends on them."""
     package = Path(__file__).resolve().parent.parent
-    files = [*package.glob("read/*.py"), *package.glob("languages/reading/*"), Path(__file__)]
-    return _digest(*(path.read_bytes() for path in sorted(files)))
+    files = sorted(path for pattern in patterns for path in package.glob(pattern))
+    return _digest(*(path.read_bytes() for path in files))
 
 
 def _digest(*parts: str | bytes) -> str:

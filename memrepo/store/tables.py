@@ -1,10 +1,5 @@
 """The tables of the search index, and how they follow a commit and the work beside it.
 
-Work on many items of which a child process does a part, where there is a processor for it.
-
-What the child makes goes through a file without a name: at a pipe it would wait for its reader. A
-child that dies leaves its rest to its parent, and one whose parent died ends with its next batch.
-
 The index remembers the commit it reflects and the uncommitted edits it holds. It catches up with
 what differs between two commits; where that cannot be told, it compares the whole tree.
 """
@@ -12,17 +7,14 @@ what differs between two commits; where that cannot be told, it compares the who
 from __future__ import annotations
 
 import json
-import marshal
-import os
-import signal
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -30,7 +22,7 @@ from memrepo.core import codec
 from memrepo.core.access import seconds
 from memrepo.core.memory import Memory
 from memrepo.core.times import parse_time
-from memrepo.store.passages import BARS, FOLLOWS, follow, follows
+from memrepo.store.passages import BARS, FOLLOWS, code_hash, follow, follows
 from memrepo.store.passages import changes as changes_of
 from memrepo.store.tree import Snapshot
 from memrepo.text.cues import cues_of, role_of
@@ -41,96 +33,14 @@ from memrepo.text.tokens import words
 if TYPE_CHECKING:
     from memrepo.read.sources import SourceRules
 
-T = TypeVar("T")
 Row = tuple[str | int | float | None, ...]
-Work = Callable[[Sequence[T]], Iterable[Row]]
 Bars = Callable[[Memory], bool]
 BATCH = 1000
-"""So many items at most are worked on before what was made of them is handed over."""
-WORTH_IT = 4000
-"""Below so many items a child takes longer to come than it saves."""
-_SIZE = 8
+"""At most so many rows are made before they are written."""
 
 
-def forked_rows(work: Work[T], items: Sequence[T]) -> Iterator[Row]:
-    """Yield what `work` makes of items, in order; it must depend on nothing that changes meanwhile.
-
-    The child does more than the half: whoever takes the rows has work with them.
-    A program of several threads gets no child: it would have one of them, and the locks of all.
-    """
-    here = len(items) * 2 // 5 if len(items) >= WORTH_IT and _has_room() else len(items)
-    if here == len(items):
-        yield from work(items)
-        return
-    import tempfile
-
-    with tempfile.TemporaryFile() as made:
-        told, tell = os.pipe()
-        try:
-            child = os.fork()
-        except OSError:  # one process too many
-            os.close(told)
-            os.close(tell)
-            yield from work(items)
-            return
-        if not child:
-            os.close(told)  # who holds it open would never learn that nobody reads
-            _be_the_child(work, items[here:], made, tell)
-        os.close(tell)
-        try:
-            yield from work(items[:here])
-            yield from _from_child(work, items[here:], made, told)
-        finally:
-            os.close(told)
-            with suppress(ProcessLookupError, ChildProcessError):  # where nobody waits for children
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-
-
-def _has_room() -> bool:
-    """Tell whether a child can be had, and could run beside us."""
-    try:
-        return _threads() == 1 and len(os.sched_getaffinity(0)) > 1
-    except (OSError, AttributeError):
-        return False
-
-
-def _threads() -> int:
-    """Count the threads of this program, those of other languages too."""
-    return len(list(Path("/proc/self/task").iterdir()))
-
-
-def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Cut items into parts of nearly one size."""
-    size = -(-len(items) // -(-len(items) // BATCH))
-    return (items[start : start + size] for start in range(0, len(items), size))
-
-
-def _be_the_child(work: Work[T], items: Sequence[T], made: IO[bytes], tell: int) -> None:
-    """Write what is made of each batch, tell its size, and end without a trace of the parent."""
-    try:
-        for batch in _batches(items):
-            data = marshal.dumps(list(work(batch)))
-            made.write(data)
-            made.flush()
-            os.write(tell, len(data).to_bytes(_SIZE, "big"))
-    finally:
-        os._exit(0)
-
-
-def _from_child(work: Work[T], items: Sequence[T], made: IO[bytes], told: int) -> Iterator[Row]:
-    at = 0
-    for batch in _batches(items):
-        size = int.from_bytes(os.read(told, _SIZE), "big")
-        if not size:
-            yield from work(batch)
-            continue
-        yield from marshal.loads(os.pread(made.fileno(), size, at))  # noqa: S302 - our own child's
-        at += size
-
-
-VERSION = "21"
-"""Rows of another are built anew; raised too when other terms follow from a text."""
+_ROWS = ("store/tables.py", "text/*.py", "languages/*.toml", "policies/importance.py")
+"""What makes rows of a memory: an index of other code is built again."""
 WAIT_S = 10.0
 _PART = 1
 """Where a row, without its number, says which chunk it is."""
@@ -325,7 +235,7 @@ def _tables(base: sqlite3.Connection) -> set[str]:
 
 
 def _is_ours(base: sqlite3.Connection) -> bool:
-    return set(_OURS) <= _tables(base) and meta(base, "version") == VERSION
+    return set(_OURS) <= _tables(base) and meta(base, "version") == code_hash(*_ROWS)
 
 
 def _start_over(base: sqlite3.Connection) -> None:
@@ -335,7 +245,7 @@ def _start_over(base: sqlite3.Connection) -> None:
             base.execute(f"DROP TABLE {name}")
     for statement in filter(str.strip, _TABLES.split(";\n")):
         base.execute(statement)
-    base.execute("INSERT INTO meta VALUES ('version', ?)", (VERSION,))
+    base.execute("INSERT INTO meta VALUES ('version', ?)", (code_hash(*_ROWS),))
 
 
 def _changes(
@@ -430,7 +340,7 @@ def _put_in(
     bars: Bars,
 ) -> None:
     """Add the rows of some files, as many at once as are worth holding in memory."""
-    found = _told(forked_rows(partial(_rows_of, wanted, bars), files), wanted.tick)
+    found = _told(_rows_of(wanted, bars, files), wanted.tick)
     while rows := list(islice(found, BATCH)):
         last = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
         marks = ", ?" * (len(rows[0]) - 1)

@@ -23,8 +23,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nobody import as_nobody
 
-from benchmarks.measure import Machine
-from benchmarks.memories import filled
 from memrepo.actions.recall.recall import index_of
 from memrepo.actions.work import Call, Work
 from memrepo.core import codec
@@ -33,7 +31,6 @@ from memrepo.core.memory import Memory
 from memrepo.policies.reordering import Moment
 from memrepo.policies.rules import Weights
 from memrepo.store import index
-from memrepo.store import tables as child
 from memrepo.store import tables as indexing
 from memrepo.store.repo import open_repository
 from memrepo.store.tables import begin_at, opened
@@ -388,28 +385,6 @@ def test_where_nothing_changed_no_memory_is_read_and_git_is_asked_once(
     asked = [json.loads(line) for path in told.iterdir() for line in path.read_text().splitlines()]
     # The one reads what git has by id, the configuration here.
     assert sorted(e["name"] for e in asked if e["event"] == "cmd_name") == ["cat-file", "status"]
-
-
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_an_index_that_a_child_helped_to_build_is_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = [
-        Memory(path=path, fields={"id": f"mem-{n:016x}", "type": "fact"}, body=f"pump {n}")
-        for n, path in ((n, file(n, "")[0]) for n in range(150))
-    ]
-    filled(Machine(tmp_path), tmp_path / "repo", found)
-    wanted = dump_after_search(tmp_path / "repo")
-    monkeypatch.setattr(child, "WORTH_IT", 100)
-    monkeypatch.setattr(child, "_threads", lambda: 1)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    forks = []
-    fork = os.fork
-    monkeypatch.setattr(os, "fork", lambda: forks.append(1) or fork())
-    (tmp_path / "repo" / ".git" / "memrepo" / index.NAME).unlink()
-    assert dump_after_search(tmp_path / "repo") == wanted
-    assert len(wanted) == 150
-    assert forks
 
 
 def dump_after_search(repo: Path) -> list[tuple[object, ...]]:

@@ -157,7 +157,6 @@ class OpenClaw:
                 "bind": "loopback",
                 "auth": {"mode": "token", "token": "one"},
             },
-            "tools": {"toolSearch": False},
             "agents": {
                 "defaults": {
                     "model": {"primary": "scripted/one"},
@@ -220,7 +219,7 @@ def test_a_session_ends_in_a_note_after_a_new_one_was_asked_for(tmp_path: Path) 
         claw.tell("What time is it now?")
     notes = sorted(m.body for m in memories(repo).values())
     assert notes == [
-        "Asked:\n\n- What time is it now?\n\nIt ended with: It is five.",
-        "Asked:\n\n- When does Ana drink tea?\n\nIt ended with: Tea at four.",
+        "- What time is it now?\n\nIt ended with: It is five.",
+        "- When does Ana drink tea?\n\nIt ended with: Tea at four.",
     ]
     assert_sound(repo)

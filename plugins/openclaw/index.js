@@ -4,6 +4,8 @@ import { readFileSync } from "node:fs";
 import { Server } from "./server.js";
 
 const TOOLS = JSON.parse(readFileSync(new URL("./tools.json", import.meta.url), "utf8"));
+// OpenClaw hides tools behind its tool search unless they are marked: these are needed at any time.
+const DIRECT = new Set(["memory_search", "memory_store", "memory_supersede", "memory_forget"]);
 const ENDINGS = new Set(["new", "reset", "idle", "daily", "deleted", "shutdown", "restart"]);
 const INSTRUCTIONS = [
   "## Memory",
@@ -18,7 +20,8 @@ const INSTRUCTIONS = [
 function happened({ program, repository }, log, event) {
   return new Promise((resolve) => {
     const words = ["-C", repository, "agent", "hook", "generic"];
-    const child = execFile(program, words, { timeout: 30_000 }, (error, told) => {
+    const timeout = event.event === "end" ? 150_000 : 30_000;
+    const child = execFile(program, words, { timeout }, (error, told) => {
       if (error) log?.warn?.(`memrepo: ${error.message}: the session goes on without its memory`);
       resolve(error ? "" : told.trim());
     });
@@ -139,6 +142,7 @@ export default {
     for (const tool of TOOLS) {
       api.registerTool({
         ...tool,
+        ...(DIRECT.has(tool.name) ? { catalogMode: "direct-only" } : {}),
         execute: async (_id, given, signal) => answered(await server.call(tool.name, given, signal)),
       });
     }

@@ -23,13 +23,12 @@ from memrepo.text.terms import (
     STOP_WORDS,
     asked_terms,
     faint_pairs,
-    is_spaceless,
     joined_terms,
     query_terms,
     stems,
 )
 from memrepo.text.timespans import ISO, Span, timespans, written_days
-from memrepo.text.tokens import words
+from memrepo.text.tokens import is_spaceless, words
 
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
 _DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import msgspec
 
 from memrepo.checks.memories import folded
-from memrepo.checks.rules import Wants
+from memrepo.checks.rules import Around, Wants
 from memrepo.core import codec
 from memrepo.core.ids import ID_PATTERN, slugify, stem_of
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
@@ -131,7 +131,7 @@ _MANY = 50
 """Git holds each entry of the index against each pattern: from so many on it lists them all."""
 
 
-class Index:
+class Index(Around):
     """The files of the index around those that are checked; what was before is at HEAD.
 
     `earlier` knows some blobs at HEAD already; of other paths HEAD is asked.

@@ -21,7 +21,7 @@ from memrepo.actions.work import Work
 from memrepo.checks import registry
 from memrepo.checks.by_hand import message_problems
 from memrepo.checks.memories import folded
-from memrepo.checks.rules import GROUPS, Group, Scene
+from memrepo.checks.rules import GROUPS, Around, Group, Scene
 from memrepo.checks.secrets import secret_problems
 from memrepo.config import ConfigError, parse_config
 from memrepo.core.errors import Exit, UsageError
@@ -223,7 +223,7 @@ def problems_of(
                 yield commit, problem
 
 
-class TreeAt:
+class TreeAt(Around):
     """The tree at one commit around a change, and the files as they were before it.
 
     `paths` are all of the tree, where more than memrepo's files are asked for.

@@ -260,7 +260,7 @@ class Repeated(Unchanged, frozen=True, kw_only=True):
     unused: tuple[str, ...]
 
 
-def do(work: Work, request: Request) -> Added | Repeated:
+def do(work: Work, request: Request) -> Added | Repeated | Unchanged:
     """Write the memory."""
     text = said(request.text, "the text")
     given = {**asdict(request), "text": text, "type": request.type or "fact"}
@@ -282,7 +282,7 @@ def do(work: Work, request: Request) -> Added | Repeated:
         return Step(op="create", reason="added by hand", changes=(Create(memory=memory),))
 
     done = write(work, request, draft)
-    if isinstance(done, Repeated):
+    if isinstance(done, Unchanged):
         return done
     suggested = tuple(
         Suggestion(target=other.id, type="related", strength=score, text=other.body)

@@ -105,7 +105,8 @@ def _first(first: FirstRun) -> Iterator[str]:
         yield "(`memrepo sources` shows why, `sources.kinds` changes it)"
     yield "for example:"
     yield from (f"  {one.type}: {one.text} ({one.source})" for one in first.examples)
-    yield f"next: read {first.first_page}, what sessions begin with; `git log` lists each decision"
+    page = f"read {first.first_page}, what sessions begin with; " if first.first_page else ""
+    yield f"next: {page}`git log` lists each decision"
     yield "      `memrepo revert` undoes the run, `memrepo schedule install` runs it every night"
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.changes import Update
-from memrepo.core.ids import normal_claim, text_hash
+from memrepo.core.ids import normal_claim
 from memrepo.core.judge import CanonicalClaim, Cluster, PriorClaim, Wording
 from memrepo.core.memory import (
     MAX_LISTED,
@@ -110,25 +110,6 @@ def _prior_of(memory: Memory) -> PriorClaim:
     )
 
 
-class Priors(Mapping[str, PriorClaim]):
-    """Memories by id as Pass 2 sees them, each made when it is looked at."""
-
-    def __init__(self, memories: Mapping[str, Memory]) -> None:
-        self._memories = memories
-
-    def __getitem__(self, id_: str) -> PriorClaim:
-        return prior_of(self._memories[id_])
-
-    def __contains__(self, id_: object) -> bool:
-        return id_ in self._memories
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._memories)
-
-    def __len__(self) -> int:
-        return len(self._memories)
-
-
 class Former(msgspec.Struct, frozen=True):
     """What candidates were before an edit: (resource, text hash) by candidate id.
 
@@ -184,34 +165,16 @@ class Known(msgspec.Struct):
             ]
         return self.by_evidence[resource, hash_]
 
-    def _may_rest(self, resource: str, hash_: str) -> Iterator[str]:
-        """Yield who rests on a unit of a source, then who has that text among unlisted places."""
-        yield from self.resting(resource, hash_)
-        for memory in self.marks.with_hash(hash_):
-            if memory.has(SOURCE_COUNT) and hash_ in hashes_of(memory):
-                yield memory.id
-
     def known_by(self, hash_: str) -> str:
         """Return who is known by the print of a text, or an empty string.
 
         Parts of one unit are known by their own texts, and not by that of the unit.
         """
         if hash_ not in self.by_text:
-            who, seen = "", set[str]()
-            for memory in self.marks.with_hash(hash_):
-                own, shared = memory.own_hash, False
-                if memory.has(SOURCE_COUNT) and hash_ in hashes_of(memory):
-                    shared = "" in seen  # places that neither lists
-                    seen.add("")
-                for source in memory.sources:
-                    if source.text_hash == hash_:
-                        shared = shared or source.resource in seen
-                        seen.add(source.resource)
-                if shared and who and text_hash(self.state.memories[who].body) != hash_:
-                    who = ""
-                if not who and (own == hash_ or not shared) and _is_known_by_text(memory):
-                    who = memory.id
-            self.by_text[hash_] = who
+            known = [m for m in self.marks.with_hash(hash_) if _is_known_by_text(m)]
+            own = [m for m in known if m.own_hash == hash_]
+            shared = len({m.id for m in known}) > 1
+            self.by_text[hash_] = own[0].id if own else "" if shared or not known else known[0].id
         return self.by_text[hash_]
 
     def stands(self, memory: Memory) -> bool:
@@ -229,20 +192,20 @@ class Known(msgspec.Struct):
         return any(memory.wordings(s) & standing(s.resource) for s in memory.sources)
 
     def learn(self, memory: Memory) -> None:
-        """Remember how a memory may be recognised: by text, by evidence, by its keys."""
-        own = memory.own_hash
-        texts = {own, *memory.texts("aliases")}
-        texts |= {s.text_hash for s in memory.sources if s.text_hash}
+        """Remember how a new memory may be recognised: by text, by evidence, by its keys."""
+        texts = {memory.own_hash}
+        for hash_ in (s.text_hash for s in memory.sources if s.text_hash):
+            other = self.memory(self.known_by(hash_))
+            if other is None:
+                texts.add(hash_)
+            elif other.own_hash != hash_:
+                self.by_text[hash_] = ""  # parts of one unit
         for source in memory.sources:
-            resting = self.resting(source.resource, source.text_hash)
-            resting.append(memory.id)
-            if len(resting) > 1:  # parts of one unit, each of which is known by its own text
-                self._forget_unit(source.text_hash)
-                texts -= {source.text_hash} - {own}
+            self.resting(source.resource, source.text_hash).append(memory.id)
         if _is_known_by_text(memory):
-            for text in texts:
-                if not self.known_by(text):
-                    self.by_text[text] = memory.id
+            self.by_text.update(
+                dict.fromkeys((t for t in texts if not self.known_by(t)), memory.id)
+            )
         if memory.status == "active":
             self.index.add(prior_of(memory))
             self.spoken.add(bare(memory.body))
@@ -257,12 +220,6 @@ class Known(msgspec.Struct):
             if case is not None and case.by.startswith("human:"):
                 return True
         return False
-
-    def _forget_unit(self, hash_: str) -> None:
-        """Know no memory by the text of its unit any more, unless that text is its own."""
-        other = self.memory(self.known_by(hash_))
-        if other is not None and text_hash(other.body) != hash_:
-            self.by_text[hash_] = ""
 
     def memory(self, id_: str) -> Memory | None:
         """Return a memory as this run has it by now, or None."""
@@ -303,38 +260,23 @@ class Known(msgspec.Struct):
             if same and not two_roles(self.current(same).type, claim.type):
                 return same, "same_text"
         said = matching.statement_of(claim)
-        words = bare(said.text)
-        if (held := self._decided(words)) and not self._is_spoken(words):
-            subjects = {matching.normal_subject(s) for s in (said.subject, self._subject(held))}
+        if (held := self._decided(bare(said.text))) is not None:
+            subjects = {matching.normal_subject(s) for s in (said.subject, held.text("subject"))}
             if len(subjects - {""}) < 2 or len(said.text) >= SHORT:
-                return held, "decided_before"
+                return held.id, "decided_before"
         for prior in self.index.with_key(said):
             equal = matching.normal_subject(prior.object) == matching.normal_subject(said.object)
             if (equal and said.object) or not self.by_object:
                 return prior.memory_id, "exact_normalized_match"
         return "", ""
 
-    def _decided(self, words: str) -> str:
+    def _decided(self, words: str) -> Memory | None:
         """Return what a person replaced or decided, by bare text: said again it stays there."""
-        return next(
-            (
-                memory.id
-                for memory in self.marks.with_words(words)
-                if memory.status == "superseded" and self._person_replaced(memory)
-                if bare(memory.body) == words
-            ),
-            "",
-        )
-
-    def _is_spoken(self, words: str) -> bool:
-        """Tell whether recall holds a bare text."""
-        return words in self.spoken or any(
-            memory.status == "active" and bare(memory.body) == words
-            for memory in self.marks.with_words(words)
-        )
-
-    def _subject(self, id_: str) -> str:
-        return self.current(id_).text("subject")
+        same = self.marks.with_words(words)
+        if words in self.spoken or any(memory.status == "active" for memory in same):
+            return None
+        decided = (m for m in same if m.status == "superseded" and self._person_replaced(m))
+        return next(decided, None)
 
     def imported(self, sources: Iterable[Source]) -> tuple[str, str]:
         """Return the imported memory that rests on this very evidence: judged before, elsewhere."""
@@ -345,6 +287,15 @@ class Known(msgspec.Struct):
                     return memory.id, "same_evidence"
         return "", ""
 
+    def _may_rest(self, resource: str, hash_: str) -> Iterator[Memory]:
+        """Yield who rests on a unit of a source, listed or not."""
+        for memory in self.marks.with_hash(hash_):
+            listed_there = any(
+                s.resource == resource and hash_ in memory.wordings(s) for s in memory.sources
+            )
+            if listed_there or (memory.has(SOURCE_COUNT) and hash_ in hashes_of(memory)):
+                yield memory
+
     def before_edit(self, cluster: Cluster, said: Wording) -> Memory | None:
         """Return the active memory whose only evidence was edited into this cluster, if any.
 
@@ -354,12 +305,9 @@ class Known(msgspec.Struct):
         found: dict[str, Memory] = {}
         for candidate in cluster.candidates:
             for pair in sorted(self.former.of.get(candidate.candidate_id, ())):
-                for id_ in self._may_rest(*pair):
-                    memory = self.state.memories.get(id_)
-                    if memory is None or _names_another(memory, said):
-                        continue
-                    if self._lost_its_line(memory):
-                        found.setdefault(id_, memory)
+                for memory in self._may_rest(*pair):
+                    if not _names_another(memory, said) and self._lost_its_line(memory):
+                        found.setdefault(memory.id, memory)
         if len(found) < 2 and not cluster.part:
             return next(iter(found.values()), None)
         words = content_words(said.text)

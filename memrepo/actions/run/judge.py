@@ -16,7 +16,7 @@ from memrepo.judges.asking import Asked, Choose, ask_claims, ask_promotions
 from memrepo.policies.retrieval import Reach, Retrieval
 from memrepo.purify.clusters import clusters as cluster
 from memrepo.purify.clusters import defer_dreams, divide
-from memrepo.purify.known import Former, Priors, prior_of
+from memrepo.purify.known import Former, prior_of
 from memrepo.purify.routes import affinity
 
 UNLIMITED = 10**6
@@ -80,7 +80,7 @@ def _choosing(state: State, groups: Sequence[Cluster], plan: RunPlan) -> Choose:
         every = Shown(claims, prior_of)
         return lambda _: every
     retrieval = Retrieval(
-        Priors({memory.id: memory for memory in claims}), plan.local_now.date(), plan.near
+        {memory.id: prior_of(memory) for memory in claims}, plan.local_now.date(), plan.near
     )
     reach = WIDE if plan.mode == "reconciliation" else Reach()
     return lambda batch: retrieval.select(batch, reach)

@@ -81,6 +81,19 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     reverts: tuple[str, ...]
 
 
+class Act(msgspec.Struct, frozen=True, kw_only=True):
+    """Who decided something, when, in which commit and run, and why."""
+
+    commit: str
+    op: str
+    run: str
+    by: str
+    when: datetime
+    reason: str
+    accepted: str
+    """The merge by which the run landed; without a run the commit itself."""
+
+
 class Past(msgspec.Struct, frozen=True, kw_only=True):
     """A memory's id, and its versions in the history of one commit, children before parents."""
 
@@ -100,7 +113,7 @@ def find_past(work: Work, state: State, word: str) -> Past:
         if gone is None:
             raise
         return gone
-    return _past(work, memory.id, memory.path)
+    return past_of(work, memory.id, memory.path)
 
 
 def find_present(work: Work, state: State, word: str, now: Work) -> Memory:
@@ -119,7 +132,8 @@ def find_present(work: Work, state: State, word: str, now: Work) -> Memory:
     raise LeftTheTree(gone.id, gone.versions)
 
 
-def _past(work: Work, id_: str, path: str) -> Past:
+def past_of(work: Work, id_: str, path: str) -> Past:
+    """Return the versions of a memory whose id and path are known."""
     layout, repo = work.tree.layout, work.store.repo
     return Past(id=id_, versions=trace(repo, work.tree.commit, layout, id_, path))
 
@@ -157,7 +171,7 @@ def _once(work: Work, word: str) -> Past | None:
     known = {id_: path for id_, path in known.items() if ID_PATTERN.fullmatch(id_)}
     if len(known) > 1:
         raise Ambiguous(word, sorted(known))
-    past = next((_past(work, id_, path) for id_, path in known.items()), None)
+    past = next((past_of(work, id_, path) for id_, path in known.items()), None)
     # A trailer alone makes no memory: anybody can write one.
     return past if past is not None and any(v.memory for v in past.versions) else None
 
@@ -170,6 +184,23 @@ def merges_of(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
     greps = [f"--grep=^{PREFIX}Run: {run}$" for run in wanted]
     found = history.entries(work.store.repo, "--merges", *greps, work.tree.commit)
     return {e.run: e for e in found if e.is_run and e.run in wanted}
+
+
+def acts_of(work: Work, entries: Sequence[history.Entry]) -> list[Act]:
+    """Return who decided each of some commits, and the merge by which it took effect."""
+    merges = merges_of(work, (entry.run for entry in entries))
+    return [
+        Act(
+            commit=entry.commit,
+            op=entry.op,
+            run=entry.run,
+            by=who(entry),
+            when=entry.when,
+            reason=entry.trailer("Reason"),
+            accepted=merges[entry.run].commit if entry.run in merges else entry.commit,
+        )
+        for entry in entries
+    ]
 
 
 def landing_of(work: Work, run: str, runs: Sequence[Landing] | None = None) -> Landing:

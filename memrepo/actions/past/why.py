@@ -1,34 +1,44 @@
-"""`memrepo why`: what a memory rests on, or every commit of it, or who set what of it."""
+"""`memrepo why`: what a memory rests on, every commit of it, or who set what of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from memrepo.actions import result
-from memrepo.actions.past.timeline import find_present, merges_of, who
+from memrepo.actions.past.timeline import (
+    Act,
+    Commit,
+    Past,
+    acts_of,
+    changing,
+    fields_of,
+    find_past,
+    find_present,
+    merges_of,
+    past_of,
+)
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.show import plain
 from memrepo.actions.recall.when import heading, work_at
 from memrepo.actions.request import At, option
 from memrepo.actions.work import Work
+from memrepo.core.codec import pairs
 from memrepo.core.memory import SOURCE_COUNT, Memory, having
 from memrepo.core.messages import PREFIX, fold
+from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.standing import after, before
 from memrepo.store import history
+from memrepo.store.trace import Version
 from memrepo.views.artifacts_runs import RunRecord, read_judgements, read_runs
 
-if TYPE_CHECKING:
-    from memrepo.actions.past.blame import Blame
-    from memrepo.actions.past.history import History
-
-TEXT = 100
+MAX_TITLE = 100
 Show = Literal["evidence", "history", "blame"]
 
 
@@ -44,18 +54,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = "evidence"
     n: Annotated[int, option("at most N commits of its history", "-n", metavar="N", ge=1)] = 0
     at: At = ""
-
-
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """A commit that names the memory, and the one by which it took effect."""
-
-    commit: str
-    op: str
-    run: str
-    by: str
-    when: datetime
-    reason: str
-    accepted: str
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +126,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     evidence: tuple[Quote, ...]
     source_count: int | UnsetType = UNSET
     """In how many places it was met, where `evidence` quotes only some."""
-    decisions: tuple[Decision, ...]
+    decisions: tuple[Act, ...]
     judgements: tuple[Judgement, ...]
     scores: Mapping[str, Any]
     supersession: Supersession
@@ -140,19 +138,82 @@ class Result(result.Result, frozen=True, kw_only=True):
     """Of when the answer is, where it is not of now."""
 
 
+BODY = "text"
+Kind = Literal["created", "restored", "changed", "moved", "removed", "unreadable"]
+
+
+class Change(Commit, frozen=True, kw_only=True):
+    """One commit of the memory, and what it did to it."""
+
+    change: Kind
+    path: str
+    moved_from: str
+    fields: tuple[str, ...]
+    """What differs by name (`text` is the memory's own), or `everything`."""
+    changes: Mapping[str, tuple[Any, Any]]
+    """Before and after, by field."""
+    cut: bool
+    """Whether a shallow clone ends here, so that it may have been made before."""
+
+
+class History(result.Result, frozen=True, kw_only=True):
+    """The commits that touched the memory, newest first."""
+
+    id: str
+    entries: tuple[Change, ...]
+    heading: tuple[str, ...]
+    """Of when the answer is, where it is not of now."""
+    zone: str
+    """The time zone in which a reader is shown its times."""
+
+
+class Setter(Act, frozen=True, kw_only=True):
+    """Who set a value; `cut` says that it may have been set before: a shallow clone ends here."""
+
+    cut: bool
+
+
+class Field(Setter, frozen=True, kw_only=True):
+    """The value of one field, and who set it."""
+
+    value: Any
+
+
+class Lines(Setter, frozen=True, kw_only=True):
+    """Lines of the text that one commit wrote: the first and the last, one-based."""
+
+    lines: tuple[int, int]
+    text: str
+
+
+class Blame(result.Result, frozen=True, kw_only=True):
+    """Who set each field of a memory and wrote each line of its text."""
+
+    id: str
+    path: str
+    commit: str
+    fields: Mapping[str, Field]
+    lines: tuple[Lines, ...]
+    commits: tuple[str, ...]
+    """The commits of the memory, newest first."""
+    heading: tuple[str, ...]
+    """Of when the answer is, where it is not of now."""
+    zone: str
+    """The time zone in which a reader is shown its times."""
+
+
 def do(work: Work, request: Request) -> Result | History | Blame:
-    """Tell why a memory is there and is as it is."""
-    if request.show == "history":
-        from memrepo.actions.past.history import history_of
-
-        return history_of(work, request.id, at=request.at, most=request.n)
-    if request.show == "blame":
-        from memrepo.actions.past.blame import blame_of
-
-        return blame_of(work, request.id, at=request.at)
+    """Explain why a memory is there and is as it is, list its commits, or name who set what."""
+    match request.show:
+        case "history":
+            return _history(work, request)
+        case "blame":
+            return _blame(work, request)
     there = work_at(work, request.at)
     state = there.tree.state()
     memory = find_present(there, state, request.id, work)
+    grep = f"--grep=^{PREFIX}Memory: {memory.id}$"
+    named = list(history.entries(there.store.repo, grep, there.tree.commit))
     runs, problems = read_runs(there.tree.files, there.tree.layout)
     mine = (run for run in runs if memory.id in run.judgements)
     last = read_judgements(mine, there.tree.files, there.tree.layout).get(memory.id)
@@ -166,7 +227,7 @@ def do(work: Work, request: Request) -> Result | History | Blame:
         commit=there.tree.commit,
         evidence=evidence(there, memory),
         source_count=memory.fields.get(SOURCE_COUNT, UNSET),
-        decisions=tuple(_decisions(there, memory)),
+        decisions=tuple(acts_of(there, named)),
         judgements=tuple(_judgements(there, memory, runs)),
         scores=last.scores if last else {},
         supersession=Supersession(
@@ -180,23 +241,6 @@ def do(work: Work, request: Request) -> Result | History | Blame:
         heading=tuple(heading(there, request.at)),
         notices=tuple(problems),
     )
-
-
-def _decisions(work: Work, memory: Memory) -> Iterator[Decision]:
-    """Yield the commits that name the memory, newest first, each with the merge it landed by."""
-    grep = f"--grep=^{PREFIX}Memory: {memory.id}$"
-    named = list(history.entries(work.store.repo, grep, work.tree.commit))
-    merges = merges_of(work, (e.run for e in named))
-    for entry in named:
-        yield Decision(
-            commit=entry.commit,
-            op=entry.op,
-            run=entry.run,
-            by=who(entry),
-            when=entry.when,
-            reason=entry.trailer("Reason"),
-            accepted=merges[entry.run].commit if entry.run in merges else entry.commit,
-        )
 
 
 def _judgements(work: Work, memory: Memory, runs: Sequence[RunRecord]) -> Iterator[Judgement]:
@@ -289,4 +333,154 @@ def _corrections(work: Work, memory: Memory) -> Iterator[CorrectionFile]:
             from memrepo.read.markdown import parse_document
 
             words = (block.text for block in parse_document(path, data).blocks if block.text)
-            yield CorrectionFile(path=path, title=fold(next(words, ""), TEXT))
+            yield CorrectionFile(path=path, title=fold(next(words, ""), MAX_TITLE))
+
+
+# -- every commit of it ----------------------------------------------------------------------------
+
+
+def _history(work: Work, request: Request) -> History:
+    """List the commits that touched a memory, newest first; it may have left the tree."""
+    there = work_at(work, request.at)
+    past = find_past(there, there.tree.state(), request.id)
+    return History(
+        id=past.id,
+        entries=tuple(_changes(past))[: request.n or None],
+        heading=tuple(heading(there, request.at)),
+        zone=there.config.zone.key,
+    )
+
+
+def _changes(past: Past) -> Iterator[Change]:
+    order = {v.entry.commit: n for n, v in enumerate(past.versions)}
+    for version, previous in changing(past.versions):
+        older = past.versions[order[version.entry.commit] + 1 :]
+        again = any(v.memory is not None for v in older)
+        yield _change(version, previous, again=again)
+
+
+def _change(version: Version, previous: Sequence[Version], *, again: bool) -> Change:
+    """Return what one commit did; a merge is compared with the nearest of its sides."""
+    pairs = [(b.memory, _differing(b.memory, version.memory)) for b in previous] or [
+        (None, _differing(None, version.memory))
+    ]
+    old, changed = min(pairs, key=lambda pair: (pair[0] is None, len(pair[1])))
+    kind: Kind
+    if version.unreadable:
+        kind = "unreadable"
+    elif version.memory is None:
+        kind = "removed"
+    elif old is None:
+        kind = "restored" if again else "created"
+    else:
+        kind = "moved" if not changed else "changed"
+    new = version.memory or old
+    moved = old is not None and version.memory is not None and old.path != version.memory.path
+    return Change(
+        **fields_of(version.entry),
+        change=kind,
+        path=version.unreadable or (new.path if new else ""),
+        moved_from=old.path if moved and old else "",
+        fields=tuple(changed) if kind in ("changed", "moved") else ("everything",),
+        changes=changed,
+        cut=version.cut,
+    )
+
+
+def _differing(old: Memory | None, new: Memory | None) -> dict[str, tuple[object, object]]:
+    """Return what differs between two versions, by field (and `text`): before and after."""
+    if old is None or new is None:
+        return {}
+    names = [f.name for f in FIELDS if old.fields.get(f.name) != new.fields.get(f.name)]
+    found = {name: (value_of(name, old), value_of(name, new)) for name in names}
+    return {**found, **({BODY: (old.body, new.body)} if old.body != new.body else {})}
+
+
+def value_of(name: str, memory: Memory) -> Any:
+    """Return a field's value, or the default that its absence means."""
+    default = BY_NAME[name].default
+    return plain(name, memory) if name in memory.fields else default or None
+
+
+# -- who set what of it ----------------------------------------------------------------------------
+
+
+def _blame(work: Work, request: Request) -> Blame:
+    """Name for each field and each line the commit that set it."""
+    there = work_at(work, request.at)
+    memory = find_present(there, there.tree.state(), request.id, work)
+    versions = past_of(there, memory.id, memory.path).versions
+    by_commit = {v.entry.commit: v for v in versions}
+    acts = dict(zip(by_commit, acts_of(there, [v.entry for v in versions]), strict=True))
+    tip = versions[0].entry.commit
+
+    def setter(commit: str) -> dict[str, Any]:
+        act, version = acts[commit], by_commit[commit]
+        told = {**msgspec.structs.asdict(act), "cut": version.cut}
+        return {**told, "reason": act.reason or version.entry.subject}
+
+    def since(same: Callable[[Memory], bool]) -> dict[str, Any]:
+        return setter(_since(by_commit, tip, same))
+
+    ever = {name for v in versions if v.memory is not None for name in v.memory.fields}
+    fields = {"path": Field(value=memory.path, **since(lambda m: m.path == memory.path))}
+    for name in (f.name for f in FIELDS if f.name in ever):
+        value = _value(memory, name)
+        who_set = since(lambda m, name=name, value=value: _value(m, name) == value)  # type: ignore[misc]
+        fields[name] = Field(value=value_of(name, memory), **who_set)
+    lines, texts = [], memory.body.split("\n")
+    numbered = enumerate(_line_origins(by_commit, tip))
+    for commit, group in groupby(numbered, key=lambda item: item[1]):
+        places = [n for n, _ in group]
+        text = "\n".join(texts[places[0] : places[-1] + 1])
+        span = (places[0] + 1, places[-1] + 1)
+        lines.append(Lines(lines=span, text=text, **setter(commit)))
+    return Blame(
+        id=memory.id,
+        path=memory.path,
+        commit=there.tree.commit,
+        fields=fields,
+        lines=tuple(lines),
+        commits=tuple(by_commit),
+        heading=tuple(heading(there, request.at)),
+        zone=there.config.zone.key,
+    )
+
+
+def _value(memory: Memory, name: str) -> object:
+    return memory.fields.get(name, BY_NAME[name].default)
+
+
+def _since(versions: Mapping[str, Version], tip: str, same: Callable[[Memory], bool]) -> str:
+    """Return the commit since which a memory is as at the tip; `same` recognises it."""
+    commit, parent = tip, tip
+    while parent:
+        commit = parent
+        parents = versions[commit].parents
+        olds = ((p, versions[p].memory) for p in parents)
+        parent = next((p for p, old in olds if old is not None and same(old)), "")
+    return commit
+
+
+def _line_origins(versions: Mapping[str, Version], tip: str) -> list[str]:
+    """Return, for each line of the text at the tip, the commit that wrote it."""
+
+    def lines_at(commit: str) -> list[str] | None:
+        memory = versions[commit].memory
+        return None if memory is None else memory.body.split("\n")
+
+    count = len(lines_at(tip) or ())
+    origin = [tip] * count
+    # Line numbers that are still being followed, by commit: (at the tip, at that commit).
+    moving = {tip: [(number, number) for number in range(count)]}
+    for commit, version in versions.items():
+        left = moving.pop(commit, [])
+        for parent in version.parents if left else ():
+            if (older := lines_at(parent)) is None:
+                continue
+            back = {new: old for old, new in pairs(older, lines_at(commit) or [])}
+            moving.setdefault(parent, []).extend((n, back[at]) for n, at in left if at in back)
+            left = [(n, at) for n, at in left if at not in back]
+        for number, _ in left:
+            origin[number] = commit
+    return origin

@@ -17,9 +17,6 @@ from memrepo.faces.cli.parser import (
     command_parser,
 )
 
-_ELSEWHERE = ("memrepo.actions.past.blame", "memrepo.actions.past.history")
-"""Where results lie that a verb names without importing them."""
-
 
 def page(words: Sequence[str]) -> str:
     """Return what is asked for: the help of a command, or a JSON Schema."""
@@ -57,8 +54,7 @@ def schema(name: str) -> dict[str, object]:
 def results(name: str) -> tuple[type[Result], ...]:
     """Return the records that a command may answer with."""
     do = COMMANDS[name].load().do
-    known = {kind.__name__: kind for each in _ELSEWHERE for kind in _structs(each)}
-    told = get_type_hints(do, {**known, **vars(import_module(COMMANDS[name].module))})["return"]
+    told = get_type_hints(do, {**vars(import_module(COMMANDS[name].module))})["return"]
     return tuple(dict.fromkeys(each for kind in get_args(told) or (told,) for each in _kinds(kind)))
 
 
@@ -66,9 +62,3 @@ def _kinds(kind: type[Result]) -> Iterator[type[Result]]:
     yield kind
     for below in kind.__subclasses__():
         yield from _kinds(below)
-
-
-def _structs(module: str) -> Iterator[type[msgspec.Struct]]:
-    for value in vars(import_module(module)).values():
-        if isinstance(value, type) and issubclass(value, msgspec.Struct):
-            yield value

@@ -17,9 +17,8 @@ from memrepo.views.wording import in_words, is_code, judged_in_words, learned_in
 if TYPE_CHECKING:
     from memrepo.actions.past import log as logging
     from memrepo.actions.past import why as explaining
-    from memrepo.actions.past.blame import Act, Blame, Set
-    from memrepo.actions.past.history import Change, History
-    from memrepo.actions.past.timeline import Commit
+    from memrepo.actions.past.timeline import Act, Commit
+    from memrepo.actions.past.why import Blame, Change, History, Setter
 
 INDENT = " " * 30
 VALUE, TEXT = 60, 100
@@ -98,55 +97,38 @@ def _value(value: object) -> str:
 
 
 def _blame(result: Blame) -> str:
-    """Spell what each commit set, newest first: fields and elements, then lines of the text."""
-    order = {commit: n for n, commit in enumerate(result.commits)}
-    groups: dict[tuple[str, str], list[str]] = {}
-    said: dict[tuple[str, str], Set] = {}
-    for label, act in _set(result):
-        key = (act.commit, act.restores.commit if act.restores else "")
-        groups.setdefault(key, []).append(label)
-        said[key] = act
-    lines = [*result.heading, result.id]
-    for key in sorted(groups, key=lambda k: order[k[0]]):
-        act = said[key]
-        lines += ["", *_act(act, result.zone, "")]
-        if act.restores:
-            lines.append("  which brought back what this had set:")
-            lines += _act(act.restores, result.zone, "    ")
-        lines += [f"    {label}" for label in groups[key]]
-    return "\n".join(lines)
-
-
-def _set(result: Blame) -> Iterator[tuple[str, Set]]:
-    """Yield everything that somebody set, with the words for it."""
+    """Spell what each commit set, newest first: fields, then lines of the text."""
+    groups: dict[str, list[str]] = {}
+    acts: dict[str, Setter] = {}
     for name, field in result.fields.items():
-        if len({part.commit for part in field.elements}) < 2:
-            yield f"{name:<14} {_value(field.value)}", field
-        else:
-            yield from ((f"{name:<14} {_value(part.value)}", part) for part in field.elements)
+        acts[field.commit] = field
+        groups.setdefault(field.commit, []).append(f"{name:<14} {_value(field.value)}")
     for stretch in result.lines:
         first, last = stretch.lines
         name = f"text {first}" + (f"-{last}" if last > first else "")
+        acts[stretch.commit] = stretch
         for line in stretch.text.split("\n"):
-            yield f"{name:<14} {visible(line)}".rstrip(), stretch
+            row = f"{name:<14} {visible(line)}".rstrip()
+            groups.setdefault(stretch.commit, []).append(row)
             name = ""
-
-
-def _act(act: Act, zone: str, indent: str) -> Iterator[str]:
-    run = f", run {visible(act.run)}" if act.run else ""
-    when = _local(act.when, zone)
-    yield f"{indent}{when}  {act.commit[:10]}  {act.op} by {visible(act.by)}{run}"
-    yield f"{indent}  {visible(in_words(act.reason))}"
-    if act.cut:
-        yield f"{indent}  or set before: this shallow clone ends here"
+    lines = [*result.heading, result.id]
+    for commit in (commit for commit in result.commits if commit in groups):
+        act = acts[commit]
+        run = f", run {visible(act.run)}" if act.run else ""
+        when = _local(act.when, result.zone)
+        lines += ["", f"{when}  {act.commit[:10]}  {act.op} by {visible(act.by)}{run}"]
+        lines.append(f"  {visible(in_words(act.reason))}")
+        if act.cut:
+            lines.append("  or set before: this shallow clone ends here")
+        lines += [f"    {row}" for row in groups[commit]]
+    return "\n".join(lines)
 
 
 def why(
     request: explaining.Request, result: explaining.Result | History | Blame, *, colour: bool
 ) -> str:
     """Tell what a memory rests on, or its commits, or who set what of it."""
-    from memrepo.actions.past.blame import Blame
-    from memrepo.actions.past.history import History
+    from memrepo.actions.past.why import Blame, History
 
     match result:
         case History():
@@ -200,7 +182,7 @@ def _judged(judged: explaining.Judgement) -> Iterator[str]:
         yield f"  {_short(judged.rationale)}"
 
 
-def _decided(decided: explaining.Decision) -> Iterator[str]:
+def _decided(decided: Act) -> Iterator[str]:
     when = format_time(decided.when).replace("T", " ").removesuffix(":00Z").removesuffix("Z")
     landed = ""
     if decided.accepted != decided.commit:

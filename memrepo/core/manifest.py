@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import reduce
-from io import BytesIO, TextIOWrapper
 from operator import add
 from typing import Any
 
@@ -181,14 +180,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
             **({"decided": [r.as_json() for r in self.decided]} if self.decided else {}),
             **self.receipt.as_json(),
         }
-        # As one text would be spelled, but its thousand pieces a page are not held until the end,
-        # nor is the whole but once: of a large run it is as long as all that was read.
-        data = BytesIO()
-        text = TextIOWrapper(data, "utf-8", newline="\n")
-        json.dump(record, text, ensure_ascii=False, indent=1, sort_keys=True, default=asdict)
-        text.write("\n")
-        text.flush()
-        return data.getvalue()
+        text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True, default=asdict)
+        return f"{text}\n".encode()
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):

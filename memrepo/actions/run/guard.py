@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
-from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -190,29 +189,17 @@ PAID = ("anthropic", "claude", "openclaw", "openai", "command", "session")
 """Judges whose answers cost money or minutes; the others say the same again for nothing."""
 
 
-class Resumable(Protocol):
-    """What a request to run says of going on with an earlier run."""
+def resumed(
+    first: Work, mode: str | None, judge: str | None, resume: str | None
+) -> tuple[Mode, str | None, str | None]:
+    """Return the mode, the judge and the run to go on with; raises NotKept.
 
-    @property
-    def mode(self) -> str | None:
-        """Return the mode that is asked for."""
-
-    @property
-    def judge(self) -> str | None:
-        """Return the judge that is asked for."""
-
-    @property
-    def resume(self) -> str | None:
-        """Return the run to go on with: empty for the newest, None for none."""
-
-
-def resumed(first: Work, request: Resumable) -> tuple[Mode, str | None, str | None]:
-    """Return the mode, the judge and the run to go on with; raises NotKept."""
-    mode, judge, resume = request.mode, request.judge, request.resume
+    `resume` is None for no earlier run, empty for the newest.
+    """
     if resume is not None:
         found = broken_run(first.store.folder, resume)
-        for name, was in (("mode", found.mode), ("judge", found.kind)):
-            if (given := getattr(request, name)) not in (None, was):
+        for name, given, was in (("mode", mode, found.mode), ("judge", judge, found.kind)):
+            if given not in (None, was):
                 raise CannotJudge(
                     f"the run {found.run} that broke off had --{name} {was}, not {given}",
                     fix=f"leave --{name} out, or run without --resume",

@@ -147,13 +147,7 @@ def do(work: Work, request: Request) -> Result:
     where = settings.workspace(at.store.repo) or at.store.root / at.tree.layout.area("sources")
     return Result(
         source=str(where),
-        commit=done.commit,
-        added=done.added,
-        changed=done.changed,
-        removed=done.removed,
-        refused=done.refused,
-        unmatched=done.unmatched,
-        news=done.news,
+        **msgspec.structs.asdict(done),
         exit=done.exit,
         notices=(*done.problems, *at.store.notices),
     )

@@ -295,48 +295,42 @@ _UPKEEP = (
     ("hot_gone", "demote"),
     ("restored", "restore"),
 )
+_ALWAYS = (
+    *("memories_new", "notes_new", "superseded", "contested", "memories_retired"),
+    *("memories_reworded", "notes_grown"),
+)
+"""Counts that are on record even where they are zero."""
 _BY_MEMORY = ("promote", "demote", "tier")
 """Operations of which one step may hold several memories: they are counted."""
 
 
 def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
     """Count what a chain holds: parts of what was decided may wait elsewhere."""
-    reworded = _updated(steps, "reword")
-    notes = {id_ for id_ in reworded if id_ in state.memories and state.memories[id_].is_note}
     changes = [change for step in steps if step.op != "restore" for change in step.changes]
     made = [change.memory for change in changes if isinstance(change, Create)]
-    new = [memory for memory in made if memory.type not in ("summary", "chunk")]
-    ops = [step.op for step in steps]
-    upkeep = {
-        name: len(_updated(steps, op)) if op in _BY_MEMORY else sum(one == op for one in ops)
-        for name, op in _UPKEEP
-    }
-    more = {
-        "linked": len(_updated(steps, "link")),
-        "summarised": len(_updated(steps, "compress")),
-        **upkeep,
-    }
-    return {
-        "memories_new": sum(not m.is_note for m in new),
-        "notes_new": sum(m.is_note for m in new),
-        "superseded": ops.count("supersede"),
-        "contested": ops.count("flag"),
-        "memories_retired": len(_updated(steps, "retire")),
-        "memories_reworded": sum(id_ not in notes for id_ in reworded),
-        "notes_grown": sum(id_ in notes for id_ in reworded),
-        **{name: count for name, count in more.items() if count},
-    }
+    new = [memory.id for memory in made if memory.type not in ("summary", "chunk")]
+    rows = [(s.op, [c.id for c in s.changes if isinstance(c, Update)]) for s in steps]
+    counts = _counts(rows, new, {m.id for m in (*state.every, *made) if m.is_note})
+    return {name: count for name, count in counts.items() if count or name in _ALWAYS}
 
 
 def count_parts(state: State, parts: Sequence[Part]) -> dict[str, int]:
     """Count what parts of an earlier chain hold, whose changes are not at hand."""
+    found, rows = state.memories, [(part.entry.op, part.memories) for part in parts]
+    made = [id_ for op, ids in rows if op == "create" for id_ in ids]
+    new = [id_ for id_ in made if id_ not in found or found[id_].type != "summary"]
+    return _counts(rows, new, {m.id for m in state.every if m.is_note})
+
+
+def _counts(
+    rows: Sequence[tuple[str, Sequence[str]]], new: Sequence[str], notes: set[str]
+) -> dict[str, int]:
+    """Count operations, given with the memories that each changes."""
 
     def of(op: str) -> list[str]:
-        return [id_ for part in parts if part.entry.op == op for id_ in part.memories]
+        return [id_ for one, ids in rows if one == op for id_ in ids]
 
-    found, ops = state.memories, [part.entry.op for part in parts]
-    notes = {id_ for id_, memory in found.items() if memory.is_note}
-    new = [id_ for id_ in of("create") if id_ not in found or found[id_].type != "summary"]
+    ops = [op for op, _ in rows]
     return {
         "memories_new": sum(id_ not in notes for id_ in new),
         "notes_new": sum(id_ in notes for id_ in new),
@@ -346,15 +340,9 @@ def count_parts(state: State, parts: Sequence[Part]) -> dict[str, int]:
         "memories_reworded": sum(id_ not in notes for id_ in of("reword")),
         "notes_grown": sum(id_ in notes for id_ in of("reword")),
         "linked": len(of("link")),
-        **{
-            name: len(of(op)) if op in _BY_MEMORY else sum(one == op for one in ops)
-            for name, op in _UPKEEP
-        },
+        "summarised": len(of("compress")),
+        **{name: len(of(op)) if op in _BY_MEMORY else ops.count(op) for name, op in _UPKEEP},
     }
-
-
-def _updated(steps: Sequence[Step], op: str) -> list[str]:
-    return [c.id for s in steps if s.op == op for c in s.changes if isinstance(c, Update)]
 
 
 def in_words(counts: Mapping[str, int]) -> list[str]:

@@ -152,7 +152,7 @@ def do(work: Work, request: Request) -> Result:
     """Run once, and report it; a second run at the same time gives up at once."""
     work.require_writable()
     refuse_other(work, take_over=request.take_over)
-    mode, kind, resume = resumed(work, request)
+    mode, kind, resume = resumed(work, request.mode, request.judge, request.resume)
     request = replace(request, mode=mode, judge=kind, resume=resume)
     if request.estimate:
         return _estimated(work, request)

@@ -165,7 +165,7 @@ KEYS: tuple[Key, ...] = (
         kind="choice",
         default="offline",
         words=JUDGES,
-        doc="Who scores and words.",
+        doc="The judge: who scores and words memories.",
     ),
     Key(
         name="run.shelf",
@@ -281,13 +281,13 @@ KEYS: tuple[Key, ...] = (
         name="judge.timeout_s",
         kind="seconds",
         default=600,
-        doc="How long a service may make us wait.",
+        doc="How many seconds a service may make a run wait.",
     ),
     Key(
         name="judge.idle_s",
         kind="seconds",
         default=90,
-        doc="After how long without a sign an answer is given up, and asked for again.",
+        doc="After how many silent seconds an answer is requested again.",
     ),
     Key(
         name="judge.max_retries",

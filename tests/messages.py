@@ -29,10 +29,11 @@ def messages(tree: ast.Module) -> Iterator[tuple[int, str]]:
     found = []
     for node in ast.walk(tree):
         if id(node) not in skipped and isinstance(node, ast.JoinedStr | ast.Constant):
+            whole = _text(node)
             found += [
                 (node.lineno, node.col_offset, " ".join(text.split()))
-                for text in _text(node).split("\n")
-                if TEXT.search(text) and not OTHER.search(text) and not _is_table(text)
+                for text in ("" if OTHER.search(whole) else whole).split("\n")
+                if TEXT.search(text) and not _is_table(text)
             ]
     yield from ((line, text) for line, _, text in sorted(found))
 

@@ -78,7 +78,7 @@ def _refuse_new(store: Repository, base: str, path: str, data: bytes) -> None:
             raise SecretInText(
                 secret.kind,
                 f"{visible(path)}, line {secret.line},",
-                fix="leave it out of what is written; if it is none, end its line with"
+                fix="leave it out of what is written; if it is not a secret, end its line with"
                 " <!-- memrepo:allow-secret --> where it comes from",
             )
 
@@ -108,7 +108,7 @@ class Rejected(MemrepoError):
         why = f": {visible(stone.reason)}" if stone.reason else ""
         super().__init__(
             f"{memory.id} {how} what {stone.told}{why}",
-            fix=f"`memrepo reject {stone.key} --undo` lifts the rejection, if it holds after all"
+            fix=f"`memrepo reject {stone.key} --undo` lifts the rejection, if it is right after all"
             + (", or let a person write it" if similar else ""),
         )
 

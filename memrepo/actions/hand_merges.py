@@ -361,7 +361,7 @@ def back_by_hand(work: Work, since: str) -> tuple[Problem, ...]:
             severity="warning",
             message="was removed or changed by a commit by hand: the next write or sync puts it"
             " back",
-            fix=f"`memrepo reject {PurePath(path).stem} --undo` after that, if it holds after all",
+            fix=f"`memrepo reject {PurePath(path).stem} --undo` lifts it, if it is right after all",
         )
         for path, _ in _lost(work, since)
     ]
@@ -437,7 +437,7 @@ def put_back(work: Work, since: str) -> tuple[Problem, ...]:
             severity="warning",
             message="a commit by hand took this tombstone away or changed it; put back in"
             f" {commit[:10]}",
-            fix=f"`memrepo reject {PurePath(path).stem} --undo` lifts it, if it holds after all",
+            fix=f"`memrepo reject {PurePath(path).stem} --undo` lifts it, if it is right after all",
         )
         for path in lost
     )

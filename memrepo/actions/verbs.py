@@ -54,10 +54,10 @@ get started
   config        setup.config        -- what is configured and why; set a key, explain a key
   upgrade       setup.upgrade       w- bring a repository of an older format to this program's, in one commit
 take in and distil
-  ingest        run.ingest          w- snapshot the workspace's files into sources/
-  run           run.run             we take in what is new, distil it into memories, commit the result
+  ingest        run.ingest          w- copy the workspace's files into sources/
+  run           run.run             we read what is new, turn it into memories, commit the result
   judge         run.session         w- let a running agent judge: show its next question, take an answer
-  schedule      setup.schedule      -- crontab entries for runs at the times of the cadence
+  schedule      setup.schedule      -- crontab entries for scheduled runs
   report        run.report          -- the report of the last run in this clone
 find
   search        recall.search       -e find memories by words
@@ -68,7 +68,7 @@ find
   thread        recall.thread       -- the conversations that notes belong to, or one of them in order
   topics        recall.topics       -- the topics of the memories, and their trend
   entities      recall.entities     -- names, projects, hosts and tools that the memories mention
-  why-not       recall.why_not      -- why a memory is not recalled, not hot, or gone
+  why-not       recall.why_not      -- explain why a memory is not recalled, not hot, or gone
 write
   add           write.add           we write a memory by hand
   supersede     write.change        we replace a memory by a newer statement
@@ -77,12 +77,12 @@ write
   forget        write.change        we take a memory out of recall
   pin           write.change        w- protect a memory from ageing and pruning, or end that
   link          write.change        w- link one memory to another
-  directives    write.directives    w- do what the [[...]] directives of a text ask for
+  directives    write.directives    w- carry out the [[...]] directives of a text
 review and decide
   diff          review.diff         -e the memories that a run would change, or changed
   accept        review.accept       we let a waiting run take effect
   discard       review.discard      we refuse a waiting run
-  resolve       review.resolve      w- decide between two memories that contradict each other, or list such
+  resolve       review.resolve      w- list contradictions, or decide one
 undo and erase
   revert        takeback.revert     we revert a run or a decision, and keep later work
   undo          takeback.revert     we undo the last operation; a second time, redo it
@@ -103,13 +103,13 @@ sessions and ageing
 share and exchange
   sync          sync.sync           w- join this clone and the hub
   export        exchange.export     -- write the memories in another program's format
-  import        exchange.import_    w- take in what another program keeps as memory
+  import        exchange.import_    w- import the memory of another program
 for agents
   agent         setup.agent         -- install memory in an agent's program
 for git, hooks and shells
   check         check.check         -- validate memory files
   check-message check.check_message -- refuse a hand-written commit message that poses as memrepo's
-  hooks         setup.hooks         -- install the git hooks, say whether they run, and what they run
+  hooks         setup.hooks         -- install the git hooks, print whether they run, run one
   trust         setup.trust         -- accept the programs that .pre-commit-config.yaml names
   merge-driver  sync.merge_driver   -- join one file field by field, for `git merge` (git calls it)
 """

@@ -151,7 +151,7 @@ def message_problems(path: str, text: str) -> Iterator[Problem]:
                 f"found {line.strip().split(':')[0][:40]}, which only memrepo writes",
                 line=number,
                 column=1,
-                fix="take the line out; the commands write it themselves",
+                fix="remove the line; the commands write it themselves",
             )
     for secret in find_secrets(said):
         yield SECRET.found(
@@ -159,5 +159,5 @@ def message_problems(path: str, text: str) -> Iterator[Problem]:
             f"found a secret ({secret.kind})",
             line=secret.line,
             column=secret.column,
-            fix="take it out, and change it where it is used",
+            fix="remove it, and change it where it is used",
         )

@@ -57,7 +57,7 @@ STALE = Rule(
     name="hot-stale",
     group="derived",
     severity="warning",
-    doc="A bullet of the hot cache says what its memory says; a run syncs it after a hand edit.",
+    doc="A bullet of the hot cache has the text of its memory; a run syncs it after a hand edit.",
 )
 STALE_RULES = (STALE,)
 
@@ -81,7 +81,7 @@ def find_stale_bullets(scene: Scene) -> Iterator[Problem]:
             if line and not bullets[line - 1].startswith(f"- {condensed(memory)} ↑"):
                 yield STALE.found(
                     memory.path,
-                    f"says something else than its bullet, {name}:{line}",
+                    f"differs from its bullet, {name}:{line}",
                     line=1,
                     column=1,
                     fix="`memrepo run` syncs the page; `memrepo edit` would have done so at once",
@@ -100,13 +100,13 @@ def _around(scene: Scene) -> Iterator[Memory]:
 EDITED = Rule(
     name="hot-edited",
     group="derived",
-    doc="The hot cache says what its memories say: an edit of a bullet is an edit of its memory.",
+    doc="A bullet of the hot cache has the text of its memory: edit the memory.",
 )
 PAGE_EDITED = Rule(
     name="page-edited",
     group="derived",
     severity="warning",
-    doc="A page of `views/` is as memrepo wrote it: an edit belongs into the memory it came from.",
+    doc="A page of `views/` is as memrepo wrote it: edit the memory that it came from.",
 )
 RULES = (EDITED, PAGE_EDITED)
 
@@ -186,7 +186,7 @@ def _wrong(line: str, said: str, path: str, find: Find) -> tuple[str, str] | Non
 
     shown = visible(unescaped(said))
     if not path:
-        return f"found {shown!r}, which no memory says", f"`memrepo add {shlex.quote(shown)}`"
+        return f"found {shown!r}, which is in no memory", f"`memrepo add {shlex.quote(shown)}`"
     memory = find(path)
     if memory is None or hot_of(memory) is None:
         return f"found a bullet of {visible(path)}, which is not hot", "`memrepo promote` it"
@@ -209,7 +209,7 @@ UNREADABLE = Rule(
 BY_HAND = Rule(
     name="manifest-by-hand",
     group="derived",
-    doc="No hand changes or deletes the manifest of a run; `memrepo revert` takes a run back.",
+    doc="No manifest is changed or deleted by hand; `memrepo revert` reverts a run.",
 )
 MANIFEST_RULES = (UNREADABLE, BY_HAND)
 
@@ -233,7 +233,7 @@ def find_in_manifests(scene: Scene) -> Iterator[Problem]:
                 "the manifest of a run was changed by hand"
                 if path in files
                 else "the manifest of a run is deleted by hand",
-                fix=f"`git restore -SW {path}`; `memrepo revert` takes a run back",
+                fix=f"`git restore -SW {path}`; `memrepo revert` reverts a run",
             )
 
 

@@ -160,5 +160,5 @@ def _problem(facts: CommitFacts, *, rule: str, message: str, key: str = "") -> P
         key=key,
         message=message,
         severity="warning" if rule in _BY_GIT else "error",
-        fix=f"look at it (`git show {facts.commit[:10]}`) and take it back if it is wrong",
+        fix=f"look at it (`git show {facts.commit[:10]}`) and revert it if it is wrong",
     )

@@ -72,8 +72,8 @@ def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
             f"found a secret ({secret.kind})",
             line=secret.line,
             column=secret.column,
-            fix="take it out, and change it where it is used; if it is none, end the line with"
-            " <!-- memrepo:allow-secret -->",
+            fix="remove it, and change it where it is used; if it is not a secret, end the line"
+            " with <!-- memrepo:allow-secret -->",
         )
 
 
@@ -125,7 +125,7 @@ def _rejected(scene: Scene) -> Iterator[Problem]:
                 path,
                 "the tombstone is deleted by hand: what it rejects would be let in",
                 fix=f"`git restore -SW {path}`; `memrepo reject {PurePosixPath(path).stem} --undo`"
-                " lifts it, if it holds after all",
+                " lifts it, if it is right after all",
             )
     around = scene.around.below(scene.layout.area("tombstones"))
     stones = {**around, **scene.in_area("tombstones")}
@@ -144,8 +144,8 @@ def _rejected(scene: Scene) -> Iterator[Problem]:
         if stone is not None:
             yield REJECTED.found(
                 memory.path,
-                f"says what {stone.told}",
+                f"states what {stone.told}",
                 line=1,
                 column=1,
-                fix=f"take it out; `memrepo reject {stone.key} --undo` if it holds after all",
+                fix=f"take it out; `memrepo reject {stone.key} --undo` if it is right after all",
             )

@@ -74,7 +74,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     )
     at: At = ""
     valid_at: ValidAt = ""
-    dry_run: Annotated[bool, option("say what would be written", "--dry-run")] = False
+    dry_run: Annotated[bool, option("print what would be written", "--dry-run")] = False
 
 
 class Result(result.Result, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""`memrepo import`: take in what another program keeps as memory, in one commit."""
+"""`memrepo import`: import the memory of another program, in one commit."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class NothingToImport(MemrepoError):
             f"{where}: found no file that an import of {format_.name} reads"
             if where.exists()
             else f"{where}: there is no such file or folder",
-            fix=f"name what holds {format_.what}",
+            fix=f"name the folder or file with {format_.what}",
         )
 
 

@@ -328,7 +328,7 @@ def _refuse_broken(work: Work, plan: Plan) -> None:
         raise MemrepoError(
             f"doctor does not work on the history without the value ({', '.join(sorted(broken))}):"
             " nothing was changed",
-            fix="please report this; docs/purge.md says what else can be done",
+            fix="please report this; docs/erasing.md says what else can be done",
             exit_code=Exit.DECIDE,
         )
 

@@ -67,7 +67,7 @@ def place_page(work: Work, where: Path, data: bytes, *, ours: bytes) -> None:
     """Write one page, whole or not at all; an older page of ours (known by `ours`) gives way."""
     real = where.resolve()
     if _is_own(work, where):
-        raise NoPlace(where, "lies among the repository's own files", "name a file elsewhere")
+        raise NoPlace(where, "is among the repository's own files", "name a file elsewhere")
     if where.is_dir():
         raise NoPlace(where, "is a folder, expected a file", "name a file in it")
     if where.exists() and not (where.is_file() and ours in where.read_bytes()[: len(data)]):

@@ -23,12 +23,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     what: Annotated[
         Literal["install", "status", "run"],
         option(
-            "put the hooks in place; say whether they run; do what one does (the shim asks this)",
+            "install the hooks; print whether they run; run one (the shim calls this)",
             choices=("install", "status", "run"),
         ),
     ]
     name: Annotated[str, option("the hook (run)", metavar="NAME")] = ""
-    dry_run: Annotated[bool, option("say what install would do", "--dry-run")] = False
+    dry_run: Annotated[bool, option("print what install would do", "--dry-run")] = False
     given: Annotated[tuple[str, ...], option("what git gives the hook (run)", metavar="ARG")] = ()
 
 
@@ -150,7 +150,7 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
 
         found = pushed(work, given)
         return Ran(problems=found, exit=Exit.NO if found else Exit.DONE)
-    raise UsageError(f"memrepo hooks run: {name!r} is no hook of memrepo's")
+    raise UsageError(f"memrepo hooks run: {name!r} is not a hook of memrepo")
 
 
 def _catch_up(work: Work, name: str, given: Sequence[str]) -> tuple[Problem, ...]:

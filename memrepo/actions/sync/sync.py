@@ -60,10 +60,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         str, option("the remote's name (the branch's upstream, or origin)", metavar="REMOTE")
     ] = ""
     ours: Annotated[
-        bool, option("where the two clash, keep what this clone has", "--ours", group="side")
+        bool, option("in a conflict, keep what this clone has", "--ours", group="side")
     ] = False
     theirs: Annotated[
-        bool, option("where the two clash, take what the hub has", "--theirs", group="side")
+        bool, option("in a conflict, take what the hub has", "--theirs", group="side")
     ] = False
     accept_rewritten: Annotated[
         bool, option("join a hub that no longer holds what it held before", "--accept-rewritten")

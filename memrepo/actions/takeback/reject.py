@@ -59,7 +59,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     all: Annotated[bool, option("list those that were lifted too", "--all")] = False
     dry_run: DryRun = False
     reason: Annotated[
-        str, option("why; kept in clear, so leave the value itself out", "--reason")
+        str, option("why; stored as it is, so leave the value itself out", "--reason")
     ] = ""
 
 
@@ -109,7 +109,7 @@ def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
     if not request.reason:
         _there_or_waiting(work, work.tree.state(), request.id)  # that it is unknown is said first
         raise UsageError(
-            "reject: no reason was given", fix="say it with --reason; leave the value itself out"
+            "reject: no reason was given", fix="add --reason; leave the value itself out"
         )
     return _rejected(work, request)
 

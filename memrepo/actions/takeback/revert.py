@@ -95,11 +95,11 @@ class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):
         tuple[str, ...], option("only what it did to these", "--memory", metavar="ID", several=True)
     ] = ()
     ours: Annotated[
-        bool, option("where it clashes with later work, keep that", "--ours", group="side")
+        bool, option("in a conflict with later work, keep the later work", "--ours", group="side")
     ] = False
     theirs: Annotated[
         bool,
-        option("where it clashes with later work, take that back too", "--theirs", group="side"),
+        option("in a conflict with later work, revert that too", "--theirs", group="side"),
     ] = False
     with_dependents: Annotated[
         bool,

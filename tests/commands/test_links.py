@@ -43,11 +43,6 @@ def test_a_run_links_what_names_the_same_in_one_commit_and_the_next_run_nothing(
     assert "both mention Kestrel" in row["why"]
     graph = done(repo, "graph")
     assert [(x["source"], x["target"], x["type"]) for x in graph["links"]] == [link]
-    near = done(repo, "graph", link[1])
-    assert near["around"] == link[1]
-    assert [(x["source"], x["target"], x["type"]) for x in near["links"]] == [link]
-    drawn = memrepo(repo, "graph", link[1], as_json=False).out
-    assert f"└─ related     ← {link[0]}" in drawn
 
 
 def test_links_that_were_taken_back_are_not_made_again(tmp_path: Path) -> None:

@@ -1,18 +1,13 @@
-"""`memrepo graph`: the links between the active memories, or around one of them.
-
-As a list, or as a page to look at.
-"""
+"""`memrepo graph`: the links between the active memories, as a list or as a page to look at."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.recall.destination import place_page
-from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import option
 from memrepo.actions.work import Work
 from memrepo.core.errors import UsageError
@@ -27,9 +22,6 @@ MOST = 10
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of `graph`."""
 
-    id: Annotated[
-        str, option("only what is linked to this memory: id, unique prefix of one, or slug")
-    ] = ""
     html: Annotated[
         str,
         option("write a page that draws them, by itself; - prints it", "--html", metavar="FILE"),
@@ -66,10 +58,6 @@ class Result(result.Result, frozen=True, kw_only=True):
     """Where the page that draws them was written."""
     page: str = ""
     """The page itself, where it is to be printed (`--html -`)."""
-    around: str = ""
-    """The memory whose links they are, where one was named."""
-    labels: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """What the memories around it are called, by id."""
 
 
 def do(work: Work, request: Request) -> Result:
@@ -79,14 +67,8 @@ def do(work: Work, request: Request) -> Result:
             "memrepo graph: --html - and --json both want standard output",
             fix="name a file for the page",
         )
-    state = work.tree.state()
-    graph, around = Graph(state.active), ""
-    if request.id:
-        around = find(state, request.id).id
-        near = [around, *(reached.id for reached in graph.related(around, 1))]
-        graph = Graph(state.memories[id_] for id_ in near)
-    labels = {id_: label(memory) for id_, memory in graph.memories.items()} if around else {}
-    page = graph_page(graph, labels.get(around, work.store.root.name)) if request.html else ""
+    graph = Graph(work.tree.state().active)
+    page = graph_page(graph, work.store.root.name) if request.html else ""
     where = ""
     if request.html and request.html != "-":
         path = (work.call.where / request.html).absolute()
@@ -112,6 +94,4 @@ def do(work: Work, request: Request) -> Result:
         ),
         html=where,
         page=page,
-        around=around,
-        labels=labels,
     )

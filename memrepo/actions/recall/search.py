@@ -16,6 +16,7 @@ from memrepo.actions.recall.recall import (
     RECALL_STATUSES,
     Recalled,
     by_words_alone,
+    holding,
     index_of,
     of_kind,
     recall,
@@ -28,7 +29,7 @@ from memrepo.actions.recall.when import (
 )
 from memrepo.actions.request import At, NoTouch, ValidAt, option
 from memrepo.actions.work import Work
-from memrepo.core.errors import Exit
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import SOURCE_COUNT, STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
@@ -39,10 +40,11 @@ from memrepo.policies.questions import kind_asked, question_of
 from memrepo.policies.reordering import Moment
 from memrepo.policies.rules import Weights
 from memrepo.policies.standing import trust_of
+from memrepo.policies.tiers import TIERS
 from memrepo.store import passages as stored
 from memrepo.store.index import Filter, Index
 from memrepo.text.sentences import CHARS_PER_TOKEN, token_count
-from memrepo.text.terms import query_terms, terms
+from memrepo.text.terms import query_terms, telling_words, terms
 
 EXCERPT = 600
 """Characters of a long text that are handed over where the whole is too much."""
@@ -52,6 +54,8 @@ _LEAST = 160
 """Characters that say something: no part of a text is shorter."""
 _BY_MEANING = '`pip install "memrepo[dense]"` has search go by meaning too, with no word in common'
 _NEAREST = "nothing holds much of what was asked: what is listed is only the nearest"
+LAYERED_WORDS, MAX_LAYERED = (2, 5), 3
+"""Words that a layered search takes, and the most notes that it shows at once."""
 _LIMITS = ("types", "tags", "scopes", "statuses", "at", "valid_at")
 """Where one of these is given only memories are searched: a passage has none of them."""
 
@@ -314,39 +318,116 @@ def _usual(work: Work) -> Sequence[str]:
     return ["active", *(status for status in EXCLUDED if status not in excluded)]
 
 
-def _layered(work: Work, request: Request) -> LayeredResult:
-    from memrepo.actions.recall.by_tier import NotLayered, layered
+# -- tier by tier ----------------------------------------------------------------------------------
 
-    beside = {
+
+class WordCount(MemrepoError):
+    """A layered search takes two to five words: one finds too much, many find by accident."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, count: int) -> None:
+        super().__init__(
+            f"found {counted(count, 'distinctive word', 'distinctive words')} what is looked for,"
+            f" expected {LAYERED_WORDS[0]} to {LAYERED_WORDS[1]}",
+            fix="name the words that matter most, from the question and the conversation",
+        )
+
+
+def _layered(work: Work, request: Request) -> LayeredResult:
+    """Search hot, warm, gist (tags first, then words) and forgotten notes; stop at the first hit.
+
+    A note matches that holds every word, in any form, but for those that only ask and join.
+    Lineage: context-clear, layered search. Raises WordCount.
+    """
+    others = {
         "--type": request.types,
         "--status": request.statuses,
         "--at": request.at,
         "--valid-at": request.valid_at,
     }
-    if other := next((flag for flag, given in beside.items() if given), ""):
-        raise NotLayered(other)
-    query = " ".join(request.words)
+    if other := next((flag for flag, given in others.items() if given), ""):
+        raise UsageError(
+            f"--layered looks at the active notes as they are now, and found {other} with it",
+            fix=f"leave out {other}, or --layered",
+        )
+    query, now = " ".join(request.words), work.call.now
+    telling = len(telling_words(query))
+    if not LAYERED_WORDS[0] <= telling <= LAYERED_WORDS[1]:
+        raise WordCount(telling)
     index, only = index_of(work, tick=work.call.tick), _filter(work, request)
-    found = layered(work, index, request.words, only, work.call.now, _weights(work, request))
+    notes = replace(only, types=("note",))
+    asked, tier, found, best = query.split(), "", list[Recalled](), list[Recalled]()
+    every = holding(work, index, asked, notes, now)
+    for tier in TIERS:
+        mine = [one for one in every if one.tier == tier]
+        found = (_tagged(mine, query) if tier == "gist" else []) or mine
+        if found:
+            break
+    too_many = len(found) > MAX_LAYERED
+    if found and not too_many:
+        paths = frozenset(one.memory.path for one in found)
+        limited = replace(notes, paths=paths)
+        best = recall(work, index, asked, limited, now, _weights(work, request)).hits
     commit = work.tree.commit
-    every = [hit_of(one, commit) for one in found.hits]
-    hits, tokens = bounded(every, request.max_tokens, query_terms(query))
+    told = [hit_of(one, commit) for one in best]
+    hits, tokens = bounded(told, request.max_tokens, query_terms(query))
     if not request.no_touch:
         touch(work, [hit.id for hit in hits])
+    partly = 0 if found else index.count(asked, notes)[0]
+    rest = 0 if found else len(index.holding(asked, only))
     return LayeredResult(
         query=query,
         hits=tuple(hits),
         tokens=tokens,
         commit=commit,
-        left_out=len(every) - len(hits),
-        why="" if every else found.told(query),
-        tier=found.tier,
-        count=found.count,
-        too_many=found.too_many,
-        recovered=found.tier == "forgotten" and bool(hits) and not request.no_touch,
-        partly=found.partly,
-        others=found.others,
+        left_out=len(told) - len(hits),
+        why="" if told else _why_no_note(query, tier, len(found), partly, rest),
+        tier=tier if found else "",
+        count=len(found),
+        too_many=too_many,
+        recovered=bool(hits) and tier == "forgotten" and not request.no_touch,
+        partly=partly,
+        others=rest,
     )
+
+
+def _tagged(found: Sequence[Recalled], query: str) -> list[Recalled]:
+    """Return the notes whose tags hold every word."""
+    from memrepo.policies.gists import gist_of
+
+    asked, hits = query_terms(query), []
+    for one in found:
+        gist = one.memory.fields.get("gist") or gist_of(one.memory)
+        tags = set(terms(" ".join((*gist.tags, *one.memory.texts("tags")))))
+        if tags.issuperset(asked):
+            hits.append(one)
+    return hits
+
+
+def _why_no_note(query: str, tier: str, count: int, partly: int, others: int) -> str:
+    """Say how a layered search ended, where it did not end in hits."""
+    if count:
+        return (
+            f"{count} notes of tier {tier} match {query!r}, more than {MAX_LAYERED}:"
+            " use narrower words; none was read"
+        )
+    lines = [
+        f"no note about {query!r} was found. Possible reasons:",
+        "- it was never written down",
+        "- it was forgotten and has left the tree (`memrepo log --op prune` and git have it)",
+        "- the words are not the right ones: try others",
+    ]
+    if partly:
+        notes = counted(partly, "note holds", "notes hold")
+        lines.append(f"{notes} some of the words (`memrepo search --type note`)")
+    if others:
+        memories = counted(others, "other memory holds", "other memories hold")
+        lines.append(f"{memories} them all (`memrepo search`)")
+    return "\n".join(lines)
+
+
+# -- hits ------------------------------------------------------------------------------------------
 
 
 def hit_of(found: Recalled, commit: str) -> Hit:

@@ -348,8 +348,6 @@ def graph(request: drawing.Request, result: drawing.Result, *, colour: bool) -> 
 
     if result.page:
         return result.page.rstrip("\n")
-    if result.around:
-        return "\n".join(_around(result))
     whole = counted(result.memories, "active memory", "active memories")
     kinds = Counter(link.type for link in result.links)
     told = ", ".join(f"{kinds[kind]} {kind}" for kind in TYPES if kinds[kind])
@@ -360,23 +358,6 @@ def graph(request: drawing.Request, result: drawing.Result, *, colour: bool) -> 
     if result.html:
         lines.append(f"written to {result.html}")
     return "\n".join(lines)
-
-
-def _around(result: drawing.Result) -> Iterator[str]:
-    """Draw the links of one memory as a tree."""
-    yield f"{result.around}  {result.labels[result.around]}"
-    own = [e for e in result.links if result.around in (e.source, e.target)]
-    for place, edge in enumerate(own, 1):
-        other = edge.source if edge.target == result.around else edge.target
-        way = "→" if edge.source == result.around else "←"
-        branch = "└─" if place == len(own) else "├─"
-        yield f"{branch} {edge.type:<11} {way} {other}  {result.labels[other]}"
-    if len(result.links) > len(own):
-        yield f"and {counted(len(result.links) - len(own), 'link', 'links')} between these"
-    if not own:
-        yield "linked to no memory: `memrepo link` links two"
-    if result.html:
-        yield f"written to {result.html}"
 
 
 def related(request: relating.Request, result: relating.Result, *, colour: bool) -> str:

@@ -81,13 +81,9 @@ def guard(now: datetime, cadence: Cadence, zone: tzinfo) -> bool:
     """Tell whether a reconciliation owns this time: an incremental run would be superseded."""
     first = now - WINDOW - timedelta(seconds=1)
     return any(
-        next(fires(each, zone, first), _never(now)) <= now + WINDOW
+        next(fires(each, zone, first), now + 2 * WINDOW) <= now + WINDOW
         for each in cadence.reconciliation
     )
-
-
-def _never(now: datetime) -> datetime:
-    return now + 2 * WINDOW
 
 
 def upcoming(now: datetime, cadence: Cadence, zone: tzinfo) -> Iterator[Fire]:

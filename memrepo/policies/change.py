@@ -20,6 +20,7 @@ import msgspec
 
 from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
+from memrepo.policies.standing import contradicts
 from memrepo.text.languages import bare, language_asked, small_words
 from memrepo.text.tables import ENGLISH, tables
 from memrepo.text.tables import table as language_table
@@ -269,9 +270,8 @@ def _without(phrases: re.Pattern[str], joined: str) -> str:
 
 def _is_name(word: str, opens: bool) -> bool:
     """Tell whether a token is an identifier, or a capitalised word inside a sentence."""
-    if any(ch.isdigit() or ch in "_@/#" for ch in word) or any(ch.isupper() for ch in word[1:]):
-        return True
-    return word[:1].isupper() and not opens
+    is_id = any(ch.isdigit() or ch in "_@/#" for ch in word) or any(map(str.isupper, word[1:]))
+    return is_id or (word[:1].isupper() and not opens)
 
 
 def _bare(joined: str, of: Table) -> tuple[str, ...]:
@@ -687,7 +687,8 @@ def newer_first(
     older: dict[int, list[Memory]] = {}
     for at, one in enumerate(memories):
         for other in range(at + 1, len(memories)):
-            is_contested = _are_contested(one, memories[other])
+            both = one.standing == memories[other].standing == "contested"
+            is_contested = both and contradicts(one, memories[other])
             if not (is_contested or _are_alike(one, memories[other])):
                 continue
             newer = newer_of(one.sources, memories[other].sources)[0]
@@ -704,14 +705,6 @@ def newer_first(
     return [(hits[n], tuple(older.get(n, ()))) for n in order]
 
 
-def _are_contested(one: Memory, other: Memory) -> bool:
-    if not one.standing == other.standing == "contested":
-        return False
-    from memrepo.policies.standing import contradicts  # a search seldom meets a contradiction
-
-    return contradicts(one, other)
-
-
 def _are_alike(one: Memory, other: Memory) -> bool:
     """Tell whether two memories are about one thing; what shares few words is not read."""
     if one.is_note or other.is_note:
@@ -719,7 +712,5 @@ def _are_alike(one: Memory, other: Memory) -> bool:
     words = frozenset(terms(one.said)), frozenset(terms(other.said))
     if len(words[0] & words[1]) < MIN_SHARED * min(map(len, words)):
         return False
-    from memrepo.policies.change import is_same_thing  # its tables are read for few searches
-
     under = [memory.text("context") or memory.text("lead") for memory in (one, other)]
     return is_same_thing((one.said, under[0]), (other.said, under[1]))

@@ -75,14 +75,16 @@ def steps_of(
     if memory is None:
         return None
     match directive.verb:
-        case "pin":
-            return _pinned(memory)
-        case "promote":
-            return _promoted(memory, now)
+        case "pin" if not memory.flag("pinned"):
+            change = Update(id=memory.id, fields={"pinned": True})
+            return (Step(op="pin", reason=REQUEST, changes=(change,)),)
+        case "promote" if hot_of(memory) is None and memory.status == "active":
+            return () if memory.type in ("note", "chunk") else (promote(memory, now, REQUEST),)
         case "forget":
             return forgotten(memory, now)
-        case _:
-            return _restored(memory)
+        case "restore" if memory.status == "archived":  # what was superseded or forgotten stays so
+            return (unarchive(memory, REQUEST),)
+    return ()
 
 
 def forgotten(memory: Memory, now: datetime, why: str = "asked to forget") -> tuple[Step, ...]:
@@ -95,23 +97,3 @@ def forgotten(memory: Memory, now: datetime, why: str = "asked to forget") -> tu
     off = Update(id=memory.id, fields={"hot": Hot(until=now, reason=REQUEST)})
     critical = (Update(id=memory.id, fields={"critical": None}),) if memory.flag("critical") else ()
     return (replace(demote(memory, now, why), changes=(off, *critical)),)
-
-
-def _pinned(memory: Memory) -> tuple[Step, ...]:
-    if memory.flag("pinned"):
-        return ()
-    change = Update(id=memory.id, fields={"pinned": True})
-    return (Step(op="pin", reason=REQUEST, changes=(change,)),)
-
-
-def _promoted(memory: Memory, now: datetime) -> tuple[Step, ...]:
-    if hot_of(memory) is not None or memory.status != "active" or memory.type in ("note", "chunk"):
-        return ()
-    return (promote(memory, now, REQUEST),)
-
-
-def _restored(memory: Memory) -> tuple[Step, ...]:
-    """Bring an archived memory back; what was superseded or forgotten is not a matter of tags."""
-    if memory.status != "archived":
-        return ()
-    return (unarchive(memory, REQUEST),)

@@ -54,7 +54,13 @@ def word_counts(said: Iterable[str]) -> Counter[str]:
 
 def telling(said: Sequence[str], counts: Counter[str], most: int, length: int) -> list[str]:
     """Return the sentences that say most, at most so many and so long together, in their order."""
-    ranked = sorted(range(len(said)), key=lambda n: (-_weight(said[n], counts), n))
+
+    def weight(sentence: str) -> float:
+        words = content_words(sentence)
+        common = sum(min(counts[word], _OFTEN) for word in words) / max(1, len(words))
+        return common + _SALIENT * len(words & _TELLING)
+
+    ranked = sorted(range(len(said)), key=lambda n: (-weight(said[n]), n))
     kept: list[int] = []
     for number in ranked[:most]:
         if len(" ".join(said[n] for n in (*kept, number))) <= length:
@@ -67,14 +73,6 @@ def telling(said: Sequence[str], counts: Counter[str], most: int, length: int) -
 def clipped(sentence: str, length: int) -> str:
     """Return a sentence, cut where it is longer than allowed."""
     return sentence if len(sentence) <= length else sentence[: length - 1].rstrip() + "…"
-
-
-def _weight(sentence: str, counts: Counter[str]) -> float:
-    words = content_words(sentence)
-    if not words:
-        return 0.0
-    common = sum(min(counts[word], _OFTEN) for word in words) / len(words)
-    return common + _SALIENT * len(words & _TELLING)
 
 
 SUMMARY_SENTENCES, SUMMARY_LENGTH = 4, 600

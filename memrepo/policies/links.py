@@ -200,7 +200,8 @@ class Targets:
     """Finds the memories that texts link to; a link to any other thing is none of its own."""
 
     def __init__(self, memories: Iterable[Memory]) -> None:
-        every = sorted(memories, key=_first)
+        lines = ((m.sources[0].lines if m.sources else (0, 0), m.path, m) for m in memories)
+        every = [memory for *_, memory in sorted(lines, key=lambda row: row[:2])]
         self._names = Names(every)
         self._paths: dict[str, str] = {m.path: m.id for m in every}
         self._taken: dict[str, str] = {}
@@ -289,10 +290,6 @@ def address(link: Target, path: str, start: str) -> str:
         return link.text
     found = posixpath.relpath(path, posixpath.dirname(start) or ".")
     return (quote(found, safe="/") if _ODD.search(found) else found) + link.part * (not link.wiki)
-
-
-def _first(memory: Memory) -> tuple[tuple[int, int], str]:
-    return (memory.sources[0].lines if memory.sources else (0, 0)), memory.path
 
 
 def _origin(memory: Memory) -> tuple[str, str]:

@@ -9,8 +9,9 @@ none.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeAlias, assert_never
 
 import msgspec
@@ -18,12 +19,14 @@ import msgspec
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write
 from memrepo.core.memory import Memory, of_types
+from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
-from memrepo.policies.archive import Leaving, archivable, archive, archive_due, told
-from memrepo.policies.decay import prunable
-from memrepo.policies.hotcache import compose_hot
+from memrepo.policies.archive import Leaving, archivable, archive, archive_due, for_review, told
+from memrepo.policies.decay import decays, is_over, keeping, prunable
+from memrepo.policies.hotcache import compose_hot, heat, hot_of, synced_at, unused
 from memrepo.policies.rules import Rules
+from memrepo.policies.standing import is_retired
 from memrepo.policies.tiers import Move, moves, steps_of, why_clean
 
 FREE = 20
@@ -128,7 +131,7 @@ def upkeep(
     `spent` is how much of the pace earlier runs at this very moment used up; `total` counts all
     memories where the state holds but those that could move. `play` applies steps to a state.
     """
-    play = play or _played
+    play = play or apply_steps
     moving = owed_tier_moves(state, accesses, now, rules)
     steps = steps_of(moving, now, rules.tiers) if moving else ()
     after = play(state, steps)
@@ -158,7 +161,8 @@ def owed_tier_moves(
     return [(note, owed) for note, owed in found if owed]
 
 
-def _played(state: State, steps: Iterable[Step]) -> State:
+def apply_steps(state: State, steps: Iterable[Step]) -> State:
+    """Return a state with some steps applied."""
     changes = [change for step in steps for change in step.changes]
     return apply(state, changes) if changes else state
 
@@ -207,3 +211,74 @@ def _pruned(
             found.append((kept.due, memory.id, memory, kept.told(), kept.ended))
     for due, _, memory, why, ended in sorted(found, key=lambda f: f[:2]):
         yield due, memory, why, ended
+
+
+COLD_AFTER = timedelta(days=30)
+"""A memory that nobody ever asked for is cold from this age on."""
+LABELS = ("critical", "pinned", "recent", "stale", "cold")
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """Figures of the hot cache and of what stands behind it; `stalest` with sessions unused."""
+
+    hot: int
+    budget: int
+    pinned: int
+    files: int
+    tracked: int
+    archived: int
+    labels: Counter[str]
+    cold_candidates: int
+    synced: int
+    over: int
+    review: tuple[Memory, ...]
+    stalest: tuple[tuple[str, int], ...]
+
+    @property
+    def ailments(self) -> tuple[str, ...]:
+        """Return what is not well, in words."""
+        found = []
+        if self.hot > self.budget:
+            found.append(
+                f"{counted(self.hot, 'memory is', 'memories are')} hot, the budget is {self.budget}"
+            )
+        if self.over:
+            past = counted(self.over, "memory is past its", "memories are past their")
+            found.append(f"{past} time and not pruned yet")
+        if self.review:
+            found.append(
+                f"{counted(len(self.review), 'archived memory waits', 'archived memories wait')}"
+                " for a person's decision"
+            )
+        return tuple(found)
+
+
+def health(memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: Rules) -> Health:
+    """Take the figures at a moment."""
+    found = [m for m in memories if m.type not in ("note", "chunk")]
+    active = [m for m in found if m.status == "active"]
+    hot = [m for m in active if hot_of(m) is not None]
+    counts = {m.id: unused(m, accesses, now) for m in hot}
+    ranked = sorted(hot, key=lambda m: (-counts[m.id], m.path))
+    return Health(
+        hot=len(hot),
+        budget=rules.hot.budget,
+        pinned=sum(m.flag("pinned") for m in hot),
+        files=sum(not is_retired(m) for m in active),
+        tracked=sum(bool(accesses.of(m.id).total) for m in active),
+        archived=sum(m.status == "archived" for m in found),
+        labels=Counter(
+            next(filter(m.flag, LABELS[:2]), "") or heat(counts[m.id], rules.hot) for m in hot
+        ),
+        cold_candidates=sum(
+            not accesses.of(m.id).total and now - (m.time("created") or now) > COLD_AFTER
+            for m in active
+            if hot_of(m) is None
+        ),
+        synced=sum(synced_at(m) is not None for m in hot),
+        over=sum(
+            is_over(m, keeping(m, accesses.of(m.id), now, rules.decay)) for m in active if decays(m)
+        ),
+        review=for_review(found, now, rules.archive),
+        stalest=tuple((f"{m.layer}:{m.slug}", counts[m.id]) for m in ranked[:5]),
+    )

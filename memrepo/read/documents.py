@@ -147,18 +147,19 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
         managed=managed,
         fenced=fenced,
         unclosed=unclosed,
-        problems=(*problems, *(_unclosed(resource, line) for line in sorted(unclosed))),
-    )
-
-
-def _unclosed(resource: str, line: int) -> Problem:
-    return Problem(
-        path=resource,
-        line=line,
-        rule="source-unclosed",
-        severity="warning",
-        message="code fence is never closed; the lines after it are read as text",
-        fix="close it",
+        problems=(
+            *problems,
+            *(
+                _warned(
+                    resource,
+                    line,
+                    rule="source-unclosed",
+                    message="code fence is never closed; the lines after it are read as text",
+                    fix="close it",
+                )
+                for line in sorted(unclosed)
+            ),
+        ),
     )
 
 
@@ -229,12 +230,16 @@ def _managed(
             inside.update(range(mark.line, marks[pairs[index]].line + 1))
         elif mark.firm and mark.starts:
             limit = marks[index + 1].line if index + 1 < len(marks) else len(text) + 1
-            stop = _next_heading(text, mark.line, limit, fenced)
+            below = range(mark.line + 1, limit)
+            heads = (n for n in below if n not in fenced and _HEADING.match(text[n - 1]))
+            stop = next(heads, limit)
             inside.update(range(mark.line, stop))
             left_out = f"start of {mark.name} has no end; left out as far as line {stop - 1}"
-            problems.append(_unpaired(resource, mark.line, left_out))
+            problems.append(_warned(resource, mark.line, message=left_out))
         elif mark.firm and index not in paired:
-            problems.append(_unpaired(resource, mark.line, f"end of {mark.name} has no start"))
+            problems.append(
+                _warned(resource, mark.line, message=f"end of {mark.name} has no start")
+            )
     for number, line in enumerate(text[header:], start=header + 1):
         if "↑" in line and number not in fenced and _HOT_TAG.search(line):
             inside.add(number)
@@ -268,22 +273,16 @@ def _pairs(marks: Sequence[_Mark]) -> dict[int, int]:
     return pairs
 
 
-def _next_heading(text: Sequence[str], number: int, limit: int, fenced: frozenset[int]) -> int:
-    """Return the line of the first heading after a line, at most `limit`."""
-    for line in range(number + 1, limit):
-        if line not in fenced and _HEADING.match(text[line - 1]):
-            return line
-    return limit
-
-
-def _unpaired(resource: str, line: int, message: str) -> Problem:
+def _warned(
+    resource: str,
+    line: int,
+    *,
+    rule: str = "source-managed-block",
+    message: str,
+    fix: str = "add the missing comment or remove this one",
+) -> Problem:
     return Problem(
-        path=resource,
-        line=line,
-        rule="source-managed-block",
-        message=message,
-        fix="add the missing comment or remove this one",
-        severity="warning",
+        path=resource, line=line, rule=rule, message=message, fix=fix, severity="warning"
     )
 
 

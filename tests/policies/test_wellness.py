@@ -10,7 +10,7 @@ import pytest
 from memrepo.core.access import RETRIEVAL, SESSION, Event, fold, seconds
 from memrepo.core.memory import Decay, Hot, Memory, Stamp
 from memrepo.policies.rules import HotRules, Rules
-from memrepo.policies.wellness import Health, health
+from memrepo.policies.upkeep import Health, health
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 H, D = timedelta(hours=1), timedelta(days=1)

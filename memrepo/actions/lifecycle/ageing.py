@@ -31,8 +31,8 @@ from memrepo.policies.decay import (
 )
 from memrepo.policies.hotcache import nominated
 from memrepo.policies.tiers import TIERS, moves
-from memrepo.policies.wellness import LABELS
-from memrepo.policies.wellness import health as measure
+from memrepo.policies.upkeep import LABELS
+from memrepo.policies.upkeep import health as measure
 from memrepo.purify.known import by_person
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memrepo.core.messages import counted
 from memrepo.policies.tiers import CONFIDENCE
-from memrepo.policies.wellness import COLD_AFTER, LABELS
+from memrepo.policies.upkeep import COLD_AFTER, LABELS
 from memrepo.text.sentences import token_count
 from memrepo.views.hygiene import KEPT
 from memrepo.views.promotions import listed, report

@@ -50,7 +50,7 @@ ALSO = {
         "merge/test_splice.py",
         "merge/test_takeback.py",
     ],
-    "memrepo/merge/states.py": ["merge/test_merge.py"],
+    "memrepo/merge/states.py": ["merge/test_merge.py", "core/test_corrections.py"],
     "memrepo/policies/links.py": ["views/test_graph_page.py"],
     "memrepo/policies/floor.py": ["store/test_ranking_golden.py"],
     "memrepo/policies/ranking.py": ["store/test_ranking.py", "store/test_ranking_golden.py"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing
@@ -44,10 +43,6 @@ def by_word(repo: Path, word: str) -> str:
 
 def runs(repo: Path) -> list[str]:
     return [r["run"] for r in done(repo, "runs")["runs"]]
-
-
-def test_the_fixture_superseded_vim(repo: Path) -> None:
-    assert memories(repo)[by_word(repo, "vim")].status == "superseded"
 
 
 def test_an_earlier_run_goes_and_later_work_stays(repo: Path) -> None:
@@ -154,31 +149,6 @@ def test_the_input_of_an_earlier_reverted_run_is_seen_again_and_waits(repo: Path
     done(repo, "revert", first, "--ours", now=MUCH_LATER)
     waits = memrepo(repo, "run", now="2026-03-01T11:20:00Z")
     assert (waits.exit, waits.data["status"]) in ((3, "held"), (0, "ok"))
-
-
-def test_settled_input_is_not_seen_again(repo: Path) -> None:
-    second = runs(repo)[0]
-    done(repo, "add", "A person added this afterwards.")
-    done(repo, "revert", second, "--settle", now=MUCH_LATER)
-    assert second in runs(repo)
-    data: dict[str, Any] = done(repo, "run", now="2026-03-01T11:20:00Z")
-    assert data["counts"].get("memories_new", 0) == 0
-
-
-def test_a_dry_revert_writes_nothing(repo: Path) -> None:
-    done(repo, "add", "A person added this afterwards.")
-    before = standing(repo)
-    assert done(repo, "revert", runs(repo)[0], "--dry-run")["commits"] == []
-    assert standing(repo) == before
-
-
-def test_a_commit_of_a_person_is_left_to_git(repo: Path) -> None:
-    (repo / "README.md").write_text("mine\n")
-    git(repo, "add", "README.md")
-    git(repo, "commit", "-qm", "by hand", "--no-verify")
-    answer = memrepo(repo, "revert", "HEAD")
-    assert answer.exit == 2
-    assert "git revert" in answer.error["message"]
 
 
 def test_of_a_part_taken_back_only_that_part_counts_as_taken_back(repo: Path) -> None:

@@ -12,6 +12,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memrepo.core import codec, header
+from memrepo.core.corrections import (
+    Correction,
+    Side,
+    contradiction_id,
+    decode,
+    encode,
+    path_of,
+)
 from memrepo.core.layout import Layout
 from memrepo.core.memory import MAX_LISTED, OWN_ACTOR, Link, Memory, Source, Stamp, listed_places
 from memrepo.core.schema import FIELDS
@@ -430,6 +438,44 @@ def test_two_memories_at_one_path_both_get_a_file() -> None:
         place(IDS[3]),
         place(IDS[3]).replace("m-", "m-2-"),
     }
+
+
+def test_three_memories_that_moved_to_one_path_are_numbered() -> None:
+    at = place(A)
+    ours = state(fact(A), fact(B, "two", path=place(B)))
+    theirs = state(
+        fact(IDS[3], "x", path=at), **{at.replace("m-", "m-2-"): b"---\nx: y\n---\n\nz\n"}
+    )
+    result = merge_states(state(), ours, theirs).state
+    assert result.memories[IDS[3]].path == at.replace("m-", "m-3-")
+
+
+def test_the_files_of_one_case_from_two_days_become_one() -> None:
+    early = Correction(
+        id=contradiction_id(A, B),
+        kind="contradiction",
+        verdict="flagged",
+        sides=(Side(memory=A, text="tea"), Side(memory=B, text="coffee")),
+        by="memrepo/0.1.0",
+        at=DAY,
+    )
+    late = replace(early, at=DAY + timedelta(days=1), verdict="superseded", kept=B, decided=DAY)
+    paths = [path_of(Layout(), case) for case in (early, late)]
+    sides = [state(**{path: encode(case)}) for path, case in zip(paths, (early, late), strict=True)]
+    for turned in (sides, sides[::-1]):
+        files = merge_states(state(), *turned).state.files
+        assert dict(files).keys() == {paths[0]}
+        assert decode(paths[0], files[paths[0]]).status == "resolved"
+    # What one side brought along is left as it is.
+    both = state(**{path: encode(case) for path, case in zip(paths, (early, late), strict=True)})
+    assert merge_states(state(), both, state()).state == both
+
+
+def test_a_forgotten_memory_is_not_shortened() -> None:
+    said = fact(B, "Milk is served at six in the old mill.")
+    both = fact(A, f"One.\n\n{said.body}", status="forgotten")
+    ours = rejecting(state(both), said)
+    assert merge_states(state(both), ours, state(both, fact(C))).state.memories[A] == both
 
 
 def test_who_stays_keeps_its_path_from_one_that_moves_in() -> None:

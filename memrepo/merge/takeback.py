@@ -132,7 +132,7 @@ def _named(memory: Memory | None, key: str) -> set[str]:
     return {said} if isinstance(said, str) else {*(said or ())}
 
 
-class Clash(msgspec.Struct, frozen=True, kw_only=True):
+class Clash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why something cannot simply be taken back.
 
     `edited-later`: the operation made it and somebody edited it since, or it removed what was made

@@ -204,11 +204,20 @@ def undo(
         if not news:
             break
         entries += news
-        also += [_as_taken(entry, done.clashes) for entry in news]
+        holders = frozenset(c.memory for c in done.clashes if c.kind == "depended-on")
+        also += [
+            Taken(
+                before=entry.parents[0],
+                after=entry.commit,
+                # Of a bulk or a person's commit only what depends.
+                only=frozenset() if entry.trailer("Op") and entry.op not in BULK_OPS else holders,
+            )
+            for entry in news
+        ]
     if stones:
         done = _raised(done, state)
     return Undone(
-        effect=_with_views(work, done.state, {**stones, **done.effect.files}),
+        effect=Effect(files={**stones, **done.effect.files, **derived_contents(work, done.state)}),
         left=done.state,
         clashes=done.clashes,
         also=tuple(entries),
@@ -282,15 +291,6 @@ def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[his
     return [next(iter(history.entries(repo, "-1", commit))) for commit in dict.fromkeys(found)]
 
 
-def _as_taken(entry: history.Entry, clashes: Sequence[Clash]) -> Taken:
-    """Return a later step as an operation; of a bulk or a person's commit only what depends."""
-    holders = frozenset(c.memory for c in clashes if c.kind == "depended-on")
-    whole = entry.trailer("Op") and entry.op not in BULK_OPS
-    return Taken(
-        before=entry.parents[0], after=entry.commit, only=frozenset() if whole else holders
-    )
-
-
 def _tombstones(work: Work, taken: Taken, *, by: str, at: datetime) -> dict[str, bytes]:
     """Lift what the operation rejected, or set again what it lifted: a tombstone never goes.
 
@@ -329,8 +329,3 @@ def _raised(done: TakenBack, head: State) -> TakenBack:
     return replace(
         done, state=state, effect=Effect(files={p: state.files.get(p) for p in sorted(paths)})
     )
-
-
-def _with_views(work: Work, state: State, files: dict[str, bytes | None]) -> Effect:
-    """Return an effect on HEAD together with the views that follow it."""
-    return Effect(files={**files, **derived_contents(work, state)})

@@ -28,7 +28,7 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.messages import PREFIX, message
 from memrepo.core.state import EMPTY
-from memrepo.merge.takeback import ClashKind, Side, together
+from memrepo.merge.takeback import Clash, Side, together
 from memrepo.store import history
 from memrepo.store.history import Landing, commit_landing, newest
 from memrepo.store.stream import Commit
@@ -115,15 +115,6 @@ class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-class Clash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One memory that later work holds on to; `on` is the one that it refers to, if it does."""
-
-    kind: ClashKind
-    memory: str
-    path: str
-    on: str = ""
-
-
 class Result(result.Result, frozen=True, kw_only=True):
     """What was taken back, in which commit; where something clashes, nothing was."""
 
@@ -195,10 +186,7 @@ def take_back(work: Work, wanted: Wanted) -> Result:
         together=tuple(sorted(wanted.only - asked)),
     )
     if undone.clashes:
-        clashes = (
-            Clash(kind=c.kind, memory=c.memory, path=c.path, on=c.on) for c in undone.clashes
-        )
-        return replace(found, conflicts=tuple(clashes), exit=Exit.DECIDE)
+        return replace(found, conflicts=undone.clashes, exit=Exit.DECIDE)
     found = replace(
         found,
         files=len(undone.effect.files),
@@ -278,7 +266,10 @@ def _named(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
     except NoSuchRun:
         commit = work.store.resolve(word)
         if commit:
-            return _operation_at(work, commit, runs), frozenset()
+            # Of a run's last commit, all of the run.
+            known = next((one for one in runs if one.entry.commit == commit), None)
+            entry = next(iter(history.entries(work.store.repo, "-1", commit)))
+            return known or commit_landing(entry), frozenset()
         memory = _memory(work, word)
         if not memory:
             raise
@@ -287,12 +278,6 @@ def _named(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
             raise TakenBackAlready(landing.run)
         return landing, frozenset()
     return _last_of(work, memory)
-
-
-def _operation_at(work: Work, commit: str, runs: Sequence[Landing]) -> Landing:
-    """Return the operation that ends in a commit: of a run's last one, all of the run."""
-    known = next((one for one in runs if one.entry.commit == commit), None)
-    return known or commit_landing(next(iter(history.entries(work.store.repo, "-1", commit))))
 
 
 def _last_of(work: Work, memory: str) -> tuple[Landing, frozenset[str]]:
@@ -355,7 +340,9 @@ def _undone(work: Work, wanted: Wanted) -> Undone:
     target = wanted.target
     run = wanted.landing.run
     kept = frozenset({work.tree.layout.manifest(run)} if wanted.settle and run else ())
-    merge = target.commit if _amended(work, target) else ""
+    # A merge that holds more than what it merged was amended: that is a person's own work.
+    amended = len(target.parents) == 2 and work.store.work.changed(target.parents[1], target.commit)
+    merge = target.commit if amended else ""
     taken = Taken(
         before=wanted.landing.before,
         after=target.parents[1] if merge else target.commit,
@@ -376,11 +363,6 @@ def _undone(work: Work, wanted: Wanted) -> Undone:
         at=work.call.now,
         by=work.actor,
     )
-
-
-def _amended(work: Work, entry: history.Entry) -> bool:
-    """Tell whether a merge holds more than what it merged: an amendment is a person's own work."""
-    return len(entry.parents) == 2 and bool(work.store.work.changed(entry.parents[1], entry.commit))
 
 
 def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:

@@ -389,7 +389,11 @@ def _shaped(hint: Any, given: object) -> Any:
             (name, part, given.get(_WIRE.get(name, name), given.get(name)))
             for name, part in {**_hints(hint), **more}.items()
         )
-        return {name: _shaped(part, value) for name, part, value in values if value is not None}
+        return {
+            name: _shaped(part, value)
+            for name, part, value in values
+            if value is not None or (name in more and name in given)
+        }
     if get_origin(hint) is tuple and isinstance(given, list):
         return [_shaped(get_args(hint)[0], one) for one in given]
     if isinstance(given, int) and not isinstance(given, bool) and hint is float:

@@ -213,7 +213,7 @@ def test_a_row_formula(sitting: Sitting) -> None:
 @row("the five verdicts are the only ones", "default")
 def test_a_row_verdicts(sitting: Sitting) -> None:
     (fault,) = sitting.faults(sitting.verdicts(verdict="keep"))
-    assert fault == "verdict is none of reject, defer, compress, merge, promote"
+    assert fault == "verdict: Invalid enum value 'keep'"
 
 
 @row("a verdict of compress names its target", "default")

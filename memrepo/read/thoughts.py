@@ -10,12 +10,12 @@ extraction). A thought is identified by its words and file, never by line or hea
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from memrepo.core.ids import digest, normal_claim, text_hash
+from memrepo.core.ids import digest, normal_claim, normalise, text_hash, visible
 from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -757,3 +757,19 @@ def _is_card(nodes: Sequence[_Node], average: int) -> bool:
     if total <= FIELDS_LENGTH and fields == len(nodes):
         return True
     return bool(items) and total <= CARD_LENGTH and _is_fragments(items, average)
+
+
+CONTEXT_LENGTH, PART_LENGTH = 240, 80
+
+
+def spelled_context(names: Iterable[str]) -> str:
+    """Join what a text stands under, outermost first; a name that repeats another is left out."""
+    parts: list[str] = []
+    seen = ""
+    for part in names:
+        plain = " ".join(visible(part).replace("**", "").split())[:PART_LENGTH]
+        words = normalise(plain.removesuffix(".md"))
+        if plain and words and words not in seen and not plain.endswith((".", "!", "。")):
+            parts.append(plain)
+            seen += f" {words} "
+    return " › ".join(parts)[:CONTEXT_LENGTH]

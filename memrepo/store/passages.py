@@ -168,9 +168,9 @@ _Row = tuple[str, str, str, int, int, str, str, str, str]
 
 def _rows(wanted: Indexed, found: Changes) -> Iterator[list[_Row]]:
     """Yield the rows of each source; a daily log has none, its lines are notes."""
-    from memrepo.purify.assemble import spelled_context
     from memrepo.purify.intake import Reader, SourceText
     from memrepo.read.sources import kind_of
+    from memrepo.read.thoughts import spelled_context
 
     names = {path: wanted.tree.layout.source_name(path) for path, b in found.files.items() if b}
     texts = (

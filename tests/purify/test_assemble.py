@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from memrepo.actions.run.assemble import Assembled, assemble
 from memrepo.core.changes import Create, Update
 from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.judge import (
@@ -22,7 +23,6 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import Memory, Source, Stamp
 from memrepo.core.state import Files, State, apply, read_state
-from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.known import Former, free_path, unite
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)

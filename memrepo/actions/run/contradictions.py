@@ -18,6 +18,7 @@ from itertools import islice
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.run.assemble import Assembled, assemble
 from memrepo.core import corrections
 from memrepo.core.changes import Step, Update, Write
 from memrepo.core.corrections import Correction, Side
@@ -38,7 +39,6 @@ from memrepo.judges.asking import Asked, Asking, Kept, ask_pairs
 from memrepo.policies.change import same_place
 from memrepo.policies.rules import ContradictionRules
 from memrepo.policies.standing import contradicts, links_of, still_contested
-from memrepo.purify.assemble import Assembled, assemble
 from memrepo.purify.decisions import (
     PENDING,
     Statements,

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from memrepo.actions.run.assemble import Captured, capture
 from memrepo.actions.run.candidates import nominations
 from memrepo.actions.run.contradictions import calmed
 from memrepo.actions.run.plan import RunPlan, Units
@@ -18,7 +19,6 @@ from memrepo.core.changes import Change, Create, Op, Step
 from memrepo.core.ids import text_hash
 from memrepo.core.manifest import Consumed, Judged, JudgedCandidate
 from memrepo.core.state import State
-from memrepo.purify.assemble import Captured, capture
 from memrepo.purify.candidate_files import set_aside
 from memrepo.purify.decisions import PENDING
 from memrepo.purify.retire import Said, lost_by, may_ask, relisted, requests, retire, ticking

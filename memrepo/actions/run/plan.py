@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from memrepo.actions.run.assemble import Assembled
 from memrepo.actions.run.candidates import Nominee
 from memrepo.actions.run.ingest import Ingested
 from memrepo.core.changes import Delete, Step, Write
@@ -22,7 +23,6 @@ from memrepo.core.state import Files, State
 from memrepo.judges.asking import Failure, Kept
 from memrepo.policies.retrieval import Near
 from memrepo.policies.rules import ContradictionRules, Size
-from memrepo.purify.assemble import Assembled
 from memrepo.purify.decisions import Statements
 from memrepo.purify.gather import Gathered
 from memrepo.purify.holds import Parted

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
-from memrepo.core.ids import as_tag, claim_id, normalise, note_id, text_hash, visible
+from memrepo.core.ids import as_tag, claim_id, note_id, text_hash
 from memrepo.core.judge import SUGGESTED, CanonicalClaim, Cluster
 from memrepo.core.memory import OWN_ACTOR, SOURCE_COUNT, Link, Memory, Source, Stamp, of_types
 from memrepo.core.schema import BY_NAME
@@ -27,6 +27,7 @@ from memrepo.purify.clusters import only_reflecting, two_roles
 from memrepo.purify.decisions import Findings, single_decisions
 from memrepo.purify.known import Former, Known, Marks, free_path, storable, unite, worded_by_person
 from memrepo.read.notes import NoteUnit, PlacedNote
+from memrepo.read.thoughts import spelled_context
 
 _USUAL = ContradictionRules()
 
@@ -185,28 +186,12 @@ def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[st
     return id_, *known.recognise(claim, texts, id_)
 
 
-CONTEXT_LENGTH, PART_LENGTH = 240, 80
-
-
 def context_of(cluster: Cluster) -> str:
     """Return what the text of a claim stands under: who it is about, file, headings, lead-in."""
     best = max(cluster.candidates, key=lambda c: (c.rank, c.captured, c.candidate_id))
     first = next(iter(best.sources), None)
     name = first.resource.rpartition("/")[2].removesuffix(".md") if first else ""
     return spelled_context((best.about, name, *best.context))
-
-
-def spelled_context(names: Iterable[str]) -> str:
-    """Join what a text stands under, outermost first; a name that repeats another is left out."""
-    parts: list[str] = []
-    seen = ""
-    for part in names:
-        plain = " ".join(visible(part).replace("**", "").split())[:PART_LENGTH]
-        words = normalise(plain.removesuffix(".md"))
-        if plain and words and words not in seen and not plain.endswith((".", "!", "。")):
-            parts.append(plain)
-            seen += f" {words} "
-    return " › ".join(parts)[:CONTEXT_LENGTH]
 
 
 def _other_value(old: Memory, claim: CanonicalClaim) -> bool:

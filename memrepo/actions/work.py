@@ -98,6 +98,12 @@ class OlderFormat(MemrepoError):
         )
 
 
+def _resume_purge(store: Repository) -> None:
+    from memrepo.store.purges import resume
+
+    resume(store)
+
+
 class Work:
     """One call's repository: opened when it is first asked for, and once; closed with the call.
 
@@ -138,7 +144,7 @@ class Work:
         if self._store is None:
             from memrepo.store.repo import open_repository
 
-            opened = open_repository(self.call.where)
+            opened = open_repository(self.call.where, _resume_purge)
             self._store = opened.__enter__()
             self._opened = opened
             self._store.expected = self.call.expect

@@ -24,6 +24,7 @@ from memrepo.core.messages import counted, fold
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import ACTOR
+from memrepo.core.state import State
 
 CorrectionKind = Literal["contradiction", "wording"]
 VerdictWord = Literal["flagged", "context", "superseded", "merged", "both", "neither", "newer"]
@@ -241,6 +242,15 @@ class Corrections(msgspec.Struct, frozen=True, kw_only=True):
     def place(self, layout: Layout, correction: Correction) -> str:
         """Return where a case stands, or would stand."""
         return self.paths.get(correction.id) or path_of(layout, correction)
+
+
+def corrections_of(state: State) -> Corrections:
+    """Return the cases on file in a state: what contradicts what, and what was decided."""
+    return state.once(_read_from)
+
+
+def _read_from(state: State) -> Corrections:
+    return read_corrections(state.files, state.layout)
 
 
 def read_corrections(files: Mapping[str, bytes], layout: Layout) -> Corrections:

@@ -12,7 +12,6 @@ import msgspec
 from memrepo.core import codec
 from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Update, Write
 from memrepo.core.codec import changed_keys
-from memrepo.core.corrections import Corrections, read_corrections
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout, below
 from memrepo.core.memory import Memory, differing
@@ -128,11 +127,6 @@ class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the active memories, ordered by path."""
         found = (m for m in self.memories.values() if m.status == "active")
         return tuple(sorted(found, key=lambda m: m.path))
-
-    @cached_property
-    def corrections(self) -> Corrections:
-        """Return the cases on file: what contradicts what, and what was decided."""
-        return read_corrections(self.files, self.layout)
 
     def once(self, read: Callable[[State], _T]) -> _T:
         """Return what a function reads from the state; it is asked once and remembered."""

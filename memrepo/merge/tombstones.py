@@ -27,6 +27,7 @@ from msgspec.structs import replace
 
 from memrepo.core import header
 from memrepo.core.changes import Update
+from memrepo.core.corrections import corrections_of
 from memrepo.core.fields import Choice, Kind, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
 from memrepo.core.ids import TEXT_HASH_PATTERN, digest, text_hash, visible
 from memrepo.core.layout import Layout, below
@@ -503,7 +504,7 @@ class Corrected(Tombstones):
             yield self._bound(named[0] if named else "", memory, at, sources)
 
     def _decided_against(self, state: State) -> Iterator[tuple[str, Tombstone]]:
-        for case in state.corrections.cases.values():
+        for case in corrections_of(state).cases.values():
             for side in case.sides if case.verdict == "neither" else ():
                 memory = state.memories.get(side.memory)
                 if memory is not None and memory.status != "active":

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from memrepo.core import corrections
 from memrepo.core.changes import Step, Write
-from memrepo.core.corrections import Correction, Side, contradiction_id
+from memrepo.core.corrections import Correction, Side, contradiction_id, corrections_of
 from memrepo.core.judge import CanonicalClaim, Contradiction, Finding, Newer, PriorClaim
 from memrepo.core.memory import CLAIM_TYPES, OWN_ACTOR, Link, Memory, Source
 from memrepo.core.state import State
@@ -286,7 +286,7 @@ def case_of(
 
     A case that came up before keeps its file and its day.
     """
-    id_, before = contradiction_id(new, old), known.state.corrections.between(new, old)
+    id_, before = contradiction_id(new, old), corrections_of(known.state).between(new, old)
     case = Correction(
         id=id_,
         kind="contradiction",
@@ -300,7 +300,7 @@ def case_of(
         at=(before.at if before else None) or known.now,
         decided=known.now if kept else None,
     )
-    path = known.state.corrections.place(known.state.layout, case)
+    path = corrections_of(known.state).place(known.state.layout, case)
     return (Write(path=path, data=corrections.written(path, case)),)
 
 
@@ -310,7 +310,7 @@ def is_resolved(known: Known, new: str, old: str) -> bool:
     What a person decided stands until one of the texts changes; what a run decided stands until
     the memory that lost is stated again somewhere: that is news.
     """
-    case = known.state.corrections.between(new, old)
+    case = corrections_of(known.state).between(new, old)
     texts = {id_: known.text(id_) for id_ in (new, old)}
     if case is None or case.status == "open" or not case.about(texts):
         return False

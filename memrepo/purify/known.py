@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.changes import Update
+from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import normal_claim
 from memrepo.core.judge import CanonicalClaim, Cluster, PriorClaim, Wording
 from memrepo.core.memory import (
@@ -216,7 +217,7 @@ class Known(msgspec.Struct):
             successor = self.state.memories.get(id_)
             if successor is not None and by_person(successor):
                 return True
-            case = self.state.corrections.between(id_, memory.id)
+            case = corrections_of(self.state).between(id_, memory.id)
             if case is not None and case.by.startswith("human:"):
                 return True
         return False

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _TO = "ref: "
+_DIGITS = regex(r"[0-9a-f]{4,64}")
 
 
 class _AskGit(Exception):
@@ -306,6 +307,32 @@ def known(found: git.Repo) -> Repo:
     if found.bare or found.working_tree_dir is None:
         raise NoWorkTree
     return Repo(str(found.working_tree_dir), str(found.git_dir), str(found.common_dir))
+
+
+PURGED = "purged"
+"""The folder of what this clone knows of purges."""
+
+
+def purged_folder(repo: Repo) -> Path:
+    """Return where this clone stores what it knows of purges."""
+    return Path(repo.common_dir) / "memrepo" / PURGED
+
+
+def replaced_commits(repo: Repo) -> dict[str, str]:
+    """Return the new commit of each one that a purge replaced, over all purges."""
+    found: dict[str, str] = {}
+    for path in sorted(purged_folder(repo).glob("*.map")):
+        rows = (line.split(" ") for line in path.read_text("ascii").splitlines())
+        found.update((old, new) for old, new in rows)
+    return found
+
+
+def replacement_of(repo: Repo, revision: str) -> str:
+    """Return the commit that replaced one named by its id or first digits, or an empty string."""
+    if not _DIGITS.fullmatch(revision) or not purged_folder(repo).is_dir():
+        return ""
+    found = {new for old, new in replaced_commits(repo).items() if old.startswith(revision)}
+    return repo.light.objects.commit(found.pop()) if len(found) == 1 else ""
 
 
 def find_layout(repo: Repo, commit: str) -> Layout | None:

@@ -22,13 +22,13 @@ import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.needles import Keyed, find, known_again, mac
-from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import Span
 from memrepo.core.secrets import Watch
 from memrepo.core.state import Effect
 from memrepo.merge.purging import Edit
 from memrepo.store import quarantine
 from memrepo.store.git import user_config
+from memrepo.store.local import PURGED, purged_folder
 from memrepo.store.lock import scratch
 from memrepo.store.quarantine import Plan
 from memrepo.store.remote import RECORDS
@@ -39,9 +39,7 @@ if TYPE_CHECKING:
     from memrepo.store.local import Repo
     from memrepo.store.repo import Repository
 
-FOLDER = "purged"
 VALUES = "values.json"
-_DIGITS = regex(r"[0-9a-f]{4,64}")
 _KEY_BYTES = 32
 
 
@@ -200,36 +198,15 @@ def seed_of(values: Iterable[Keyed], key: bytes) -> str:
 # -- what this clone alone knows -------------------------------------------------------------
 
 
-def _folder(repo: Repo) -> Path:
-    return Path(repo.common_dir) / "memrepo" / FOLDER
-
-
 def _map(repo: Repo, purge: str) -> Path:
-    return _folder(repo) / f"{purge}.map"
+    return purged_folder(repo) / f"{purge}.map"
 
 
 def keep_map(repo: Repo, purge: str, commits: Mapping[str, str]) -> None:
     """Keep which commit stands in place of which, for who names an old one."""
-    _folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
+    purged_folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
     text = "".join(f"{old} {new}\n" for old, new in sorted(commits.items()))
-    scratch(_folder(repo), f".{purge}.", text.encode()).replace(_map(repo, purge))
-
-
-def moved(repo: Repo) -> dict[str, str]:
-    """Return what stands in place of each commit that a purge replaced, over all purges."""
-    found: dict[str, str] = {}
-    for path in sorted(_folder(repo).glob("*.map")):
-        rows = (line.split(" ") for line in path.read_text("ascii").splitlines())
-        found.update((old, new) for old, new in rows)
-    return found
-
-
-def moved_to(repo: Repo, revision: str) -> str:
-    """Return the commit that stands in place of one named by its id or first digits, or nothing."""
-    if not _DIGITS.fullmatch(revision) or not _folder(repo).is_dir():
-        return ""
-    found = {new for old, new in moved(repo).items() if old.startswith(revision)}
-    return repo.light.objects.commit(found.pop()) if len(found) == 1 else ""
+    scratch(purged_folder(repo), f".{purge}.", text.encode()).replace(_map(repo, purge))
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
@@ -242,9 +219,9 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
 def keep_values(repo: Repo) -> None:
     """Keep the keyed hashes of what was purged where every command finds them at once."""
     watched = [Watched(key=receipt.key, values=receipt.values) for receipt in receipts(repo)]
-    _folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
+    purged_folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
     data = msgspec.json.encode(list(dict.fromkeys(watched)))
-    scratch(_folder(repo), f".{VALUES}.", data).replace(_folder(repo) / VALUES)
+    scratch(purged_folder(repo), f".{VALUES}.", data).replace(purged_folder(repo) / VALUES)
 
 
 def watching(folder: Path) -> Watch | None:
@@ -253,7 +230,7 @@ def watching(folder: Path) -> Watch | None:
     None where nothing was purged, or where the keys are not on this machine.
     """
     try:
-        data = (folder / FOLDER / VALUES).read_bytes()
+        data = (folder / PURGED / VALUES).read_bytes()
     except FileNotFoundError:
         return None
     return _watching(data, tuple(sorted(map(str, keys_folder().glob("*")))))

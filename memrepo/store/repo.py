@@ -32,6 +32,7 @@ from memrepo.store.local import (
     known,
     opened,
     refuse_other_root,
+    replacement_of,
 )
 from memrepo.store.lock import (
     BranchMoved,
@@ -86,8 +87,15 @@ class Repository:
     `expected` a chain lands on that commit (or its first digits) and on no other.
     """
 
-    def __init__(self, repo: Repo, layout: Layout) -> None:
+    def __init__(
+        self,
+        repo: Repo,
+        layout: Layout,
+        resume: Callable[[Repository], object] | None = None,
+    ) -> None:
+        """Take a git repository; `resume` finishes a purge that was cut short (`store.purges`)."""
         self.repo = repo
+        self._resume = resume
         self.layout = layout
         self.notices: list[Problem] = []
         self._bound = ""
@@ -134,15 +142,8 @@ class Repository:
         """Return the commit id a person's revision names, or an empty string."""
         if len(revision) > LONGEST_REVISION or "\0" in revision:
             return ""
-        return self.repo.light.objects.commit(revision) or self._since_purged(revision)
-
-    def _since_purged(self, revision: str) -> str:
-        """Return the commit that a purge put in place of one, or an empty string."""
-        if not (self.folder / "purged").is_dir():
-            return ""
-        from memrepo.store.purges import moved_to
-
-        return moved_to(self.repo, revision)
+        known = self.repo.light.objects.commit(revision)
+        return known or replacement_of(self.repo, revision)
 
     def is_ancestor(self, commit: str, head: str) -> bool:
         """Tell whether a commit is part of a head's history."""
@@ -224,9 +225,11 @@ class Repository:
 
     def _recover(self) -> None:
         if self._is_purged_half():
-            from memrepo.store.purges import resume
-
-            resume(self)
+            if self._resume is None:
+                raise CannotWork(
+                    "a purge was cut short", fix="`memrepo status` finishes it, then try again"
+                )
+            self._resume(self)
         left = load_journal(self.journals)
         if left is not None:
             self.refuse_unfit()
@@ -401,8 +404,6 @@ class Repository:
 
         Git itself waits for 6,700 loose objects, which take many times what they would packed.
         """
-        from memrepo.store.trace import write_graph
-
         with self.writing():
             said = self.repo.light.ask("count-objects", "-v").splitlines()
             counts = dict(line.split(": ", 1) for line in said)
@@ -416,7 +417,9 @@ class Repository:
                     # What was packed apart has its bases in its own pack: look for better ones.
                     words.append("-f")
                 self.repo.light.ask(*words, held=self._held, forgive=True)
-                write_graph(self.repo)
+                # The history of one file is found without reading every tree.
+                graph = ("write", "--reachable", "--changed-paths", "--split", "--no-progress")
+                self.repo.light.ask("commit-graph", *graph)
             when = f"gc.auto={self.repo.config.get('gc.auto') or _GIT_LOOSE}"
             settings = ("gc.autoDetach=false", "maintenance.autoDetach=false", when)
             options = (word for setting in settings for word in ("-c", setting))
@@ -490,10 +493,12 @@ class Repository:
 
 
 @contextmanager
-def open_repository(where: Path) -> Iterator[Repository]:
+def open_repository(
+    where: Path, resume: Callable[[Repository], object] | None = None
+) -> Iterator[Repository]:
     """Open the memory repository that holds a folder; raises NotARepository."""
     with opened(where) as repo:
-        made = Repository(repo, Layout())
+        made = Repository(repo, Layout(), resume)
         head = made.head()
         layout = find_layout(repo, head) if head else None
         if layout is None:

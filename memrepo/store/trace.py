@@ -18,11 +18,10 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.messages import PREFIX
 from memrepo.core.times import asked
-from memrepo.store import repo
 from memrepo.store.git import GitFailed
 from memrepo.store.history import Entry, records, touching
 from memrepo.store.lock import git_alive
-from memrepo.store.repo import TX, Repository
+from memrepo.store.repo import TX, Repository, load_journal
 from memrepo.store.tree import contents, file_at
 
 if TYPE_CHECKING:
@@ -311,11 +310,6 @@ def first_parents(repo: Repo, base: str, tip: str) -> list[str]:
     return found.split()
 
 
-def write_graph(repo: Repo) -> None:
-    """Write the commit graph: the history of one file is found without reading every tree."""
-    repo.git.commit_graph("write", "--reachable", "--changed-paths", "--split", "--no-progress")
-
-
 def git_version(repo: Repo) -> tuple[int, int]:
     """Return the major and minor version of the git program in use."""
     major, minor, *_ = (*repo.git.version_info, 0, 0)
@@ -336,7 +330,7 @@ def object_problems(repo: Repo) -> list[str]:
 
 def interrupted(store: Repository) -> str:
     """Say what a crashed write left behind, or return an empty string."""
-    if repo.load_journal(store.journals) is not None:
+    if load_journal(store.journals) is not None:
         return "a write was interrupted"
     if store.repo.refs.below(TX):
         return "a transaction ref was left behind"

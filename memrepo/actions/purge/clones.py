@@ -17,6 +17,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.store import purges, quarantine
+from memrepo.store.local import replaced_commits
 from memrepo.store.purges import KeyMissing, Receipt
 from memrepo.store.quarantine import read_history
 from memrepo.store.remote import (
@@ -109,7 +110,7 @@ def _repeated(work: Work, receipt: Receipt) -> Problem:
 def _replaced(work: Work, hub: Hub) -> tuple[Problem, ...]:
     """Put the new history in place of the old on the hub, ref by ref, where it is still old."""
     repo = work.store.repo
-    moved = purges.moved(repo)
+    moved = replaced_commits(repo)
     changed, left = 0, list[str]()
     watched = purges.watching(work.store.folder)
     there = hub.every_tip() if moved else {}
@@ -159,7 +160,7 @@ def _kept(hub: Hub, left: Sequence[str]) -> Problem:
 def refuse_old(work: Work, hub: Hub, tip: str, kept: str) -> None:
     """Raise where what was fetched holds a commit that was purged; `kept` is its ref."""
     repo = work.store.repo
-    moved: Mapping[str, str] = purges.moved(repo)
+    moved: Mapping[str, str] = replaced_commits(repo)
     if not moved or not tip:
         return
     new = repo.git.rev_list(tip, "--not", "HEAD").split()

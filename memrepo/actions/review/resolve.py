@@ -17,7 +17,7 @@ from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, said, successor, unchanged, write
 from memrepo.core import corrections
 from memrepo.core.changes import Change, Create, Step, Update, Write
-from memrepo.core.corrections import Correction, Side, VerdictWord
+from memrepo.core.corrections import Correction, Side, VerdictWord, corrections_of
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import SOURCE_COUNT, Memory
 from memrepo.core.state import State
@@ -217,9 +217,9 @@ def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | D
     merged = said(request.merge, "the text") if request.merge else ""
     state = work.tree.state()
     if not request.id:
-        found = (c for c in conflicts(state, state.corrections) if c.status == "open")
+        found = (c for c in conflicts(state, corrections_of(state)) if c.status == "open")
         waiting = tuple(_dispute(work, conflict) for conflict in found)
-        return Open(open=waiting, notices=state.corrections.problems)
+        return Open(open=waiting, notices=corrections_of(state).problems)
     if not decides:
         shown = asdict(_dispute(work, the_dispute(state, request.id)))
         needed = shown["status"] == "open"
@@ -244,7 +244,7 @@ def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | D
 
 def the_dispute(state: State, word: str) -> Conflict:
     """Return the contradiction that a word names: its id, or that of a memory in only one."""
-    found = conflicts(state, state.corrections)
+    found = conflicts(state, corrections_of(state))
     digits = word.removeprefix("con-")
     fits = [c for c in found if digits and c.id.startswith(f"con-{digits}")]
     if not fits:
@@ -299,14 +299,14 @@ def _decided(work: Work, found: Dispute, case: Correction) -> Dispute:
         at=format_time(case.at) if case.at else "",
         decided=format_time(case.decided) if case.decided else "",
         run=case.run,
-        path=work.tree.state().corrections.paths.get(case.id, ""),
+        path=corrections_of(work.tree.state()).paths.get(case.id, ""),
     )
 
 
 def _listed(work: Work, status: ConflictStatus | None) -> Corrections:
     """List contradictions by status, then wordings that a merge put aside."""
     state = work.tree.state()
-    cases = state.corrections
+    cases = corrections_of(state)
     rows = [_dispute(work, conflict) for conflict in conflicts(state, cases)]
     known = {row.id for row in rows}
     for id_, case in sorted(cases.cases.items(), key=lambda item: item[1].id):
@@ -480,7 +480,7 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
             decided=None if verdict == "context" else self.now,
             run=before.run if before else "",
         )
-        cases = self.state.corrections
+        cases = corrections_of(self.state)
         path = cases.place(self.state.layout, case)
         return Write(path=path, data=corrections.written(path, case))
 

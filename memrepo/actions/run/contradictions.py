@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from memrepo.actions.run.assemble import Assembled, assemble
 from memrepo.core import corrections
 from memrepo.core.changes import Step, Update, Write
-from memrepo.core.corrections import Correction, Side
+from memrepo.core.corrections import Correction, Side, corrections_of
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.judge import (
     CanonicalClaim,
@@ -150,7 +150,7 @@ def calmed(state: State, steps: Sequence[Step], now: datetime) -> Iterator[Step]
     flagged = {frozenset(step.memories) for step in steps if step.op == "flag"}
     cases = [
         case
-        for _, case in sorted(state.corrections.cases.items() if changed else ())
+        for _, case in sorted(corrections_of(state).cases.items() if changed else ())
         if case.kind == "contradiction" and (case.verdict, case.by) == ("flagged", OWN_ACTOR)
         if not changed.isdisjoint(case.memories) and frozenset(case.memories) not in flagged
     ]
@@ -211,7 +211,7 @@ def _closed(state: State, case: Correction, sides: Sequence[Memory], now: dateti
         run=PENDING,
         reason=_EDITED,
     )
-    path = state.corrections.place(state.layout, decided)
+    path = corrections_of(state).place(state.layout, decided)
     return Step(
         op="resolve",
         reason=_EDITED,
@@ -362,7 +362,7 @@ class Pool:
             for change in step.changes
             if isinstance(change, Update) and change.fields.get("status") == "superseded"
         }
-        self._cases = state.corrections
+        self._cases = corrections_of(state)
 
     def is_open(self, id_: str, other: str, *, is_named: bool) -> bool:
         """Tell whether a pair is worth a question: nothing has decided or flagged it yet."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import msgspec
 
 from memrepo.actions.work import Work
+from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import digest
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -53,7 +54,7 @@ def survey(work: Work) -> Survey:
 
 def survey_of(state: State) -> Survey:
     """Count the memories of a state and check what holds between them."""
-    cases = state.corrections
+    cases = corrections_of(state)
     found = conflicts(state, cases)
     return Survey(
         memories=_sorted(Counter(map(counted_as, state.memories.values()))),

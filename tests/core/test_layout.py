@@ -54,7 +54,7 @@ def test_only_paths_of_ours_are_ours(path: str, owned: bool) -> None:
     [
         ("memories/knowledge/2026-01/a-3f9a1c.md", True),
         ("memories/x/a.md", True),
-        ("memories/a.md", False),
+        ("memories/a.md", True),
         ("memories/x/a.txt", False),
         ("memories/x/index.md", False),
         ("memories/x/log.md", False),

@@ -30,6 +30,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 from msgspec.structs import replace
 
@@ -39,6 +40,7 @@ from memrepo.core.memory import HOME_OF_TYPE, Source
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.read.sources import default_type
+from memrepo.text.languages import small_words
 from memrepo.text.tokens import content_words
 
 WISH_PERSISTENCE = 0.6
@@ -222,46 +224,6 @@ def _narrowed(candidate: Candidate, span: tuple[int, int]) -> Candidate:
 _WORD = regex(r"[^\W_]+")
 _SHOWN = 60
 _TOKEN = regex(r"[^\W\d_][\w./-]*")
-_NO_ENTITY = frozenset(
-    {
-        "The",
-        "This",
-        "That",
-        "These",
-        "Those",
-        "And",
-        "But",
-        "For",
-        "From",
-        "With",
-        "When",
-        "Where",
-        "While",
-        "After",
-        "Before",
-        "Not",
-        "You",
-        "She",
-        "They",
-        "Her",
-        "His",
-        "Its",
-        "Our",
-        "Your",
-        "Use",
-        "Run",
-        "Der",
-        "Die",
-        "Das",
-        "Und",
-        "Aber",
-        "Ein",
-        "Eine",
-        "Mit",
-        "Von",
-        "Ist",
-    }
-)
 
 
 def clusters(candidates: Sequence[Candidate], verdicts: Sequence[Verdict]) -> tuple[Cluster, ...]:
@@ -321,12 +283,17 @@ def _cluster(
     return replace(made, tags=homes_beside(made, linked))
 
 
+@cache
+def _small() -> frozenset[str]:
+    return frozenset().union(*small_words().values())
+
+
 def shared_entities(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the capitalised tokens (three characters up) that every text holds, sorted."""
     shared: set[str] | None = None
     for text in texts:
         found = {token.rstrip("./-") for token in _TOKEN.findall(text) if token[0].isupper()}
-        names = {token for token in found if len(token) >= 3 and token not in _NO_ENTITY}
+        names = {token for token in found if len(token) >= 3 and token.casefold() not in _small()}
         shared = names if shared is None else shared & names
     return tuple(sorted(shared or ()))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import msgspec
@@ -26,7 +26,6 @@ from memrepo.core.state import State
 from memrepo.policies.change import (
     MAX_VALUES,
     Change,
-    Reading,
     change_of,
     is_dated,
     newer_of,
@@ -39,10 +38,8 @@ from memrepo.purify.known import Known, by_person, prior_of
 from memrepo.text.tokens import content_words
 
 SURE_CHANGE, UNSURE = 0.95, 0.5
-MAX_COMPARED, MAX_COMPARED_OF_MANY = 24, 8
-"""A statement is compared with so many others; with fewer where many are compared at once."""
-MANY_NEW = 200
-"""For so many statements the keys of all are read once; for fewer their neighbours."""
+MAX_COMPARED = 12
+"""A statement is compared with so many others: those that share its rarest words."""
 MIN_SIMILARITY = 0.35
 """A model is asked about no pair whose words have a smaller cosine: a common name is not enough."""
 MAX_RARE_WORDS, MAX_HOLDERS = 12, 2000
@@ -148,7 +145,6 @@ class Statements:
     def __init__(self, memories: Mapping[str, Memory] = MappingProxyType({})) -> None:
         self._held: dict[str, Memory] = {}
         self._holders: dict[str, dict[str, None]] = {}
-        self._by_key: dict[str, list[str]] | None = None
         self.follow(memories)
 
     def follow(self, memories: Mapping[str, Memory]) -> None:
@@ -156,8 +152,6 @@ class Statements:
         old = self._held
         gone = [id_ for id_ in old if id_ not in memories]
         new = [(id_, m) for id_, m in memories.items() if old.get(id_) is not m]
-        if gone or new:
-            self._by_key = None
         for id_ in (*gone, *(id_ for id_, _ in new if id_ in old)):
             for word in content_words(old.pop(id_).said):
                 self._holders[word].pop(id_, None)
@@ -176,11 +170,10 @@ class Statements:
         Several values of one key are a list, and one more changes nothing. Of several statements
         that one may end it is the one whose words it repeats best, or none.
         """
-        reading = read(claim.text)
-        if reading.is_open or not self._held:
+        if read(claim.text).is_open or not self._held:
             return {}
         found = {}
-        for id_ in self._candidates(claim, reading):
+        for id_ in self.neighbours(claim):
             if one := noticed(claim, self.prior(id_)):
                 found[id_] = one
         given = [id_ for id_, one in found.items() if not one.change.stated]
@@ -191,10 +184,9 @@ class Statements:
 
     def follows(self, claim: PriorClaim) -> list[str]:
         """Return the statements of other days to which a line of a day gives another value."""
-        reading = read(claim.text)
-        if reading.is_open or not self._held or not _is_of_a_day(claim.sources):
+        if read(claim.text).is_open or not self._held or not _is_of_a_day(claim.sources):
             return []
-        found = {id_: self.prior(id_) for id_ in self._candidates(claim, reading)}
+        found = {id_: self.prior(id_) for id_ in self.neighbours(claim)}
         return [
             id_
             for id_, old in found.items()
@@ -204,37 +196,13 @@ class Statements:
             and change.is_event
         ]
 
-    def _candidates(self, claim: PriorClaim, reading: Reading) -> list[str]:
-        """Return the statements that one may change: those of its keys, or its neighbours."""
-        if self._by_key is None:
-            return self.neighbours(claim, MAX_COMPARED)
-        same = dict.fromkeys(
-            id_
-            for key in reading.keys
-            for id_ in self._by_key.get(key, ())
-            if id_ != claim.memory_id
-        )
-        if reading.speaks_of_change:
-            same |= dict.fromkeys(self.neighbours(claim, MAX_COMPARED_OF_MANY))
-        return list(same)
-
-    def compare(self, ids: Collection[str]) -> None:
-        """Prepare to compare some statements: the keys of all are read where they are many."""
-        if len(ids) < MANY_NEW:
-            return
-        by_key: dict[str, list[str]] = {}
-        for id_, memory in self._held.items():
-            for key in read(memory.said).keys:
-                by_key.setdefault(key, []).append(id_)
-        self._by_key = {k: found for k, found in by_key.items() if 1 < len(found) <= MAX_VALUES}
-
     def similar(self, claim: PriorClaim, most: int, above: float = 0.0) -> list[str]:
         """Return the neighbours whose words are the most like a statement's, best first.
 
         The cosine of their words with the claim's is larger than `above`, and than a minimum.
         """
         words, numbered, found = content_words(claim.text), read(claim.text).numbered, []
-        for id_ in self.neighbours(claim, MAX_COMPARED):
+        for id_ in self.neighbours(claim):
             text = self._held[id_].said
             others = read(text).numbered
             if numbered and others and numbered.isdisjoint(others):
@@ -243,7 +211,7 @@ class Statements:
                 found.append((-score, id_))
         return [id_ for _, id_ in sorted(found)][:most]
 
-    def neighbours(self, claim: PriorClaim, most: int) -> list[str]:
+    def neighbours(self, claim: PriorClaim) -> list[str]:
         """Return the statements that share the rarest words with one, best first."""
         held = {word: self._holders.get(word, {}) for word in content_words(claim.text)}
         rare = sorted((len(ids), word) for word, ids in held.items() if ids)[:MAX_RARE_WORDS]
@@ -257,7 +225,7 @@ class Statements:
             for id_ in held[word]:
                 scores[id_] = scores.get(id_, 0) + weight
         scores.pop(claim.memory_id, None)
-        best = heapq.nsmallest(most, ((-score, id_) for id_, score in scores.items()))
+        best = heapq.nsmallest(MAX_COMPARED, ((-score, id_) for id_, score in scores.items()))
         return [id_ for _, id_ in best]
 
 

@@ -19,7 +19,6 @@ from memrepo.core.changes import Update
 from memrepo.core.judge import BudgetReached, Finding, JudgeFailed
 from memrepo.core.state import State, apply
 from memrepo.judges.offline import OfflineJudge
-from memrepo.purify import decisions
 from memrepo.purify.holds import fingerprints
 
 BOTH = replace(YES, is_contradiction=False)
@@ -197,12 +196,3 @@ def test_of_what_changed_the_same_pairs_are_suspected_as_among_all(
     ]
     found = [(s.first.memory_id, s.second.memory_id, s.why) for s in among_these.asked]
     assert found == expected
-
-
-def test_where_nothing_changed_no_text_is_even_cut_into_words(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    cut: list[str] = []
-    monkeypatch.setattr(decisions, "tokens", lambda text: cut.append(text) or frozenset())
-    found = among(teas(), Scripted(), NOW, (), (), ())
-    assert (found.steps, found.whole, cut) == ((), True, [])

@@ -301,7 +301,6 @@ def _suspicions(
     """Yield each suspected pair once: those that the judge named, then those that rules find."""
     became = {d.cluster_id: d for d in made.decisions}
     news = {d.memory_id for d in made.decisions if d.disposition in NEWS}
-    pool.compare(news)
     seen: set[frozenset[str]] = set()
     left = MAX_ASKED
     for claim in claims:
@@ -378,10 +377,6 @@ class Pool:
         case = self._cases.between(id_, other)
         return case is None or not case.about({id_: one.body, other: two.body})
 
-    def compare(self, ids: Collection[str]) -> None:
-        """Prepare to compare some memories with the others."""
-        self._follow().compare(ids)
-
     def suspected(self, id_: str, *, is_model: bool) -> list[tuple[str, Why]]:
         """Return whom a memory may change, or be changed by; more of them for a model to judge."""
         if id_ not in self.memories:
@@ -453,8 +448,6 @@ def _suspected(
 ) -> Iterator[tuple[Pair, Suspicion]]:
     """Yield the pairs worth a question, the newer memory first in each."""
     ids = pool.memories.keys() if changed is None else pool.memories.keys() & set(changed)
-    if ids:
-        pool.compare(ids)
     seen: set[frozenset[str]] = set()
     for id_ in sorted(ids):
         for other, why in pool.suspected(id_, is_model=is_model):

@@ -192,6 +192,7 @@ def test_what_leaves_recall_can_be_kept_for_good(repo: Path) -> None:
 def test_what_waits_can_be_rejected_before_it_is_accepted(repo: Path) -> None:
     wiki = ids(repo)["The wiki server is read only."]
     answer = done(repo, "reject", wiki, "--reason", "nobody uses it", now=MORNING)
+    assert git(repo, "log", "-1", "--format=%s").startswith("Reject fact: ")
     assert answer["commit"]
     accepted = done(repo, "accept", now=MORNING)
     assert accepted["rejected"] == [wiki]

@@ -25,7 +25,7 @@ from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core.changes import Change, Step, Update, Write
 from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
-from memrepo.core.messages import fold
+from memrepo.core.messages import SUBJECT_LENGTH, fold, words_of
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST
 from memrepo.merge.tombstones import (
@@ -143,8 +143,10 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
         updates = [Update(id=id_, fields={"status": "forgotten"}) for id_ in gone]
         updates += [update for update in shorter if update.body is not None]
         file = path_of(state.layout, stone.key), tombstone_bytes(stone)
+        waits = memory.id not in state.memories  # its words are not in the commit's states
         return Step(
             op="reject",
+            what=f"Reject {memory.type}: {words_of(memory, SUBJECT_LENGTH)}" if waits else "",
             memories=(memory.id,),
             changes=with_pages(state, written(*file, updates), pages),
         )

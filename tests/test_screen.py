@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mornings import MORNING, copied, waiting
 
 from memrepo.faces import cli
-from memrepo.faces.cli.screen import cells, fitted, linked, shortened
+from memrepo.faces.cli.screen import cells, fitted, shortened
 
 RUN = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}")
 LONG_NAME = f"memories/knowledge/2026-03/{'very-' * 9}long-name-0a1b2c.md"
@@ -181,14 +181,3 @@ def test_an_id_is_whole_where_its_digits_are_those_of_two_files() -> None:
     run = "20260301T090000Z-"
     assert shortened(f"{run}aaaaaaaa", ["runs/20260301T090000Z-bbbbbbbb.json"]) == f"{run}aaaaaaaa"
     assert shortened(f"{run}aaaaaaaa", ["runs/20260301T090000Z-aaaaaaaa.json"]) == run[:-1]
-
-
-def test_a_path_of_a_file_that_is_there_is_a_link_and_no_other_word(tmp_path: Path) -> None:
-    (tmp_path / "sources").mkdir()
-    (tmp_path / "sources/MEMORY.md").write_text("x")
-    link = (
-        f"\x1b]8;;{(tmp_path / 'sources/MEMORY.md').as_uri()}\x1b\\sources/MEMORY.md\x1b]8;;\x1b\\"
-    )
-    assert linked("from sources/MEMORY.md:3", tmp_path) == f"from {link}:3"
-    for word in ("sources/GONE.md", "../sources/MEMORY.md", "/etc/passwd.md", "https://a.org/b.md"):
-        assert linked(word, tmp_path) == word

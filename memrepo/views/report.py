@@ -59,8 +59,8 @@ _SUMMARY = (
 )
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
-    """One run as it is told of.
+class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One run as it is reported.
 
     `run_id` is the time of its start and joins its events: the id of what landed begins with it.
     `data` is the JSON answer of `run`; `context` holds claims total, next schedule and recall
@@ -101,51 +101,34 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
         return int(self.data.get("counts", {}).get(name, 0))
 
     def as_json(self) -> dict[str, object]:
-        """Return what `last-run.json` keeps; `from_json` reads it."""
-        kept = (
-            "run",
-            "branch",
-            "why",
-            "partial",
-            "counts",
-            "tokens",
-            "cost_usd",
-            "warnings",
-            "quarantined",
-            "views",
-            "downstream",
-        )
+        """Return what `last-run.json` stores; `from_json` reads it."""
         return {
-            "run_id": self.run_id,
-            "component": self.component,
-            "agent": self.agent,
-            "profile": self.profile,
-            "mode": self.mode,
+            **msgspec.structs.asdict(self),
             "zone": self.zone.key,
             "started": format_time(self.started),
             "finished": format_time(self.finished),
-            "status": self.status,
-            "data": {k: self.data[k] for k in kept if k in self.data},
-            "context": dict(self.context),
-            "error": self.error,
-            "fix": self.fix,
+            "data": {key: self.data[key] for key in _STORED if key in self.data},
         }
 
 
-def from_json(record: Mapping[str, Any]) -> Told | None:
+_STORED = (
+    *("run", "branch", "why", "partial", "counts", "tokens", "cost_usd", "warnings"),
+    *("quarantined", "views", "downstream"),
+)
+"""What is stored of the answer of `run`."""
+
+
+def from_json(record: Mapping[str, Any]) -> RunSummary | None:
     """Read what `as_json` wrote; None for anything else."""
     try:
-        texts: dict[str, Any] = {
-            k: str(record[k])
-            for k in ("run_id", "component", "agent", "profile", "mode", "status", "error", "fix")
-        }
-        return Told(
-            **texts,
-            zone=ZoneInfo(record["zone"]),
-            started=datetime.fromisoformat(record["started"]),
-            finished=datetime.fromisoformat(record["finished"]),
-            data=dict(record["data"]),
-            context=dict(record["context"]),
+        return RunSummary(
+            **{
+                **{key: record[key] for key in RunSummary.__struct_fields__},
+                "zone": ZoneInfo(record["zone"]),
+                "started": datetime.fromisoformat(record["started"]),
+                "finished": datetime.fromisoformat(record["finished"]),
+                "data": dict(record["data"]),
+            }
         )
     except (KeyError, ValueError, TypeError):
         return None
@@ -154,7 +137,7 @@ def from_json(record: Mapping[str, Any]) -> Told | None:
 # -- events ----------------------------------------------------------------------------------------
 
 
-def started_event(told: Told) -> dict[str, object]:
+def started_event(told: RunSummary) -> dict[str, object]:
     """Return the event of a run that begins: no token is counted yet."""
     return _event(told, told.started, "run_started", "started") | {
         "token_usage": _tokens({}, None),
@@ -162,7 +145,7 @@ def started_event(told: Told) -> dict[str, object]:
     }
 
 
-def ended_event(told: Told) -> dict[str, object]:
+def ended_event(told: RunSummary) -> dict[str, object]:
     """Return the event of a run that is over."""
     source = told.data.get("tokens", {})
     details: dict[str, object] = {
@@ -188,7 +171,7 @@ def ended_event(told: Told) -> dict[str, object]:
     }
 
 
-def _event(told: Told, when: datetime, event: Event, status: str) -> dict[str, object]:
+def _event(told: RunSummary, when: datetime, event: Event, status: str) -> dict[str, object]:
     return {
         "timestamp": when.astimezone(told.zone).isoformat(),
         "timestamp_utc": format_time(when),
@@ -216,7 +199,7 @@ def _tokens(tokens: Mapping[str, object], none: int | None) -> dict[str, object]
 # -- the operator's report -------------------------------------------------------------------------
 
 
-def last_run(told: Told) -> str:
+def last_run(told: RunSummary) -> str:
     """Return `last-run.md`: the same run gives the same bytes, and no model worded it."""
     sections = (
         ("Run", _run_lines(told)),
@@ -234,7 +217,7 @@ def last_run(told: Told) -> str:
     return "\n".join(text) + "\n"
 
 
-def _run_lines(told: Told) -> list[str]:
+def _run_lines(told: RunSummary) -> list[str]:
     shown = [
         ("id", told.run or "none"),
         ("mode", told.mode),
@@ -248,11 +231,11 @@ def _run_lines(told: Told) -> list[str]:
     return [f"{name}: {value}" for name, value in shown if value]
 
 
-def _when(told: Told, moment: datetime) -> str:
+def _when(told: RunSummary, moment: datetime) -> str:
     return f"{moment.astimezone(told.zone):%Y-%m-%d %H:%M:%S} {told.zone.key}"
 
 
-def _count_lines(told: Told) -> Iterator[str]:
+def _count_lines(told: RunSummary) -> Iterator[str]:
     for name, words in _COUNTS:
         if told.count(name):
             yield f"{told.count(name)} {words}"
@@ -260,7 +243,7 @@ def _count_lines(told: Told) -> Iterator[str]:
         yield f"{total} active claims in all"
 
 
-def _issue_lines(told: Told) -> Iterator[str]:
+def _issue_lines(told: RunSummary) -> Iterator[str]:
     warnings = told.data.get("warnings", ())
     for found in warnings[:_SHOWN]:
         yield _line(f"{found.get('path', '')}: {found.get('rule', '')} {found.get('message', '')}")
@@ -275,7 +258,7 @@ def quarantined(count: int) -> str:
     return f"; {count} quarantined (see the manifest)" if count else ""
 
 
-def _token_lines(told: Told) -> list[str]:
+def _token_lines(told: RunSummary) -> list[str]:
     tokens = told.data.get("tokens", {})
     if tokens.get("source", "unavailable") == "unavailable":
         return []
@@ -285,7 +268,7 @@ def _token_lines(told: Told) -> list[str]:
     return [f"{said} ({tokens['source']})", price]
 
 
-def _downstream_lines(told: Told) -> list[str]:
+def _downstream_lines(told: RunSummary) -> list[str]:
     down = told.data.get("downstream") or {}
     if not down:
         return []
@@ -293,7 +276,7 @@ def _downstream_lines(told: Told) -> list[str]:
     return [f"manifest: {down.get('manifest', '')}", said[down.get("result", "")]]
 
 
-def _context_lines(told: Told) -> Iterator[str]:
+def _context_lines(told: RunSummary) -> Iterator[str]:
     if told.event != "run_skipped":
         return
     if due := told.context.get("next_schedule"):
@@ -305,7 +288,7 @@ def _context_lines(told: Told) -> Iterator[str]:
 # -- chat ------------------------------------------------------------------------------------------
 
 
-def chat(told: Told, *, enabled: bool, mode: str) -> str:
+def chat(told: RunSummary, *, enabled: bool, mode: str) -> str:
     """Return what an agent may pass on: nothing unless it is enabled, and nothing for a skip.
 
     A run that stopped or waits for a person takes two lines in either mode; else `summary` is one
@@ -324,7 +307,7 @@ def chat(told: Told, *, enabled: bool, mode: str) -> str:
     return "\n".join(lines)
 
 
-def summary(told: Told) -> str:
+def summary(told: RunSummary) -> str:
     """Return in a few words what a run came to."""
     said = ", ".join(f"{told.count(k)} {word}" for k, word in _SUMMARY if told.count(k))
     match told.status:
@@ -344,7 +327,7 @@ def summary(told: Told) -> str:
             return f"the run failed: {told.why}"
 
 
-def one_line(told: Told) -> str:
+def one_line(told: RunSummary) -> str:
     """Return on one line, with the program's name, what a run came to."""
     run = f" run {told.run}" if told.run else " run"
     match told.status:
@@ -356,7 +339,7 @@ def one_line(told: Told) -> str:
             return f"memrepo: {summary(told)}"
 
 
-def _next_step(told: Told) -> str:
+def _next_step(told: RunSummary) -> str:
     if told.status == "held":
         return "`memrepo diff` shows it, `memrepo accept` or `memrepo discard` decides"
     return _line(told.fix) or "`memrepo doctor` looks further"

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
 from typing import Literal
 
 import msgspec
 
-from memrepo.core.codec import pairs
+from memrepo.core.patterns import regex
 
 Mark = Literal["same", "old", "new"]
-_LEAST_SHARED = 0.3
+_MIN_SHARED = 0.3
 """Below this share of common words two texts are shown whole: a mosaic would explain nothing."""
-_MOST_WORDS = 3000
+_MAX_WORDS = 3000
 """Longer texts are compared by line: matching words is quadratic."""
-_WIDE = (
-    (0x2E80, 0xA4CF),
-    (0xAC00, 0xD7AF),
-    (0xF900, 0xFAFF),
-    (0x20000, 0x3FFFF),
-)
+_WIDE = "\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 """Scripts written without blanks: each of their characters counts as a word."""
+_WORD = regex(rf"\s+|[{_WIDE}]|(?:(?![{_WIDE}])[\w'’]|(?<=\w)[\u0300-\u036f])+|.", re.DOTALL)
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """A stretch of text that both wordings share, or that one of them alone has."""
+    """A stretch of text that both wordings share, or that only one of them has."""
 
     mark: Mark
     text: str
+
+
+def words(text: str) -> list[str]:
+    """Cut a text into words, runs of blanks, and single other characters; none is lost."""
+    return _WORD.findall(text)
 
 
 def word_diff(old: str, new: str) -> tuple[Span, ...]:
@@ -36,84 +38,25 @@ def word_diff(old: str, new: str) -> tuple[Span, ...]:
 
     The spans that are not `new` join to the old text, those that are not `old` to the new one.
     """
-    first, second = words(old), words(new)
-    if len(first) > _MOST_WORDS or len(second) > _MOST_WORDS:
+    first: Sequence[str] = words(old)
+    second: Sequence[str] = words(new)
+    if len(first) > _MAX_WORDS or len(second) > _MAX_WORDS:
         first, second = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    spans = _spans(first, second)
-    shared = sum(len(s.text.split()) for s in spans if s.mark == "same")
-    most = max(len(old.split()), len(new.split()))
-    if shared < _LEAST_SHARED * most:
-        return _joined([Span(mark="old", text=old), Span(mark="new", text=new)])
-    return _joined(_without_islands(spans))
-
-
-def words(text: str) -> list[str]:
-    """Cut a text into words, runs of blanks, and single other characters; none is lost."""
-    found: list[str] = []
-    before = ""
-    for ch in text:
-        kind = _kind(ch, before)
-        if found and kind and kind == before:
-            found[-1] += ch
-        else:
-            found.append(ch)
-        before = kind
-    return found
-
-
-def _kind(ch: str, before: str) -> str:
-    if ch.isspace():
-        return "blank"
-    if any(low <= ord(ch) <= high for low, high in _WIDE):
-        return ""
-    if ch.isalnum() or ch in "_'’":
-        return "word"
-    # A mark belongs to the letter it stands on.
-    return before if before == "word" and unicodedata.category(ch).startswith("M") else ""
-
-
-def _spans(first: Sequence[str], second: Sequence[str]) -> list[Span]:
-    spans: list[Span] = []
+    blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
+    shared = sum(len("".join(first[b.a : b.a + b.size]).split()) for b in blocks)
+    if shared < _MIN_SHARED * max(len(old.split()), len(new.split())):
+        blocks = blocks[-1:]
+    spans: list[tuple[str, str, str]] = []  # what only the old text has, only the new one, and both
     i = j = 0
-    for a, b in [*sorted(pairs(first, second)), (len(first), len(second))]:
-        spans.append(Span(mark="old", text="".join(first[i:a])))
-        spans.append(Span(mark="new", text="".join(second[j:b])))
-        spans.append(Span(mark="same", text="".join(first[a : a + 1])))
-        i, j = a + 1, b + 1
-    return list(_joined(spans))
-
-
-def _without_islands(spans: Sequence[Span]) -> list[Span]:
-    """Give blanks and marks that stand alone between two changes to both sides."""
-    found: list[Span] = []
-    for n, span in enumerate(spans):
-        lonely = 0 < n < len(spans) - 1 and not any(ch.isalnum() for ch in span.text)
-        if span.mark == "same" and lonely:
-            found += [Span(mark="old", text=span.text), Span(mark="new", text=span.text)]
-        else:
-            found.append(span)
-    return found
-
-
-def _joined(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Join neighbours, and put what is old before what is new between two shared stretches."""
-    found: list[Span] = []
-    gap = {"old": "", "new": ""}
-
-    def close() -> None:
-        for mark in ("old", "new"):
-            if gap[mark]:
-                found.append(Span(mark=mark, text=gap[mark]))
-                gap[mark] = ""
-
-    for span in spans:
-        if span.mark != "same":
-            gap[span.mark] += span.text
-        elif span.text:
-            close()
-            if found and found[-1].mark == "same":
-                found[-1] = Span(mark="same", text=found[-1].text + span.text)
-            else:
-                found.append(span)
-    close()
-    return tuple(found)
+    for block in blocks:
+        same = "".join(first[block.a : block.a + block.size])
+        gone, come = "".join(first[i : block.a]), "".join(second[j : block.b])
+        i, j = block.a + block.size, block.b + block.size
+        # Blanks and marks between two changes belong to both sides.
+        if spans and not any(ch.isalnum() for ch in spans[-1][2]) and (gone or come):
+            before = spans.pop()
+            gone, come = before[0] + before[2] + gone, before[1] + before[2] + come
+        spans.append((gone, come, same))
+    marks: tuple[Mark, ...] = ("old", "new", "same")
+    texts = ((mark, text) for span in spans for mark, text in zip(marks, span, strict=True))
+    return tuple(Span(mark=mark, text=text) for mark, text in texts if text)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from memrepo.views.report import (
     EVENTS,
-    Told,
+    RunSummary,
     chat,
     ended_event,
     from_json,
@@ -41,9 +41,9 @@ CONTEXT = {
 }
 
 
-def told(status: str = "ok", *, data: dict[str, Any] | None = None, **more: Any) -> Told:
+def told(status: str = "ok", *, data: dict[str, Any] | None = None, **more: Any) -> RunSummary:
     """Return a run that ended with a status, in a zone where it is the next day already."""
-    return Told(
+    return RunSummary(
         run_id="20260301T223000Z",
         component="memrepo",
         agent="jeeves",

@@ -51,7 +51,7 @@ from memrepo.store.lock import Locked
 from memrepo.store.settings import workspace
 from memrepo.store.telemetry import hand_off
 from memrepo.store.workspace import find_unread
-from memrepo.views.report import Told, ended_event, last_run, started_event
+from memrepo.views.report import RunSummary, ended_event, last_run, started_event
 
 WIDTH = 90
 """Characters that are told of a text that waits."""
@@ -409,7 +409,7 @@ def _exported(after: Work, place: Place, *, landed: bool) -> list[Problem]:
     return problems
 
 
-def _recorded(at: Work, place: Place, told: Told) -> list[Problem]:
+def _recorded(at: Work, place: Place, told: RunSummary) -> list[Problem]:
     """Write the event, the report and this clone's record, and notify; return what failed.
 
     A run that was refused the lock leaves the report and record of the other alone.
@@ -440,8 +440,8 @@ def _notify(at: Work, now: datetime) -> tuple[Problem, ...]:
     return tell(at, found)[1]
 
 
-def _told(at: Work, place: Place, data: Mapping[str, object], now: datetime) -> Told:
-    return Told(
+def _told(at: Work, place: Place, data: Mapping[str, object], now: datetime) -> RunSummary:
+    return RunSummary(
         run_id=stamp(at.call.now),
         component=place.component,
         agent=at.call.actor.removeprefix("process:") or agent_name(),

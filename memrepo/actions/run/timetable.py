@@ -15,7 +15,7 @@ from memrepo.core.times import format_time, parse_time
 from memrepo.policies.cadence import Fire, guard, missed, next_fire
 from memrepo.policies.rules import RunMode
 from memrepo.store import settings, telemetry
-from memrepo.views.report import Told
+from memrepo.views.report import RunSummary
 
 BY = "memrepo.schedule.by"
 SINCE = "memrepo.schedule.since"
@@ -107,7 +107,7 @@ def _is_failure(found: object) -> bool:
     )
 
 
-def record_of(before: Mapping[str, object], told: Told) -> dict[str, object]:
+def record_of(before: Mapping[str, object], told: RunSummary) -> dict[str, object]:
     """Return the record after a run; one that gave way to a reconciliation decides nothing."""
     failure, succeeded = before.get("failed"), before.get("succeeded", "")
     at = format_time(told.finished)

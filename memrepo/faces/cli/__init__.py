@@ -123,7 +123,7 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
         if sys.stdout.isatty():
             from memrepo.faces.cli.screen import Screen
 
-            Screen(colour=False).show("help", text)
+            Screen().show("help", text)
         else:
             _say(text)
         return Exit.DONE
@@ -163,9 +163,7 @@ def _screen(work: Work) -> Screen | None:
         return None
     from memrepo.faces.cli.screen import Screen
 
-    screen = Screen(colour=work.call.colour)
-    screen.look(work)
-    return screen
+    return Screen(work)
 
 
 def _load_msgspec() -> None:

@@ -1,4 +1,4 @@
-"""An answer on a terminal: no wider than it, with short ids, links to files, and a pager.
+"""An answer on a terminal: no wider than it, with short ids and a pager.
 
 What goes into a pipe or a file is left as it is, so that a program reads whole ids and whole lines.
 """
@@ -6,14 +6,14 @@ What goes into a pipe or a file is left as it is, so that a program reads whole 
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator
-from pathlib import Path, PurePosixPath
+from contextlib import suppress
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from memrepo.actions.verbs import VERBS
@@ -30,7 +30,6 @@ _RUN = regex(r"(?<![\w/-])(\d{8}T\d{6}Z)-[0-9a-f]{8}(?![\w-])")
 _TAIL = regex(r"-([0-9a-f]{6})\.md$")
 _OTHER = regex(r"(?<![\w/-])(con|thread)-([0-9a-f]{6})[0-9a-f]{10}(?![\w-])")
 _RUN_IN_PATH = regex(r"/(\d{8}T\d{6}Z)-[0-9a-f]{8}\.")
-_PATH = regex(r"(?<![\w.@~/-])[\w.@~/-]+")
 _UNSEEN = "\x1b\\[[0-9;]*m|\x1b\\]8;;[^\x1b]*\x1b\\\\"
 _WIDE = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f"
@@ -47,20 +46,15 @@ _COLUMNS = 0.4
 class Screen:
     """The terminal that an answer is printed on, and what shortens it."""
 
-    def __init__(self, *, colour: bool) -> None:
+    def __init__(self, work: Work | None = None) -> None:
         self.width, self.height = shutil.get_terminal_size()
-        self.colour = colour
-        self.root: Path | None = None
         self.paths: list[str] = []
-
-    def look(self, work: Work) -> None:
-        """Take what ids and links need of a repository; without one there are none."""
-        try:
-            layout, files = work.tree.layout, work.tree.files
-            self.root = work.store.root
-            self.paths = [*files.below(layout.area("memories")), *files.below(layout.area("runs"))]
-        except MemrepoError:
-            self.root, self.paths = None, []
+        """The files by which ids are shortened; without a repository there are none."""
+        with suppress(MemrepoError):
+            if work is not None:
+                layout, files = work.tree.layout, work.tree.files
+                areas = (layout.area("memories"), layout.area("runs"))
+                self.paths = [path for area in areas for path in files.below(area)]
 
     def show(self, name: str, text: str, request: object = None) -> None:
         """Print a command's text, by the pager where it is longer than the screen.
@@ -72,7 +66,7 @@ class Screen:
         reads = name not in VERBS or not VERBS[name].writes
         if reads and text.count("\n") + 2 > self.height and self._paged(text):
             return
-        print(linked(text, self.root) if self.colour and self.root else text)
+        print(text)
 
     def _paged(self, text: str) -> bool:
         """Hand a text to the pager, as git does; tell whether there is one."""
@@ -188,19 +182,3 @@ def _elided(piece: str, room: int) -> str:
         return piece
     first = f"{parts[0]}/…/"
     return first + parts[-1][-max(8, room - len(first)) :]
-
-
-def linked(text: str, root: Path) -> str:
-    """Make a link of each path of a file that is there, for terminals that follow one."""
-
-    def link(found: re.Match[str]) -> str:
-        word = found[0].rstrip(".")
-        parts = PurePosixPath(word).parts
-        if not word.endswith(".md") or ".." in parts or word.startswith(("/", "~")):
-            return found[0]
-        path = root / word
-        if not path.is_file():
-            return found[0]
-        return f"\x1b]8;;{path.as_uri()}\x1b\\{word}\x1b]8;;\x1b\\{found[0][len(word) :]}"
-
-    return _PATH.sub(link, text)

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from memrepo.core.ids import visible
+from memrepo.core.messages import counted_as
 from memrepo.core.times import format_time
 
 Event = Literal["run_started", "run_completed", "run_skipped", "run_failed"]
@@ -32,31 +33,57 @@ EVENTS: Mapping[str, Event] = MappingProxyType(
         "upgrade_required": "run_failed",
     }
 )
-_SHOWN = 20
-_COUNTS = (
-    ("memories_new", "new memories"),
-    ("memories_met_again", "memories met again"),
-    ("superseded", "replaced by newer statements"),
-    ("contested", "in contradiction with others"),
-    ("memories_retired", "retired: nothing bears them out any more"),
-    ("memories_reworded", "reworded, as their sources were"),
-    ("notes_new", "new notes"),
-    ("notes_grown", "notes that grew"),
-    ("tier_moves", "notes that aged, or came back"),
-    ("archived", "archived"),
-    ("pruned", "pruned"),
-    ("restored", "brought back"),
-    ("deferred", "put off until more is known"),
-    ("rejected", "not worth keeping"),
+MAX_ISSUES = 20
+COUNTS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "sources": ("", "sources with news"),
+        "units": ("", "units read"),
+        "candidates": ("", "distinct statements"),
+        "came_back": ("", "of them deferred before"),
+        "rejected_before": ("", "rejected before, not asked again"),
+        "kept": ("", "worth keeping"),
+        "merged": ("", "of them joined with another"),
+        "compressed": ("", "of them folded into another"),
+        "deferred": ("", "put off until more is known"),
+        "rejected": ("", "not worth keeping"),
+        "barred": ("", "left out: rejected or corrected"),
+        "memories_new": ("new", "new memories"),
+        "superseded": ("superseded", "replaced by newer statements"),
+        "memories_retired": ("retired", "retired: their source is gone"),
+        "memories_reworded": ("reworded", "reworded, as their sources were"),
+        "contested": ("contested", "in contradiction with others"),
+        "memories_met_again": ("met again", "memories met again"),
+        "notes_new": ("notes", "new notes"),
+        "notes_grown": ("grown", "notes that grew"),
+        "nominated": ("nominated", "nominated notes judged"),
+        "tier_moves": ("moved", "notes that aged, or came back"),
+        "pruned": ("pruned", "pruned"),
+        "archived": ("archived", "archived"),
+        "summaries": ("summaries", "summaries made"),
+        "summarised": ("", "memories that they summarise"),
+        "hot_new": ("to first page", "new on the first page"),
+        "hot_gone": ("off first page", "gone from the first page"),
+        "restored": ("restored", "brought back"),
+        "linked": ("linked", "linked to others"),
+    }
 )
-_SUMMARY = (
-    ("memories_new", "new"),
-    ("superseded", "superseded"),
-    ("contested", "contested"),
-    ("memories_retired", "retired"),
-    ("memories_reworded", "reworded"),
-    ("notes_new", "notes"),
-)
+"""What a run counts, in the order in which it comes about: in a line, and on a line of its own."""
+
+
+def counts_in_words(counts: Mapping[str, int]) -> list[str]:
+    """Return the counts of a run for one line, the same in subjects, lists, chat and page."""
+    return [
+        counted_as(counts[key], short)
+        for key, (short, _) in COUNTS.items()
+        if short and counts.get(key)
+    ]
+
+
+def count_lines(counts: Mapping[str, int]) -> list[tuple[int, str]]:
+    """Return the counts of a run, each with its words for a line of its own."""
+    kept = sum(counts.get(key, 0) for key in ("promoted", "merged", "compressed"))
+    every = {**counts, "kept": kept}
+    return [(every[key], words) for key, (_, words) in COUNTS.items() if every.get(key)]
 
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -236,19 +263,18 @@ def _when(told: RunSummary, moment: datetime) -> str:
 
 
 def _count_lines(told: RunSummary) -> Iterator[str]:
-    for name, words in _COUNTS:
-        if told.count(name):
-            yield f"{told.count(name)} {words}"
+    for count, words in count_lines(told.data.get("counts", {})):
+        yield f"{count} {words}"
     if (total := told.context.get("claims_total")) is not None:
         yield f"{total} active claims in all"
 
 
 def _issue_lines(told: RunSummary) -> Iterator[str]:
     warnings = told.data.get("warnings", ())
-    for found in warnings[:_SHOWN]:
+    for found in warnings[:MAX_ISSUES]:
         yield _line(f"{found.get('path', '')}: {found.get('rule', '')} {found.get('message', '')}")
-    if len(warnings) > _SHOWN:
-        yield f"{len(warnings) - _SHOWN} more"
+    if len(warnings) > MAX_ISSUES:
+        yield f"{len(warnings) - MAX_ISSUES} more"
     if count := len(told.data.get("quarantined", ())):
         yield quarantined(count).removeprefix("; ")
 
@@ -309,7 +335,7 @@ def chat(told: RunSummary, *, enabled: bool, mode: str) -> str:
 
 def summary(told: RunSummary) -> str:
     """Return in a few words what a run came to."""
-    said = ", ".join(f"{told.count(k)} {word}" for k, word in _SUMMARY if told.count(k))
+    said = ", ".join(counts_in_words(told.data.get("counts", {})))
     match told.status:
         case "ok":
             return (said or "no new memory") + quarantined(len(told.data.get("quarantined", ())))

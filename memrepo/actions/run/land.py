@@ -20,7 +20,7 @@ from memrepo.core.changes import Change, Create, Delete, Plan, Step, Update, Wri
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.judge import Usage
 from memrepo.core.manifest import Consumed, Manifest, Removal
-from memrepo.core.messages import SUBJECT_LENGTH, Context, counted, counted_as
+from memrepo.core.messages import SUBJECT_LENGTH, Context, counted
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import redact
 from memrepo.core.state import State, apply
@@ -29,6 +29,7 @@ from memrepo.purify.holds import on_record, prints_in
 from memrepo.store import history
 from memrepo.store.history import RECORD
 from memrepo.store.lock import keep_newest
+from memrepo.views.report import counts_in_words
 
 # -- drafts ----------------------------------------------------------------------------------------
 
@@ -265,26 +266,6 @@ def record(files: Sequence[Change], pages: Sequence[Change], reason: str) -> Ste
 
 # -- counts ----------------------------------------------------------------------------------------
 
-_WORDS = (
-    ("memories_new", "new"),
-    ("superseded", "superseded"),
-    ("memories_retired", "retired"),
-    ("memories_reworded", "reworded"),
-    ("contested", "contested"),
-    ("memories_met_again", "met again"),
-    ("notes_new", "notes"),
-    ("notes_grown", "grown"),
-    ("nominated", "nominated"),
-    ("tier_moves", "moved"),
-    ("pruned", "pruned"),
-    ("archived", "archived"),
-    ("summaries", "summaries"),
-    ("hot_new", "to first page"),
-    ("hot_gone", "off first page"),
-    ("restored", "restored"),
-    ("linked", "linked"),
-)
-"""Counts for the subject of a run's merge, the weightiest first."""
 _UPKEEP = (
     ("nominated", "nominate"),
     ("tier_moves", "tier"),
@@ -345,14 +326,9 @@ def _counts(
     }
 
 
-def in_words(counts: Mapping[str, int]) -> list[str]:
-    """Return counts in words, those of nothing left out."""
-    return [counted_as(counts[key], word) for key, word in _WORDS if counts.get(key)]
-
-
 def headline(run: str, counts: Mapping[str, int]) -> str:
     """Return the subject of a run's merge: its id, and the weightiest counts."""
-    words = in_words(counts)
+    words = counts_in_words(counts)
     while len(start := f"Run {run}: ") + len(", ".join(words)) > SUBJECT_LENGTH:
         words.pop()  # the manifest and the answer hold every count
     return f"{start}{', '.join(words) or 'no change'}"

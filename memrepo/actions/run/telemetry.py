@@ -20,7 +20,6 @@ from memrepo.actions import result
 from memrepo.actions.pending import PREFIX, all_waiting
 from memrepo.actions.run.guard import UpgradeRequired
 from memrepo.actions.run.ingest import Ingested, followed
-from memrepo.actions.run.land import in_words
 from memrepo.actions.run.plan import Mode, RunPlan
 from memrepo.actions.run.report import Report
 from memrepo.actions.run.timetable import (
@@ -51,7 +50,7 @@ from memrepo.store.lock import Locked
 from memrepo.store.settings import workspace
 from memrepo.store.telemetry import hand_off
 from memrepo.store.workspace import find_unread
-from memrepo.views.report import RunSummary, ended_event, last_run, started_event
+from memrepo.views.report import RunSummary, counts_in_words, ended_event, last_run, started_event
 
 WIDTH = 90
 """Characters that are told of a text that waits."""
@@ -213,7 +212,7 @@ def result_of(plan: RunPlan, report: Report, notices: tuple[Problem, ...]) -> Re
     """Return the result of a run; `report` says how much of it is printed."""
     draft = plan.landed or plan.main or plan.waiting
     run = draft.run if draft else plan.branch.removeprefix(PREFIX)
-    words = in_words(draft.counts) if draft else []
+    words = counts_in_words(draft.counts) if draft else []
     problems = (*plan.ingested.problems, *plan.problems, *plan.warnings)
     shows_removals = plan.branch or plan.status == "dry-run"
     return Result(

@@ -10,8 +10,9 @@ from zoneinfo import ZoneInfo
 from memrepo.actions.past.log import detailed
 from memrepo.actions.recall.quotes import evidence_lines, span
 from memrepo.core.ids import visible
-from memrepo.core.messages import counted_as, cut
+from memrepo.core.messages import cut
 from memrepo.core.times import format_time
+from memrepo.views.report import counts_in_words
 from memrepo.views.wording import in_words, is_code, judged_in_words, learned_in_words
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def log(request: logging.Request, result: logging.Result | logging.Runs, *, colo
 
     if isinstance(result, Runs):
         lines = [f"{w.run}  waits: {w.why}" for w in result.waiting]
-        lines += [f"{r.run}  {r.mode}, {r.judge}: {_counts(r.counts)}" for r in result.runs]
+        lines += [f"{r.run}  {r.mode}, {r.judge}: {_kept(r.counts)}" for r in result.runs]
         return "\n".join(lines) or "no run yet"
     lines = []
     for entry in result.entries:
@@ -41,9 +42,8 @@ def log(request: logging.Request, result: logging.Result | logging.Runs, *, colo
     return "\n".join(lines)
 
 
-def _counts(counts: Mapping[str, int] | None) -> str:
-    told = [counted_as(n, key.replace("_", " ")) for key, n in sorted((counts or {}).items()) if n]
-    return ", ".join(told) or "nothing kept"
+def _kept(counts: Mapping[str, int] | None) -> str:
+    return ", ".join(counts_in_words(counts or {})) or "nothing new"
 
 
 def _line(entry: Commit, zone: str) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from memrepo.actions.run.ingest import summary
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted
-from memrepo.views.report import quarantined
+from memrepo.views.report import count_lines, quarantined
 from memrepo.views.wording import in_words
 
 if TYPE_CHECKING:
@@ -23,38 +23,6 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 """So many removals that wait are named one by one."""
-FULL = (
-    ("sources", "sources with news"),
-    ("units", "units read"),
-    ("candidates", "distinct candidates"),
-    ("came_back", "of them deferred before"),
-    ("rejected_before", "rejected before, not asked again"),
-    ("promoted", "promoted"),
-    ("merged", "merged"),
-    ("compressed", "folded into another"),
-    ("deferred", "deferred"),
-    ("rejected", "rejected"),
-    ("barred", "left out: rejected or corrected"),
-    ("memories_new", "new memories"),
-    ("memories_met_again", "memories met again"),
-    ("superseded", "superseded"),
-    ("memories_retired", "retired"),
-    ("memories_reworded", "reworded"),
-    ("contested", "contested"),
-    ("notes_new", "new notes"),
-    ("notes_grown", "notes that grew"),
-    ("nominated", "nominated notes judged"),
-    ("tier_moves", "notes moved between tiers"),
-    ("pruned", "pruned"),
-    ("archived", "archived"),
-    ("summaries", "summaries made"),
-    ("summarised", "memories that they speak for"),
-    ("hot_new", "new on the hot cache"),
-    ("hot_gone", "gone from the hot cache"),
-    ("restored", "restored: retrieved before their prune"),
-    ("linked", "linked to others"),
-)
-"""Counts of a run, in the order in which they come about."""
 
 
 def ingest(request: ingesting.Request, result: ingesting.Result, *, colour: bool) -> str:
@@ -172,7 +140,7 @@ def _details(result: Result) -> list[str]:
     if result.ingest.summary:
         lines.append(f"  ingest: {result.ingest.summary}")
     if result.status != "skipped":
-        lines += [f"  {result.counts[k]:>6}  {w}" for k, w in FULL if result.counts.get(k)]
+        lines += [f"  {count:>6}  {words}" for count, words in count_lines(result.counts)]
     rows = [_removal(one) for one in result.held] or [*map(_withheld, result.withheld)]
     lines += [f"  waits: {row}" for row in rows[:SHOWN]]
     if len(rows) > SHOWN:

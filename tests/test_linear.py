@@ -56,7 +56,6 @@ PASSES: dict[str, Callable[[str], object]] = {
     "folding": ids.normal_claim,
     "looks": tombstones.look,
     "rejected words": tombstones.tokens,
-    "other names": lambda text: list(entities.stated_aliases(text)),
     "names": entities.mentions,
     "cues": cues.cues_of,
     "terms": terms.index_terms,

@@ -2,7 +2,7 @@
 
 Derived on reading, never written: what stands in a memory's `entities` was set by a person or
 named by a model that was held against the evidence; the rest is found here, by rules. Two names
-are one entity only where a text or the configuration says so; likeness proves nothing.
+are one entity only where the configuration says so; likeness proves nothing.
 
 Links that follow from what memories name and when: found by inverted index, no all-pairs.
 
@@ -16,10 +16,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache, lru_cache
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any
 
 import msgspec
@@ -40,7 +40,7 @@ from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
 from memrepo.text.languages import fold, language_of
-from memrepo.text.tables import entries, pattern, table, tables
+from memrepo.text.tables import entries, table, tables
 
 LONGEST = 60
 _CODE = regex(r"`([^`\s]{2,40})`")
@@ -55,12 +55,6 @@ _FILES = frozenset(
     "md py txt json toml yaml yml sh html csv log js ts css cfg ini pdf png jpg".split()
 )
 _ENDS = ".!?:;。！？-–—|>\n"
-_TERM = rf"(?:`[^`\s]{{1,40}}`|@?[A-Za-z0-9][\w.-]*\d[\w-]*|{_WORD}(?:[ \t]+{_WORD}){{0,3}})"
-_REACH = 120
-"""Characters on either side of a word that states another name: a longer name is none."""
-_FIRST = regex(_TERM)
-_LAST = regex(rf"(?P<term>{_TERM})\s+\Z")
-_BRACKET = regex(r"\((?P<other>[A-Za-z][A-Za-z0-9]{1,11})\)")
 
 
 class Entity(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,18 +134,6 @@ def _no_names() -> frozenset[str]:
     return frozenset(map(normalise, (*entries("names", "common"), *MONTHS, *days.split())))
 
 
-@cache
-def _stated() -> tuple[tuple[re.Pattern[str], re.Pattern[str], bool], ...]:
-    """Return what states another name, what is before it, and whether that is the main name."""
-    forms = {key: pattern(entries("names", key)) for key in ("aka", "called", "short")}
-    before = regex(rf"(?P<term>{_TERM})(?:\s*\(|,\s+|\s+)\Z")
-    return (
-        (forms["aka"], before, True),
-        (forms["called"], _LAST, True),
-        (forms["short"], _LAST, False),
-    )
-
-
 def _may_name(word: str) -> bool:
     return 2 <= len(word) <= LONGEST and normalise(word) not in _no_names()
 
@@ -168,42 +150,6 @@ def held(names: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def stated_aliases(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (name, alias) pairs that a text states, by words or as an abbreviation in brackets."""
-    for words, before, main_first in _stated():
-        for found in words.finditer(text):
-            one = before.search(_reached(text, found.start()))
-            other = _FIRST.match(text[found.end() : found.end() + _REACH].lstrip())
-            if one and other:
-                pair = _bare(one["term"]), _bare(other[0])
-                yield pair if main_first else (pair[1], pair[0])
-    for found in _BRACKET.finditer(text):
-        one = _LAST.search(_reached(text, found.start()))
-        if one and (whole := _abbreviated(_bare(one["term"]), found["other"])):
-            yield whole, found["other"]
-
-
-def _reached(text: str, end: int) -> str:
-    """Return what stands before a place, no further than a name reaches, and no half word."""
-    start = max(0, end - _REACH)
-    return text[start:end] if not start else text[start:end].partition(" ")[2]
-
-
-def _bare(term: str) -> str:
-    return _trimmed(term.strip("`")) or term.strip("`")
-
-
-def _abbreviated(name: str, short: str) -> str:
-    """Return the end of a name that a word abbreviates by its letters (SLA, k8s), or nothing."""
-    words, letters = name.split(), short.lower()
-    last = words[-1].lower()
-    if letters == f"{last[0]}{len(last) - 2}{last[-1]}":
-        return words[-1]
-    tail = words[-len(letters) :]
-    initials = "".join(word[0].lower() for word in tail)
-    return " ".join(tail) if len(letters) > 1 and initials == letters else ""
-
-
 _fold = lru_cache(maxsize=1 << 15)(normalise)
 """Of many memories many name the same, and each run gathers the names of all."""
 
@@ -211,105 +157,69 @@ _fold = lru_cache(maxsize=1 << 15)(normalise)
 def catalogue(
     memories: Iterable[Memory], configured: Mapping[str, Sequence[str]] | None = None
 ) -> Catalogue:
-    """Gather the entities of memories; `configured` gives aliases by name, and comes first.
+    """Gather the entities of memories; `configured` gives the aliases of names.
 
-    A word at the beginning of a sentence, and a subject, count where they are a name elsewhere. A
-    short name that texts give to two different names is neither's.
+    A word at the beginning of a sentence, and a subject, count where they are a name elsewhere.
     """
-    memories = without_chunks(memories)
-    confirmed_of = {m.id: m.texts("entities") for m in having(memories, ("entities",))}
-    told = [(memory.id, memory.text("subject"), _named(memory)) for memory in memories]
-    # Most texts name nothing for sure.
-    naming = [named for *_, named in told if named[0] or named[2]]
-    main = _mains((pair for named in naming for pair in named[2]), configured or {})
-    spelled: Counter[str] = Counter(name for named in naming for name in named[0])
-    spelled.update(chain.from_iterable(confirmed_of.values()))
-    spelled.update(dict.fromkeys(main.spellings, 0))
+    named = ((memory, _named(memory)) for memory in without_chunks([*memories]))
+    read = [(memory, sure, maybe) for memory, (sure, maybe) in named]
+    main, listed = dict[str, str](), dict[str, str]()
+    for name, aliases in (configured or {}).items():
+        listed[_fold(name)] = name
+        main |= {_fold(alias): _fold(name) for alias in aliases}
+    spelled: Counter[str] = Counter(name for _, sure, _ in read for name in sure)
+    spelled.update(name for memory, _, _ in read for name in memory.texts("entities"))
+    for name, aliases in (configured or {}).items():
+        spelled.update(dict.fromkeys((name, *aliases), 0))
     known = {_fold(name) for name in spelled}
-    groups: dict[str, set[str]] = {}
+    groups: dict[str, set[str]] = defaultdict(set)
     for name in spelled:
-        groups.setdefault(main.of(name), set()).add(name)
-    ids: dict[str, list[str]] = {}
-    sure: dict[str, list[str]] = {}
-    likely = {name for _, subject, named in told for name in (subject, *named[1])}
-    key_of = {name: main.of(name) for name in likely if _fold(name) in known}
-    for id_, subject, (names, maybe, _) in told:
-        confirmed = confirmed_of.get(id_, ())
-        keys = [key_of[name] for name in (*maybe, subject) if name in key_of]
-        if names or confirmed or keys:
-            for key in dict.fromkeys((*map(main.of, (*names, *confirmed)), *keys)):
-                ids.setdefault(key, []).append(id_)
-            for key in dict.fromkeys(map(main.of, confirmed)):
-                sure.setdefault(key, []).append(id_)
-    made = [
-        _entity(key, names, spelled, main, sorted(ids[key]), sorted(sure.get(key, ())))
-        for key, names in groups.items()
-        if key in ids
-    ]
+        groups[_main_of(name, main)].add(name)
+    ids: dict[str, list[str]] = defaultdict(list)
+    confirmed: dict[str, list[str]] = defaultdict(list)
+    for memory, sure, maybe in read:
+        given = memory.texts("entities")
+        likely = (name for name in (*maybe, memory.text("subject")) if _fold(name) in known)
+        for key in dict.fromkeys(_main_of(name, main) for name in (*sure, *given, *likely)):
+            ids[key].append(memory.id)
+        for key in dict.fromkeys(_main_of(name, main) for name in given):
+            confirmed[key].append(memory.id)
+    made = []
+    for key, names in groups.items():
+        if key in ids:
+            own = [n for n in names if _fold(n) == key] or sorted(names)
+            name = listed.get(key) or min(own, key=lambda n: (-spelled[n], n))
+            others = {_fold(n): n for n in sorted(names, reverse=True) if _fold(n) != _fold(name)}
+            made.append(
+                Entity(
+                    name=name,
+                    aliases=tuple(sorted(others.values(), key=_fold)),
+                    memories=tuple(sorted(ids[key])),
+                    confirmed=tuple(sorted(confirmed[key])),
+                )
+            )
     made.sort(key=lambda e: (-len(e.memories), _fold(e.name), e.name))
     by_name = {_fold(n): e for e in reversed(made) for n in (e.name, *e.aliases)}
     return Catalogue(entities=tuple(made), by_name=by_name)
 
 
+def _main_of(name: str, main: Mapping[str, str]) -> str:
+    """Return the folded main name of a name; a circle ends where it began."""
+    key, seen = _fold(name), set[str]()
+    while key in main and key not in seen:
+        seen.add(key)
+        key = main[key]
+    return min(seen) if key in seen else key
+
+
 def _named(memory: Memory) -> list[list[Any]]:
-    """Return the sure names of a memory's text, the likely ones, and the aliases that it states."""
+    """Return the sure names of a memory's text, and the likely ones."""
 
     def work_out() -> list[list[Any]]:
         text = f"{memory.text('title')}\n{memory.body}".strip()
-        sure, maybe = mentions(text)
-        return [list(sure), list(maybe), [list(pair) for pair in stated_aliases(text)]]
+        return [list(found) for found in mentions(text)]
 
     return memory.once("names", work_out)
-
-
-def _entity(
-    key: str, names: set[str], spelled: Counter[str], main: _Main, ids: list[str], sure: list[str]
-) -> Entity:
-    own = [n for n in names if normalise(n) == key] or sorted(names)
-    name = main.configured.get(key) or min(own, key=lambda n: (-spelled[n], n))
-    aliases = {normalise(n): n for n in sorted(names, reverse=True)}
-    aliases.pop(normalise(name), None)
-    return Entity(
-        name=name,
-        aliases=tuple(sorted(aliases.values(), key=normalise)),
-        memories=tuple(ids),
-        confirmed=tuple(sure),
-    )
-
-
-class _Main(msgspec.Struct, frozen=True, kw_only=True):
-    """The main name of each alias, both normalised; spellings of all names that were stated."""
-
-    alias: Mapping[str, str]
-    spellings: frozenset[str]
-    configured: Mapping[str, str]
-
-    def of(self, name: str) -> str:
-        """Return the normalised main name of a name; a circle ends where it began."""
-        key, seen = _fold(name), set[str]()
-        while key in self.alias and key not in seen:
-            seen.add(key)
-            key = self.alias[key]
-        return min(seen) if key in seen else key
-
-
-def _mains(stated: Iterable[tuple[str, str]], configured: Mapping[str, Sequence[str]]) -> _Main:
-    mains: dict[str, set[str]] = {}
-    spellings: set[str] = set()
-    for name, alias in stated:
-        if normalise(name) != normalise(alias):
-            mains.setdefault(normalise(alias), set()).add(normalise(name))
-            spellings |= {name, alias}
-    alias_of = {alias: next(iter(names)) for alias, names in mains.items() if len(names) == 1}
-    given = {normalise(a): normalise(n) for n, all_ in configured.items() for a in all_}
-    for name, all_ in configured.items():
-        spellings |= {name, *all_}
-        alias_of.pop(normalise(name), None)
-    return _Main(
-        alias={**alias_of, **given},
-        spellings=frozenset(spellings),
-        configured={normalise(n): n for n in configured},
-    )
 
 
 RARE = 12

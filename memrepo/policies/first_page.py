@@ -20,11 +20,20 @@ from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
-from memrepo.read.kinds import AGENTS, PERSONS, PLACEHOLDER, path_kind, section_kind, signs_of
+from memrepo.read.kinds import (
+    AGENTS,
+    PERSONS,
+    PLACEHOLDER,
+    is_profile,
+    path_kind,
+    section_kind,
+    signs_of,
+)
 from memrepo.read.learned import features, worth
 from memrepo.read.thoughts import Unit, field_of
 from memrepo.text.dates import date_of_path, find_date
 from memrepo.text.tables import patterns
+from memrepo.text.tokens import content_words
 
 Part: TypeAlias = Literal[
     "person", "agent", "rule", "preference", "decision", "project", "promise", "fact", ""
@@ -74,8 +83,6 @@ _OVER = ("closed", "option", "example")
 _PASSED = ("log", "status")
 """Kinds of sections that nothing on the page comes from, and that tell of a day."""
 _LAST_WORDS = regex(r"(?:\([^()\n]*\)|[—–-]+ [^—–\n]{1,20})\W*\Z")
-_WORD = regex(r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}")
-_PAIR = regex(r"(?=([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}))")
 SAID, NEARLY = 0.6, 0.8
 """Share of the words of a line that another has, and of those of the other, which says the same."""
 LEARNED, LONG = 0.4, 500
@@ -122,7 +129,9 @@ def compose(
     whose words another line has is left out.
     """
     claims = of_types(memories, _TYPES)
-    names, house = _names(claims), _house(claims)
+    owners = {owner_of(memory).lower() for memory in claims} - {""}
+    names = owners | {owner.split()[0] for owner in owners}
+    house = _house(claims)
     found = [one for memory in claims if (one := _candidate(memory, names, house, accesses, now))]
     found.sort(key=lambda one: one.order)
     chosen: list[_Candidate] = []
@@ -146,7 +155,7 @@ def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, 
     left = nlargest(LOOKED_AT * budget, free, key=lambda one: one.score)
     places = Counter(one.place for one in chosen)
     parts = Counter(one.line.part for one in chosen)
-    texts = [_words_of(one.line.memory) for one in chosen]
+    texts = [content_words(one.line.memory.body) for one in chosen]
     while left and len(chosen) < budget:
         best = max(
             left,
@@ -157,7 +166,7 @@ def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, 
             ),
         )
         left.remove(best)
-        own = _words_of(best.line.memory)
+        own = content_words(best.line.memory.body)
         is_full = parts[best.line.part] >= MORE * ROOM[best.line.part]
         if is_full or places[best.place] >= (most if best.place[1] else 1) or _is_said(own, texts):
             continue
@@ -165,15 +174,6 @@ def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, 
         places[best.place] += 1
         texts.append(own)
         chosen.append(best)
-
-
-def _words_of(memory: Memory) -> frozenset[str]:
-    return memory.made(_read_words)
-
-
-def _read_words(memory: Memory) -> frozenset[str]:
-    text = memory.body.lower()
-    return frozenset(_WORD.findall(text)) | frozenset(_PAIR.findall(text))
 
 
 def _is_said(own: frozenset[str], texts: Iterable[frozenset[str]]) -> bool:
@@ -222,7 +222,11 @@ class _Seen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _seen(memory: Memory) -> _Seen:
-    resource, line = _place(memory)
+    places = [(s.resource, s.lines[0]) for s in memory.sources]
+    # Its first source; a profile's own before others.
+    resource, line = min(
+        places, key=lambda p: (not is_profile(p[0]), p[0].count("/")), default=memory.first
+    )
     path = resource.removeprefix("sources/")
     headings = memory.text("context").split(SEPARATOR)
     section = section_kind(headings)
@@ -271,7 +275,15 @@ def gives_name(memory: Memory) -> bool:
 
 
 def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Part:
-    if kind in _NEVER or section in _OVER or _EMPTY & signs or not _says_something(memory):
+    if kind in _NEVER or section in _OVER or _EMPTY & signs:
+        return ""
+    if memory.body.lstrip().startswith(("|", "```")) or "[redacted:" in memory.body:
+        return ""  # a table or an account is looked up, and not begun a day with
+    text = before_code(memory.body).strip("-*_ \n")
+    is_aside = text.startswith("(") and text.endswith(")")
+    if is_aside or not any(map(is_given, text.split("\n"))):
+        return ""
+    if without_secrets(memory.body) != memory.body:
         return ""
     is_fact = memory.type in ("identity", "relationship", "fact") or gives_name(memory)
     if _is_of(memory, PERSONS) and (is_fact or memory.type == "constraint"):
@@ -388,28 +400,12 @@ def _house(memories: Iterable[Memory]) -> _House:
     return _House(own=frozenset(own), others=frozenset(apart))
 
 
-def _names(memories: Iterable[Memory]) -> frozenset[str]:
-    """Return the names of the person and the agent in lower case, whole and by their first word."""
-    owners = {owner_of(memory).lower() for memory in memories} - {""}
-    return frozenset(owners) | {owner.split()[0] for owner in owners}
-
-
 def _is_past(promise: str, now: datetime) -> bool:
     """Tell whether a promise is past its date, or its last words say that it is over."""
     due, last = find_date(promise), _LAST_WORDS.search(promise)
     signs = patterns().sentences
     is_over = last and any(signs[sign].search(last[0]) for sign in ("done", "decision"))
     return bool(is_over) or ("" < due < f"{now:%Y-%m-%d}")
-
-
-def _place(memory: Memory) -> tuple[str, int]:
-    """Return the file and line of a memory's first source; a profile's own before others."""
-    places = [(s.resource, s.lines[0]) for s in memory.sources]
-    return min(places, key=lambda p: (not _is_profile(p[0]), p[0].count("/")), default=memory.first)
-
-
-def _is_profile(resource: str) -> bool:
-    return resource.rpartition("/")[2] in (*PERSONS, *AGENTS)
 
 
 def _is_of(memory: Memory, names: Collection[str]) -> bool:
@@ -421,15 +417,6 @@ _FIELD = regex(r"^[\W_]*(?P<key>[^:：\n]{1,40})[:：][\s*_]*(?P<value>.*?)[\s*_
 
 _ASIDE = regex(r"^\s*_[^_\n]+_\s*$")
 """A line in italics: what a form says of itself, or a motto."""
-
-
-def _says_something(memory: Memory) -> bool:
-    if memory.body.lstrip().startswith(("|", "```")) or "[redacted:" in memory.body:
-        return False  # a table or an account is looked up, and not begun a day with
-    text = before_code(memory.body).strip("-*_ \n")
-    is_aside = text.startswith("(") and text.endswith(")")
-    is_given_at_all = not is_aside and any(map(is_given, text.split("\n")))
-    return is_given_at_all and without_secrets(memory.body) == memory.body
 
 
 def before_code(text: str) -> str:

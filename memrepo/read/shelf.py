@@ -24,6 +24,7 @@ from memrepo.read.kinds import FileKind, kinds, mark_of, points_to, section_kind
 from memrepo.read.learned import FACT, Features, features, stated_type, type_scores, worth
 from memrepo.read.thoughts import Unit, field_of
 from memrepo.text.tables import patterns
+from memrepo.text.tokens import content_words
 
 GOOD, FAIR = 1.0, -0.8
 """Ranks from which a thought is chosen, and from which a thin repository still chooses it."""
@@ -120,7 +121,11 @@ def rank_file(
         if one.signs & _VOID_SIGNS:
             one = msgspec.structs.replace(one, rank=min(one.rank, POOR))
         if taste:
-            one = _liked(one, unit, resource, taste)
+            # What the owner's decisions on similar statements add.
+            groups = groups_of(unit, resource, one.file_kind, one.section, one.type)
+            delta = taste.delta(groups)
+            signs = one.signs | {code} if (code := taste.code(delta, groups)) else one.signs
+            one = msgspec.structs.replace(one, rank=one.rank + delta, signs=signs)
         cost = SECTION_COST * seen[unit.headings]
         seen[unit.headings] += open_ is None or unit.hash in open_
         ranked.setdefault(unit.hash, msgspec.structs.replace(one, rank=round(one.rank - cost, 3)))
@@ -180,14 +185,6 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
         section=section,
         signs=signs,
     )
-
-
-def _liked(one: Ranked, unit: Unit, resource: str, taste: Taste) -> Ranked:
-    """Return a rank with what the owner's decisions on similar statements add to it."""
-    groups = groups_of(unit, resource, one.file_kind, one.section, one.type)
-    delta = taste.delta(groups)
-    signs = one.signs | {code} if (code := taste.code(delta, groups)) else one.signs
-    return msgspec.structs.replace(one, rank=one.rank + delta, signs=signs)
 
 
 def type_of(
@@ -339,40 +336,34 @@ def choose(
 
 _CLAUSE = regex(r"(?:^|[.!?:=;(。：；]|\s[–—-]\s|\n)[^\w\n]{0,12}")
 _SENTENCE_END = regex(r"[.!?](?=\s)|[。！？]|\n\s*\n")
-_TOKENS = regex(r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3,}")
 _NUMBERS = regex(r"\d+")
-_PAIRS = regex(r"(?=([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}))")
 
 
 def _same(order: Sequence[Candidate]) -> dict[str, str]:
     """Lead from each candidate to a better one that has nearly its words and all its numbers."""
-    kept: list[tuple[Candidate, frozenset[str], tuple[str, ...]]] = []
+    kept: list[tuple[Candidate, frozenset[str], list[str]]] = []
     holding: dict[str, list[int]] = defaultdict(list)
     same: dict[str, str] = {}
+
+    def alike(at: int, count: int, words: frozenset[str], numbers: list[str]) -> bool:
+        _, other, others = kept[at]
+        return count / len(words | other) > 0.6 and count >= 3 and numbers == others
+
     for one in order:
-        text = one.text.lower()
-        tokens = frozenset(_TOKENS.findall(text)) | frozenset(_PAIRS.findall(text))
-        numbers = tuple(sorted(_NUMBERS.findall(text)))
-        shared = Counter(at for token in tokens for at in holding[token])
-        better = ""
-        for at, count in shared.most_common(3):
-            twin, other, others = kept[at]
-            alike = count / len(tokens | other) > 0.6 and count >= 3 and numbers == others
-            if not alike:
-                continue
+        words, numbers = content_words(one.text), sorted(_NUMBERS.findall(one.text))
+        shared = Counter(at for word in words for at in holding[word]).most_common(3)
+        twins = [kept[at][0] for at, count in shared if alike(at, count, words, numbers)]
+        if twins:
             from memrepo.policies.change import says_the_same  # most runs compare nothing
 
-            if says_the_same(twin.text, one.text):
-                better = twin.candidate_id
-                break
-        if better:
-            same[one.candidate_id] = better
-            continue
-        if one.rank > POOR:
-            for token in tokens:
-                if len(holding[token]) < 200:
-                    holding[token].append(len(kept))
-            kept.append((one, tokens, numbers))
+            twins = [twin for twin in twins if says_the_same(twin.text, one.text)]
+        if twins:
+            same[one.candidate_id] = twins[0].candidate_id
+        elif one.rank > POOR:
+            for word in words:
+                if len(holding[word]) < 200:
+                    holding[word].append(len(kept))
+            kept.append((one, words, numbers))
     return same
 
 

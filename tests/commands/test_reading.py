@@ -279,7 +279,11 @@ def test_before_the_first_run_no_view_is_missed(fresh_repo: Path) -> None:
 
 
 def test_entities_are_listed_with_their_aliases_and_found_by_any_name(small_repo: Path) -> None:
-    done(small_repo, "add", "The greenhouse runs on Kubernetes (k8s).")
+    config = (small_repo / "memrepo.toml").read_text(encoding="utf-8")
+    aliases = '[entities]\naliases = { Kubernetes = ["k8s"] }'
+    text = config.replace("[entities]", aliases)
+    (small_repo / "memrepo.toml").write_text(text, encoding="utf-8")
+    done(small_repo, "add", "The greenhouse runs on Kubernetes.")
     done(small_repo, "add", "I asked Vera about k8s.", "--entity", "Vera")
     done(small_repo, "add", "Bob waters the beds.", "--entity", "Bob")
     rows = {row["name"]: row for row in done(small_repo, "entities")["entities"]}
@@ -291,7 +295,6 @@ def test_entities_are_listed_with_their_aliases_and_found_by_any_name(small_repo
     answer = memrepo(small_repo, "entities", "Kubernete")
     assert answer.exit == 2
     assert "did you mean Kubernetes?" in answer.error["fix"]
-    config = (small_repo / "memrepo.toml").read_text(encoding="utf-8")
     text = config.replace("[entities]", '[entities]\naliases = { Robert = ["Bob"] }')
     (small_repo / "memrepo.toml").write_text(text, encoding="utf-8")
     assert done(small_repo, "entities", "bob")["name"] == "Robert"

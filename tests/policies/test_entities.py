@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.memory import Memory
-from memrepo.policies.entities import catalogue, held, mentions, stated_aliases
+from memrepo.policies.entities import catalogue, held, mentions
 
 
 def memory(number: int, body: str, **fields) -> Memory:
@@ -40,45 +40,13 @@ def test_mentions(text: str, sure: tuple[str, ...]) -> None:
     assert mentions(text)[0] == sure
 
 
-@pytest.mark.parametrize(
-    ("text", "pairs"),
-    [
-        ("Robert (aka Bob) runs the mill.", {("Robert", "Bob")}),
-        ("Robert, also known as Bob, left.", {("Robert", "Bob")}),
-        ("Robert Miller goes by Bob.", {("Robert Miller", "Bob")}),
-        ("k8s is short for Kubernetes.", {("Kubernetes", "k8s")}),
-        ("We run Kubernetes (k8s) at home.", {("Kubernetes", "k8s")}),
-        ("The Mean Time To Recovery (MTTR) fell.", {("Mean Time To Recovery", "MTTR")}),
-        ("Robert (Bob) runs the mill.", set()),  # a likeness, or another person: not said
-        ("Kubernetes (docker) at home.", set()),
-        ("Robert Anna auch bekannt als Berta.", {("Robert Anna", "Berta")}),
-    ],
-)
-def test_aliases_are_those_that_a_text_states(text: str, pairs: set[tuple[str, str]]) -> None:
-    assert set(stated_aliases(text)) == pairs
-
-
-def test_stated_aliases_hold_for_all_memories_and_likeness_for_none() -> None:
-    found = names("The cluster is Kubernetes (k8s).", "I like k8s a lot.", "I met Bob and Robert.")
-    assert found["Kubernetes"] == (("k8s",), 2)
-    assert found["Bob"] == ((), 1)
-    assert found["Robert"] == ((), 1)
-
-
 def test_configured_aliases_come_first_and_their_main_name_is_listed() -> None:
     bodies = ("I met Bob.", "I met Robert.", "I met bobby.", "Ask Bobby, and Bob.")
     assert names(*bodies, Robert=["Bob", "Bobby"])["Robert"] == (("Bob", "Bobby"), 3)
 
 
-def test_a_short_name_of_two_people_is_neithers() -> None:
-    found = names("Robert Miller goes by Bob.", "Robert Tables goes by Bob.")
-    assert found["Bob"] == ((), 2)
-    assert found["Robert Miller"] == ((), 1)
-
-
-def test_aliases_in_a_circle_end() -> None:
-    found = names("Anna goes by Berta.", "Berta goes by Clara.", "Clara goes by Anna.")
-    assert sum(count for _, count in found.values()) >= 3
+def test_configured_aliases_in_a_circle_end() -> None:
+    found = names("I met Anna.", "I met Berta.", Anna=["Berta"], Berta=["Anna"])
     assert len(found) == 1
 
 

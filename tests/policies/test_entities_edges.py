@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memrepo.core.memory import Memory
-from memrepo.policies.entities import LONGEST, catalogue, held, mentions, stated_aliases
+from memrepo.policies.entities import LONGEST, catalogue, held, mentions
 
 
 def memory(number: int, body: str, **fields: Any) -> Memory:
@@ -55,19 +55,6 @@ def test_a_name_at_the_beginning_is_only_likely() -> None:
     assert mentions("- Ana left.\n- Then Bo.")[1] == ("Ana",)
 
 
-@pytest.mark.parametrize(
-    ("text", "pairs"),
-    [
-        ("The Service Level Agreement (SLA) holds.", {("Service Level Agreement", "SLA")}),
-        ("They run Kubernetes (k8s) there.", {("Kubernetes", "k8s")}),
-        ("They run Kubernetes (k9s) there.", set()),
-        ("The Agreement (A) holds.", set()),
-    ],
-)
-def test_abbreviations_are_told_by_their_letters(text: str, pairs: set[tuple[str, str]]) -> None:
-    assert set(stated_aliases(text)) == pairs
-
-
 def test_entities_are_listed_the_most_mentioned_first_and_found_by_any_name() -> None:
     found = catalogue(
         [
@@ -83,10 +70,3 @@ def test_entities_are_listed_the_most_mentioned_first_and_found_by_any_name() ->
     assert rows == [("Robert", ("Bo",), ["1", "2", "3"]), ("Ana", (), ["1", "5"])]
     assert found.by_name["bo"] == found.by_name["robert"] == found.entities[0]
     assert found.by_name["ana"].confirmed == ("mem-0000000000000005",)
-
-
-def test_a_stated_name_is_listed_under_the_main_one() -> None:
-    found = catalogue([memory(1, "The Service Level Agreement (SLA) holds."), memory(2, "An SLA.")])
-    (only,) = [e for e in found.entities if "SLA" in (e.name, *e.aliases)]
-    assert (only.name, only.aliases) == ("Service Level Agreement", ("SLA",))
-    assert len(only.memories) == 2

@@ -80,7 +80,8 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     """What judging cost, by which prompts (a hash), and why it is not whole, if it is not.
 
-    `compared` holds the prints of pairs of memories that a model compared and let stand.
+    `compared` holds the prints of pairs of memories that a model compared and let stand. `comparer`
+    is the print of who compared the memories, where no pair was left.
     """
 
     usage: Usage = msgspec.field(default_factory=Usage)
@@ -89,6 +90,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     batches_left: int = 0
     partial: str = ""
     compared: frozenset[str] = frozenset()
+    comparer: str = ""
 
     @property
     def trailer(self) -> str:
@@ -110,6 +112,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
             "batches": {"done": self.batches_done, "left": self.batches_left},
             "partial": self.partial,
             **({"compared": sorted(self.compared)} if self.compared else {}),
+            **({"comparer": self.comparer} if self.comparer else {}),
         }
 
 
@@ -196,6 +199,9 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage = msgspec.field(default_factory=Usage)
     partial: str = ""
     compared: frozenset[str] = frozenset()
+    base: str = ""
+    """The commit that it was computed on; empty where it names none."""
+    comparer: str = ""
     held: tuple[Removal, ...] = ()
     decided: tuple[Removal, ...] = ()
     offered: frozenset[str] = frozenset()
@@ -247,6 +253,8 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
             usage=_usage(record),
             partial=str(record.get("partial", "")),
             compared=frozenset(map(str, record.get("compared", ()))),
+            base=base if _BLOB.fullmatch(base := str(record.get("base", ""))) else "",
+            comparer=str(record.get("comparer", "")),
             held=tuple(map(read_removal, record.get("held", ()))),
             decided=tuple(map(read_removal, record.get("decided", ()))),
             offered=frozenset(map(str, record.get("offered", ()))),

@@ -152,17 +152,3 @@ def test_a_case_that_is_deleted_means_all_again(small_repo: Path, asked: list[st
     git(small_repo, "rm", "-q", str(case))
     git(small_repo, "commit", "-qm", "gone", "--no-verify")
     assert looked(small_repo, asked, now=NEXT_DAY) > everyone
-
-
-def test_a_run_that_is_taken_back_and_spoke_of_no_pair_means_nothing_again(
-    small_repo: Path, asked: list[str]
-) -> None:
-    looked(small_repo, asked, now=NEXT_DAY)
-    source = small_repo.parent / "workspace" / "MEMORY.md"
-    before = source.read_text(encoding="utf-8")
-    source.write_text(f"{before}- Vera Holm keeps the lighthouse of Alpha.\n", encoding="utf-8")
-    assert looked(small_repo, asked, now=THIRD_DAY)
-    newest = max(path.stem for path in (small_repo / "runs").rglob("*.json"))
-    done(small_repo, "revert", newest, now=THIRD_DAY)
-    source.write_text(before, encoding="utf-8")
-    assert looked(small_repo, asked, now=THIRD_DAY) == set()

@@ -115,8 +115,8 @@ def test_pairs_that_one_run_has_no_room_for_come_up_in_the_next(
     recorded = []
     for now in (LATER, NEXT, "2026-03-01T12:00:00Z"):
         assert ask(repo, now=now).exit == 0
-        recorded.append(len(pairs(service)))
-    assert recorded == [1, 2, 2]
+        recorded.append((len(pairs(service)), "comparer" in manifest(repo)))
+    assert recorded == [(1, False), (2, True), (2, True)]
 
 
 @pytest.mark.parametrize(

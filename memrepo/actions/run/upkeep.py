@@ -16,6 +16,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from memrepo import __version__
 from memrepo.actions.run.contradictions import among
 from memrepo.actions.run.guard import hold_later_removals, played
 from memrepo.actions.run.judge_choice import pair_judge
@@ -28,7 +29,8 @@ from memrepo.core.changes import Change, Create, Remove, Step
 from memrepo.core.ids import digest
 from memrepo.core.judge import Judge
 from memrepo.core.layout import Layout
-from memrepo.core.memory import OWN_ACTOR, Memory
+from memrepo.core.manifest import LOGIC_VERSION
+from memrepo.core.memory import OWN_ACTOR, Memory, differing
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
@@ -256,15 +258,18 @@ def _contradictions(
     """Compare memories that may contradict each other; unsure pairs wait for a person."""
     if judge is None or not plan.contradictions.enabled:
         return ()
+    judge = pair_judge(work, judge)
+    comparer = digest([judge.name, judge.prompt_hash, __version__, LOGIC_VERSION])[:16]
     compared = plan.receipt.compared.union(*(m.compared for m in plan.manifests))
     found = among(
         state,
-        pair_judge(work, judge),
+        judge,
         plan.now,
         plan.decided,
         compared,
-        statements=plan.statements,
-        rules=plan.contradictions,
+        _changed(work, plan, state, comparer),
+        plan.statements,
+        plan.contradictions,
     )
     if why := found.asked.stopped:
         problem = Problem(
@@ -276,8 +281,32 @@ def _contradictions(
         )
         plan.warnings += (problem,)
     plan.failures += tuple(found.asked.failures)
-    plan.receipt = replace(plan.receipt, compared=plan.receipt.compared | found.harmless)
+    plan.receipt = replace(
+        plan.receipt,
+        compared=plan.receipt.compared | found.harmless,
+        comparer=comparer if found.whole else "",
+    )
     return found.steps
+
+
+def _changed(work: Work, plan: RunPlan, state: State, comparer: str) -> frozenset[str] | None:
+    """Return the memories that changed since a run left no pair uncompared; None means all.
+
+    A few are compared with all their neighbours, many only with what has the same keys.
+    """
+    layout, files = work.tree.layout, work.tree.files
+    bases = [m.base for m in plan.manifests if m.comparer == comparer and m.base]
+    written = files.changed_since(bases[-1]) if bases else None
+    if written is None or layout.config in written:
+        return None
+    records = (layout.area("corrections"), layout.area("runs"))
+    if any(not blob and path.startswith(records) for path, blob in written.items()):
+        return None  # what somebody said of a pair was deleted, and nothing says of which
+    cases = state.corrections
+    doubted = (cases.cases[id_] for id_, path in cases.paths.items() if path in written)
+    changed = differing(state.memories, plan.state.memories)
+    changed |= {memory.id for memory in state.active if memory.path in written}
+    return frozenset(changed.union(*(case.memories for case in doubted)))
 
 
 def _summaries(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> tuple[Step, ...]:

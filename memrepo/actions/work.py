@@ -248,6 +248,13 @@ class Work:
         if found != FORMAT:
             raise (NewerFormat if found > FORMAT else OlderFormat)(found, FORMAT)
 
+    def begin_write(self, *, dry_run: bool = False) -> None:
+        """Raise where nothing may be written here, and finish what a crash cut short."""
+        self.require_writable()
+        self.store.refuse_unfit()
+        if not dry_run:
+            self.store.recover()
+
     def context(self, **more: Any) -> Context:
         """Return what the commits of one call share."""
         from memrepo.core.messages import Context

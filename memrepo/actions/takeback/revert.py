@@ -140,10 +140,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 def revert(work: Work, request: RevertRequest) -> Result:
     """Revert one operation in a commit of its own; history keeps both."""
-    work.require_writable()
-    work.store.refuse_unfit()
-    if not request.dry_run:
-        work.store.recover()
+    work.begin_write(dry_run=request.dry_run)
     landing, only = _target(work, request.target)
     if request.only:
         tip = work.store.snapshot(landing.entry.commit).state()
@@ -458,10 +455,7 @@ class NotOurs(MemrepoError):
 
 def undo(work: Work, request: UndoRequest) -> UndoResult:
     """Revert the newest operation along first parents; raises NotOurs where a hand came later."""
-    work.require_writable()
-    work.store.refuse_unfit()
-    if not request.dry_run:
-        work.store.recover()
+    work.begin_write(dry_run=request.dry_run)
     landing = _last(work)
     target = landing.entry
     wanted = Wanted(

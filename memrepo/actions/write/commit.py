@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from memrepo.actions import result
 from memrepo.actions.derived import hot_rules
-from memrepo.actions.guard import close_calls, refuse_secret
+from memrepo.actions.guard import close_calls, refuse_beyond, refuse_secret
 from memrepo.actions.landing import prepare, retried
 from memrepo.actions.request import Writes
 from memrepo.actions.work import Work
@@ -76,21 +76,14 @@ Lay = Callable[[Work, State], State]
 """From the state at HEAD to one with something beside it that is to come back from history."""
 
 
-def _as_it_is(_: Work, state: State) -> State:
-    return state
-
-
 def write(
     first: Work,
     request: Writes,
     draft: Draft,
-    lay: Lay = _as_it_is,
+    lay: Lay = lambda _, state: state,
 ) -> Written | Unchanged:
     """Take the step that `draft` finds on the state at HEAD, in one commit."""
-    first.require_writable()
-    first.store.refuse_unfit()
-    if not request.dry_run:
-        first.store.recover()
+    first.begin_write(dry_run=request.dry_run)
     return retried(first.store, lambda: _write(first, request, draft, lay))
 
 
@@ -101,8 +94,6 @@ def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Written | Un
     if isinstance(step, Unchanged):
         return step
     if at.call.scope:
-        from memrepo.actions.guard import refuse_beyond
-
         refuse_beyond(at.call.scope, apply(state, step.changes), step)
     _refuse_secrets(step, request.reason)
     if request.reason:
@@ -208,11 +199,14 @@ def write_steps(
     With `--dry-run` nothing is written; `--reason` comes before each step's own reason. What an
     agent would take out of recall that is a person's is left for that person.
     """
-    first.require_writable()
-    first.store.refuse_unfit()
-    if not request.dry_run:
-        first.store.recover()
-    return retried(first.store, lambda: _write_all(first, request, draft))
+    first.begin_write(dry_run=request.dry_run)
+    wrote = retried(first.store, lambda: _write_all(first, request, draft))
+    if not wrote.waits:
+        return wrote
+    from memrepo.actions.asked import leave_all
+
+    left = leave_all(first.refreshed(), wrote.waits, dry_run=request.dry_run)
+    return replace(wrote, notices=(*wrote.notices, *left))
 
 
 def _write_all(
@@ -220,61 +214,36 @@ def _write_all(
     request: Writes,
     draft: Callable[[Work, State], Sequence[Step]],
 ) -> Wrote:
-    at = first.refreshed()
-    state = at.whole.state()
-    steps, waits = _parted(
-        at, state, [_reasoned(step, request.reason) for step in draft(at, state)]
-    )
-    if not steps:
-        return _left(first, Wrote(steps=(), commit="", state=state, waits=waits), request)
-    after = apply(state, (change for step in steps for change in step.changes))
-    pages = hot_changes(after, hot_rules(at))
-    follow = Step(
-        op="view",
-        what="Regenerate first page",
-        reason="memories on it changed",
-        changes=tuple(pages),
-    )
-    plan = Plan(base=at.tree.commit, steps=(*steps, *((follow,) if pages else ())))
-    landing = prepare(at.store, state, plan, at.context(), first.call.now, author=at.author)
-    wrote = Wrote(steps=steps, commit="", state=landing.state, waits=waits)
-    if request.dry_run:
-        return _left(first, wrote, request)
-    commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")
-    return _left(first, replace(wrote, commit=commit, notices=tuple(at.store.notices)), request)
-
-
-def _parted(
-    at: Work, state: State, steps: Sequence[Step]
-) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Part the steps that may be taken from those that take away what is a person's."""
     from memrepo.actions.asked import waits_for_person
 
-    taken: list[Step] = []
+    at = first.refreshed()
+    before = state = at.whole.state()
+    steps: list[Step] = []
     waits: list[Step] = []
-    for step in steps:
+    for step in draft(at, state):
         after = apply(state, step.changes)
-        step = replace(step, what=subject_of(step, state, after))
+        reason = f"{request.reason}; {step.reason}" if request.reason else step.reason
+        step = replace(step, reason=reason, what=subject_of(step, state, after))
         if waits_for_person(at, state, after):
             waits.append(step)
         else:
-            taken.append(step)
+            steps.append(step)
             state = after
-    return tuple(taken), tuple(waits)
-
-
-def _left(first: Work, wrote: Wrote, request: Writes) -> Wrote:
-    """Leave what waits for a person on a branch of its own, and say so."""
-    if not wrote.waits:
+    wrote = Wrote(steps=tuple(steps), commit="", state=state, waits=tuple(waits))
+    if not steps:
         return wrote
-    from memrepo.actions.asked import leave_all
-
-    told = leave_all(first.refreshed(), wrote.waits, dry_run=request.dry_run)
-    return replace(wrote, notices=(*wrote.notices, *told))
-
-
-def _reasoned(step: Step, reason: str) -> Step:
-    return replace(step, reason=f"{reason}; {step.reason}") if reason else step
+    if pages := hot_changes(state, hot_rules(at)):
+        why = "memories on it changed"
+        steps.append(
+            Step(op="view", what="Regenerate first page", reason=why, changes=tuple(pages))
+        )
+    plan = Plan(base=at.tree.commit, steps=tuple(steps))
+    landing = prepare(at.store, before, plan, at.context(), first.call.now, author=at.author)
+    wrote = replace(wrote, state=landing.state)
+    if request.dry_run:
+        return wrote
+    commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")
+    return replace(wrote, commit=commit, notices=tuple(at.store.notices))
 
 
 def said(text: str, what: str) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from memrepo.actions.run.holds import LEFT_OUT, fingerprints
+from memrepo.actions.run.retire import REQUEST
 from memrepo.actions.work import Work
 from memrepo.core.changes import Write
 from memrepo.core.errors import Exit, MemrepoError
@@ -16,8 +18,6 @@ from memrepo.core.ids import visible
 from memrepo.core.manifest import CARRIED, Removal, read_removal
 from memrepo.core.memory import SOURCE_COUNT, hashes_of
 from memrepo.core.problems import Problem
-from memrepo.purify.holds import LEFT_OUT, fingerprints
-from memrepo.purify.retire import REQUEST
 from memrepo.read.notes import note_hash, scan_notes
 from memrepo.read.thoughts import scan
 from memrepo.store import history

@@ -29,10 +29,10 @@ from memrepo.formats.own import path_here
 from memrepo.formats.purifier import Workspace
 from memrepo.formats.records import Read, Record, Whole, refused
 from memrepo.merge.closure import close, findings
+from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.links import Targets
 from memrepo.policies.matching import jaccard
 from memrepo.purify.gather import SHORT
-from memrepo.purify.holds import screened
 from memrepo.purify.known import free_path, storable, unite
 from memrepo.purify.routes import affinity, permitted, recast, route
 from memrepo.text.tokens import content_words
@@ -301,10 +301,35 @@ class _Work(msgspec.Struct):
             self._follow(best, memory)
 
     def _screened(self, memory: Memory, place: _Place, key: str) -> Memory | None:
-        """Return a memory without what a person rejected; None where it is left out."""
-        rest, problem = screened(self.state, memory, "a record", place[0], place[1], key)
+        """Return a memory without what a person rejected; None where it is left out.
+
+        So is what is close to a rejection: nobody is there to ask.
+        """
+        stones = tombstones_in(self.state)
+        stone = stones.bar(memory)
+        update = None if stones.bar_whole(memory) else stones.shortening(memory)
+        rest = memory.with_fields(update.fields, update.body) if update and update.body else None
+        rule, what, left = "rejected-left-out", "says", "it is left out"
+        if stone is None:
+            stone = stones.near(memory) if stones else None
+            rule, what = "rejected-similar", "is close to"
+        elif rest is not None:
+            left = "that is left out, the rest is kept"
+        if stone is None:
+            return memory
         self.barred += rest is None
-        self.problems += filter(None, (problem,))
+        fix = f"`memrepo reject {stone.key} --undo` and import again"
+        self.problems.append(
+            Problem(
+                path=place[0],
+                line=place[1],
+                key=key,
+                severity="warning",
+                rule=rule,
+                message=f"a record {what} what was rejected as {stone.key}: {left}",
+                fix=fix if what == "says" else f"{fix}, or add it by hand",
+            )
+        )
         return rest
 
     def _clean(self, memory: Memory, place: _Place) -> Memory:

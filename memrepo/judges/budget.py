@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import Protocol, runtime_checkable
 
 import msgspec
 from msgspec.structs import replace
@@ -101,14 +100,6 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
         return ""
 
 
-@runtime_checkable
-class Counting(Protocol):
-    """A backend that counts the tokens of a question for nothing."""
-
-    def count(self, prompt: Prompt) -> int:
-        """Return how many there are; 0 where nobody says."""
-
-
 class Budgeted:
     """A backend that stops before it overspends; implements `judges.model.Backend`.
 
@@ -135,9 +126,6 @@ class Budgeted:
         """Ask if every limit allows it; raises BudgetReached."""
         said, asked = self._expected(prompt.name, prompt.items), prompt.token_bound
         need, later = self._needs(prompt, asked, said)
-        if self._refused(need + later) and (exact := self._counted(prompt)):
-            asked = min(asked, exact)
-            need, later = self._needs(prompt, asked, said)
         if why := self._refused(need + later):
             fix = "raise the limit; what is finished lands, the rest waits"
             raise BudgetReached(why, fix=fix, too_large=True)
@@ -173,15 +161,6 @@ class Budgeted:
             limit.refuse(self._used, need.cost_usd or 0.0, need.total) for limit in self._limits
         )
         return next(filter(None, refusals), "")
-
-    def _counted(self, prompt: Prompt) -> int:
-        """Return how many tokens a service counts in a question, where it does so; else 0.
-
-        It is asked only where the bound says that a limit ends the run: the bound is generous. What
-        the service adds for the schema is bounded as before.
-        """
-        found = self._inner.count(prompt) if isinstance(self._inner, Counting) else 0
-        return found + -(-len(prompt.spelled.encode()) // 3) if found else 0
 
     def _expected(self, name: PassName, items: int) -> int:
         """Return how many tokens the answer to so many items has."""

@@ -178,20 +178,6 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         verifying = prompt.name == "verification" and self.verify_model
         return self.verify_model if verifying else self.model
 
-    def count(self, prompt: Prompt) -> int:
-        """Return how many tokens a question has, which costs nothing; 0 where nobody says."""
-        anthropic = sdk()
-        told = self.asking(prompt)
-        try:
-            with self.client() as client:
-                return int(
-                    client.messages.count_tokens(
-                        model=told["model"], system=told["system"], messages=told["messages"]
-                    ).input_tokens
-                )
-        except (anthropic.AnthropicError, ValueError, TypeError, AttributeError):
-            return 0
-
     def refused(self, error: Any) -> JudgeFailed:
         """Return what a service's refusal is to a run."""
         return JudgeFailed(

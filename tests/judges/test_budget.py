@@ -69,50 +69,6 @@ def test_a_call_is_made_only_when_its_estimate_fits(limit: Limit, expected: int)
     assert calls(limit, Meter(100, 50)) == expected
 
 
-class Exact(Meter):
-    """A backend that counts a question for nothing, or cannot say."""
-
-    def __init__(self, counted: int) -> None:
-        super().__init__(20, 50)
-        self.counted, self.counts = counted, 0
-
-    def count(self, prompt: Prompt) -> int:
-        self.counts += 1
-        return self.counted
-
-
-SCHEMA = -(-len(question().spelled.encode()) // 3)
-
-
-@pytest.mark.parametrize(
-    ("counted", "tokens", "made", "counts"),
-    [
-        (10_000, ONE, 1, 1),
-        (20, SCHEMA + 120, 1, 2),
-        (20, SCHEMA + 119, 0, 1),
-        (0, ONE - 1, 0, 1),
-        (10_000, ONE - 1, 0, 1),
-    ],
-    ids=[
-        "the bound allows it",
-        "the count allows it",
-        "too much",
-        "nobody says",
-        "more than bound",
-    ],
-)
-def test_what_a_bound_forbids_is_counted_before_a_run_ends(
-    counted: int, tokens: int, made: int, counts: int
-) -> None:
-    meter = Exact(counted)
-    judge = Budgeted(meter, (Limit(what="a run", tokens=tokens),), max_output=100, price=PRICE)
-    for _ in range(made):
-        judge.ask(question())
-    with pytest.raises(BudgetReached):
-        judge.ask(question())
-    assert (meter.calls, meter.counts) == (made, counts)
-
-
 def test_pass_1_leaves_room_for_pass_2() -> None:
     limit = Limit(what="a run", tokens=9000)
     first = calls(limit, Meter(100, 50), name="promotion")

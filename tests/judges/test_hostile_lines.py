@@ -4,9 +4,9 @@ import time
 
 import pytest
 
+from memrepo.actions.run import retire
 from memrepo.judges import grounding, replies
 from memrepo.policies import change, directives, links
-from memrepo.purify import retire
 from memrepo.read import documents
 from memrepo.text import cues
 

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from memrepo.actions.run.candidate_files import set_aside
 from memrepo.core.changes import Delete, Write
 from memrepo.core.ids import text_hash
 from memrepo.core.judge import Candidate, PromotionScores, Verdict, VerdictWord
 from memrepo.core.memory import Source
 from memrepo.core.state import Files, State
-from memrepo.purify.candidate_files import set_aside
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 TEXT = "The kettle is blue."

@@ -15,11 +15,11 @@ from test_contradictions import COFFEE, TEA, YES, Scripted, bodies, ops_of, plai
 
 from memrepo.actions.run import contradictions as stage
 from memrepo.actions.run.contradictions import Among, among
+from memrepo.actions.run.holds import fingerprints
 from memrepo.core.changes import Update
 from memrepo.core.judge import BudgetReached, Finding, JudgeFailed
 from memrepo.core.state import State, apply
 from memrepo.judges.offline import OfflineJudge
-from memrepo.purify.holds import fingerprints
 
 BOTH = replace(YES, is_contradiction=False)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from memrepo.actions.run.holds import fingerprints, part
 from memrepo.core.changes import Create, Step, Update
 from memrepo.core.memory import Memory
-from memrepo.purify.holds import fingerprints, part
 
 A, B, C = (f"mem-{c * 16}" for c in "abc")
 

@@ -8,8 +8,8 @@ import pytest
 import workspaces
 from driving import LATER, done, memories, memrepo
 
+from memrepo.actions.run.retire import Said, requests
 from memrepo.core.memory import Memory
-from memrepo.purify.retire import Said, requests
 
 ID = "mem-1234560000000000"
 SHED = Memory(

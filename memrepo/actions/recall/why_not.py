@@ -16,6 +16,7 @@ from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.recall.recall import EXPIRED, Derived, facts, index_of, recall, recalled
 from memrepo.actions.request import option
+from memrepo.actions.run.candidate_files import Aside, all_aside
 from memrepo.actions.work import Work
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Op
@@ -31,7 +32,6 @@ from memrepo.policies.decay import Keeping, is_over, is_protected, keeping
 from memrepo.policies.hotcache import hot_of, may_be_hot, why_hot, why_over
 from memrepo.policies.rules import Rules
 from memrepo.policies.tiers import CONFIDENCE, ahead, effective
-from memrepo.purify.candidate_files import Aside, all_aside
 from memrepo.store import history
 from memrepo.store.index import Filter, Index
 from memrepo.store.ledger import ledger_of

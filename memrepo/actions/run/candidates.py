@@ -21,6 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.run.assemble import Decision
+from memrepo.actions.run.candidate_files import Aside, deferred, was_rejected
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import digest, normal_claim, text_hash
 from memrepo.core.judge import Candidate, Cluster, PriorClaim, Verdict
@@ -30,7 +31,6 @@ from memrepo.core.times import format_time
 from memrepo.merge.statements import leave_out, statements, text_key
 from memrepo.policies.hotcache import SKILLS
 from memrepo.policies.hotcache import Candidate as Nomination
-from memrepo.purify.candidate_files import Aside, deferred, was_rejected
 from memrepo.purify.decisions import Statements, compared_in
 from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
 from memrepo.purify.intake import Intake, Reader, SourceText

@@ -19,6 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.run.assemble import Assembled, assemble
+from memrepo.actions.run.holds import fingerprints
 from memrepo.core import corrections
 from memrepo.core.changes import Step, Update, Write
 from memrepo.core.corrections import Correction, Side, corrections_of
@@ -47,7 +48,6 @@ from memrepo.purify.decisions import (
     is_compared,
     noticed,
 )
-from memrepo.purify.holds import fingerprints
 from memrepo.purify.known import Former, Known, Marks, prior_of
 
 _USUAL = ContradictionRules()

@@ -12,16 +12,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from memrepo.actions.run.assemble import Captured, capture
+from memrepo.actions.run.candidate_files import set_aside
 from memrepo.actions.run.candidates import nominations
 from memrepo.actions.run.contradictions import calmed
 from memrepo.actions.run.plan import RunPlan, Units
+from memrepo.actions.run.retire import Said, lost_by, may_ask, relisted, requests, retire, ticking
 from memrepo.core.changes import Change, Create, Op, Step
 from memrepo.core.ids import text_hash
 from memrepo.core.manifest import Consumed, Judged, JudgedCandidate
 from memrepo.core.state import State
-from memrepo.purify.candidate_files import set_aside
 from memrepo.purify.decisions import PENDING
-from memrepo.purify.retire import Said, lost_by, may_ask, relisted, requests, retire, ticking
 
 KEPT = "stated in the source, and kept by both passes of the judge"
 """Why a run adds memories."""

@@ -13,6 +13,15 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec.structs import replace
 
 from memrepo.actions.landing import prepare
+from memrepo.actions.run.holds import (
+    barred,
+    carried,
+    fingerprints,
+    on_record,
+    part,
+    prints_between,
+    told_apart,
+)
 from memrepo.actions.run.ingest import texts_at
 from memrepo.actions.run.judge_choice import CannotJudge, Choice, kind_of
 from memrepo.actions.run.plan import Draft, Mode, RunPlan
@@ -27,15 +36,6 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.policies.upkeep import interlock, losses
-from memrepo.purify.holds import (
-    barred,
-    carried,
-    fingerprints,
-    on_record,
-    part,
-    prints_between,
-    told_apart,
-)
 from memrepo.purify.intake import Reader, cursors
 from memrepo.store import history
 from memrepo.store.answers import Broken, KeptAnswers, broken_run, broken_runs

@@ -13,6 +13,7 @@ from memrepo.actions.derived import call_settled, derived_files
 from memrepo.actions.landing import Landing, prepare
 from memrepo.actions.pending import PREFIX, Part, Waiting, all_waiting, is_wish, put_away
 from memrepo.actions.run.guard import wait_for_review
+from memrepo.actions.run.holds import on_record, prints_in
 from memrepo.actions.run.plan import Draft, RunPlan, Units
 from memrepo.actions.work import MACHINE, Work
 from memrepo.core import corrections
@@ -25,7 +26,6 @@ from memrepo.core.problems import Problem
 from memrepo.core.secrets import redact
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
-from memrepo.purify.holds import on_record, prints_in
 from memrepo.store import history
 from memrepo.store.history import RECORD
 from memrepo.store.lock import keep_newest

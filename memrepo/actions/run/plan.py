@@ -14,6 +14,7 @@ import msgspec
 
 from memrepo.actions.run.assemble import Assembled
 from memrepo.actions.run.candidates import Nominee
+from memrepo.actions.run.holds import Parted
 from memrepo.actions.run.ingest import Ingested
 from memrepo.core.changes import Delete, Step, Write
 from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Usage, Verdict
@@ -25,7 +26,6 @@ from memrepo.policies.retrieval import Near
 from memrepo.policies.rules import ContradictionRules, Size
 from memrepo.purify.decisions import Statements
 from memrepo.purify.gather import Gathered
-from memrepo.purify.holds import Parted
 from memrepo.purify.intake import Intake, Reader, SourceText
 from memrepo.purify.known import Marks
 from memrepo.store.history import Entry

@@ -19,6 +19,7 @@ from memrepo import __version__
 from memrepo.actions import result
 from memrepo.actions.pending import PREFIX, all_waiting
 from memrepo.actions.run.guard import UpgradeRequired
+from memrepo.actions.run.holds import on_record
 from memrepo.actions.run.ingest import Ingested, followed
 from memrepo.actions.run.plan import Mode, RunPlan
 from memrepo.actions.run.report import Report
@@ -43,7 +44,6 @@ from memrepo.core.secrets import without_secrets
 from memrepo.policies.cadence import next_fire
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import recall_surface
-from memrepo.purify.holds import on_record
 from memrepo.store import telemetry
 from memrepo.store.git import agent_name
 from memrepo.store.lock import Locked

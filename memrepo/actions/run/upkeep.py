@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from memrepo import __version__
 from memrepo.actions.run.contradictions import among
 from memrepo.actions.run.guard import hold_later_removals, played
+from memrepo.actions.run.holds import fingerprints
 from memrepo.actions.run.judge_choice import pair_judge
 from memrepo.actions.run.plan import RunPlan
 from memrepo.actions.run.wording import Clerk, worded_gists, worded_summary
@@ -54,7 +55,6 @@ from memrepo.policies.importance import score_of
 from memrepo.policies.rules import Rules
 from memrepo.policies.tiers import moves
 from memrepo.policies.upkeep import upkeep
-from memrepo.purify.holds import fingerprints
 from memrepo.store import history
 from memrepo.store.ledger import Ledger, ledger_of, unite
 from memrepo.store.trace import Lost, lost_files, removed_by

@@ -18,6 +18,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.run.retire import retire
 from memrepo.core.changes import (
     BULK_OPS,
     Change,
@@ -46,7 +47,6 @@ from memrepo.policies.upkeep import losses
 from memrepo.purify.decisions import replaced_pair
 from memrepo.purify.intake import Reader
 from memrepo.purify.known import Former, Known, Marks
-from memrepo.purify.retire import retire
 
 
 def told_apart(state: State, steps: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
@@ -231,39 +231,6 @@ def _news(state: State, steps: Sequence[Step]) -> Iterator[tuple[str, Change, Me
                         yield step.op, change, old.with_fields(fields, body)
                 case Remove() | Write() | Delete():
                     pass
-
-
-def screened(
-    state: State, memory: Memory, called: str, path: str, line: int, key: str = ""
-) -> tuple[Memory | None, Problem | None]:
-    """Return a memory to import without the statements that were rejected, and what was left out.
-
-    None where the whole was rejected, or is close to what was: nobody is there to ask. The memory
-    is named as `called`, where its record stands.
-    """
-    stones = tombstones_in(state)
-    stone = stones.bar(memory)
-    update = None if stones.bar_whole(memory) else stones.shortening(memory)
-    rest = memory.with_fields(update.fields, update.body) if update and update.body else None
-    rule, what, left = "rejected-left-out", "says", "it is left out"
-    if stone is None:
-        stone = stones.near(memory) if stones else None
-        rule, what = "rejected-similar", "is close to"
-    elif rest is not None:
-        left = "that is left out, the rest is kept"
-    if stone is None:
-        return memory, None
-    fix = f"`memrepo reject {stone.key} --undo` and import again"
-    problem = Problem(
-        path=path,
-        line=line,
-        key=key,
-        severity="warning",
-        rule=rule,
-        message=f"{called} {what} what was rejected as {stone.key}: {left}",
-        fix=fix if what == "says" else f"{fix}, or add it by hand",
-    )
-    return rest, problem
 
 
 def _told(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:

@@ -337,7 +337,7 @@ class _Turn:
             lent.setdefault(reply, 0.0)
         for number in hits:
             row = around.get(number, Row((number,)))
-            for other, away in self.beside(number, row, 1) if row.talk else ():
+            for other, away in self.beside(number, row, 1):
                 if other in lent:
                     lent[other] += self.share(number, other, away) * scores[number]
         return lent

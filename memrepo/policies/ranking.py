@@ -322,7 +322,7 @@ class _Turn:
         return "" if self.misnamed else subject
 
     def with_neighbours(self, scores: Mapping[int, float]) -> dict[int, float]:
-        """Return the scores with what turns of a talk that stand side by side lend each other.
+        """Return the scores with what hits that stand side by side in a source lend each other.
 
         What holds none of the asked words is no hit, wherever it stands: a hit explains itself.
         The reply to a question that is a hit is one, since its words are those of the question.
@@ -379,7 +379,7 @@ class _Turn:
         return {t: worth[t] * count / (count + base) for t, count in counts.items()}
 
     def share(self, number: int, other: int, away: int) -> float:
-        """Return what part of its score a turn of a talk lends to the one before or behind it.
+        """Return what part of its score a hit lends to the one before or behind it.
 
         An assistant answers every turn of a user: that says nothing for the answer, and the answer
         says much of what was asked.

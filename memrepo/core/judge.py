@@ -6,10 +6,9 @@ rejects provenance that the candidates do not hold (`judges.passes`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
-from typing import Literal, NamedTuple, Protocol, overload
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -239,70 +238,9 @@ class PriorClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Words of the headings that it stands under."""
 
 
-class About(NamedTuple):
-    """What is known of a prior beside its text: id, standing, subject, the files it rests on."""
-
-    memory_id: str
-    standing: str
-    subject: str
-    files: tuple[str, ...]
-
-
-class Shown(Sequence[PriorClaim]):
-    """Priors of which a judge looks at few: each is made when it is looked at.
-
-    Their ids, subjects, texts and files are known without.
-    """
-
-    def __init__(self, memories: Sequence[Memory], make: Callable[[Memory], PriorClaim]) -> None:
-        """Take memories, and what makes a prior of one."""
-        self._memories, self._make = memories, make
-
-    @overload
-    def __getitem__(self, at: int) -> PriorClaim: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[PriorClaim]: ...
-    def __getitem__(self, at: int | slice) -> PriorClaim | Sequence[PriorClaim]:
-        """Return a prior, or some."""
-        if isinstance(at, slice):
-            return Shown(self._memories[at], self._make)
-        return self._make(self._memories[at])
-
-    def __len__(self) -> int:
-        return len(self._memories)
-
-    @cached_property
-    def by_id(self) -> Mapping[str, int]:
-        """Return the place of each prior by its id."""
-        return {id_: at for at, id_ in enumerate(m.id for m in self._memories)}
-
-    @property
-    def ids(self) -> Set[str]:
-        """Return the ids of all."""
-        return self.by_id.keys()
-
-    def subjects(self) -> list[str]:
-        """Return the subject of each prior."""
-        return [memory.text("subject") for memory in self._memories]
-
-    def texts(self) -> list[str]:
-        """Return the text of each prior."""
-        return [memory.said for memory in self._memories]
-
-    def about(self, at: int) -> About:
-        """Return what is known of a prior without making it."""
-        return self._about[at]
-
-    @cached_property
-    def _about(self) -> list[About]:
-        return [About(m.id, m.standing, m.text("subject"), m.files) for m in self._memories]
-
-
 def named(priors: Sequence[PriorClaim], id_: str) -> PriorClaim | None:
     """Return the prior of an id, None where it is none of some."""
-    if isinstance(priors, Shown):
-        return priors[priors.by_id[id_]] if id_ in priors.by_id else None
-    return next((prior for prior in priors if prior.memory_id == id_), None)
+    return next((prior for prior in priors if prior.memory_id == id_), None) if id_ else None
 
 
 class Contradiction(msgspec.Struct, frozen=True, kw_only=True, gc=False):

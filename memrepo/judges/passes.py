@@ -26,7 +26,6 @@ from memrepo.core.judge import (
     PromotionRequest,
     PromotionScores,
     Scores,
-    Shown,
     Verdict,
     Wording,
     named,
@@ -263,7 +262,7 @@ def check_claims(
         else:
             bad.append(ClaimRejection(cluster_id=claim.cluster_id, reason="unknown cluster"))
     priors = request.priors
-    ids: Set[str] = {p.memory_id for p in priors} if not isinstance(priors, Shown) else priors.ids
+    ids = {prior.memory_id for prior in priors}
     good: list[CanonicalClaim] = []
     clusters = {c.cluster_id: c for c in request.clusters}
     for cluster_id, given in answers.items():

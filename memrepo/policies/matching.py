@@ -19,16 +19,15 @@ from collections.abc import (
     Callable,
     Collection,
     Iterable,
-    Iterator,
     Mapping,
     Sequence,
 )
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import msgspec
 
 from memrepo.core.ids import normalise
-from memrepo.core.judge import CanonicalClaim, PriorClaim, Shown, Wording
+from memrepo.core.judge import CanonicalClaim, PriorClaim, Wording
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.text.tokens import content_words
@@ -97,8 +96,6 @@ class PriorIndex:
         self._of: Callable[[str], Iterable[PriorClaim]] = lambda _: ()
         if callable(priors):
             self._of = priors
-        elif isinstance(priors, Shown):
-            self._of = partial(_of_subject, priors, {})
         else:
             for prior in priors:
                 self.add(prior)
@@ -171,14 +168,6 @@ class PriorIndex:
             for prior in self._alike.get((subject, home), ()):
                 cut.setdefault(content_words(prior.text), []).append(prior)
         return cut
-
-
-def _of_subject(shown: Shown, places: dict[str, list[int]], subject: str) -> Iterator[PriorClaim]:
-    """Yield the priors of a folded subject; where each subject stands is looked for once."""
-    if not places:
-        for at, spelled in enumerate(shown.subjects()):
-            places.setdefault(normal_subject(spelled), []).append(at)
-    yield from (shown[at] for at in places.get(subject, ()))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -597,34 +597,3 @@ def _entries(data: bytes, width: int) -> Iterator[tuple[bytes, Entry]]:
         mode, name = data[at:end].split(b" ", 1)
         at = end + 1 + width
         yield name, Entry(mode.decode().zfill(6), data[end + 1 : at].hex())
-
-
-def joined(folder: Path) -> int:
-    """Return how many objects of the packs in a folder `git repack --geometric=2` packs anew."""
-    counts = []
-    for index in folder.glob("*.idx"):
-        with suppress(OSError), index.open("rb") as file:
-            head = file.read(8 + _FANOUT)
-            end = _FANOUT if head[:4] != b"\xfftOc" else 8 + _FANOUT
-            counts.append(int.from_bytes(head[end - 4 : end], "big"))
-    return rolled_up(counts)
-
-
-_FANOUT = 256 * 4
-
-
-def rolled_up(counts: Iterable[int]) -> int:
-    """Return the sum of the packs that go so that each left has twice what all smaller ones hold.
-
-    As git does it: what breaks the row goes with all that is smaller, then what is too small for
-    what they make together.
-    """
-    sizes = sorted(counts)
-    broken = [at for at in range(1, len(sizes)) if sizes[at] < 2 * sizes[at - 1]]
-    first = broken[-1] + 1 if broken else 0
-    total = sum(sizes[:first])
-    for size in sizes[first:]:
-        if size >= 2 * total:
-            break
-        total += size
-    return total

@@ -24,7 +24,7 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.store.git import GitFailed, isolate, joined, refuse_no_git, seconds
+from memrepo.store.git import GitFailed, isolate, refuse_no_git, seconds
 from memrepo.store.local import (
     NotARepository,
     NoWorkTree,
@@ -72,10 +72,10 @@ LOOSE = 256
 """Loose objects above which a run packs them: each takes a block of the disk."""
 _GIT_LOOSE = 6700
 """When git itself packs, unless a person says otherwise (git-gc(1))."""
-_WINDOW, _GIT_WINDOW = 250, 10
-"""Among how many objects a base for a delta is looked for: of few, and by git's own measure."""
+_WINDOW = 250
+"""Among how many objects the base of a delta is searched where a repository is small."""
 _SMALL = 20_000
-"""Up to how many objects, and kibibytes, all that is packed together is packed afresh."""
+"""Up to how many objects, and kibibytes, everything is packed again."""
 LONGEST_REVISION = 1000
 _COMMITTED = regex(rb"^committer .*> (\d+) [+-]\d+$", re.MULTILINE)
 
@@ -408,14 +408,10 @@ class Repository:
             said = self.repo.light.ask("count-objects", "-v").splitlines()
             counts = dict(line.split(": ", 1) for line in said)
             if (loose := int(counts["count"])) >= LOOSE:
-                # The files of one run are alike, wherever they lie; so few of them take no time.
-                packed = joined(Path(self.repo.common_dir) / "objects" / "pack")
-                few = loose <= _GIT_LOOSE and packed <= _SMALL
-                window = _WINDOW if few else _GIT_WINDOW
-                words = ["repack", "-d", "-l", "-q", "--geometric=2", f"--window={window}"]
+                words = ["repack", "-d", "-l", "-q", "--geometric=2"]
                 if loose + int(counts["in-pack"]) <= _SMALL and int(counts["size-pack"]) <= _SMALL:
-                    # What was packed apart has its bases in its own pack: look for better ones.
-                    words.append("-f")
+                    # The files of runs are alike, wherever they are: look for better deltas.
+                    words += [f"--window={_WINDOW}", "-f"]
                 self.repo.light.ask(*words, held=self._held, forgive=True)
                 # The history of one file is found without reading every tree.
                 graph = ("write", "--reachable", "--changed-paths", "--split", "--no-progress")

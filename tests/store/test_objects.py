@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from driving import git
 
-from memrepo.store.git import LONGEST, Entry, GitFailed, Missing, joined
+from memrepo.store.git import LONGEST, Entry, GitFailed, Missing
 from memrepo.store.local import Repo, opened
 
 NONE = "1" * 40
@@ -200,37 +200,3 @@ def test_the_error_says_why_git_gives_no_answer(repo: Path, found: Repo) -> None
 def test_what_is_not_there_is_told_by_its_name(found: Repo) -> None:
     with pytest.raises(Missing, match=NONE):
         found.light.read(NONE)
-
-
-@pytest.mark.parametrize(
-    "counts",
-    [
-        (),
-        (3,),
-        (1, 2, 4),
-        (1, 1, 4),
-        (2, 3, 20),
-        (2, 3, 9),
-        (5, 5, 9, 30),
-        (1, 2, 3, 40),
-        (4, 9, 9),
-    ],
-)
-def test_how_much_git_packs_anew_is_known_before(tmp_path: Path, counts: tuple[int, ...]) -> None:
-    git(tmp_path, "init", "-q")
-    for pack, count in enumerate(counts):
-        names = [f"{pack}-{n}" for n in range(count)]
-        for name in names:
-            (tmp_path / name).write_text(name, encoding="utf-8")
-        made = git(tmp_path, "hash-object", "-w", *names)
-        (tmp_path / "ids").write_text(made, encoding="utf-8")
-        packing = "git pack-objects -q .git/objects/pack/pack <ids"
-        git(tmp_path, "-c", f"alias.packing=!{packing}", "packing")
-    git(tmp_path, "prune-packed", "-q")
-    folder = tmp_path / ".git" / "objects" / "pack"
-    before = {path.name for path in folder.glob("*.idx")}
-    told = joined(folder)
-    git(tmp_path, "repack", "-d", "-q", "--geometric=2")
-    left = [path for path in folder.glob("*.idx") if path.name in before]
-    kept = sum(git(tmp_path, "verify-pack", "-v", str(path)).count(" blob ") for path in left)
-    assert told == sum(counts) - kept

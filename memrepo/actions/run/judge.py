@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.run.contradictions import verified
 from memrepo.actions.run.plan import RunPlan
-from memrepo.core.judge import CanonicalClaim, Cluster, Shown, Verdict
+from memrepo.core.judge import CanonicalClaim, Cluster, Verdict
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -77,7 +77,7 @@ def _choosing(state: State, groups: Sequence[Cluster], plan: RunPlan) -> Choose:
     """Return how priors are chosen: a judge that takes all clusters at once is shown them all."""
     claims = of_types(state.active, CLAIM_TYPES) if groups else []
     if plan.judge.batch[1] >= UNLIMITED:
-        every = Shown(claims, prior_of)
+        every = tuple(map(prior_of, claims))
         return lambda _: every
     retrieval = Retrieval(
         {memory.id: prior_of(memory) for memory in claims}, plan.local_now.date(), plan.near

@@ -13,7 +13,7 @@ import pytest
 from docs_parts import ROOT
 
 from memrepo.checks.registry import RULES
-from memrepo.config import KEYS
+from memrepo.config import KEYS, OUTSIDE
 from memrepo.core.changes import Op
 from memrepo.core.errors import Exit
 from memrepo.core.layout import CONFIG_NAME
@@ -135,6 +135,22 @@ def test_the_program_names_only_pages_that_exist() -> None:
     }
     assert "docs/files.md" in named
     assert [n for n in sorted(named) if not (ROOT / n).exists()] == ["docs/retrospect.md"]
+
+
+def test_every_key_and_option_that_a_page_names_exists() -> None:
+    keys = {*(key.name for key in KEYS), *OUTSIDE}
+    sections = {key.partition(".")[0] for key in keys if "." in key}
+    unknown = []
+    for page in (p for p in PAGES if p.name != "CHANGELOG.md"):
+        prose = docs_parts.PART.sub("", page.read_text(encoding="utf-8"))
+        named = re.findall(r"`([a-z_]+\.[a-z_]+)(?: = [^`]*)?`", prose)
+        unknown += [k for k in named if k.partition(".")[0] in sections and k not in keys]
+        for command, rest in re.findall(r"(?:`|^\$ )memrepo ([a-z-]+)([^`\n|\"]*)", prose, re.M):
+            options = re.findall(r"(?<!\S)--[a-z][a-z-]*", rest.split(" -- ")[0])
+            if command in COMMANDS and options:
+                known = {o for a in command_parser(command)._actions for o in a.option_strings}
+                unknown += [f"{page.name}: {command} {o}" for o in options if o not in known]
+    assert unknown == []
 
 
 def words(path: Path) -> int:

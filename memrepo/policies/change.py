@@ -134,7 +134,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     @property
     def speaks_of_change(self) -> bool:
         """Tell whether it may change a statement with which it shares no key."""
-        return not self.is_open and bool(self.ended is not None or self.replaced or self.excepts)
+        return not self.is_open and bool(self.ended is not None or self.replaced)
 
 
 _NONE = Reading(
@@ -482,17 +482,7 @@ def _another_value(one: Reading, two: Reading, old: PriorClaim, new: PriorClaim)
         return None
     if any(key.startswith("f ") for key in shared):
         return _turned(one, two) if _is_same_context(old, new, len(one.content) > 1) else None
-    if two.excepts and _is_same_context(old, new, len(one.content) > 1):
-        size = len(one.words)
-        if two.words[:size] == one.words and table_of_exception(two.words[size:], new.text):
-            return Change(reason="a newer line makes an exception")
     return None
-
-
-def table_of_exception(rest: tuple[str, ...], text: str) -> bool:
-    """Tell whether what follows begins with a word that makes an exception."""
-    found = _table_of(text, _cut(text)).excepted.match(" ".join(rest))
-    return found is not None
 
 
 def _turned(one: Reading, two: Reading) -> Change | None:

@@ -143,13 +143,6 @@ def test_without_a_reconciliation_nothing_is_owned() -> None:
     assert next_fire(at("2026-03-04T05:15"), Cadence(), MANILA) is None
 
 
-@given(moment=moments)
-def test_no_incremental_run_is_announced_that_would_be_skipped(moment: datetime) -> None:
-    cadence = Cadence(incremental=("*/30 * * * *",), reconciliation=("15 5 * * 3,0",))
-    for fire in islice(upcoming(moment, cadence, BERLIN), 12):
-        assert fire.mode == "reconciliation" or not guard(fire.when, cadence, BERLIN)
-
-
 @given(moment=moments, minutes=st.integers(-120, 120))
 def test_the_guard_is_the_distance_to_the_nearest_reconciliation(
     moment: datetime, minutes: int
@@ -172,32 +165,9 @@ def test_what_is_due_is_after_now_in_order_and_due_then(moment: datetime) -> Non
         assert not due(time + SLACK, PERSONAL, BERLIN, fire.mode)
 
 
-def test_a_time_that_summer_time_skips_fires_when_the_gap_ends() -> None:
-    # Berlin goes from 02:00 to 03:00 on 2026-03-29.
-    found = islice(fires("30 2 * * *", BERLIN, at("2026-03-28T12:00", BERLIN)), 2)
-    assert [shown(f, BERLIN) for f in found] == ["2026-03-29 03:00 +0200", "2026-03-30 02:30 +0200"]
-
-
-def test_a_time_that_comes_twice_fires_once() -> None:
-    # Berlin goes from 03:00 back to 02:00 on 2026-10-25.
-    found = islice(fires("30 2 * * *", BERLIN, at("2026-10-24T12:00", BERLIN)), 2)
-    assert [shown(f, BERLIN) for f in found] == ["2026-10-25 02:30 +0200", "2026-10-26 02:30 +0100"]
-
-
 def test_asked_in_the_repeated_hour_nothing_of_the_past_fires_again() -> None:
     second = datetime(2026, 10, 25, 1, 40, tzinfo=UTC)  # 02:40 for the second time
     assert shown(next(fires("50 2 * * *", BERLIN, second)), BERLIN) == "2026-10-26 02:50 +0100"
-
-
-def test_an_hourly_job_fires_in_every_real_hour_of_a_long_day() -> None:
-    start = at("2026-10-25T00:30", BERLIN)
-    found = [shown(f, BERLIN) for f in islice(fires("0 * * * *", BERLIN, start), 4)]
-    assert found == [
-        "2026-10-25 01:00 +0200",
-        "2026-10-25 02:00 +0200",
-        "2026-10-25 02:00 +0100",
-        "2026-10-25 03:00 +0100",
-    ]
 
 
 @pytest.mark.parametrize(

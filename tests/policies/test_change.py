@@ -39,7 +39,7 @@ CHANGES = [
     ("The choir has 7 basses.", "The choir has 9 basses.", VALUE),
     ("The proxy is enabled in staging.", "The proxy is disabled in staging.", VALUE),
     ("Guests need a badge.", "Guests do not need a badge.", VALUE),
-    ("The archive is open to everyone.", "The archive is open to everyone except guests.", VALUE),
+    ("The archive is open to everyone.", "The archive is open to everyone except guests.", None),
     ("Loom port: 2525", "Loom port: 2526", VALUE),
     ("Uwe arbeitet nicht nur bei Norlux.", "Uwe arbeitet nicht mehr bei Sudalis.", None),
     ("Uwe arbeitet bei Norlux.", "Uwe arbeitet nicht mehr bei Norlux.", OVER),

@@ -27,6 +27,7 @@ from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.access import Access, Accesses, seconds
 from memrepo.core.changes import Change, Create, Remove, Step
+from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import digest
 from memrepo.core.judge import Judge
 from memrepo.core.layout import Layout
@@ -302,7 +303,7 @@ def _changed(work: Work, plan: RunPlan, state: State, comparer: str) -> frozense
     records = (layout.area("corrections"), layout.area("runs"))
     if any(not blob and path.startswith(records) for path, blob in written.items()):
         return None  # what somebody said of a pair was deleted, and nothing says of which
-    cases = state.corrections
+    cases = corrections_of(state)
     doubted = (cases.cases[id_] for id_, path in cases.paths.items() if path in written)
     changed = differing(state.memories, plan.state.memories)
     changed |= {memory.id for memory in state.active if memory.path in written}

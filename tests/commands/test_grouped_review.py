@@ -122,3 +122,13 @@ def test_accept_and_discard_count_decisions_as_the_review_does(repo: Path) -> No
     assert done(repo, "discard", "--dry-run", now=MUCH_LATER)["decisions"] == total
     said = memrepo(repo, "accept", now=MUCH_LATER, as_json=False).out
     assert f": {total} decisions in effect" in said
+
+
+def test_the_report_of_the_morning_has_the_same_groups(repo: Path) -> None:
+    found = headings(repo)
+    text = memrepo(repo, "report", as_json=False).out
+    assert [line[4:] for line in text.splitlines() if line.startswith("### ")] == [
+        heading for heading, _, _ in found
+    ]
+    assert "crate" not in text
+    assert f"- {found[-1][1]} memories: `memrepo diff " in text

@@ -13,7 +13,7 @@ from memrepo.actions.run.timetable import last_record
 from memrepo.actions.setup.budgets import budgets
 from memrepo.actions.work import Work
 from memrepo.core.ids import visible
-from memrepo.core.messages import cut
+from memrepo.core.messages import counted, cut
 from memrepo.core.secrets import without_secrets
 from memrepo.views.report import chat, from_json, last_run
 from memrepo.views.review import SUMMARIES, Change
@@ -79,11 +79,21 @@ def _changed(work: Work, run: str) -> list[str]:
         review = review_of(work, span_of(work, (run,)), quote=False)
     except NothingToCompare:  # it was discarded, or another clone has it
         return []
-    lines = [_line(change) for change in review.changes[:SHOWN]]
-    if len(review.changes) > SHOWN:
-        lines.append(f"- and {len(review.changes) - SHOWN} more: `memrepo diff {run}`")
     what = "What it would change" if review.state == "waits" else "What it changed"
-    return ["", f"## {what}", "", *lines] if lines else []
+    lines = ["", f"## {what}"] if review.groups else []
+    shown = 0
+    for group in review.groups:
+        lines += ["", f"### {visible(without_secrets(group.heading))}", ""]
+        changes = [change for decision in group.decisions for change in decision.shown]
+        if group.is_card or shown >= SHOWN:
+            count = counted(len(changes), "memory", "memories")
+            lines.append(f"- {count}: `memrepo diff {run}` lists them")
+            continue
+        lines += map(_line, changes[: SHOWN - shown])
+        if len(changes) > SHOWN - shown:
+            lines.append(f"- and {len(changes) - SHOWN + shown} more: `memrepo diff {run}`")
+        shown += len(changes)
+    return lines
 
 
 def _line(change: Change) -> str:

@@ -419,9 +419,9 @@ DEFAULT = (
 """What every client is offered."""
 
 
-def _report(verb: str, field: str = "") -> Callable[[ToolCall], Reply]:
+def _report(verb: str, field: str = "", **fixed: object) -> Callable[[ToolCall], Reply]:
     def answer(call: ToolCall) -> Reply:
-        given = {field: (call.get("run"),)} if field and call.get("run") else {}
+        given = {field: (call.get("run"),), **fixed} if field and call.get("run") else fixed
         return read_tools.report(call.run(verb, **given), call.get("max_tokens", 4000))
 
     return answer
@@ -431,8 +431,8 @@ ADMIN = (
     Tool(
         name="memory_runs",
         title="Runs",
-        verb="runs",
-        answer=_report("runs"),
+        verb="log",
+        answer=_report("log", runs=True),
         description="Runs in effect and runs that wait for review.",
         own=_MAX_TOKENS,
         gives=_REPORT,

@@ -118,18 +118,18 @@ def test_the_person_accepts_it_or_it_never_happened(repo: Path, ask: Ask) -> Non
 
 
 def test_two_wishes_differ_by_all_that_they_would_change_but_the_time() -> None:
-    from memrepo.actions.asked import _told
+    from memrepo.actions.asked import _wish_key
 
     on = Hot(since=datetime(2026, 3, 1, tzinfo=UTC))
     off = replace(on, until=datetime(2026, 3, 2, tzinfo=UTC))
     later = replace(on, until=datetime(2026, 3, 3, tzinfo=UTC))
     one, other = "mem-" + "1" * 16, "mem-" + "2" * 16
-    assert _told(Update(id=one, fields={"hot": on})) != _told(Update(id=one, fields={"hot": off}))
-    assert _told(Update(id=one, fields={"hot": off})) == _told(
+    assert _wish_key(Update(id=one, fields={"hot": on})) != _wish_key(Update(id=one, fields={"hot": off}))
+    assert _wish_key(Update(id=one, fields={"hot": off})) == _wish_key(
         Update(id=one, fields={"hot": later})
     )
-    assert _told(Remove(id=one)) != _told(Remove(id=other))
-    assert _told(Delete(path="a")) != _told(Delete(path="b"))
+    assert _wish_key(Remove(id=one)) != _wish_key(Remove(id=other))
+    assert _wish_key(Delete(path="a")) != _wish_key(Delete(path="b"))
 
 
 def test_a_refused_wish_leaves_the_memory_as_it_was(repo: Path) -> None:

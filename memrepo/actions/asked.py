@@ -111,8 +111,8 @@ def leave(at: Work, state: State, step: Step, taken: Sequence[Memory], *, dry_ru
 
     A newer wish about the same memories takes the place of an older one.
     """
-    told = [_told(change) for change in step.changes]
-    mark = digest([at.actor, step.op, told])[:8]
+    notices = [_wish_key(change) for change in step.changes]
+    mark = digest([at.actor, step.op, notices])[:8]
     mine = [w for w in all_waiting(at) if is_wish(at, w)]
     same = next((w for w in mine if w.run.endswith(f"-{mark}")), None)
     if same is None and not dry_run:
@@ -123,7 +123,7 @@ def leave(at: Work, state: State, step: Step, taken: Sequence[Memory], *, dry_ru
 def leave_all(at: Work, steps: Sequence[Step], *, dry_run: bool) -> tuple[Problem, ...]:
     """Leave steps for a person to decide, those of one kind as one wish; return what to tell."""
     state = at.whole.state()
-    told: list[Problem] = []
+    notices: list[Problem] = []
     for op in dict.fromkeys(step.op for step in steps):
         mine = [step for step in steps if step.op == op]
         one = mine[0]
@@ -133,8 +133,8 @@ def leave_all(at: Work, steps: Sequence[Step], *, dry_run: bool) -> tuple[Proble
         taken = waits_for_person(at, state, apply(state, one.changes))
         if taken:
             asked = leave(at, state, one, taken, dry_run=dry_run)
-            told.append(_waits(asked))
-    return tuple(told)
+            notices.append(_waits(asked))
+    return tuple(notices)
 
 
 def _waits(asked: Asked) -> Problem:
@@ -147,7 +147,7 @@ def _waits(asked: Asked) -> Problem:
     )
 
 
-def _told(change: Change) -> object:
+def _wish_key(change: Change) -> object:
     """Return what tells one wish from another: not when it was made."""
     match change:
         case Create(memory=memory):

@@ -107,7 +107,7 @@ class Rejected(MemrepoError):
         how = "is close to" if similar else "says"
         why = f": {visible(stone.reason)}" if stone.reason else ""
         super().__init__(
-            f"{memory.id} {how} what {stone.told}{why}",
+            f"{memory.id} {how} what {stone.summary}{why}",
             fix=f"`memrepo reject {stone.key} --undo` lifts the rejection, if it is right after all"
             + (", or let a person write it" if similar else ""),
         )
@@ -155,13 +155,13 @@ def near_rejected(before: State, after: State) -> Iterator[tuple[Memory, Tombsto
         old = before.memories.get(memory.id)
         if memory.status != "active":
             continue
-        if old is not None and _said(old) == _said(memory):
+        if old is not None and _statement(old) == _statement(memory):
             continue
         if (stone := tombstones_in(after).near(memory)) is not None:
             yield memory, stone
 
 
-def _said(memory: Memory) -> tuple[str, ...]:
+def _statement(memory: Memory) -> tuple[str, ...]:
     return (memory.body, *(memory.text(key) for key in _TRIPLE))
 
 

@@ -38,7 +38,7 @@ from memrepo.merge.tombstones import (
     read_tombstone,
     tombstone_bytes,
 )
-from memrepo.merge.versions import Kept
+from memrepo.merge.versions import LosingVersion
 from memrepo.store import history
 from memrepo.store.local import NotARepository
 from memrepo.store.lock import CannotWork
@@ -55,7 +55,7 @@ class Unsettled(msgspec.Struct, frozen=True, kw_only=True):
 
     merge: history.Entry
     settled: Settled
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[LosingVersion, ...] = ()
 
     def report(self) -> GitMerge:
         """Return what `status` reports of it."""
@@ -111,17 +111,17 @@ def _settled(at: Work) -> tuple[Problem, ...]:
     for turn in range(1, TRIES + 1):
         at = at.refreshed()
         plan, unseen = unsettled(at), unseen_problems(at)
-        told = (*plan.problems, *unseen)
+        notices = (*plan.problems, *unseen)
         try:
             tip = _land(at, plan) if plan.effect.files else at.tree.commit
         except FilesInTheWay as error:
-            return (*told, _in_the_way(error, plan))
+            return (*notices, _in_the_way(error, plan))
         except BranchMoved:
             if turn == TRIES:
                 raise
             continue
         _remember(at, tip)
-        return (*told, *(_told(one, tip) for one in plan.found))
+        return (*notices, *(_settled_notice(one, tip) for one in plan.found))
     raise AssertionError("unreachable")
 
 
@@ -204,14 +204,14 @@ def _effect(at: Work, state: State) -> Effect:
 
 def _land(at: Work, plan: Settling) -> str:
     merges = [one.merge.commit for one in plan.found]
-    told = [what for one in plan.found for what in one.settled.summary]
+    counts = [what for one in plan.found for what in one.settled.summary]
     ids = tuple(sorted({id_ for one in plan.found for id_ in one.settled.memories}))
     names = ", ".join(commit[:10] for commit in merges[:3])
     step = Step(
         op="sync",
         what=f"Repair merge {names}, made by git",
         memories=ids,
-        reason=f"git merged without memrepo; set right: {', '.join(told)}",
+        reason=f"git merged without memrepo; set right: {', '.join(counts)}",
     )
     context = Context(actor=MACHINE, settles=tuple(merges))
     when = at.store.not_before(at.call.now, at.tree.commit)
@@ -286,7 +286,7 @@ def broken_rules(at: Work, since: str) -> tuple[Problem, ...]:
 
 def announced(plan: Settling) -> tuple[Problem, ...]:
     """Return what `status` says of merges that wait to be settled."""
-    told = (
+    notices = (
         Problem(
             path=one.merge.commit[:10],
             rule="git-merge-unsettled",
@@ -297,10 +297,10 @@ def announced(plan: Settling) -> tuple[Problem, ...]:
         )
         for one in plan.found
     )
-    return (*told, *plan.problems)
+    return (*notices, *plan.problems)
 
 
-def _told(one: Unsettled, commit: str) -> Problem:
+def _settled_notice(one: Unsettled, commit: str) -> Problem:
     return Problem(
         path=one.merge.commit[:10],
         rule="git-merge-settled",
@@ -311,7 +311,7 @@ def _told(one: Unsettled, commit: str) -> Problem:
     )
 
 
-def _gave_way(merge: history.Entry, kept: Kept) -> Problem:
+def _gave_way(merge: history.Entry, kept: LosingVersion) -> Problem:
     return Problem(
         path=kept.path,
         rule="git-merge-gave-way",

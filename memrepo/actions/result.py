@@ -24,9 +24,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     notices: tuple[Problem, ...] = ()
     """What was noticed on the way: warnings about files, rules and the repository."""
 
-    def after(self, told: tuple[Problem, ...]) -> Self:
+    def after(self, notices: tuple[Problem, ...]) -> Self:
         """Return the result with findings from before the verb in front of its own."""
-        return msgspec.structs.replace(self, notices=(*told, *self.notices))
+        return msgspec.structs.replace(self, notices=(*notices, *self.notices))
 
     def as_json(self) -> dict[str, Any]:
         """Return the record as JSON can hold it."""

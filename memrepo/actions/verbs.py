@@ -167,7 +167,7 @@ ALIASES: dict[str, Alias] = {
 def perform(work: Work, name: str, request: Any) -> Result:
     """Do what a request asks for; one that writes first settles what git merged by hand."""
     verb = VERBS[name]
-    told: tuple[Problem, ...] = ()
+    notices: tuple[Problem, ...] = ()
     if work.call.scope:
         from memrepo.actions.guard import refuse_verb
 
@@ -179,7 +179,7 @@ def perform(work: Work, name: str, request: Any) -> Result:
     if verb.writes and not (getattr(request, "dry_run", False) or getattr(request, "list", False)):
         from memrepo.actions.hand_merges import settle_first
 
-        told = settle_first(work.unbound() if work.call.scope else work)
+        notices = settle_first(work.unbound() if work.call.scope else work)
         work.refresh()
     found: Result = verb.load().do(work, request)
-    return found.after(told) if told else found
+    return found.after(notices) if notices else found

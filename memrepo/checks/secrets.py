@@ -144,7 +144,7 @@ def _rejected(scene: Scene) -> Iterator[Problem]:
         if stone is not None:
             yield REJECTED.found(
                 memory.path,
-                f"states what {stone.told}",
+                f"states what {stone.summary}",
                 line=1,
                 column=1,
                 fix=f"take it out; `memrepo reject {stone.key} --undo` if it is right after all",

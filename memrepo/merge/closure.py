@@ -67,19 +67,19 @@ def close(
     Findings in `known` (by name) are left alone: a merge mends only what it broke itself.
     """
     memories = dict(state.memories)
-    mended: dict[tuple[str, str, str], Finding] = {}
+    repaired: dict[tuple[str, str, str], Finding] = {}
     for _ in range(_ROUNDS):
-        found = [f for f in broken(memories) if f.name not in known and f.name not in mended]
+        found = [f for f in broken(memories) if f.name not in known and f.name not in repaired]
         busy: set[str] = set()
         for finding in found:
             if busy.isdisjoint(finding.repairs):
                 busy |= finding.repairs.keys()
-                mended[finding.name] = finding
+                repaired[finding.name] = finding
                 for id_, fields in finding.repairs.items():
                     memories[id_] = memories[id_].with_fields(fields)
         if not busy:
             break
-    return tuple(_updates(state, memories)), tuple(mended.values())
+    return tuple(_updates(state, memories)), tuple(repaired.values())
 
 
 def _updates(state: State, memories: _Memories) -> Iterator[Update]:

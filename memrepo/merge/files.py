@@ -39,7 +39,7 @@ from memrepo.merge.tombstones import (
     read_tombstone,
     tombstone_bytes,
 )
-from memrepo.merge.versions import Kept, Origin, Stamps
+from memrepo.merge.versions import LosingVersion, Origin, Stamps
 
 FileConflict: TypeAlias = Literal["removed-and-edited", "both-changed", "manifest-differs"]
 
@@ -178,7 +178,7 @@ _FITS = {"memrepo.toml": _is_toml}
 _DIGITS = 12
 
 
-def keep(layout: Layout, kept: Iterable[Kept], now: datetime) -> tuple[Write, ...]:
+def keep(layout: Layout, kept: Iterable[LosingVersion], now: datetime) -> tuple[Write, ...]:
     """Return one file for each thing that gave way, at `corrections/<date>-gave-way-<12 hex>.md`.
 
     The header says what it was, whose, and where it stood; the text below is as it was.
@@ -187,7 +187,7 @@ def keep(layout: Layout, kept: Iterable[Kept], now: datetime) -> tuple[Write, ..
     return tuple(Write(path=path, data=data) for path, data in sorted(dict(files).items()))
 
 
-def _file(layout: Layout, kept: Kept, now: datetime) -> tuple[str, bytes]:
+def _file(layout: Layout, kept: LosingVersion, now: datetime) -> tuple[str, bytes]:
     text = kept.data.decode("utf-8", "backslashreplace")
     entries = {
         "kind": "gave-way",

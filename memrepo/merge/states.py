@@ -28,7 +28,7 @@ from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import (
     Conflict,
     FileVersion,
-    Kept,
+    LosingVersion,
     MergedFile,
     Origin,
     Recalled,
@@ -66,7 +66,7 @@ class MergeResult(msgspec.Struct, frozen=True, kw_only=True):
     state: State
     effect: Effect
     conflicts: tuple[Conflict, ...] = ()
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[LosingVersion, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
@@ -94,12 +94,12 @@ def _merged(work: _Merge, *, aside: bool) -> MergeResult:
     swept = tuple(sweep(draft))
     draft = apply(draft, swept)
     updates: tuple[Update, ...] = ()
-    mended: tuple[closure.Finding, ...] = ()
+    repaired: tuple[closure.Finding, ...] = ()
     if found := closure.known_in(draft):
         # What a side brought along is not the merge's to repair: merge(o, a, o) must be a.
         known = closure.known_in(ours, theirs)
         if found - known:
-            updates, mended = closure.close(draft, known)
+            updates, repaired = closure.close(draft, known)
     final = apply(draft, updates)
     wordings = tuple(_wordings(final, work.kept)) if aside else ()
     final = apply(final, wordings)
@@ -111,7 +111,7 @@ def _merged(work: _Merge, *, aside: bool) -> MergeResult:
         effect=effect,
         conflicts=tuple(sorted(work.conflicts, key=lambda c: (c.id, c.path, c.kind))),
         kept=tuple(sorted(work.kept, key=lambda k: (k.id, k.path, k.key, k.data))),
-        problems=tuple(finding.problem for finding in mended),
+        problems=tuple(finding.problem for finding in repaired),
     )
 
 
@@ -148,7 +148,7 @@ class _Merge:
         self.found = _Touched(base, ours, theirs, our, their)
         self.edits: dict[str, bytes | None] = dict.fromkeys(self.found.ours)
         self.conflicts: list[Conflict] = []
-        self.kept: list[Kept] = []
+        self.kept: list[LosingVersion] = []
         self.problems: list[Problem] = []
 
     def draft(self) -> State:
@@ -205,7 +205,7 @@ class _Merge:
         if joined.conflict is not None:
             self.conflicts.append(Conflict(kind=joined.conflict, path=path))
         if joined.lost is not None:
-            self.kept.append(Kept(path=path, key="", data=joined.lost))
+            self.kept.append(LosingVersion(path=path, key="", data=joined.lost))
 
     def _join_cases(self) -> None:
         """Join the files of one case: each side names its own by the day on which it came up."""
@@ -239,7 +239,7 @@ class _Merge:
         return name
 
 
-def _wordings(state: State, kept: Sequence[Kept]) -> Iterator[Write]:
+def _wordings(state: State, kept: Sequence[LosingVersion]) -> Iterator[Write]:
     """Put aside the texts that gave way to another wording of the same memory."""
     for lost in kept:
         memory = state.memories.get(lost.id)

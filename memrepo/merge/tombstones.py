@@ -94,7 +94,7 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
     epoch: int = 0
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """Return who rejected it and when, as which tombstone."""
         if self.by:
             return f"{visible(self.by)} rejected on {self.at:%Y-%m-%d} ({self.key})"
@@ -561,7 +561,7 @@ def brought_back(memory: Memory, stone: Tombstone) -> Problem:
         path=memory.path,
         rule=REJECTED,
         severity="warning",
-        message=f"says what {stone.told}: it is out of recall",
+        message=f"says what {stone.summary}: it is out of recall",
         fix="take that statement out of the file, or the file;"
         f" `memrepo reject {stone.key} --undo` if it holds after all",
     )

@@ -193,7 +193,7 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
     id: str = ""
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class LosingVersion(msgspec.Struct, frozen=True, kw_only=True):
     """What gave way to the other side, as bytes: nothing that a side wrote is lost.
 
     `key` is `body`, a field, a foreign key, or empty for a whole file; `by` and `at` are the
@@ -213,7 +213,7 @@ class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
 
     version: FileVersion | None
     conflicts: tuple[Conflict, ...] = ()
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[LosingVersion, ...] = ()
 
 
 class Recalled(msgspec.Struct, frozen=True, kw_only=True):
@@ -232,7 +232,7 @@ def merge_memory(
     ours: Memory,
     theirs: Memory,
     stamps: Stamps = _UNKNOWN,
-) -> tuple[Memory, tuple[Kept, ...]]:
+) -> tuple[Memory, tuple[LosingVersion, ...]]:
     """Merge one memory per field by the schema's rules; symmetric in its sides.
 
     The path is that of the side that moved it, the smaller one where both did. Returned with what
@@ -356,9 +356,11 @@ def _path(base: str | None, ours: str, theirs: str) -> str:
     return ours if base == theirs else min(ours, theirs)
 
 
-def _kept(memory: Memory, key: str, data: bytes) -> Kept:
+def _kept(memory: Memory, key: str, data: bytes) -> LosingVersion:
     stamp: Stamp = memory.fields.get("generated") or Stamp(by="")
-    return Kept(path=memory.path, key=key, data=data, id=memory.id, by=stamp.by, at=stamp.at)
+    return LosingVersion(
+        path=memory.path, key=key, data=data, id=memory.id, by=stamp.by, at=stamp.at
+    )
 
 
 def _spelling(key: str, value: object) -> bytes:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from memrepo.core.layout import Layout
 from memrepo.merge.files import FileConflict, is_derived, join_file, keep
 from memrepo.merge.tombstones import Tombstone, read_tombstone, tombstone_bytes
-from memrepo.merge.versions import Kept, Origin, Stamps
+from memrepo.merge.versions import LosingVersion, Origin, Stamps
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 H = timedelta(hours=1)
@@ -184,7 +184,9 @@ def test_what_is_rendered_after_a_merge_is_derived(path: str, derived: bool, pre
 
 
 def test_what_gave_way_is_a_file_named_by_what_it_holds() -> None:
-    one = Kept(path="memories/a.md", key="title", data=b"Old", id="mem-1", by="human:a@b.c", at=T0)
+    one = LosingVersion(
+        path="memories/a.md", key="title", data=b"Old", id="mem-1", by="human:a@b.c", at=T0
+    )
     (file,) = keep(Layout(), [one, one], T0 + H)
     assert file.path.startswith("corrections/2026-03-01-gave-way-")
     assert file.data.decode() == (
@@ -203,7 +205,7 @@ def test_what_gave_way_is_a_file_named_by_what_it_holds() -> None:
 
 
 def test_what_is_not_known_is_left_out_and_the_text_ends_its_line_once() -> None:
-    bare = Kept(path="memrepo.toml", key="", data=b"a\xff\n")
+    bare = LosingVersion(path="memrepo.toml", key="", data=b"a\xff\n")
     (file,) = keep(Layout("memrepo/"), [bare], T0)
     assert file.path.startswith("memrepo/corrections/2026-03-01-gave-way-")
     assert file.data.decode() == (

@@ -162,13 +162,13 @@ def _changed(wrote: Wrote) -> Changed:
     return Changed(
         exit=wrote.exit,
         commit=wrote.commit,
-        changes=_told(wrote.steps),
-        waits=_told(wrote.waits),
+        changes=_changes_of(wrote.steps),
+        waits=_changes_of(wrote.waits),
         notices=wrote.notices,
     )
 
 
-def _told(steps: Sequence[Step]) -> tuple[Change, ...]:
+def _changes_of(steps: Sequence[Step]) -> tuple[Change, ...]:
     return tuple(
         Change(what=step.what, reason=step.reason, memories=tuple(step.memory_ids))
         for step in steps

@@ -69,14 +69,14 @@ def heed(work: Work, hub: Hub) -> tuple[Problem, ...]:
     store = work.store
     carry(store, hub, RECORDS, _MESSAGE, work.call.now, ref=RECORDS)
     purges.keep_values(store.repo)
-    said = [
+    repeated = [
         _repeated(work, one)
         for one in purges.receipts(store.repo)
         if not purges.is_done(store.repo, one.id)
     ]
-    if said:
+    if repeated:
         carry(store, hub, RECORDS, _MESSAGE, work.call.now, ref=RECORDS)
-    return (*said, *_replaced(work, hub))
+    return (*repeated, *_replaced(work, hub))
 
 
 def _repeated(work: Work, receipt: Receipt) -> Problem:
@@ -130,13 +130,13 @@ def _replaced(work: Work, hub: Hub) -> tuple[Problem, ...]:
     hub.forget(*repo.refs.below(f"{OWN}{hub.name}/other/"))
     problems = []
     if changed:
-        problems.append(_told(hub, changed))
+        problems.append(_moved_notice(hub, changed))
     if left:
-        problems.append(_kept(hub, left))
+        problems.append(_kept_notice(hub, left))
     return tuple(problems)
 
 
-def _told(hub: Hub, changed: int) -> Problem:
+def _moved_notice(hub: Hub, changed: int) -> Problem:
     return Problem(
         path=hub.name,
         rule="purge-hub",
@@ -147,7 +147,7 @@ def _told(hub: Hub, changed: int) -> Problem:
     )
 
 
-def _kept(hub: Hub, left: Sequence[str]) -> Problem:
+def _kept_notice(hub: Hub, left: Sequence[str]) -> Problem:
     return Problem(
         path=hub.name,
         rule="purge-hub-keeps",

@@ -215,7 +215,7 @@ def do(work: Work, request: Request) -> Result:
 
         work.store.refuse_unfit()
         quarantine.refuse_unfit(work.store.repo)
-        told = gather(work)
+        notices = gather(work)
         key_id, key = purges.key_for(work.store.repo)
         hidden = tuple(keyed(needle, key) for needle in needles)
         receipt = Receipt(
@@ -227,7 +227,7 @@ def do(work: Work, request: Request) -> Result:
             reason=request.reason,
             searched=(*CLASSES, *OUTSIDE),
         )
-        return purge(work, receipt, needles, key).after(told)
+        return purge(work, receipt, needles, key).after(notices)
 
 
 def _named(work: Work, hidden: Sequence[Keyed], key: bytes) -> str:
@@ -276,10 +276,10 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
         quarantine.abandon(repo)
     purges.finish(store, plan)
     work.refresh()
-    return _told(work, receipt, plan, found)
+    return _purged(work, receipt, plan, found)
 
 
-def _told(work: Work, receipt: Receipt, plan: Plan, found: Sequence[Place]) -> Result:
+def _purged(work: Work, receipt: Receipt, plan: Plan, found: Sequence[Place]) -> Result:
     hub = bool(work.store.repo.git.remote().strip())
     return Result(
         receipt=receipt.id,

@@ -24,7 +24,7 @@ from memrepo.core.state import Effect, State, apply, play
 from memrepo.merge import closure
 from memrepo.merge.files import keep
 from memrepo.merge.states import Facts, MergeResult, merge_states
-from memrepo.merge.versions import Conflict, Kept
+from memrepo.merge.versions import Conflict, LosingVersion
 from memrepo.store.ledger import ledger_of
 from memrepo.store.lock import CannotWork
 from memrepo.store.remote import (
@@ -107,9 +107,9 @@ def sides_of(store: Repository, first: str, second: str, human_authors: Collecti
     shared, tips = common(store, first, second), (first, second)
     recalled = frozenset[str]()
     if shared.bases:
-        parted = min(store.commit_time(base) for base in shared.bases)
+        parted_at = min(store.commit_time(base) for base in shared.bases)
         accounts = ledger_of(store).accesses().by_memory
-        recalled = frozenset(i for i, a in accounts.items() if a.last and a.last > parted)
+        recalled = frozenset(i for i, a in accounts.items() if a.last and a.last > parted_at)
     facts = [side_facts(store, tip, shared, human_authors, recalled) for tip in tips]
     states = [store.snapshot(tip).state() for tip in tips]
     return Sides(
@@ -133,8 +133,8 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
     clashes = [*clashing, *(Conflict(kind="both-changed", path=p) for p in foreign.clashes)]
     if clashes:
         return Joined(chain=None, clashes=tuple(_clash(work, sides, c) for c in clashes))
-    mended = _without_lost_heirs(result.state)
-    joined = apply(result.state, mended)
+    repairs = _without_lost_heirs(result.state)
+    joined = apply(result.state, repairs)
     config = _config(joined)
     writes = (
         *(
@@ -145,7 +145,7 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
         *render_views(joined, config.pages),
         *hot_changes(joined, hot_rules(work)),
     )
-    step = Step(op="sync", what="", changes=(*mended, *writes))
+    step = Step(op="sync", what="", changes=(*repairs, *writes))
     effects, after = play(result.state, Plan(base=hub, steps=(step,)))
     effect = _effect(sides, {*result.effect.files, *effects[0].files}, after, foreign)
     _refuse_collisions(work, hub, effect, foreign)
@@ -172,7 +172,7 @@ def _without_lost_heirs(state: State) -> tuple[Update, ...]:
     return closure.close(state, others)[0] if len(others) < len(found) else ()
 
 
-def _unkept(result: MergeResult) -> list[Kept]:
+def _unkept(result: MergeResult) -> list[LosingVersion]:
     """Return what gave way and is not on file yet: the merge itself puts wordings aside."""
     known = result.state.memories
     return [lost for lost in result.kept if lost.key != "body" or lost.id not in known]

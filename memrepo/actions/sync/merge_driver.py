@@ -75,8 +75,8 @@ def join(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Joined:
         return Joined(data=ours)
     if not layout.is_memory(path):
         whole = join_file(layout, path, base, ours, theirs, Stamps())
-        told = (f"{whole.conflict}: one side's version is used",) if whole.conflict else ()
-        return Joined(data=ours if whole.data is None else whole.data, open_=told)
+        notes = (f"{whole.conflict}: one side's version is used",) if whole.conflict else ()
+        return Joined(data=ours if whole.data is None else whole.data, open_=notes)
     return _memory(path, base, ours, theirs)
 
 
@@ -86,10 +86,10 @@ def _memory(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Joined
     if len(ids) > 1:
         return Joined(data=ours, open_=("the two sides hold two memories under one name",))
     joined = join_versions(old, mine, other)
-    told = [f"{c.kind}: one side's file is used as it is" for c in joined.conflicts]
-    if not told:
-        told = [f"both sides changed {k.key}: one wording is used" for k in joined.kept]
-    return Joined(data=joined.version.data if joined.version else ours, open_=tuple(told))
+    notes = [f"{c.kind}: one side's file is used as it is" for c in joined.conflicts]
+    if not notes:
+        notes = [f"both sides changed {k.key}: one wording is used" for k in joined.kept]
+    return Joined(data=joined.version.data if joined.version else ours, open_=tuple(notes))
 
 
 def _version(path: str, data: bytes | None) -> FileVersion | None:

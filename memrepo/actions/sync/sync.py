@@ -127,7 +127,7 @@ def do(work: Work, request: Request) -> Result:
         if outcome.pulled and not request.dry_run:
             work.store.maintain()
     joined = outcome.joined or Joined(chain=None)
-    told = (
+    notices = (
         *repeated,
         *joined.problems,
         *back,
@@ -145,7 +145,7 @@ def do(work: Work, request: Request) -> Result:
         kept=joined.kept,
         ledger=Segments(pulled=carried.pulled, pushed=carried.pushed),
         exit=Exit.REPOSITORY if failed else Exit.DONE,
-        notices=told,
+        notices=notices,
     )
 
 
@@ -155,9 +155,9 @@ def _heeded(work: Work, hub: Hub) -> tuple[Problem, ...]:
         return ()
     from memrepo.actions.purge.clones import heed
 
-    told = heed(work, hub)
+    notices = heed(work, hub)
     work.refresh()
-    return told
+    return notices
 
 
 def _converge(first: Work, hub: Hub, request: Request) -> Outcome:

@@ -129,8 +129,8 @@ class _Past(msgspec.Struct):
                 chain = history.chain_of(repo, target)
                 if not span.issuperset(e.commit for e in chain):
                     continue
-                told = {i for e in chain for i in e.trailers.get("Memory", ())}
-                both = ids | {None} if ids >= told else ids
+                written_ids = {i for e in chain for i in e.trailers.get("Memory", ())}
+                both = ids | {None} if ids >= written_ids else ids
                 for other in (entry, *chain):
                     found[other.commit] = found.get(other.commit, frozenset()) | both
         return found

@@ -401,8 +401,8 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
 
 def _memories(work: Work, wanted: Wanted, steps: Sequence[history.Entry]) -> tuple[str, ...]:
     """Return the memories that an operation decided of, or changed where git lost its words."""
-    if told := _memories_of(steps):
-        return told
+    if listed := _memories_of(steps):
+        return listed
     if not wanted.landing.run:
         return ()
     pair = (wanted.landing.before, wanted.target.commit)

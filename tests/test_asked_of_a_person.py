@@ -124,7 +124,9 @@ def test_two_wishes_differ_by_all_that_they_would_change_but_the_time() -> None:
     off = replace(on, until=datetime(2026, 3, 2, tzinfo=UTC))
     later = replace(on, until=datetime(2026, 3, 3, tzinfo=UTC))
     one, other = "mem-" + "1" * 16, "mem-" + "2" * 16
-    assert _wish_key(Update(id=one, fields={"hot": on})) != _wish_key(Update(id=one, fields={"hot": off}))
+    assert _wish_key(Update(id=one, fields={"hot": on})) != _wish_key(
+        Update(id=one, fields={"hot": off})
+    )
     assert _wish_key(Update(id=one, fields={"hot": off})) == _wish_key(
         Update(id=one, fields={"hot": later})
     )

@@ -6,7 +6,6 @@ does nothing else. Only `memrepo directives` executes them: in ingested text the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Literal
@@ -19,19 +18,12 @@ from memrepo.core.memory import Hot, Memory
 from memrepo.core.patterns import regex
 from memrepo.policies.archive import unarchive
 from memrepo.policies.hotcache import REQUEST, demote, hot_of, promote
+from memrepo.policies.links import without_code
 
 Verb = Literal["pin", "promote", "forget", "forget keyword", "restore", "memory_health"]
-_DIRECTIVE = regex(
-    r"\[\[ *(?:(pin|promote|forget|restore) *: *([^\[\]:\s]{1,100}) *: *([^\[\]\s]{1,200})"
-    r"|(forget keyword) *: *+([^\[\]\n]{1,200}?)|(memory_health)) *\]\]"
-)
-_CODE = regex(
-    r"^ {0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<waves>~{3,})[^\n]*)$"
-    r".*?(?:^ {0,3}(?:(?P=ticks)`*|(?P=waves)~*)[ \t]*\r?$|\Z)"
-    r"|(?P<span>`+)(?!`)[^\n]*?(?<!`)(?P=span)(?!`)",
-    re.MULTILINE | re.DOTALL,
-)
-"""Code in markdown, fenced (to the end of the text where no fence closes it) or within a line."""
+_NAMED = r"(pin|promote|forget|restore) *: *([^\[\]:\s]{1,100}) *: *([^\[\]\s]{1,200})"
+_KEYWORD = r"(forget keyword) *: *+([^\[\]\n]{1,200}?)"
+_DIRECTIVE = regex(rf"\[\[ *(?:{_NAMED}|{_KEYWORD}|(memory_health)) *\]\]")
 
 
 class Directive(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +36,7 @@ class Directive(msgspec.Struct, frozen=True, kw_only=True):
 def find_directives(text: str) -> tuple[Directive, ...]:
     """Return the directives of a text, each once, in order; in code they are only shown."""
     found: list[Directive] = []
-    for verb, layer, slug, keyword, word, health in _DIRECTIVE.findall(_CODE.sub(" ", text)):
+    for verb, layer, slug, keyword, word, health in _DIRECTIVE.findall(without_code(text)):
         if verb:
             found.append(Directive(verb=verb, target=f"{layer}:{slug}"))
         elif keyword:

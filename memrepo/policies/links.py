@@ -21,7 +21,11 @@ from memrepo.core.patterns import regex
 
 _WIKILINK = regex(r"\[\[ *+([^\[\]|#\n]{1,200}?) *(?:[|#][^\[\]\n]{0,200})?\]\]")
 _MARKDOWN = regex(r"(?<!!)\[[^\[\]\n]{0,300}\]\( *<?([^()<>\s]{1,400}\.md)(?:#[^()\s]*)?>?[ )]")
-_CODE = regex(r"(?ms)^ *(?P<fence>`{3,}|~{3,}).*?(?:^ *(?P=fence)|\Z)|`[^`\n]+`")
+_FENCE = r"^ {0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<waves>~{3,})[^\n]*)$"
+_FENCE_END = r"(?:^ {0,3}(?:(?P=ticks)`*|(?P=waves)~*)[ \t]*\r?$|\Z)"
+_CODE_SPAN = r"(?P<span>`+)(?!`)[^\n]*?(?<!`)(?P=span)(?!`)"
+_CODE = regex(rf"(?ms){_FENCE}.*?{_FENCE_END}|{_CODE_SPAN}")
+"""Code in markdown, fenced (to the end of the text where no fence closes it) or within a line."""
 SUPERSEDES = "supersedes"
 """The type of the edge from a memory to one that it replaced: no link says so, two fields do."""
 _STEP = 0.7
@@ -96,6 +100,11 @@ def code_spans(body: str) -> list[tuple[int, int]]:
     return [match.span() for match in _CODE.finditer(body)]
 
 
+def without_code(text: str) -> str:
+    """Return a text with a blank for each piece of code."""
+    return _CODE.sub(" ", text)
+
+
 def edges_of(memory: Memory, names: Names) -> Iterator[Edge]:
     """Yield the edges that start at a memory: its links, then what only its body refers to."""
     links: tuple[Link, ...] = memory.fields.get("links", ())
@@ -166,10 +175,8 @@ class Graph:
         return found
 
 
-_WIKI = regex(
-    r"(?P<embed>!?)\[\[ *+(?P<name>[^\[\]|#\n]{1,200}?)\\? *(?P<part>#[^\[\]|\n]{0,200})?"
-    r"(?:\|(?P<shown>[^\[\]\n]{0,200}))?\]\]"
-)
+_PART_SHOWN = r"(?P<part>#[^\[\]|\n]{0,200})?(?:\|(?P<shown>[^\[\]\n]{0,200}))?"
+_WIKI = regex(rf"(?P<embed>!?)\[\[ *+(?P<name>[^\[\]|#\n]{{1,200}}?)\\? *{_PART_SHOWN}\]\]")
 _MARKDOWN_LINK = regex(
     r"(?<!!)\[(?P<shown>[^\[\]\n]{0,300})\]"
     r"\( *(?P<to><?(?P<path>[^()<>\s#]{1,400}\.md)(?P<part>#[^()<>\s]{0,200})?>?)(?=[ )])"

@@ -122,11 +122,14 @@ def _worded(entries: Sequence[str], names: Sequence[str], where: str) -> str:
     return ""
 
 
-PLACEHOLDER = regex(
-    r"_\([^)\n]{1,200}\)_|\[(?:your|the|name|insert|e\.?g|TODO|TBD|\.\.\.)[^\]\n]{0,40}\](?!\()"
-    r"|<[a-z][a-z _-]{2,30}>|\{\{[^{}\n]{0,80}\}\}|\bYYYY-MM-DD\b",
-    re.IGNORECASE,
+_PLACEHOLDERS = (
+    r"_\([^)\n]{1,200}\)_",
+    r"\[(?:your|the|name|insert|e\.?g|TODO|TBD|\.\.\.)[^\]\n]{0,40}\](?!\()",
+    r"<[a-z][a-z _-]{2,30}>",
+    r"\{\{[^{}\n]{0,80}\}\}",
+    r"\bYYYY-MM-DD\b",
 )
+PLACEHOLDER = regex("|".join(_PLACEHOLDERS), re.IGNORECASE)
 _SPEAKER = regex(r"^\W*(?:user|assistant|human|ai|system|bot|q|a)\b\W*[:：]", re.IGNORECASE)
 _BOX = regex(r"^\s*(?:(?:[-*+]|\d+[.)])\s*)?\[[ xX]\]")
 _POINTS = regex(r"^\W*(?:`[^`]+`|\[[^\]]+\]\([^)]+\)|[\w./-]+\.\w{2,4}\b|https?:)")

@@ -17,11 +17,12 @@ from memrepo.text.tokens import SPACELESS
 
 CHARS_PER_TOKEN = 4
 _CLOSING = "\"'”’»)\\]*_`"
-_END = regex(
-    rf"(?<![.!?।؟۔])[.!?।؟۔]+[{_CLOSING}]*(?=\s|\Z)"
-    "|(?<![。！？｡])[。！？｡]+[」』”’）】》\"')]*"
-    r"|\n(?=[ \t]*(?:\n|(?:[-*+•]|\d{1,9}[.)]|#{1,6})[ \t]|\|))"
+_ENDS = (
+    rf"(?<![.!?।؟۔])[.!?।؟۔]+[{_CLOSING}]*(?=\s|\Z)",
+    "(?<![。！？｡])[。！？｡]+[」』”’）】》\"')]*",
+    r"\n(?=[ \t]*(?:\n|(?:[-*+•]|\d{1,9}[.)]|#{1,6})[ \t]|\|))",
 )
+_END = regex("|".join(_ENDS))
 _MARKER = regex(r"\s*\d{1,9}\.")
 _NO_BLANKS = regex(f"[{SPACELESS}]")
 

@@ -55,11 +55,13 @@ _DATE = (
 )
 _BETWEEN = regex(rf"\b(?:between|from) (?:the )?({_DATE}) (?:and|to|till|until) (?:the )?({_DATE})")
 _SINCE = regex(rf"\b(since|after) ({_DATE})")
-_PART = regex(
-    rf"\b(?:in |during |at )?(?:the )?(early|beginning of|start of|mid|middle of|late|end of"
-    rf"|(?:first|last) (?:(?:couple of|few|two|three) )?(?:week|day)s?(?: of| in)|first half of"
-    rf"|second half of)[ -](?:the )?(?:month of )?({_MONTH})(?: (\d{{4}}))?\b"
+_PARTS = (
+    *("early", "beginning of", "start of", "mid", "middle of", "late", "end of"),
+    *("first half of", "second half of"),
+    r"(?:first|last) (?:(?:couple of|few|two|three) )?(?:week|day)s?(?: of| in)",
 )
+_OF_MONTH = rf"[ -](?:the )?(?:month of )?({_MONTH})(?: (\d{{4}}))?\b"
+_PART = regex(rf"\b(?:in |during |at )?(?:the )?({'|'.join(_PARTS)}){_OF_MONTH}")
 _HINTS = ("ago", "day", "last", "night", "past", "previous", "this", "since", "after")
 _HINTS_OF_MONTHS = ("between", "from", "early", "late", "mid", "end of", "start of", "beginning of")
 """Every phrase that counts from today holds one of these; else its patterns need no compiling."""

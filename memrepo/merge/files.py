@@ -7,18 +7,18 @@
 | candidates | the one with more evidence stands |
 | source snapshots, configuration | merged by line; a conflict where lines overlap |
 | tombstones | the higher epoch stands, then the one that is active; evidence is united |
-| corrections | what was decided stands over what is open; two other decisions are a conflict |
+| corrections | a decision stands over an open case; two different decisions are a conflict |
 | threads, the rest | a conflict; the newer version stands |
 
-A version that does not stand is always kept, as a file in `corrections/` that is named by what it
-holds: the same merge made twice writes the same file. A file removed on one side and changed on
-the other stays; that is a conflict only where a person removed it.
+A version that gives way is always kept, as a file in
+`corrections/` named by its content: the same merge made twice writes the same file. A file removed
+on one side and changed on the other stays; that is a conflict only where a person removed it.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal, TypeAlias
 
@@ -87,9 +87,8 @@ def join_file(
         return JoinedFile(data=newer, lost=older)
     if path.startswith(layout.area("runs")):
         return JoinedFile(data=newer, conflict="manifest-differs", lost=older)
-    fits = _FITS.get(path.removeprefix(layout.prefix), _always)
-    if path.startswith(layout.area("sources")) or fits is not _always:
-        return _by_line(base or b"", older, newer, fits)
+    if path == layout.config or path.startswith(layout.area("sources")):
+        return _by_line(base or b"", older, newer, is_toml=path == layout.config)
     return JoinedFile(data=newer, conflict="both-changed", lost=older)
 
 
@@ -141,7 +140,7 @@ def _evidence(data: bytes, _: Origin) -> _Weight:
     return False, EARLIEST, len(sources) if isinstance(sources, list) else 0, data
 
 
-def _by_line(base: bytes, older: bytes, newer: bytes, fits: Callable[[str], bool]) -> JoinedFile:
+def _by_line(base: bytes, older: bytes, newer: bytes, *, is_toml: bool) -> JoinedFile:
     """Merge texts by line; line ends are those of the side that changed them."""
     whole = JoinedFile(data=newer, conflict="both-changed", lost=older)
     try:
@@ -150,7 +149,7 @@ def _by_line(base: bytes, older: bytes, newer: bytes, fits: Callable[[str], bool
         return whole
     joined = merge_text(unix(o), unix(a), unix(b))
     text = joined.text
-    if not fits(text):
+    if is_toml and not _can_be_read(text):
         return whole
     if "\r" in a or "\r" in b:
         ends = [dominant_end(split_lines(side)) for side in (o, a, b)]
@@ -160,19 +159,13 @@ def _by_line(base: bytes, older: bytes, newer: bytes, fits: Callable[[str], bool
     return JoinedFile(data=text.encode("utf-8"))
 
 
-def _always(_: str) -> bool:
-    return True
-
-
-def _is_toml(text: str) -> bool:
+def _can_be_read(text: str) -> bool:
+    """Tell whether a text is TOML."""
     try:
         tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
         return False
     return True
-
-
-_FITS = {"memrepo.toml": _is_toml}
 
 
 _DIGITS = 12

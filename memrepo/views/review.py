@@ -262,13 +262,12 @@ _GONE = regex(r"(text|source)_removed: (?:.*?sources/)?(\S+)")
 
 
 def _is_personal(memory: Memory) -> bool:
-    """Tell whether a memory is about a person, a rule or a contact, or was stated by a person."""
+    """Tell whether a memory is about a person, a rule or a contact."""
     return (
         memory.layer in _PERSONAL_LAYERS
         or memory.type in _PERSONAL_TYPES
         or part_of(memory) in _PERSONAL_PARTS
         or section_kind(memory.text("context").split(SEPARATOR)) in _PERSONAL_SECTIONS
-        or by_person(memory)
         or _CONTACT.search(memory.body) is not None
         or patterns().sentences["relation"].search(memory.body) is not None
     )
@@ -290,10 +289,14 @@ def _place_in_review(decision: Decision) -> tuple[int, str]:
             return _BY_CAUSE, f"{SUMMARIES[decision.kind][0].lower()}: {why}"
         how = "which is gone" if gone[1] == "source" else "which no longer states it"
         return _BY_CAUSE, f"from {gone[2]}, {how}"
-    if decision.kind in _STATED and any(m is not None and _is_personal(m) for m in sides):
+    old = first.difference.before
+    is_personal = old is not None and by_person(old)
+    is_personal |= any(m is not None and _is_personal(m) for m in sides)
+    if decision.kind in _STATED and is_personal:
         return 0, "People, rules and contacts"
     if decision.kind == "added" and not first.replaces and not first.against:
-        return 2, f"New, from {memory.first[0].rpartition('sources/')[2] or 'no source'}"
+        file = memory.first[0].rpartition("sources/")[2]
+        return 2, f"New, from {file}" if file else "New, written by hand"
     if decision.kind in _STATED or first.against:
         return 1, "Replaced, reworded or contradicted"
     heading, meaning = SUMMARIES[decision.kind]

@@ -132,3 +132,12 @@ def test_the_report_of_the_morning_has_the_same_groups(repo: Path) -> None:
     ]
     assert "crate" not in text
     assert f"- {found[-1][1]} memories: `memrepo diff " in text
+
+
+def test_a_memory_written_by_hand_has_no_file_in_its_heading(repo: Path) -> None:
+    commit = done(repo, "add", "The mill turns at noon.", now=MUCH_LATER)["commit"]
+    (group,) = done(repo, "diff", commit)["groups"]
+    assert group["heading"] == "New, written by hand"
+    edited = done(repo, "edit", group["decisions"][0][0], "--text", "It turns at one.")["commit"]
+    (group,) = done(repo, "diff", edited)["groups"]
+    assert group["heading"] == "People, rules and contacts"  # a person's own words

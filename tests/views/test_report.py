@@ -17,8 +17,6 @@ from memrepo.views.report import (
     ended_event,
     from_json,
     last_run,
-    one_line,
-    started_event,
 )
 
 NOW = datetime(2026, 3, 1, 22, 30, tzinfo=UTC)
@@ -89,14 +87,6 @@ def test_an_event_says_who_ran_what_when_in_which_zone() -> None:
     assert details["duration_s"] == 65
 
 
-def test_a_run_that_begins_has_counted_no_token() -> None:
-    event = started_event(told("started"))
-    assert (event["event"], event["status"]) == ("run_started", "started")
-    assert event["timestamp_utc"] == "2026-03-01T22:30:00Z"
-    assert event["token_usage"]["total_tokens"] is None
-    assert event["run_id"] == ended_event(told())["run_id"]
-
-
 @pytest.mark.parametrize("status", [*EVENTS, "something-new"])
 def test_every_status_ends_in_one_event(status: str) -> None:
     event = ended_event(told(status))
@@ -148,32 +138,12 @@ def test_the_report_names_run_counts_views_issues_and_tokens() -> None:
     )
 
 
-def test_a_skip_says_what_comes_next_and_what_is_open() -> None:
-    report = last_run(told("skipped", data={"run": ""}))
-    assert "- next run: 2026-03-02T17:15:00+08:00, incremental-2\n" in report
-    assert "- open: Is it vim? (mem-1, contested)\n" in report
-    assert "open: " not in last_run(told())
-
-
-def test_uncounted_tokens_take_no_block() -> None:
-    data = DATA | {"tokens": {"prompt": 0, "completion": 0, "total": 0, "source": "unavailable"}}
-    assert "Tokens" not in last_run(told(data=data))
-    assert "Token" not in chat(told(data=data), enabled=True, mode="full")
-    assert "price unknown" in last_run(told(data=DATA | {"cost_usd": None}))
-
-
 def test_of_many_warnings_the_first_are_shown_and_the_rest_counted() -> None:
     warnings = [{"path": f"{n}.md", "rule": "r", "message": "m"} for n in range(25)]
     report = last_run(told(data=DATA | {"warnings": warnings}))
     assert "19.md" in report
     assert "20.md" not in report
     assert "- 5 more\n" in report
-
-
-@pytest.mark.parametrize("mode", ["silent", "summary", "full"])
-@pytest.mark.parametrize("status", list(EVENTS))
-def test_a_chat_that_is_not_enabled_hears_nothing_whatever_the_mode(status: str, mode: str) -> None:
-    assert chat(told(status), enabled=False, mode=mode) == ""
 
 
 @pytest.mark.parametrize(
@@ -220,13 +190,6 @@ def test_a_failure_is_told_on_one_line_with_what_mends_it() -> None:
         "memrepo: the run failed: the model said no\nask again"
     )
     assert "- why: the model said no\n- try: ask again\n" in last_run(failed)
-
-
-@pytest.mark.parametrize("status", list(EVENTS))
-def test_every_status_is_one_line(status: str) -> None:
-    line = one_line(told(status, data=DATA | {"why": "so\nit is"}))
-    assert line.startswith("memrepo")
-    assert "\n" not in line
 
 
 def test_what_was_kept_tells_the_same_again() -> None:

@@ -9,7 +9,7 @@ def asset(*parts: str) -> Path:
     """Return the path of a shipped file or folder, such as `asset("hooks", "shim")`.
 
     A wheel carries the folders inside the package; a checkout and an editable install have them
-    beside it. A path that does not exist is returned as it is.
+    next to it. A path that does not exist is returned as it is.
     """
     package = Path(__file__).resolve().parent
     shipped = package / "_assets"

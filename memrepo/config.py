@@ -434,7 +434,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def read_only(self) -> bool:
-        """Tell whether a newer program wrote this repository: reads work, writes are refused."""
+        """Return whether a newer program wrote this repository: reads work, writes are refused."""
         return bool(self.get("format") > FORMAT)
 
     @property

@@ -449,7 +449,7 @@ RECALL: tuple[Key, ...] = (
         name="recall.meaning",
         kind="weight",
         default=Weights().meaning,
-        doc="What likeness of meaning adds, where there is a model (`memrepo[dense]`).",
+        doc="What likeness of meaning adds, where there is a model (the extra `dense`).",
     ),
     Key(
         name="recall.recency",

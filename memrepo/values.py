@@ -51,7 +51,7 @@ def _kept(key: Key, found: Any) -> Any:
 
 
 def is_zone(value: object) -> bool:
-    """Tell whether the tz database has a zone; the list of all zones takes long to read."""
+    """Return whether the tz database has a zone; the list of all zones takes long to read."""
     if not isinstance(value, str) or value.startswith(_NO_ZONES):
         return False
     try:
@@ -71,7 +71,7 @@ def is_zone(value: object) -> bool:
 
 
 def _not_crons(found: object) -> str:
-    """Say what was expected where a list of cron expressions is none, or return an empty string."""
+    """Return what was expected of a list of cron expressions, or an empty string."""
     if not isinstance(found, list) or not all(isinstance(part, str) for part in found):
         return 'a list of cron expressions such as ["15 5 * * 1-5"]'
     from memrepo.policies.cadence import cron_problem
@@ -97,7 +97,7 @@ def _are_prices(value: object) -> bool:
 
 
 def _are_texts(value: object) -> bool:
-    """Tell whether a value is a list of texts, each with a letter or digit."""
+    """Return whether a value is a list of texts, each with a letter or digit."""
     from memrepo.text.tokens import tokens
 
     return isinstance(value, list) and all(isinstance(text, str) and tokens(text) for text in value)

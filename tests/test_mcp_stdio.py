@@ -169,7 +169,7 @@ def test_without_the_extra_it_says_how_to_install_it(
     monkeypatch.setitem(sys.modules, "mcp", None)
     answer = memrepo(repo, "mcp")
     assert answer.exit == 2
-    assert answer.error["fix"] == 'pip install "memrepo[mcp]"'
+    assert answer.error["fix"] == "`pip install '.[mcp]'` in memrepo's checkout"
 
 
 def test_outside_of_a_repository_it_says_so_before_it_serves(tmp_path: Path) -> None:

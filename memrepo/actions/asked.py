@@ -77,7 +77,7 @@ def refuse_taking(work: Work, before: State, after: State) -> None:
 
 
 def is_agent(work: Work) -> bool:
-    """Tell whether a program asks, and no person."""
+    """Return whether a program asks, and no person."""
     return bool(work.call.actor) and not work.call.actor.startswith("human:")
 
 
@@ -100,7 +100,7 @@ def _stays(old: Memory, new: Memory | None) -> bool:
 
 
 def _seen(old: Memory, new: Memory | None) -> bool:
-    """Tell whether what shows a memory first does so still."""
+    """Return whether what shows a memory first does so still."""
     if new is None or any(old.flag(mark) and not new.flag(mark) for mark in _MARKS):
         return False
     return hot_of(old) is None or hot_of(new) is not None

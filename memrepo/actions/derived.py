@@ -1,4 +1,4 @@
-"""What follows from the memories and is committed beside them: the views and the hot cache."""
+"""What follows from the memories and is committed next to them: the views and the hot cache."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What no write brings in: secrets, and what a person rejected.
 
 Secrets are looked for in texts that are given, in files and in commit messages. A text that comes
-from outside is refused whatever it says about itself. What a chain writes is held against the tree
+from outside is refused whatever it says about itself. What a chain writes is compared with the tree
 before: a secret that a hand committed does not stop what is done about its memory, but none comes
 in, and none comes back from history. There a line that allows one, and the baseline, count as they
 do for `check`. What git has merged already is `check`'s to tell of.
@@ -84,7 +84,7 @@ def _refuse_new(store: Repository, base: str, path: str, data: bytes) -> None:
 
 
 def _was_there(before: State, path: str, value: str) -> bool:
-    """Tell whether a file, or any memory, held a value already."""
+    """Return whether a file, or any memory, held a value already."""
     if value in before.files.get(path, b"").decode("utf-8", "replace"):
         return True
     return any(
@@ -166,7 +166,7 @@ def _statement(memory: Memory) -> tuple[str, ...]:
 
 
 def close_calls(before: State, after: State, actor: str) -> tuple[Problem, ...]:
-    """Tell a person that a text is close to a rejected one; raise Rejected for anybody else."""
+    """Warn a person of a text similar to a rejected one; raise Rejected for anybody else."""
     found = list(near_rejected(before, after))
     if found and not actor.startswith("human:"):
         raise Rejected(*found[0], similar=True)

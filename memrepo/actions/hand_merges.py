@@ -81,7 +81,7 @@ class Settling(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def settle_first(work: Work) -> tuple[Problem, ...]:
-    """Settle what git merged by hand, in one commit; what stands in the way is a Problem.
+    """Settle what git merged by hand, in one commit; what is in the way is a Problem.
 
     A repository in which nothing may be written is left to the command that comes next.
     """
@@ -99,7 +99,7 @@ def settle_first(work: Work) -> tuple[Problem, ...]:
 
 
 def _only_ours(at: Work) -> bool:
-    """Tell whether memrepo made every commit since the validated one; each was validated then."""
+    """Return whether memrepo made every commit since the validated one; each was validated then."""
     since = validated(at)
     if not since:
         return False
@@ -170,7 +170,7 @@ def merges_by_hand(at: Work) -> list[history.Entry]:
 
 
 def _concerns(at: Work, merge: history.Entry) -> bool:
-    """Tell whether both sides of a merge brought something of memrepo's."""
+    """Return whether both sides of a merge brought something of memrepo's."""
     bases = at.store.common_ancestors(merge.parents[:2])
     return not bases or all(
         any(at.tree.layout.owns(path) for path in at.store.work.changed(bases[0], parent))

@@ -30,7 +30,7 @@ _Done = TypeVar("_Done")
 
 
 def retried(store: Repository, attempt: Callable[[], _Done]) -> _Done:
-    """Do what computes a change and lands it, anew where another commit came in between.
+    """Do what computes a change and lands it, again where another commit came in between.
 
     From the second time on other writers wait: else the slowest might never land.
     """

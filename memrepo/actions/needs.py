@@ -67,7 +67,7 @@ def needs(
 
 
 def tell(work: Work, found: Sequence[Need]) -> tuple[bool, tuple[Problem, ...]]:
-    """Tell of what needs a person where it is not what was told last; return what failed.
+    """Notify of what needs a person if it is new; return what failed.
 
     Where nobody set a command for it, nobody is told.
     """

@@ -125,7 +125,7 @@ def all_waiting(work: Work) -> list[Waiting]:
 
 
 def is_wish(work: Work, waiting: Waiting) -> bool:
-    """Tell whether a run that waits is what an agent asked for."""
+    """Return whether a run that waits is what an agent asked for."""
     return waiting.manifest(work).get("mode") == ASKED
 
 
@@ -144,7 +144,7 @@ def put_decided_away(work: Work, where: str) -> list[str]:
 
 
 def _is_decided(work: Work, waiting: Waiting) -> bool:
-    """Tell whether the run's manifest stands at HEAD: accepting and discarding both leave it.
+    """Return whether the run's manifest is at HEAD: accepting and discarding both leave it.
 
     On the branch that waits it stands as well, and nothing is decided.
     """

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Option(NamedTuple):
-    """What a face may know of a field beside its type, bounds and default."""
+    """What a face may know of a field next to its type, bounds and default."""
 
     flags: tuple[str, ...] = ()
     """How the command line spells it; empty for what stands without a name."""
@@ -135,7 +135,7 @@ class Writes(Protocol):
 
     @property
     def dry_run(self) -> bool:
-        """Tell whether only to print what would be done."""
+        """Return whether only to print what would be done."""
 
     @property
     def reason(self) -> str:
@@ -154,11 +154,11 @@ class Sides(Protocol):
 
     @property
     def ours(self) -> bool:
-        """Tell whether this side is taken."""
+        """Return whether this side is taken."""
 
     @property
     def theirs(self) -> bool:
-        """Tell whether the other side is taken."""
+        """Return whether the other side is taken."""
 
 
 def side_of(request: Sides) -> Side:

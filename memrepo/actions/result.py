@@ -15,7 +15,7 @@ from memrepo.core.problems import Problem
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """The base of all results; these two are told beside the record and are no keys of it."""
+    """The base of all results; these two are told next to the record and are no keys of it."""
 
     beside: ClassVar[tuple[str, ...]] = ()
     """More fields that a face words and that are no keys of the record."""

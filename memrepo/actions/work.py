@@ -52,7 +52,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     """The agent's session, where the environment names one."""
     say: Callable[[str], None] = _nothing
     read: Callable[[], str] = str
-    """Returns what the face takes in beside the request: standard input, or a tool's text."""
+    """Returns what the face takes in next to the request: standard input, or a tool's text."""
     tick: Callable[[str], None] = _nothing
     edit: Callable[[str], str | None] = _nothing
     clock: Callable[[], datetime] | None = None

@@ -101,7 +101,7 @@ def machine_keys(memory: Memory, old: Memory) -> list[str]:
 
 
 def revived(memory: Memory, old: Memory) -> bool:
-    """Tell whether a status went back without the epoch that makes a merge believe it."""
+    """Return whether a status went back without the epoch that makes a merge believe it."""
     lower = STATUSES.index(memory.status) < STATUSES.index(old.status)
     return lower and memory.fields.get("status_epoch", 0) <= old.fields.get("status_epoch", 0)
 

@@ -111,7 +111,7 @@ RULES = (
 def find(scene: Scene) -> Iterator[Problem]:
     """Follow every reference of the checked memories, and those to what is deleted."""
     if scene.layout is None or scene.merging:
-        return  # what a merge by hand breaks the next command mends
+        return  # what a merge by hand breaks the next command fixes
     if any(
         not m.fields.keys().isdisjoint(REFERENCES) or m.status != "active" for m in scene.memories
     ):

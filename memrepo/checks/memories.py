@@ -305,7 +305,7 @@ def expected_tag(tag: str, wants: Wants) -> str:
 
 
 def is_known_tag(tag: str, wants: Wants) -> bool:
-    """Tell whether a tag is allowed: a word or shell pattern of the list, or the pattern."""
+    """Return whether a tag is allowed: a word or shell pattern of the list, or the pattern."""
     if any(fnmatchcase(tag, allowed) for allowed in wants.tags):
         return True
     pattern = wants.tag_pattern or ("" if wants.tags else TAG_PATTERN)

@@ -1,4 +1,4 @@
-"""Every rule there is, by name, and how a scene is held against them."""
+"""Every rule there is, by name, and how a scene is compared with them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What a check is made of: named rules, the scene they look at, and what they find there.
 
 A rule is pure: it sees bytes by path, and the rest of the repository through `Around`. Every rule
-stands in `checks.registry`, from which docs/rules.md is made.
+is in `checks.registry`, from which docs/rules.md is made.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Around:
         """Return a file, besides the checked ones, as the change leaves it; None for none."""
 
     def there(self, path: str) -> bool:
-        """Tell whether any file, memrepo's or not, stands at a path."""
+        """Return whether any file, memrepo's or not, is at a path."""
         del path
         return False
 
@@ -191,7 +191,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {**self.others, **{m.id: m for m in reversed(self.memories) if m.id}}
 
     def is_memory(self, path: str) -> bool:
-        """Tell whether a file is read as a memory; of loose files each is that is nothing else."""
+        """Return whether a file is read as a memory; a loose file is one if it is nothing else."""
         if self.layout is not None:
             return self.layout.is_memory(path)
         return path.endswith(".md") and self.area(path) in ("", "memories")
@@ -206,7 +206,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return area if area in AREAS and area in parts else ""
 
     def in_area(self, area: str) -> Mapping[str, bytes]:
-        """Return the files that lie in an area, by path."""
+        """Return the files that are in an area, by path."""
         return {p: d for p, d in sorted(self.files.items()) if self.area(p) == area}
 
 

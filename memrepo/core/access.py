@@ -35,7 +35,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     memory: str = ""
 
     def line(self) -> str:
-        """Spell the event as one line of JSON with its line end."""
+        """Format the event as one line of JSON with its line end."""
         parts = [self.kind, self.at, self.session, self.memory]
         return json.dumps(parts, ensure_ascii=True, separators=(",", ":")) + "\n"
 

@@ -42,7 +42,7 @@ def changed_keys(old: Mapping[str, object], new: Mapping[str, object]) -> list[s
 
 
 def spelled(key: str, fields: Mapping[str, object]) -> list[str]:
-    """Spell a field's entry, or nothing where it has its default or follows from the others."""
+    """Format a field's entry, or nothing where it has its default or follows from the others."""
     node = _node(key, fields)
     return [] if node is None else entry_lines(key, node, folded=BY_NAME[key].folded)
 
@@ -58,13 +58,13 @@ def _node(key: str, fields: Mapping[str, object]) -> Node | None:
 
 
 def _spelled(fields: Mapping[str, object]) -> list[str]:
-    """Spell a whole header; what is aside stands in its last line."""
+    """Format a whole header; what is aside is in its last line."""
     lines = [line for f in FIELDS if not f.aside for line in spelled(f.name, fields)]
     return lines + _spelled_aside(fields, dict.fromkeys(ASIDES, ""))
 
 
 def _spelled_aside(fields: Mapping[str, object], members: Mapping[str, Node]) -> list[str]:
-    """Spell the line of what is aside: these members, those that are no field of ours as found."""
+    """Format the line of what is aside: these members, those that are no field of ours as found."""
     known = {key: _node(key, fields) for key in ASIDES if key in members}
     node = {key: part for key, part in known.items() if part is not None}
     node |= {key: part for key, part in members.items() if key not in ASIDES}
@@ -99,7 +99,7 @@ def _edits(header: Header, old: Memory, new: Memory) -> dict[str, list[str]]:
 
 
 def _still_means(node: Node, memory: Memory) -> bool:
-    """Tell whether a memory's sources are those of a line as it stands: it may say a text's hash.
+    """Return whether a memory's sources are those of a line as it stands: it may say a text's hash.
 
     So it does in format 1, and what it says of one text is more than what follows from another.
     """
@@ -111,7 +111,7 @@ def _still_means(node: Node, memory: Memory) -> bool:
 
 
 def _is_told_in_full(sources: Node | None) -> bool:
-    """Tell whether sources are spelled as in format 1, where they say what follows from others."""
+    """Return whether sources are written as in format 1, with what follows from others."""
     return isinstance(sources, dict | list) and any(isinstance(item, dict) for item in sources)
 
 
@@ -254,7 +254,7 @@ def encode(memory: Memory) -> bytes:
 
 
 def written(memory: Memory) -> tuple[bytes, Memory]:
-    """Encode a memory and return what a reader makes of it beside the bytes.
+    """Encode a memory and return what a reader makes of it next to the bytes.
 
     A run does so at each of its stages: what was written once is known. What reads as it was is
     not held a second time.
@@ -283,7 +283,7 @@ def prove(memory: Memory) -> None:
 
 
 def is_proven(memory: Memory) -> bool:
-    """Tell whether it is known that a memory's file reads as the memory is."""
+    """Return whether it is known that a memory's file reads as the memory is."""
     known: bool = memory.__dict__.get(_reads_alike.__qualname__, False)
     return known
 
@@ -301,7 +301,7 @@ def edit(data: bytes, memory: Memory) -> bytes:
 
 
 def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
-    """Edit a file and return what a reader makes of it beside the bytes."""
+    """Edit a file and return what a reader makes of it next to the bytes."""
     old, text, header, problems = _decode(memory.path, data)
     if old is None:
         raise CodecError(*(p for p in problems if p.severity == "error"))

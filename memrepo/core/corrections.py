@@ -2,7 +2,7 @@
 
 One file a case under `corrections/`, in the same commit as the decision it tells of. Recall never
 returns these files and no run reads them as a source; they say what was believed, and why not.
-The texts stand in the body as quotes, so that no text can pose as a line of the file's own.
+The texts are in the body as quotes, so that no text can pose as a line of the file's own.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Correction(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def status(self) -> Status:
-        """Tell whether somebody has yet to decide."""
+        """Return whether somebody has yet to decide."""
         return "open" if self.verdict in ("flagged", "context") else "resolved"
 
     @property
@@ -96,7 +96,7 @@ class Correction(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(side.memory for side in self.sides))
 
     def about(self, texts: Mapping[str, str]) -> bool:
-        """Tell whether memories, texts by id, still say what this case is about."""
+        """Return whether memories, texts by id, still say what this case is about."""
         return all(
             side.memory in texts and text_hash(texts[side.memory]) == text_hash(side.text)
             for side in self.sides
@@ -120,7 +120,7 @@ def path_of(layout: Layout, correction: Correction) -> str:
 
 
 def encode(correction: Correction) -> bytes:
-    """Spell a correction file; the reason is folded to one line."""
+    """Format a correction file; the reason is folded to one line."""
     values: dict[str, object] = {
         "type": "correction",
         "id": correction.id,
@@ -275,7 +275,7 @@ def correction_paths(paths: Iterable[str], layout: Layout) -> list[str]:
 
 
 def was_put_aside(path: str) -> bool:
-    """Tell whether a file holds what a merge put aside: no case."""
+    """Return whether a file holds what a merge put aside: no case."""
     return _GAVE_WAY.search(path) is not None
 
 

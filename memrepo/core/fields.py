@@ -54,7 +54,7 @@ class ValueMismatch(Exception):
 
     @property
     def fix(self) -> str:
-        """Say what to write instead: of a closed list the word that was probably meant."""
+        """Return what to write instead: of a closed list the word that was probably meant."""
         if not self.words:
             return f"write {self.expected}"
         from difflib import get_close_matches
@@ -83,7 +83,7 @@ class Kind(Protocol):
         """Turn a value into its canonical node."""
 
     def describe(self) -> str:
-        """Say in a few words what is expected."""
+        """Describe in a few words what is expected."""
 
     def json_schema(self) -> dict[str, object]:
         """Return the JSON Schema of the value."""

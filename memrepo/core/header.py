@@ -209,7 +209,7 @@ def _node(text: str, at: int, depth: int) -> tuple[Node, int]:
 
 @lru_cache(maxsize=1024)
 def _is_misread(key: str) -> bool:
-    """Tell whether a key may be read as something else than text; files share theirs."""
+    """Return whether a key may be read as something else than text; files share theirs."""
     return ambiguous(key)
 
 
@@ -400,7 +400,7 @@ class Spot(msgspec.Struct, kw_only=True):
     parts: list[Spot] = msgspec.field(default_factory=list)
 
     def covers(self, line: int, column: int) -> bool:
-        """Tell whether a place lies within the node."""
+        """Return whether a place lies within the node."""
         return (self.line, self.column) <= (line, column) < (self.end, self.end_column)
 
 

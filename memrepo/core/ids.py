@@ -122,7 +122,7 @@ def stem_of(text: str) -> str:
 
 
 def _unmarked(word: str) -> str:
-    """Return a word without the marks at its beginning, which would sit on what stands before."""
+    """Return a word without the marks at its beginning, which would sit on what is before."""
     while word and unicodedata.category(word[0])[0] == "M":
         word = word[1:]
     return word

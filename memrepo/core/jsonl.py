@@ -62,7 +62,7 @@ def read_object(data: bytes) -> dict[str, object] | str:
 
 
 def spell_lines(records: Iterable[Mapping[str, object]]) -> bytes:
-    """Spell JSON lines; line separators of Unicode are escaped, for readers that split at them."""
+    """Format JSON lines; line separators of Unicode are escaped, for readers that split at them."""
     text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
     return _SEPARATORS.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode("utf-8")
 

@@ -67,7 +67,7 @@ def without_comments(text: str) -> str:
 
 
 def _is_last(text: str, at: int) -> bool:
-    """Tell whether a comma stands between a value and the end of what holds it."""
+    """Return whether a comma is between a value and the end of what holds it."""
     before = at
     while before and text[before - 1] in " \t\r\n":
         before -= 1
@@ -207,12 +207,12 @@ def _add(text: str, node: Node, key: str, value: object) -> str:
 
 
 def _comma(text: str) -> re.Match[str] | None:
-    """Return the first comma of what stands between two values, outside of comments."""
+    """Return the first comma of what is between two values, outside of comments."""
     return next((m for m in _PIECE.finditer(text) if m[0] == ","), None)
 
 
 def _comments(between: str) -> str:
-    """Return what stands between two values without its comma; empty where that is blank."""
+    """Return what is between two values without its comma; empty where that is blank."""
     comma = _comma(between)
     rest = between[: comma.start()] + between[comma.end() :] if comma else between
     return rest if rest.strip() else ""

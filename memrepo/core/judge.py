@@ -136,7 +136,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     says nearly the same. `key` and `value` are the halves of a bold lead
     `**Key:** value`, else empty. `task` is open, done or empty. `days` counts distinct capture
     dates and `resources` distinct source files, over earlier evidence too. `retrieved` tells how
-    often recall handed over the note that it is; empty for what is no nominated note. `changes`
+    often recall passed the note that it is; empty for what is no nominated note. `changes`
     names memories that it changes by its words. `about` names whom or what its file is about,
     where that is known.
     """
@@ -235,7 +235,7 @@ class PriorClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     by: str = ""
     """Who answers for it where that is a person: `worded by a person`, `confirmed by a person`."""
     under: str = ""
-    """Words of the headings that it stands under."""
+    """Words of the headings that it is under."""
 
 
 def named(priors: Sequence[PriorClaim], id_: str) -> PriorClaim | None:
@@ -267,7 +267,7 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The canonical form of a claim; subject, predicate and object may be empty.
 
     `lead` is the beginning of `text` that its evidence does not say itself: words of the headings
-    and list items it stands under.
+    and list items it is under.
     """
 
     text: str
@@ -427,7 +427,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 class WordingCheck(msgspec.Struct, frozen=True, kw_only=True):
     """One item of the second question: a wording, and everything that it may rest on.
 
-    `context` is what the evidence stands under, `known` other lines that the wording drew on. The
+    `context` is what the evidence is under, `known` other lines that the wording drew on. The
     wording is its named fields, in order.
     """
 
@@ -516,10 +516,10 @@ class Judge(Protocol):
         """Answer Pass 2: claims for each cluster, one a fact; raises as Pass 1 does."""
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Say of each wording whether its evidence states it; raises as Pass 1 does."""
+        """Describe each wording whether its evidence states it; raises as Pass 1 does."""
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
-        """Say of each pair whether both can hold; raises as Pass 1 does."""
+        """Describe each pair whether both can hold; raises as Pass 1 does."""
 
     def gist(self, request: GistRequest) -> Gist:
         """Return title, tags and summary of a note; raises as Pass 1 does."""

@@ -1,4 +1,4 @@
-"""Where everything of memrepo's lies in a repository, and the first line of a page that it wrote.
+"""Where everything of memrepo's is in a repository, and the first line of a page that it wrote.
 
 In a repository of its own the prefix is empty; where a name of ours is taken (a folder adopted in
 place) everything of ours goes under `memrepo/`.
@@ -55,11 +55,11 @@ class Layout(msgspec.Struct, frozen=True):
         return f"{self.prefix}{name}/"
 
     def owns(self, path: str) -> bool:
-        """Tell whether a path is one that memrepo writes or reads."""
+        """Return whether a path is one that memrepo writes or reads."""
         return path.startswith(_areas(self.prefix)) or path == self.config or self.is_hot(path)
 
     def is_hot(self, path: str) -> bool:
-        """Tell whether a path is one that the hot cache may have."""
+        """Return whether a path is one that the hot cache may have."""
         return path.removeprefix(self.prefix) in HOT_NAMES and path.startswith(self.prefix)
 
     def source(self, name: str) -> str:
@@ -71,7 +71,7 @@ class Layout(msgspec.Struct, frozen=True):
         return path.removeprefix(self.area("sources"))
 
     def is_memory(self, path: str) -> bool:
-        """Tell whether a path is a memory file's: markdown below `memories/`."""
+        """Return whether a path is a memory file's: markdown below `memories/`."""
         return bool(self.memory_files([path]))
 
     def memory_files(self, paths: Iterable[str]) -> list[str]:
@@ -143,7 +143,7 @@ def stamped(kind: Kind, rest: str) -> bytes:
 
 
 def standing_of(kind: Kind, data: bytes) -> Standing:
-    """Tell a page of ours from one that a hand changed and from a foreign file."""
+    """Return whether a page is ours, was changed by hand, or is a foreign file."""
     match = _STAMP.match(data)
     if match is None or match[1].decode() != kind:
         return "foreign"

@@ -150,7 +150,7 @@ _NUMBER_LIKE = regex(
 
 
 def resolves(text: str) -> bool:
-    """Tell whether a plain scalar may be read as a number, date, flag or null (YAML 1.1, 1.2).
+    """Return whether a plain scalar may be read as a number, date, flag or null (YAML 1.1, 1.2).
 
     A superset of PyYAML's resolver table and of the 1.2 core schema.
     """
@@ -160,7 +160,7 @@ def resolves(text: str) -> bool:
 
 
 def plain_shape(text: str) -> bool:
-    """Tell whether `key: text` is one plain scalar, whatever type a YAML reader gives it."""
+    """Return whether `key: text` is one plain scalar, whatever type a YAML reader gives it."""
     return (
         _BLOCK.fullmatch(text) is not None
         and ": " not in text
@@ -170,12 +170,12 @@ def plain_shape(text: str) -> bool:
 
 
 def ambiguous(text: str) -> bool:
-    """Tell whether a text must be quoted to stay text; YAML 1.1 on paper takes y and n too."""
+    """Return whether a text must be quoted to stay text; YAML 1.1 on paper takes y and n too."""
     return resolves(text) or text in ("y", "Y", "n", "N")
 
 
 def quoted(text: str) -> str:
-    r"""Spell a JSON string that is a YAML double-quoted scalar as well.
+    r"""Format a JSON string that is a YAML double-quoted scalar as well.
 
     Controls, YAML's own line breaks and the byte order mark are escaped; the rest stays raw.
     """
@@ -186,7 +186,7 @@ def quoted(text: str) -> str:
 
 
 def scalar(text: str, *, flow: bool = False) -> str:
-    """Spell one scalar; `flow` is true inside `[...]` and `{...}`."""
+    """Format one scalar; `flow` is true inside `[...]` and `{...}`."""
     if isinstance(text, Raw) and _RAW.fullmatch(text):
         return str(text)
     plain = _FLOW.fullmatch(text) is not None if flow else plain_shape(text)
@@ -194,7 +194,7 @@ def scalar(text: str, *, flow: bool = False) -> str:
 
 
 def inline(node: Node) -> str:
-    """Spell a node on one line, as it stands inside a flow collection or a list item."""
+    """Format a node on one line, as it stands inside a flow collection or a list item."""
     if isinstance(node, list):
         return "[" + ", ".join(inline(part) for part in node) + "]"
     if isinstance(node, dict):
@@ -207,7 +207,7 @@ def _item(node: Node) -> str:
 
 
 def entry_lines(key: str, node: Node, *, folded: bool = False) -> list[str]:
-    """Spell one header entry: a line, or for a list of records a line and one for each record.
+    """Format one header entry: a line, or for a list of records a line and one for each record.
 
     `folded` keeps such a list in one line, as it is where it holds one record only. Places of
     sources have a line each.

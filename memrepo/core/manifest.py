@@ -162,7 +162,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """What had waited before and is decided by what this manifest stands for."""
 
     def to_bytes(self) -> bytes:
-        """Spell as JSON with sorted keys and a final newline."""
+        """Format as JSON with sorted keys and a final newline."""
         record = {
             "schema_version": SCHEMA_VERSION,
             "logic_version": LOGIC_VERSION,

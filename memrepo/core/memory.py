@@ -193,7 +193,7 @@ _IMPLYING = frozenset({"type", "created"})
 def implied(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return what follows from a memory's other fields where its header does not say otherwise.
 
-    What has sources was read off their lines by a run: it stands in its type's own view, in the
+    What has sources was read off their lines by a run: it is in its type's own view, in the
     run's own wording, which is of the time when it was first seen.
     """
     if not fields.get("sources") or not fields.get("id"):
@@ -380,7 +380,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.fields.keys()
 
     def has(self, key: str) -> bool:
-        """Tell whether it has a field."""
+        """Return whether it has a field."""
         return key in self.fields
 
     def text(self, key: str) -> str:
@@ -410,7 +410,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def once(self, rule: str, work_out: Callable[[], T]) -> T:
         """Return what follows from fields and body alone, worked out when it is first asked for.
 
-        `rule` names how, and whatever that depends on beside them and the program. The value is of
+        `rule` names how, and whatever that depends on next to them and the program. The value is of
         what JSON holds (lists, no tuples), for runs keep it by the file's blob.
         """
         if rule not in self.derived:

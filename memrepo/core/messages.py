@@ -69,12 +69,12 @@ def cut(text: str, limit: int) -> str:
 
 
 def counted(count: int, one: str, many: str) -> str:
-    """Spell a count with its noun: `1 page`, `2 pages`."""
+    """Format a count with its noun: `1 page`, `2 pages`."""
     return f"{count} {one if count == 1 else many}"
 
 
 def counted_as(count: int, many: str) -> str:
-    """Spell a count with words that may begin with one of our nouns: `1 note`, `2 new`."""
+    """Format a count with words that may begin with one of our nouns: `1 note`, `2 new`."""
     noun, *more = many.split(" ", 1)
     return " ".join([counted(count, _ONE.get(noun, noun), noun), *more])
 

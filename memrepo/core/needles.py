@@ -61,7 +61,7 @@ class Needle(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def loose(self) -> bool:
-        """Tell whether it is a number that people group as they like."""
+        """Return whether it is a number that people group as they like."""
         return len(self.letters) >= _DIGITS and self.letters.isdigit()
 
 
@@ -241,7 +241,7 @@ def _at(letters: str, wanted: str) -> Iterator[int]:
 
 
 def _fits(folded: _Folded, at: int, needle: Needle) -> bool:
-    """Tell whether letters stand together but for where the value itself may be broken."""
+    """Return whether letters stand together but for where the value itself may be broken."""
     length = min(len(needle.letters), len(folded.letters) - at)
     for count, between in folded.broken(at, length):
         if count in needle.breaks:

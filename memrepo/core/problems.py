@@ -10,7 +10,7 @@ import msgspec
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """One located finding in a file; `line` and `column` are one-based, 0 means the whole file.
 
-    `message` says what was found and what was expected, `fix` how to mend it.
+    `message` says what was found and what was expected, `fix` how to fix it.
     Neither ever holds the value of a secret.
     """
 

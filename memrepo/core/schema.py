@@ -1,6 +1,6 @@
 """The one schema of a memory file: the validator, JSON Schema, docs table and merge derive from it.
 
-Key order in a file is the order of this table; the fields `aside` stand in one line below. Key
+Key order in a file is the order of this table; the fields `aside` are in one line below. Key
 names follow Open Knowledge Format 0.2 where that has a name (type, title, description, tags,
 sources, generated, verified, status).
 """
@@ -40,7 +40,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
 
     `merge` names how two clones' values are joined (docs/merging.md), `default` is never written,
     `writer` says whether a person may set it by hand, `folded` that all of it is one line, `aside`
-    that it stands in the one line of what only memrepo needs.
+    that it is in the one line of what only memrepo needs.
     """
 
     name: str

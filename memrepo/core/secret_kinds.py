@@ -264,7 +264,7 @@ def _words() -> _Words:
     plain = _any(word for word in every if word[0] != "*" and not _is_wide(word))
     ending = _any(word[1:] for word in every if word[0] == "*" and not _is_wide(word))
     wide = _any(word.lstrip("*") for word in every if _is_wide(word))
-    brand = r"(?<!\b1)"  # 1Password is a program, and what stands behind its name is no password
+    brand = r"(?<!\b1)"  # 1Password is a program, and what is after its name is no password
     bounded = rf"(?:(?<![^\W_])(?:{plain})|{brand}(?:{ending}))(?:s|en)?\d{{0,2}}(?![^\W_]|_\w)"
     joins = _any(word for word in table["is"] if not _is_wide(word))
     wide_joins = _any(word for word in table["is"] if _is_wide(word))
@@ -311,7 +311,7 @@ def _any(words: Iterable[str]) -> str:
 
 
 def _is_wide(word: str) -> bool:
-    """Tell whether a word is of a script that puts no blanks between words."""
+    """Return whether a word is of a script that puts no blanks between words."""
     return word.lstrip("*")[0] >= "\u3040"
 
 
@@ -366,7 +366,7 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _after(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Span]:
-    """Yield the value that stands behind a word on its line."""
+    """Yield the value that is after a word on its line."""
     if sort == "card":
         number = _CARD.search(text, at, min(end, at + 60))
         if number and is_card(number[0]):
@@ -427,7 +427,7 @@ def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value |
 
 
 def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
-    """Tell a value from a word of the sentence, by what names it and how it is stated."""
+    """Distinguish a value from a word of the sentence, by its name and its context."""
     value = text[at.start : at.end]
     match sort:
         case "pin":
@@ -550,7 +550,7 @@ def _is_listed(text: str, at: _Value, end: int, sort: str) -> bool:
 
 
 def is_key(value: str, piece: int = 0) -> bool:
-    """Tell a key from words and paths; `piece` is the least length of its longest random run."""
+    """Distinguish a key from words and paths; `piece` is the least length of a random run."""
     if (
         not _KEY.fullmatch(value)
         or _ADDRESS.fullmatch(value)
@@ -564,7 +564,7 @@ def is_key(value: str, piece: int = 0) -> bool:
 
 
 def is_random(value: str, least: float = _MIN_ENTROPY) -> bool:
-    """Tell random characters from words: letters and digits, and no character very often."""
+    """Distinguish random characters from words: letters and digits, none very often."""
     return _is_mixed(value) and not _DAY.fullmatch(value) and _entropy(value) >= least
 
 
@@ -574,7 +574,7 @@ def _entropy(value: str) -> float:
 
 
 def is_placeholder(value: str) -> bool:
-    """Tell whether a value is only a form: `<your-password>`, `${VAR}`, `***`, `changeme`."""
+    """Return whether a value is only a form: `<your-password>`, `${VAR}`, `***`, `changeme`."""
     words = _words()
     low = value.lower()
     return bool(
@@ -590,7 +590,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def _stands_for_one(text: str, at: _Value, end: int) -> bool:
-    """Tell whether a value is a placeholder, which may have blanks: `{{ vault.password }}`."""
+    """Return whether a value is a placeholder, which may have blanks: `{{ vault.password }}`."""
     shape = _words().shape.match(text, at.start, end)
     rest = text[shape.end() : at.end] if shape else ""
     if text.startswith(("...", "…"), at.end):
@@ -601,7 +601,7 @@ def _stands_for_one(text: str, at: _Value, end: int) -> bool:
 
 
 def _is_made_up(value: str) -> bool:
-    """Tell a password from the words of a sentence: letters and digits, or a sign among them."""
+    """Distinguish a password from words: letters and digits, or a sign among them."""
     value = value.rstrip("!?")
     if _DAY.fullmatch(value):
         return bool(_DIGITS.fullmatch(value))
@@ -619,14 +619,14 @@ def _is_mixed(value: str) -> bool:
 
 
 def _is_odd(value: str) -> bool:
-    """Tell a password from other words with digits, where nothing but its shape speaks for it."""
+    """Distinguish a password from other words with digits, by its shape only."""
     signs = any(char in "!@#$%^&*?=~" for char in value[1:-1] + value[-1:].strip("*?~="))
     cased = any(map(str.isupper, value[1:])) and any(map(str.islower, value))
     return (_is_mixed(value) or (signs and cased)) and not _words().numbered.fullmatch(value)
 
 
 def is_card(value: str) -> bool:
-    """Tell whether digits are a card number: length, first digit and check digit (Luhn)."""
+    """Return whether digits are a card number: length, first digit and check digit (Luhn)."""
     digits = [int(char) for char in value if char.isdigit()]
     lengths = {3: (14, 15, 16), 4: (13, 16, 19), 5: (16,), 6: (16, 19)}
     if len(digits) not in lengths.get(digits[0], ()) or len(set(digits)) < _MIN_CARD_DIGITS:
@@ -636,7 +636,7 @@ def is_card(value: str) -> bool:
 
 
 def _is_iban(value: str) -> bool:
-    """Tell whether an account number proves itself: ISO 13616, modulo 97."""
+    """Return whether an account number proves itself: ISO 13616, modulo 97."""
     plain = value.replace(" ", "")
     if not 15 <= len(plain) <= 34:
         return False

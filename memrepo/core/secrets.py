@@ -31,7 +31,7 @@ class Watch(NamedTuple):
 
 
 MARK = "(purged)"
-"""What stands in a text in place of a purged value: a plain word in YAML, JSON and markdown."""
+"""What is in a text in place of a purged value: a plain word in YAML, JSON and markdown."""
 PURGED = "purged"
 """The kind of a value that was taken out of history: it is known by its keyed hash alone."""
 _off: ContextVar[frozenset[str]] = ContextVar("secrets_off", default=frozenset())
@@ -46,7 +46,7 @@ _DISGUISED = regex(
     rf"{_UNSEEN.pattern}|[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]"
     r"|[A-Za-z0-9][\u0370-\u052f]|[\u0370-\u052f][A-Za-z0-9]"
 )
-"""What shows nothing, wide letters, and letters of other scripts beside Latin ones."""
+"""What shows nothing, wide letters, and letters of other scripts next to Latin ones."""
 _LOOKALIKES = str.maketrans(
     "АВЕЅІЈКМНОРСТХУаеѕіјорсухԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXYaesijopcyxdqwhABEZHIKMNOPTYXo"
 )
@@ -140,7 +140,7 @@ def rules_in_use() -> str:
 
 
 def placeholder(kind: str) -> str:
-    """Return what stands in a text in place of a secret."""
+    """Return what is in a text in place of a secret."""
     return MARK if kind == PURGED else f"[redacted:{kind}]"
 
 
@@ -162,7 +162,7 @@ def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
 
 
 def secret_fault(*texts: str) -> str:
-    """Say that one of some texts holds a secret, and of which kind; an empty string for none."""
+    """Report that one of some texts holds a secret, and of which kind; an empty string for none."""
     kinds = sorted({secret.kind for text in texts for secret in find_secrets(text)})
     return f"a text holds a secret ({', '.join(kinds)})" if kinds else ""
 
@@ -303,7 +303,7 @@ def clean_digests() -> set[bytes]:
 
 
 def is_clean(data: bytes) -> bool:
-    """Tell whether a text holds no secret."""
+    """Return whether a text holds no secret."""
     known, mark = clean_digests(), sha256(data).digest()
     if mark not in known and not find_secrets(data.decode("utf-8", "replace")):
         known.add(mark)

@@ -33,7 +33,7 @@ class ChangeRefused(MemrepoError):
 
 
 Content: TypeAlias = bytes | Memory | None
-"""What stands at a path: bytes, those of a memory that are spelled when asked for, or nothing."""
+"""What is at a path: bytes, those of a memory that are spelled when asked for, or nothing."""
 
 
 class Files(Mapping[str, bytes]):
@@ -162,7 +162,7 @@ def read_state(
 ) -> State:
     """Decode every memory file; of an id that stands twice one wins, with a Problem for the other.
 
-    It is the one whose name ends as the id has it, else the first: a copy is often named anew.
+    It is the one whose name ends as the id has it, else the first: a copy is often named again.
 
     `decode` may know the outcome for a path without reading the file, and `paths` which files are
     memories, in order.
@@ -521,7 +521,7 @@ def _kinds(name: str, old: Memory, new: Memory, told: tuple[str, ...]) -> tuple[
 
 
 def _heat(old: Memory, new: Memory) -> Kind:
-    """Tell whether a memory comes onto the hot cache, or leaves it."""
+    """Return whether a memory comes onto the hot cache, or leaves it."""
     was, now = (m.fields.get("hot") for m in (old, new))
     if now is None or now.until is not None:
         return "demoted"

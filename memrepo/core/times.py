@@ -47,7 +47,7 @@ def parse_time(text: str) -> datetime:
 
 
 def format_time(moment: datetime) -> str:
-    """Spell a moment as `YYYY-MM-DDTHH:MM:SSZ`; raises ValueError on a naive datetime."""
+    """Format a moment as `YYYY-MM-DDTHH:MM:SSZ`; raises ValueError on a naive datetime."""
     if moment.tzinfo is None:
         raise ValueError("a naive datetime has no place in memrepo")
     # Not strftime: its %Y does not pad the years before 1000.
@@ -89,7 +89,7 @@ def parse_duration(text: str) -> timedelta:
 
 
 def format_duration(length: timedelta) -> str:
-    """Spell a duration in the largest unit up to days that divides it."""
+    """Format a duration in the largest unit up to days that divides it."""
     whole = int(length.total_seconds())
     unit = next(u for u, size in _UNITS.items() if u != "w" and whole % size == 0)
     return f"{whole // _UNITS[unit]}{unit}"

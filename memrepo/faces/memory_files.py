@@ -1,6 +1,6 @@
 """Claude's memory directory as memories: a file is one memory, a command is one commit.
 
-The file's name stands in the memory's title under a tag of its own, so that search, history, revert
+The file's name is in the memory's title under a tag of its own, so that search, history, revert
 and review see what Claude keeps for itself like everything else. Such a memory never expires; it
 is deleted as others are forgotten, out of sight and in history.
 """
@@ -35,7 +35,7 @@ LONGEST = 100_000
 _SEGMENT = regex(r"[^\W_][\w .,@+()=-]{0,99}")
 _DEEPEST = 10
 _LINE_BREAK = regex("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-"""What a reader may take for a line end beside line feeds: a line stays behind its number."""
+"""What a reader may take for a line end next to line feeds: a line stays behind its number."""
 
 
 class FileRefused(MemrepoError):
@@ -51,7 +51,7 @@ class MemoryFiles:
         self._now = now
 
     def view(self, path: str, lines: Sequence[int] = ()) -> str:
-        """Return the text of a file with its line numbers, or what lies in a folder.
+        """Return the text of a file with its line numbers, or what is in a folder.
 
         `lines` are the first and the last line to show; the last may be -1.
         """
@@ -240,7 +240,7 @@ _ENDS = {letter: end for end, letter in _LETTERS.items()}
 
 
 def parted(text: str) -> tuple[str, Edges | None]:
-    """Return the body that a memory has of a file's text, and what `text_of` needs beside it."""
+    """Return the body that a memory has of a file's text, and what `text_of` needs next to it."""
     ends = "".join(_LETTERS[end] for _, end in split_lines(text) if end) if "\r" in text else ""
     plain, body = unix(text), normal_body(text)
     at = plain.find(body) if body else 0

@@ -66,7 +66,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         )
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Return a file with line numbers, or what lies in a directory."""
+        """Return a file with line numbers, or what is in a directory."""
         return _told(lambda: self._files.view(command.path, command.view_range or ()))
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:

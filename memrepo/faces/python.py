@@ -284,7 +284,7 @@ class OpenRepository:
         dry_run: bool = False,
         now: datetime | None = None,
     ) -> Written | Unchanged:
-        """Say that a memory holds."""
+        """Report that a memory holds."""
         request = ConfirmRequest(id=id, reason=reason, dry_run=dry_run)
         done: Written | Unchanged = self.do(request, now=now)
         return done

@@ -22,7 +22,7 @@ _PARTS = ("request", "investigated", "learned", "completed", "next_steps", "note
 
 
 def wants(path: str) -> bool:
-    """Tell whether a file is a database."""
+    """Return whether a file is a database."""
     return path.endswith((".db", ".sqlite")) and "/" not in path
 
 

@@ -29,7 +29,7 @@ class Message(NamedTuple):
 
 
 def wants(path: str) -> bool:
-    """Tell whether a file is a list of conversations; large exports number them."""
+    """Return whether a file is a list of conversations; large exports number them."""
     name = path.rpartition("/")[2]
     return name.startswith("conversations") and name.endswith(".json")
 

@@ -27,7 +27,7 @@ _TRIPLE = regex(r"(?P<entity>[^\n]{1,200})'s (?P<key>[^\n]{1,200}?) is (?P<value
 
 
 def wants(path: str) -> bool:
-    """Tell whether a file is an exported fact or procedure."""
+    """Return whether a file is an exported fact or procedure."""
     return is_markdown(path) and path.startswith("memory/") and path.count("/") >= 2
 
 

@@ -1,7 +1,7 @@
 """Two layers with an access tracker: `MEMORY.md` as hot cache of `memory/LAYER.md`.
 
 As the layered memory manager keeps them: a bullet of the hot cache carries
-`↑DATE(REASON)←memory/LAYER.md[pin]`; its full text stands in that file, which is what comes in.
+`↑DATE(REASON)←memory/LAYER.md[pin]`; its full text is in that file, which is what comes in.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _LAYERS: Mapping[str, tuple[str, str]] = {
 }
 """Their layers as (type, layer) of ours; an empty layer is the type's own."""
 _SHARED = 0.6
-"""Of a hot bullet's words, this share must stand in the text that it condenses."""
+"""Of a hot bullet's words, this share must are in the text that it condenses."""
 
 
 def wants(path: str) -> bool:
-    """Tell whether a file is the hot cache, a layer's, a log, or archived."""
+    """Return whether a file is the hot cache, a layer's, a log, or archived."""
     return is_markdown(path) and (path == _HOT or path.startswith("memory/"))
 
 

@@ -15,7 +15,7 @@ from memrepo.formats.records import Files, Given, Read, Record, refused
 
 
 def wants(path: str) -> bool:
-    """Tell whether a file may be the server's."""
+    """Return whether a file may be the server's."""
     return path.endswith((".json", ".jsonl")) and "/" not in path
 
 

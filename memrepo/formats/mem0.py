@@ -21,7 +21,7 @@ _SCOPES = (("user_id", "user"), ("agent_id", "agent"), ("app_id", "project"))
 
 
 def wants(path: str) -> bool:
-    """Tell whether a file holds JSON."""
+    """Return whether a file holds JSON."""
     return path.endswith(".json") and "/" not in path
 
 
@@ -62,7 +62,7 @@ def _page(path: str, value: object) -> tuple[str, list[object], int] | Problem:
 
 
 def _numbered(text: str, where: str, found: list[object]) -> Iterator[tuple[str, int, object]]:
-    """Pair each memory with its key and the line that its id stands on (0 without an id)."""
+    """Pair each memory with its key and the line that its id is on (0 without an id)."""
     at, line = 0, 1
     for number, value in enumerate(found):
         id_ = value.get("id") if isinstance(value, dict) else None

@@ -1,7 +1,7 @@
 """memory_fs of context-clear: notes in `hot/`, `warm/`, `gist/` and `forgotten/`, and a counter.
 
 `gist/NAME.md` is a summary (`# title`, a line of tags, text) of `warm/NAME.md`, which stays. The
-counter `refcount.json` stands beside the folder, so that `PATH` is best the folder above.
+counter `refcount.json` stands next to the folder, so that `PATH` is best the folder above.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TAGS = regex(r"\s*(?:标签|標籤|tags?)\s*[:：]\s*(.*)", re.IGNORECASE)
 
 
 def wants(path: str) -> bool:
-    """Tell whether a file is a note of a tier, or the counter."""
+    """Return whether a file is a note of a tier, or the counter."""
     parts = path.split("/")
     if parts[-1] == _COUNTER:
         return len(parts) <= 2

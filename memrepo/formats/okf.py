@@ -14,7 +14,7 @@ from memrepo.formats.records import Files, Given, Read, Record, Whole, day_of, r
 
 
 def wants(path: str) -> bool:
-    """Tell whether a file is a concept of a bundle."""
+    """Return whether a file is a concept of a bundle."""
     return is_markdown(path) and path.rpartition("/")[2] not in RESERVED_NAMES
 
 

@@ -35,11 +35,11 @@ _RULE = regex(r"\s{0,3}(?:-\s?){3,}\s*")
 _WHEN = regex(r"\s*[*_]([^*_]{4,80})[*_]\s*")
 _COMMENT = regex(r"\s*<!--[^>]{0,300}-->\s*")
 _KNOWN = 40
-"""So many characters of what was recalled have to stand in a memory that takes its tags."""
+"""So many characters of what was recalled have to are in a memory that takes its tags."""
 
 
 def wants(path: str) -> bool:
-    """Tell whether a file is one of the workspace's memory."""
+    """Return whether a file is one of the workspace's memory."""
     if path == _RECALL:
         return True
     return is_markdown(path) and (

@@ -19,7 +19,7 @@ _ODD = regex(r"(?:^|/)(?:\.{0,2}|\.git)(?:/|$)|\.md/|[\x00-\x1f\x7f]|[^/]{250}",
 
 
 def wants_lines(path: str) -> bool:
-    """Tell whether a file holds JSON lines."""
+    """Return whether a file holds JSON lines."""
     return path.endswith(".jsonl")
 
 

@@ -126,7 +126,7 @@ def names_of(page: Page) -> tuple[str, ...]:
 
 
 def is_markdown(path: str) -> bool:
-    """Tell whether a path is a markdown file's, and not in a hidden folder."""
+    """Return whether a path is a markdown file's, and not in a hidden folder."""
     return path.endswith(".md") and not any(part.startswith(".") for part in path.split("/"))
 
 

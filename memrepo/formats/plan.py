@@ -1,7 +1,7 @@
 """From what a reader found to the changes of one commit; the same again changes nothing.
 
 A record that is a memory already, by its id there, by id or by text, is left as it is; where the
-other program words it anew and nobody here touched it, the memory follows. What a person rejected
+other program words it again and nobody here touched it, the memory follows. What a person rejected
 stays out, and so does what an earlier import brought and has left the tree since.
 """
 
@@ -237,7 +237,7 @@ class _Work(msgspec.Struct):
             )
 
     def _is_as_it_came(self, held: Memory) -> bool:
-        """Tell whether nobody here worded, confirmed or ended what an import made."""
+        """Return whether nobody here worded, confirmed or ended what an import made."""
         written = held.fields.get("generated")
         return (
             held.text("origin") == "import"
@@ -278,7 +278,7 @@ class _Work(msgspec.Struct):
             self._follow(held, memory)
 
     def pair(self) -> None:
-        """Take what has no id there, and stands in a file beside what went, as that reworded."""
+        """Take what has no id there, and is in a file next to what went, as that reworded."""
         gone: dict[str, list[Memory]] = defaultdict(list)
         for held in sorted(
             self.state.memories.values(), key=lambda m: m.sources[0].lines if m.sources else (0, 0)

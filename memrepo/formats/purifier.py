@@ -44,7 +44,7 @@ _JUDGEMENT = {
 
 
 def wants(path: str) -> bool:
-    """Tell whether a file is one that an import reads; the others follow from them."""
+    """Return whether a file is one that an import reads; the others follow from them."""
     return path.removeprefix(RUNTIME) in (lineage.CLAIMS, lineage.CONTRADICTIONS, lineage.MANIFEST)
 
 

@@ -139,7 +139,7 @@ def _links(page: Page) -> tuple[tuple[str, str], ...]:
 
 
 def _replaced(records: list[Record], successors: Mapping[str, str]) -> list[Record]:
-    """Tell successors what they replace; what has none here is archived."""
+    """Record in successors what they replace; archive what has no successor."""
     keys = {record.key for record in records}
     made = []
     for record in records:

@@ -79,7 +79,7 @@ class Kept(Protocol):
 
 
 class Asking(Protocol):
-    """What a request says beside its items: who judges, when, for whom."""
+    """What a request says next to its items: who judges, when, for whom."""
 
     @property
     def now(self) -> datetime:
@@ -99,7 +99,7 @@ class Asking(Protocol):
 
     @property
     def by_object(self) -> bool:
-        """Tell whether claims of one triple are two where their objects differ."""
+        """Return whether claims of one triple are two where their objects differ."""
 
     @property
     def kept(self) -> Kept | None:
@@ -451,7 +451,7 @@ def _neighbours(groups: Sequence[Cluster]) -> dict[str, tuple[str, ...]]:
 def _verify(asked: Asked[CanonicalClaim], how: _Wording) -> None:
     """Ask whether evidence states what is worded; what it does not is asked for once more.
 
-    What fails again gives way to the evidence in its own words. What could not be verified, since
+    What fails again is replaced by the evidence in its own words. What could not be verified, since
     the judge gave no answer, stays open.
     """
     faults = _unstated(asked, how)
@@ -538,7 +538,7 @@ def check_of(
 
 
 def _is_copied(claim: CanonicalClaim, grounds: Grounds) -> bool:
-    """Tell whether the text is the evidence, and every other field words of what was shown."""
+    """Return whether the text is the evidence, and every other field words of what was shown."""
     shown = content_words(" ".join((*grounds.evidence, *grounds.context)))
     others = [text for name, text in fields_of(claim) if name != "text"]
     return claim.wording.text in grounds.evidence and content_words(" ".join(others)) <= shown

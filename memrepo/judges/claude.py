@@ -59,7 +59,7 @@ class NoClient(NoCredentials):
     def __init__(self) -> None:
         super().__init__(
             "the anthropic judge needs the package anthropic",
-            fix="pip install 'memrepo[claude]', or use --judge offline",
+            fix="`pip install '.[claude]'` in memrepo's checkout, or use --judge offline",
         )
 
 

@@ -2,7 +2,7 @@
 
 Code checks what it can check exactly: numbers with their units, dates, names, identifiers,
 quotations and cited spans. Whether the evidence states the same is a second question to the judge
-(`Judge.verify`), made here and asked in `judges.asking`. What fails both times gives way to the
+(`Judge.verify`), made here and asked in `judges.asking`. What fails both times is replaced by the
 evidence in its own words.
 """
 
@@ -65,7 +65,7 @@ Day = tuple[int, int, int]
 class Grounds(msgspec.Struct, frozen=True, kw_only=True):
     """What a wording may draw on.
 
-    `evidence` is what it words, `context` what that stands under. `beyond` are other lines that
+    `evidence` is what it words, `context` what that is under. `beyond` are other lines that
     were shown: neighbours and prior claims. `days` are the dates on which the evidence was stated,
     as a heading or the file has it: a commit only says when it was stored.
     """
@@ -143,7 +143,7 @@ class _Known:
         self.weekdays = {n for word in self.words if (n := _weekday(word))}
 
     def allows_day(self, day: Day) -> bool:
-        """Tell whether a date is there, or follows from a relative one and the file's day."""
+        """Return whether a date is there, or follows from a relative one and the file's day."""
         if any(_same_day(day, other, self.years) for other in self.days) or day in self.stated:
             return True
         if not any(_same_day(day, other, self.years) for other in self.stated):
@@ -180,7 +180,7 @@ class _Known:
         return language_of([word.casefold() for word in _WORD.findall(whole)], whole, 1)
 
     def allows_weekday(self, number: int) -> bool:
-        """Tell whether a day of the week is named there, or is that of a date there."""
+        """Return whether a day of the week is named there, or is that of a date there."""
         if number in self.weekdays or (number < _SATURDAY and self.words & _WORKDAYS):
             return True
         for year, month, day in self.days | self.stated:
@@ -192,14 +192,14 @@ class _Known:
         return False
 
     def holds(self, literal: str) -> bool:
-        """Tell whether an identifier is there as it is written, but for capitals."""
+        """Return whether an identifier is there as it is written, but for capitals."""
         found = normalise(literal)
         before = rf"(?<![^\W_{_WIDE}])" if found[0].isalnum() else ""
         after = rf"(?![^\W_{_WIDE}])" if found[-1].isalnum() else ""
         return bool(re.search(f"{before}{re.escape(found)}{after}", self.folded))
 
     def names(self, word: str, language: str) -> bool:
-        """Tell whether a name is there, with another ending where the language has endings."""
+        """Return whether a name is there, with another ending where the language has endings."""
         folded = bare(normalise(word))
         forms = (folded, folded.removesuffix("s"), f"{folded}s")
         if any(form in self.words for form in forms):
@@ -327,7 +327,7 @@ def _is_literal(chunk: str) -> bool:
 
 
 def _pieces_held(literal: str, known: _Known) -> bool:
-    """Tell whether what joins words by hyphens or a slash is there piece by piece."""
+    """Return whether what joins words by hyphens or a slash is there piece by piece."""
     if any(ch.isdigit() or ch in "_@.:=#\\~" for ch in literal) or literal.startswith(("/", "--")):
         return False
     pieces = [p for p in regex(r"[-/&+]").split(literal) if p]
@@ -410,7 +410,7 @@ def _named_date() -> re.Pattern[str]:
 
 
 def _same_day(mine: Day, other: Day, years: set[int]) -> bool:
-    """Tell whether one date is the other, or a part of it."""
+    """Return whether one date is the other, or a part of it."""
     year = mine[0] in (other[0], 0) or (other[0] == 0 and mine[0] in years)
     return year and mine[1] == other[1] and mine[2] in (other[2], 0)
 

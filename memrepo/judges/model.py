@@ -102,7 +102,7 @@ class OfModel:
 class ModelJudge(OfModel):
     """Judge by asking a backend; implements `core.judge.Judge`.
 
-    A question that was answered in this run is not asked again: a run that is computed anew,
+    A question that was answered in this run is not asked again: a run that is computed again,
     because a person committed meanwhile, pays once.
     """
 
@@ -127,12 +127,12 @@ class ModelJudge(OfModel):
         return measured_claims(_answers(read_claims(reply.text), reply), request)
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Say of each wording whether its evidence states it, as far as the reply does."""
+        """Describe each wording whether its evidence states it, as far as the reply does."""
         reply = self._ask(verification_prompt(request))
         return _answers(read_checks(reply.text), reply)
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
-        """Say of each pair whether both can hold, with whatever findings the reply holds."""
+        """Describe each pair whether both can hold, with whatever findings the reply holds."""
         reply = self._ask(comparison_prompt(request))
         return _answers(read_findings(reply.text), reply)
 

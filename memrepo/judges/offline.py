@@ -95,7 +95,7 @@ class OfflineJudge(msgspec.Struct, frozen=True):
         return tuple(_claim(cluster, request) for cluster in request.clusters)
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Say that evidence states each wording: rules word with words of the evidence only."""
+        """Report that evidence states each wording: rules word with words of the evidence only."""
         return [Assessment(check_id=one.check_id, stated=True) for one in request.checks]
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
@@ -182,7 +182,7 @@ def extract(text: str) -> str:
 
 
 def subject_of(candidate: Candidate) -> str:
-    """Return the named thing that a thought stands under, or whom its file is about.
+    """Return the named thing that a thought is under, or whom its file is about.
 
     A heading of a known kind ("Preferences"), a date and the file's first heading name nothing.
     """

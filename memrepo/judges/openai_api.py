@@ -31,7 +31,7 @@ _PUBLIC = "api.openai.com"
 _LISTED = 8
 _FORMS = ("json_schema", "json_object", "text")
 Untyped = Any
-"""What the SDK hands over: it is imported where it is needed, and its own types with it."""
+"""What the SDK passes: it is imported where it is needed, and its own types with it."""
 
 
 def sdk() -> Untyped:
@@ -43,7 +43,7 @@ def sdk() -> Untyped:
             raise
         raise NoCredentials(
             "the openai judge needs the package openai",
-            fix="pip install 'memrepo[openai]', or use --judge offline",
+            fix="`pip install '.[openai]'` in memrepo's checkout, or use --judge offline",
         ) from error
     return openai
 

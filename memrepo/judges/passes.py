@@ -157,7 +157,7 @@ _DONE = "a later line says that it is done"
 
 
 def in_unit_range(value: object) -> bool:
-    """Tell whether a value is a finite number from 0 to 1; a bool is no number."""
+    """Return whether a value is a finite number from 0 to 1; a bool is no number."""
     return _is_number(value) and 0.0 <= float(value) <= 1.0  # type: ignore[arg-type]
 
 

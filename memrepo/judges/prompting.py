@@ -109,7 +109,7 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def promotion_prompt(request: PromotionRequest) -> Prompt:
-    """Spell Pass 1's question."""
+    """Format Pass 1's question."""
     body = {
         "today": request.now.date().isoformat(),
         "profile": request.profile,
@@ -126,7 +126,7 @@ def promotion_prompt(request: PromotionRequest) -> Prompt:
 
 
 def canonical_prompt(request: CanonicalRequest) -> Prompt:
-    """Spell Pass 2's question; its prior claims stand apart, as every batch repeats them."""
+    """Format Pass 2's question; its prior claims stand apart, as every batch repeats them."""
     body = {
         "today": request.now.date().isoformat(),
         "profile": request.profile,
@@ -144,7 +144,7 @@ def canonical_prompt(request: CanonicalRequest) -> Prompt:
 
 
 def verification_prompt(request: VerificationRequest) -> Prompt:
-    """Spell the question whether evidence states what wordings of it say."""
+    """Format the question whether evidence states what wordings of it say."""
     items: list[object] = [_check(one) for one in request.checks]
     return Prompt(
         name="verification",
@@ -156,7 +156,7 @@ def verification_prompt(request: VerificationRequest) -> Prompt:
 
 
 def comparison_prompt(request: ComparisonRequest) -> Prompt:
-    """Spell the question which pairs of statements contradict each other."""
+    """Format the question which pairs of statements contradict each other."""
     body = {"today": request.now.date().isoformat(), **_faults(request.faults)}
     items: list[object] = [_pair(one) for one in request.pairs]
     return Prompt(
@@ -194,7 +194,7 @@ def _pair(one: Suspicion) -> dict[str, object]:
 
 
 def _statement(p: PriorClaim) -> dict[str, object]:
-    """Spell a statement with all that says who said it, where and when."""
+    """Format a statement with all that says who said it, where and when."""
     return _lean(
         {
             "text": p.text,
@@ -217,7 +217,7 @@ def _when(sources: Sequence[Source]) -> dict[str, object]:
 
 
 def gist_prompt(request: GistRequest) -> Prompt:
-    """Spell the question for the gist of a note; it depends on nothing but the note."""
+    """Format the question for the gist of a note; it depends on nothing but the note."""
     note = request.note
     row = _lean({"title": note.text("title"), "tags": list(note.texts("tags")), "text": note.body})
     return Prompt(
@@ -230,7 +230,7 @@ def gist_prompt(request: GistRequest) -> Prompt:
 
 
 def summary_prompt(request: SummaryRequest) -> Prompt:
-    """Spell the question for a summary; it depends on nothing but the memories."""
+    """Format the question for a summary; it depends on nothing but the memories."""
     rows = [
         _lean(
             {
@@ -271,7 +271,7 @@ def prompt_hash() -> str:
 
 
 def fence(key: str, rows: list[object], head: Mapping[str, object]) -> str:
-    """Spell rows as a JSON object, one row a line, between marks made of its own hash."""
+    """Format rows as a JSON object, one row per line, between marks made of its own hash."""
     lead = "".join(f"{_spelled(k)}: {_spelled(v)},\n" for k, v in head.items())
     body = f"{{{lead}{_spelled(key)}: [\n" + ",\n".join(map(_spelled, rows)) + "\n]}"
     mark = hashlib.sha256(body.encode()).hexdigest()[:16]

@@ -214,7 +214,7 @@ def elements(text: str, key: str) -> Answered[object] | Unreadable:
 
 
 def _unreadable(text: str, key: str) -> Unreadable:
-    """Say why a text holds no answer, and what came of each way of reading it."""
+    """Return why a text holds no answer, and what came of each way of reading it."""
     try:
         found: object = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -244,7 +244,7 @@ _KINDS = {list: "an array", str: "a string", bool: "a boolean", type(None): "nul
 
 
 def holds_answer(text: str, key: str, *, several: bool) -> bool:
-    """Tell whether a text holds an answer: an object with a key, of a list where it is several."""
+    """Return whether a text has an answer: an object with a key, or a list of these."""
     if several:
         return isinstance(elements(text, key), Answered)
     return any(isinstance(o, dict) and key in o for _, found in _ladder(text) for o in found)
@@ -285,7 +285,7 @@ def _objects(text: str) -> Iterator[object]:
 
 
 def _cut_off(text: str, key: str) -> tuple[list[object], bool]:
-    """Return the complete elements of the last such list, and whether its end stands in the text.
+    """Return the complete elements of the last such list, and whether its end is in the text.
 
     A list with a comma too many ends as well: only what cannot be read is lost.
     """
@@ -418,7 +418,7 @@ def _fault(error: msgspec.ValidationError, key: str = "") -> str:
 
 
 def _may_enter(ch: str) -> bool:
-    """Tell whether a character may come from an answer: none that nobody sees, or that turns text.
+    """Return whether a character may be in an answer: not invisible or bidirectional.
 
     Joiners stay: scripts need them.
     """

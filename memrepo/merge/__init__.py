@@ -1,1 +1,1 @@
-"""Three states into one, an operation taken back, what was rejected kept out: all of it pure."""
+"""Three states into one, an operation reverted, what was rejected kept out: all of it pure."""

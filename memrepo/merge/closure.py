@@ -62,9 +62,9 @@ def known_in(*states: State) -> frozenset[tuple[str, str, str]]:
 def close(
     state: State, known: Collection[tuple[str, str, str]] = ()
 ) -> tuple[tuple[Update, ...], tuple[Finding, ...]]:
-    """Propose updates after which the references of a state hold, and say what they mend.
+    """Propose updates after which the references of a state hold, and say what they fix.
 
-    Findings in `known` (by name) are left alone: a merge mends only what it broke itself.
+    Findings in `known` (by name) are left alone: a merge fixes only what it broke itself.
     """
     memories = dict(state.memories)
     repaired: dict[tuple[str, str, str], Finding] = {}

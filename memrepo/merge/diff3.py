@@ -31,15 +31,15 @@ class _Hunk(msgspec.Struct, frozen=True):
     lines: tuple[str, ...]
 
     def touches(self, before: _Hunk) -> bool:
-        """Tell whether two sides' hunks are about the same lines or the same gap.
+        """Return whether two sides' hunks are about the same lines or the same gap.
 
-        `before` stands before this one, by where it begins and then by where it ends.
+        `before` is before this one, by where it begins and then by where it ends.
         """
         if self.newer == before.newer:
             return False
         if self.lo == self.hi and before.lo == before.hi:
             return self.lo == before.lo
-        # An insertion at the edge of a replaced span is beside it; strictly inside it is within.
+        # An insertion at the edge of a replaced span is next to it; strictly inside it is within.
         return self.lo < min(self.hi, before.hi) or before.lo < self.lo == self.hi < before.hi
 
 

@@ -53,7 +53,7 @@ class JoinedFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_derived(layout: Layout, path: str) -> bool:
-    """Tell whether a file is rendered after a merge and never merged itself."""
+    """Return whether a file is rendered after a merge and never merged itself."""
     return path.startswith(layout.area("views")) or layout.is_hot(path)
 
 
@@ -160,7 +160,7 @@ def _by_line(base: bytes, older: bytes, newer: bytes, *, is_toml: bool) -> Joine
 
 
 def _can_be_read(text: str) -> bool:
-    """Tell whether a text is TOML."""
+    """Return whether a text is TOML."""
     try:
         tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):

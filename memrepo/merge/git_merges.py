@@ -173,7 +173,7 @@ def _memory_start(
 
 
 def _is_marked(data: bytes, known: Iterable[bytes]) -> bool:
-    """Tell whether git's conflict markers were committed with the text."""
+    """Return whether git's conflict markers were committed with the text."""
     return bool(_MARKERS.search(data)) and not any(_MARKERS.search(side) for side in known)
 
 

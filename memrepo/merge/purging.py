@@ -109,14 +109,14 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         ]
 
     def holds(self, data: bytes) -> int:
-        """Return how often the value stands in some bytes, or a word that only it has."""
+        """Return how often the value is in some bytes, or a word that only it has."""
         text = _text(data)
         spans = self.spans(text)
         words = self._words_in(text, data)
         return len(spans) + sum(not any(a <= start < b for a, b in spans) for start, _ in words)
 
     def _words_in(self, text: str, data: bytes) -> list[Span]:
-        """Return where words that only the value has stand in a page or beside the value."""
+        """Return where words that only the value has are in a page or next to the value."""
         parts: list[Span] = []
         if not self.words:
             return parts
@@ -143,7 +143,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return replaced(text, spans) if spans else text
 
     def file(self, data: bytes, objects: Objects) -> bytes:
-        """Return a file without the value; a page of ours has its stamp anew."""
+        """Return a file without the value; a page of ours has its stamp again."""
         before = _text(data)
         after = self.text(before, objects)
         if words := self._words_in(after, data):
@@ -174,7 +174,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return text.encode("utf-8", "surrogateescape")
 
     def _is_part(self, words: str) -> bool:
-        """Tell whether words stand within the value: a subject has only the end of a text."""
+        """Return whether words stand within the value: a subject has only the end of a text."""
         letters = fold(words)
         return len(letters) >= LEAST and any(letters in needle.letters for needle in self.needles)
 
@@ -235,13 +235,13 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_page(data: bytes) -> bool:
-    """Tell whether some bytes are a page that memrepo drew, a hand's changes or none."""
+    """Return whether some bytes are a page that memrepo drew, a hand's changes or none."""
     return any(standing_of(kind, data) != "foreign" for kind in _KINDS)
 
 
 @lru_cache(maxsize=8)
 def _any_of(parts: tuple[str, ...]) -> re.Pattern[str]:
-    """Return what finds parts of paths: a file by its name and ending, a folder beside a slash."""
+    """Return what finds parts of paths: a file by its name and ending, a folder next to a slash."""
     longest = sorted(parts, key=lambda part: (-len(part), part))
     files = "|".join(re.escape(part) for part in longest if "." in part) or r"(?!)"
     folders = "|".join(re.escape(part) for part in longest if "." not in part) or r"(?!)"

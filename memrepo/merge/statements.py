@@ -242,7 +242,7 @@ def leave_out(text: str, found: Iterable[Statement]) -> str:
 
 
 def _states(text: str) -> bool:
-    """Tell whether a text has more than headings, labels and the head of a table."""
+    """Return whether a text has more than headings, labels and the head of a table."""
     spans = [text[start:end] for start, end in _blocks(text)]
     for one, after in zip(spans, [*spans, ""][1:], strict=True):
         is_head = one.lstrip().startswith("|") and _DIVIDER.match(after)
@@ -263,6 +263,6 @@ def parts_of(text: str, words: int) -> tuple[str, ...]:
 
 
 def contains(words: Collection[str], text: str) -> bool:
-    """Tell whether one statement of a text has all of some words."""
+    """Return whether one statement of a text has all of some words."""
     wanted = frozenset(words)
     return any(wanted <= tokens(one.text) for one in statements(text) if not one.is_run)

@@ -230,7 +230,7 @@ class _Merge:
                 self.edits[path] = None
 
     def _free(self, path: str, taken: set[str]) -> str:
-        """Return the path, or one beside it where another memory stands already."""
+        """Return the path, or one next to it where another memory stands already."""
         tail = re.search(r"(-[0-9a-f]{6})?\.md\Z", path)
         cut = tail.start() if tail is not None else len(path)
         name, turn = path, 2

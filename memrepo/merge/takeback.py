@@ -107,7 +107,7 @@ def together(only: Collection[str], before: State, after: State) -> frozenset[st
     """Return some memories with those that an operation decided together with them.
 
     A supersession has no halves: what replaced a memory goes when that memory comes back. Nor has
-    a summary, which stands in the place of others.
+    a summary, which is in the place of others.
     """
     pairs: dict[str, set[str]] = {}
     for id_ in {*before.memories, *after.memories}:
@@ -133,7 +133,7 @@ def _named(memory: Memory | None, key: str) -> set[str]:
 
 
 class Clash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why something cannot simply be taken back.
+    """Why something cannot simply be reverted.
 
     `edited-later`: the operation made it and somebody edited it since, or it removed what was made
     again; `text-overlaps`: later edits touch the same lines; `depended-on`: something later refers
@@ -147,7 +147,7 @@ class Clash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True):
-    """One operation to take back: the states around it, and what of it is meant.
+    """One operation to revert: the states around it, and what of it is meant.
 
     `only` limits it to some memories; `kept` names files that stay (a manifest whose input
     stays consumed); `later` is what commits after it wrote, by memory id, and `later_paths` the
@@ -165,7 +165,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TakenBack(msgspec.Struct, frozen=True, kw_only=True):
-    """The state without the operation, how to get there from HEAD's, and what stands in the way."""
+    """The state without the operation, how to get there from HEAD's, and what is in the way."""
 
     state: State
     effect: Effect
@@ -194,7 +194,7 @@ def take_back(operation: Operation, head: State, side: Side = "") -> TakenBack:
 
 
 class _Work:
-    """One operation being taken back: mutable here, never outside this module."""
+    """One operation being reverted: mutable here, never outside this module."""
 
     def __init__(
         self, operation: Operation, head: State, side: Side, spared: frozenset[str]
@@ -240,7 +240,7 @@ class _Work:
         self.clashes.append(Clash(kind=kind, memory=id_, path=self.held[id_].path))
 
     def _made(self, id_: str) -> None:
-        """The operation made it: it goes, unless somebody wrote it since."""
+        """Decide on what the operation made: it goes, unless somebody wrote it since."""
         if id_ not in self.held:
             return
         if self.op.later.get(id_, _UNTOUCHED).any:
@@ -251,7 +251,7 @@ class _Work:
         self.edits[self.held.pop(id_).path] = None
 
     def _removed(self, id_: str) -> None:
-        """The operation removed it: it comes back, unless it was made again.
+        """Decide on what the operation removed: it comes back, unless it was made again.
 
         What was made again and is gone by now was taken away once more, by later work.
         """
@@ -267,7 +267,7 @@ class _Work:
         self.coming.append((id_, old.path, self.op.before.files[old.path]))
 
     def _changed(self, id_: str, pre: Memory, post: Memory) -> None:
-        """The operation changed it: each field on its own."""
+        """Decide on what the operation changed, each field on its own."""
         head, later = self.held[id_], self.op.later.get(id_, _UNTOUCHED)
         if later.whole:
             return
@@ -313,7 +313,7 @@ class _Work:
         return self.head.files[path] if found is None else found
 
     def _free(self, path: str) -> str:
-        """Return a path, or the next one beside it where another memory stands by now."""
+        """Return a path, or the next one next to it where another memory stands by now."""
         files = self.head.files.edited(self.edits)
         return State(layout=self.head.layout, files=files, memories={}).free_path(Memory(path=path))
 
@@ -351,7 +351,7 @@ class _Work:
                 self.edits[path] = old
 
     def _goes_along(self, path: str) -> bool:
-        """Tell whether a file is a correction about none but the memories that are meant."""
+        """Return whether a file is a correction about none but the memories that are meant."""
         data = self.op.before.files.get(path) or self.op.after.files.get(path)
         if data is None or not correction_paths([path], self.head.layout):
             return False
@@ -372,7 +372,7 @@ class _Work:
         return apply(draft, updates)
 
     def _contested(self, draft: State) -> list[Update]:
-        """Part what replaced a memory from what is back: neither may claim to stand alone."""
+        """Split what replaced a memory from what is back: neither may claim to stand alone."""
         changes: list[Update] = []
         for id_ in sorted(self.kept & draft.memories.keys()):
             heir = draft.memories[id_]

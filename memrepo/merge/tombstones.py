@@ -361,7 +361,7 @@ class Tombstones:
         return [found[key] for key in sorted(found)]
 
     def _is_same(self, stone: Tombstone, one: Statement, names: Iterable[str]) -> bool:
-        """Tell whether a statement that looks like a rejected one is about the same."""
+        """Return whether a statement that looks like a rejected one is about the same."""
         if len(stone.tokens) >= STANDS_ALONE_WORDS:
             return True
         if not one.pair[0]:
@@ -389,7 +389,7 @@ class Tombstones:
         return Update(id=memory.id, fields=fields, body=memory.body.removesuffix(said) + rest)
 
     def bars_all(self, memory: Memory) -> bool:
-        """Tell whether nothing is left of a memory without what a person rejected."""
+        """Return whether nothing is left of a memory without what a person rejected."""
         if self.bar_whole(memory) is not None:
             return True
         update = self.shortening(memory)
@@ -467,7 +467,7 @@ class Corrected(Tombstones):
 
     @property
     def spelled(self) -> str:
-        """Spell all that is corrected, the same for states that correct the same."""
+        """Format all that is corrected, the same for states that correct the same."""
         sources = [(key, sorted(names)) for key, names in sorted(self.correcting_sources.items())]
         former = sorted((hash_, stone.key) for hash_, stone in self._former.items())
         return repr((sorted(self.found.items()), sources, former))
@@ -528,7 +528,7 @@ class Corrected(Tombstones):
         return stone if self._is_same(stone, one, _names(memory)) else None
 
     def binds(self, stone: Tombstone, resource: str, captured: str, *, whole: bool) -> bool:
-        """Tell whether a correction binds what a resource states, dated by itself or not at all.
+        """Return whether a correction binds what a resource states, dated by itself or not at all.
 
         With `whole` all of a source is read again, also what it held before it was corrected.
         """
@@ -591,7 +591,7 @@ def path_of(layout: Layout, key: str) -> str:
 
 
 def is_tombstone(layout: Layout, path: str) -> bool:
-    """Tell whether a path is a tombstone's."""
+    """Return whether a path is a tombstone's."""
     return path.startswith(layout.area("tombstones")) and path.endswith(".md")
 
 
@@ -677,7 +677,7 @@ def _unreadable(path: str, why: str) -> Problem:
 
 
 def is_sealed(stone: Tombstone, data: bytes) -> bool:
-    """Tell whether the file of a tombstone has the seal of what it says.
+    """Return whether the file of a tombstone has the seal of what it says.
 
     One without a seal is an older memrepo's; since a hand can take a seal off, it lifts nothing.
     """
@@ -692,7 +692,7 @@ def is_sealed(stone: Tombstone, data: bytes) -> bool:
 
 
 def has_seal(data: bytes) -> bool:
-    """Tell whether the file of a tombstone has a seal, fitting or not."""
+    """Return whether the file of a tombstone has a seal, fitting or not."""
     return _SEALED.search(_header(data)) is not None
 
 
@@ -722,7 +722,7 @@ def _seal(stone: Tombstone) -> str:
 
 
 def tombstone_bytes(stone: Tombstone) -> bytes:
-    """Spell a tombstone as its file, under its seal."""
+    """Format a tombstone as its file, under its seal."""
     head = ["---", *_lines(stone), f"{SEAL}: {_seal(stone)}", "---", ""]
     return "\n".join([*head, BODY.format(key=stone.key)]).encode("utf-8")
 

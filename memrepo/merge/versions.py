@@ -378,7 +378,7 @@ class Foreign(msgspec.Struct, frozen=True):
 
 
 class Comment(msgspec.Struct, frozen=True):
-    """A comment and the key that it stands above or beside; empty at the header's end."""
+    """A comment and the key that it stands above or next to; empty at the header's end."""
 
     key: str
     text: str
@@ -421,7 +421,7 @@ def join_bytes(
 
 
 def _holds(data: bytes, edited: FileVersion, entries: Mapping[str, Foreign]) -> bool:
-    """Tell whether a file still holds the memory that was edited into it, and these entries."""
+    """Return whether a file still holds the memory that was edited into it, and these entries."""
     before, _ = codec.decode(edited.path, edited.data)
     after, _ = codec.decode(edited.path, data)
     found = _Skeleton.of(FileVersion(edited.path, data, after)).entries

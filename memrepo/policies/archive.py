@@ -134,7 +134,7 @@ def archive_due(memory: Memory, access: Access, rules: ArchiveRules) -> datetime
 
 
 def is_kept(memory: Memory) -> bool:
-    """Tell whether a memory is never archived by itself."""
+    """Return whether a memory is never archived by itself."""
     return (
         memory.status != "active"
         or memory.type in ("note", "chunk")
@@ -181,7 +181,7 @@ def unarchive(memory: Memory, why: str) -> Step:
 
 
 def told(memory: Memory, access: Access, due: datetime, rules: ArchiveRules) -> str:
-    """Say why a memory is archived."""
+    """Return why a memory is archived."""
     hot: Hot | None = memory.fields.get("hot")
     last = f"last retrieved {format_time(access.last)}" if access.last else "never retrieved"
     demoted, age = hot.until if hot is not None else None, rules.demoted_after
@@ -241,7 +241,7 @@ def candidates(
 ) -> list[Memory]:
     """Return what may be compressed, oldest first; nothing below the trigger or for too few.
 
-    Notes do not count: tiers govern them. `spared` are ids that a person took back.
+    Notes do not count: tiers govern them. `spared` are ids that a person reverted.
     """
     if not rules.enabled:
         return []
@@ -264,7 +264,7 @@ def _age(memory: Memory) -> tuple[str, str]:
 
 
 def _is_protected(memory: Memory, words: Collection[str], rules: CompressionRules) -> bool:
-    """Tell whether a memory stays as it is: by its kind, its flags, its names, or a person."""
+    """Return whether a memory stays as it is: by its kind, its flags, its names, or a person."""
     return (
         is_kept(memory)
         or memory.type == "summary"
@@ -277,7 +277,7 @@ def _is_protected(memory: Memory, words: Collection[str], rules: CompressionRule
 
 
 def groups(found: Sequence[Memory]) -> list[Group]:
-    """Part candidates by scope and layer, then by what they are about, then by time.
+    """Split candidates by scope and layer, then by what they are about, then by time.
 
     Names go before tags, and tags before words; the most frequent first. What shares nothing is
     joined by its time alone. Those with the oldest memories come first.

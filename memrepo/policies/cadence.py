@@ -47,7 +47,7 @@ class Fire(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cron_problem(expression: str) -> str:
-    """Say what is wrong with a cron expression, or return an empty string.
+    """Return what is wrong with a cron expression, or an empty string.
 
     It has five fields: numbers, names, ranges, lists, steps, and `L`, `LW` or `5#2` for days.
     """
@@ -78,7 +78,7 @@ def fires(expression: str, zone: tzinfo, after: datetime) -> Iterator[datetime]:
 
 
 def guard(now: datetime, cadence: Cadence, zone: tzinfo) -> bool:
-    """Tell whether a reconciliation owns this time: an incremental run would be superseded."""
+    """Return whether a reconciliation owns this time: an incremental run would be superseded."""
     first = now - WINDOW - timedelta(seconds=1)
     return any(
         next(fires(each, zone, first), now + 2 * WINDOW) <= now + WINDOW
@@ -119,7 +119,7 @@ def missed(since: datetime, now: datetime, cadence: Cadence, zone: tzinfo) -> in
 
 
 def due(now: datetime, cadence: Cadence, zone: tzinfo, mode: RunMode) -> bool:
-    """Tell whether a run of a mode became due within the last five minutes."""
+    """Return whether a run of a mode became due within the last five minutes."""
     return any(
         next(fires(each, zone, now - SLACK), now + SLACK) <= now for each in cadence.of(mode)
     )
@@ -151,6 +151,6 @@ def _field(values: list[int] | tuple[int, ...], all_: int) -> str:
 
 
 def plain(expression: str) -> bool:
-    """Tell whether any crontab knows an expression: the signs L, W and # are extensions."""
+    """Return whether any crontab knows an expression: the signs L, W and # are extensions."""
     day, weekday = expression.upper().split()[2], expression.upper().split()[4]
     return "L" not in day and "#" not in weekday and "L" not in weekday

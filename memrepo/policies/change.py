@@ -133,7 +133,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def speaks_of_change(self) -> bool:
-        """Tell whether it may change a statement with which it shares no key."""
+        """Return whether it may change a statement with which it shares no key."""
         return not self.is_open and bool(self.ended is not None or self.replaced)
 
 
@@ -269,7 +269,7 @@ def _without(phrases: re.Pattern[str], joined: str) -> str:
 
 
 def _is_name(word: str, opens: bool) -> bool:
-    """Tell whether a token is an identifier, or a capitalised word inside a sentence."""
+    """Return whether a token is an identifier, or a capitalised word inside a sentence."""
     is_id = any(ch.isdigit() or ch in "_@/#" for ch in word) or any(map(str.isupper, word[1:]))
     return is_id or (word[:1].isupper() and not opens)
 
@@ -509,7 +509,7 @@ def _unit(number: str) -> str:
 
 
 def _excludes(one: tuple[str, ...], two: tuple[str, ...], *, is_choice: bool = False) -> bool:
-    """Tell whether two values exclude each other: within the same bounds, and neither says more.
+    """Return whether two values exclude each other: within the same bounds, and neither says more.
 
     Where it is a choice they must have a word in common: who likes tea and trains chose twice.
     """
@@ -546,13 +546,13 @@ def _headings(under: str) -> tuple[str, ...]:
 
 
 def _are_nested(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
-    """Tell whether one row of headings ends with the other."""
+    """Return whether one row of headings ends with the other."""
     size = min(len(one), len(two))
     return one[len(one) - size :] == two[len(two) - size :]
 
 
 def _is_same_heading(old: PriorClaim, new: PriorClaim, key: str) -> bool:
-    """Tell whether two keys are under one heading; under none a key must say more than a word."""
+    """Return whether two keys are under one heading; under none a key must say more than a word."""
     one, two = _headings(old.under), _headings(new.under)
     if not (one and two):
         return one == two and " " in key
@@ -560,13 +560,13 @@ def _is_same_heading(old: PriorClaim, new: PriorClaim, key: str) -> bool:
 
 
 def _is_same_context(old: PriorClaim, new: PriorClaim, is_named: object) -> bool:
-    """Tell whether two statements are under one heading, or name their thing themselves."""
+    """Return whether two statements are under one heading, or name their thing themselves."""
     one, two = _headings(old.under), _headings(new.under)
     return _are_nested(one, two) if one and two else one == two or bool(is_named)
 
 
 def is_same_thing(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Tell whether two statements, each with its headings, say something of one thing.
+    """Return whether two statements, each with its headings, say something of one thing.
 
     They share a key, a predicate with its subject or all words but a number; or most of their
     words, and neither names what the other does not.
@@ -583,7 +583,7 @@ def is_same_thing(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 def says_the_same(one: str, other: str) -> bool:
-    """Tell whether two similar texts state one fact in two wordings.
+    """Return whether two similar texts state one fact in two wordings.
 
     They have the same words, in whatever order but that of names; or a number or identifier in
     common, and one has no word that the other has not. Lists and long texts are not compared.
@@ -642,12 +642,12 @@ def newer_of(first: Iterable[Source], second: Iterable[Source]) -> tuple[Newer, 
 
 
 def is_dated(sources: Iterable[Source]) -> bool:
-    """Tell whether a text, a heading or a file name says of which day evidence is."""
+    """Return whether a text, a heading or a file name says of which day evidence is."""
     return bool(_day(sources))
 
 
 def same_place(first: Iterable[Source], second: Iterable[Source]) -> bool:
-    """Tell whether one place says both: what stands in one line was meant to hold together."""
+    """Return whether one place says both: what is in one line was meant to hold together."""
     places = {(s.resource, s.text_hash, s.lines) for s in first if s.text_hash}
     return any((s.resource, s.text_hash, s.lines) in places for s in second)
 
@@ -696,7 +696,7 @@ def newer_first(
 
 
 def _are_alike(one: Memory, other: Memory) -> bool:
-    """Tell whether two memories are about one thing; what shares few words is not read."""
+    """Return whether two memories are about one thing; what shares few words is not read."""
     if one.is_note or other.is_note:
         return False
     words = frozenset(terms(one.said)), frozenset(terms(other.said))

@@ -70,7 +70,7 @@ def class_of(memory: Memory) -> str:
 
 
 def _is_key(name: str, cls: str) -> bool:
-    """Tell whether a key or entity holds a word of a class, of one segment or of several."""
+    """Return whether a key or entity holds a word of a class, of one segment or of several."""
     whole, signs = segments(name), _signs()[cls]
     return not signs.single.isdisjoint(whole) or any(_holds(whole, part) for part in signs.several)
 
@@ -138,22 +138,22 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def expired(self) -> bool:
-        """Tell whether its time is over; at the very moment of expiry it is not."""
+        """Return whether its time is over; at the very moment of expiry it is not."""
         return self.expires is not None and self.now > self.expires
 
     @property
     def stale(self) -> bool:
-        """Tell whether it was not borne out for longer than its class lives, and stays."""
+        """Return whether it was not confirmed for longer than its class lives, and stays."""
         return self.lasts and self.expired
 
     @property
     def ended(self) -> bool:
-        """Tell whether the end that somebody stated has come."""
+        """Return whether the end that somebody stated has come."""
         return self.until is not None and self.until <= self.now
 
     @property
     def gone(self) -> bool:
-        """Tell whether recall is silent about it."""
+        """Return whether recall is silent about it."""
         return self.ended or (self.expired and not self.lasts) or self.confidence < FLOOR
 
     @property
@@ -169,7 +169,7 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
         return at if at is not None and at <= self.now else self.confirmed or self.now
 
     def told(self) -> str:
-        """Say why it is gone, for a commit."""
+        """Return why it is gone, for a commit."""
         when = f"last confirmed {format_time(self.confirmed)}" if self.confirmed else "undated"
         if self.ended and self.until:
             return f"it was true until {format_time(self.until)}"
@@ -216,7 +216,7 @@ def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) ->
 
 
 def lasts(memory: Memory, cls: str, rules: DecayRules) -> bool:
-    """Tell whether time alone never takes a memory out of recall.
+    """Return whether time alone never takes a memory out of recall.
 
     A short class that somebody gave ends it; one that was guessed from the words does so only where
     no evidence stands.
@@ -227,7 +227,7 @@ def lasts(memory: Memory, cls: str, rules: DecayRules) -> bool:
 
 
 def stands(memory: Memory) -> bool:
-    """Tell whether a memory rests on a line that stands in a source, or on a person's word.
+    """Return whether a memory rests on a line that is in a source, or on a person's word.
 
     A run marks what lost its last line (`retire_candidate`).
     """
@@ -288,7 +288,7 @@ def _low(
 
 
 def is_protected(memory: Memory, cls: str) -> bool:
-    """Tell whether a memory is never pruned: by class, by flag, or because a person verified it."""
+    """Return whether a memory is never pruned: by class, flag, or a person's confirmation."""
     return (
         cls == "permanent"
         or any(memory.flag(name) for name in ("pinned", "critical", "user_marked"))
@@ -297,7 +297,7 @@ def is_protected(memory: Memory, cls: str) -> bool:
 
 
 def is_over(memory: Memory, kept: Keeping) -> bool:
-    """Tell whether recall is silent about a memory.
+    """Return whether recall is silent about a memory.
 
     Where it is protected from pruning only the end that somebody stated makes it so.
     """
@@ -305,12 +305,12 @@ def is_over(memory: Memory, kept: Keeping) -> bool:
 
 
 def is_stale(memory: Memory, kept: Keeping) -> bool:
-    """Tell whether a memory is recalled though the time of its class is over."""
+    """Return whether a memory is recalled though the time of its class is over."""
     return kept.stale and not is_protected(memory, kept.cls)
 
 
 def decays(memory: Memory) -> bool:
-    """Tell whether decay governs a memory: the active ones but notes, and chunks of others."""
+    """Return whether decay governs a memory: the active ones but notes, and chunks of others."""
     return memory.status == "active" and memory.type not in ("note", "chunk")
 
 
@@ -337,7 +337,7 @@ _ENDING = frozenset(("confidence", "valid_until"))
 
 
 def stays(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
-    """Tell cheaply that a memory is not over: most are not, and no text need be searched for it.
+    """Return whether a memory is surely not over, without a search of its text.
 
     It is young, or time alone does not take it out of recall: only an end that somebody stated, or
     a confidence below the floor, does.
@@ -359,5 +359,5 @@ def stays(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> b
 
 
 def told_ttl(ttl: timedelta | None) -> str:
-    """Spell a time to live."""
+    """Format a time to live."""
     return "for ever" if ttl is None else format_duration(ttl)

@@ -37,7 +37,7 @@ class Document(msgspec.Struct, frozen=True, dict=True):
     """Newest evidence date, YYYY-MM-DD."""
     id: str = ""
     seen: int = 0
-    """When it was last borne out, in seconds since 1970; 0 where nothing says when."""
+    """When it was last confirmed, in seconds since 1970; 0 where nothing says when."""
     importance: float | None = None
     successors: tuple[str, ...] = ()
     """The ids of what superseded it."""
@@ -71,7 +71,7 @@ class Corpus(Protocol):
         """Return the documents that hold any of the terms, the likeliest first."""
 
     def dated(self, spans: Sequence[Span], limit: int) -> list[Document]:
-        """Return the documents whose day lies in one of some spans of days, the newest first."""
+        """Return the documents whose day is in one of some spans of days, the newest first."""
 
     def numbered(self, numbers: Collection[int]) -> list[Document]:
         """Return documents by their numbers."""

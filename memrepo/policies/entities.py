@@ -1,7 +1,7 @@
 """Names, projects, hosts and tools that memories mention, and the links that follow from them.
 
-Derived on reading, never written: what stands in a memory's `entities` was set by a person or
-named by a model that was held against the evidence; the rest is found here, by rules. Two names
+Derived on reading, never written: what is in a memory's `entities` was set by a person or
+named by a model that was compared with the evidence; the rest is found here, by rules. Two names
 are one entity only where the configuration says so; likeness proves nothing.
 
 Links that follow from what memories name and when: found by inverted index, no all-pairs.
@@ -109,7 +109,7 @@ def mentions(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _begins(text: str, at: int) -> bool:
-    """Tell whether a sentence, a line or a list item begins at a place."""
+    """Return whether a sentence, a line or a list item begins at a place."""
     before = text[max(0, at - 12) : at].rstrip(" \t\"'*_([«„“‘")
     return not before or before[-1] in _ENDS
 
@@ -139,7 +139,7 @@ def _may_name(word: str) -> bool:
 
 
 def held(names: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return those names that stand in the evidence as whole words; a model invents none."""
+    """Return those names that are in the evidence as whole words; a model invents none."""
     evidence = normalise(" \n ".join(texts))
     return tuple(
         name

@@ -177,7 +177,7 @@ def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, 
 
 
 def _is_said(own: frozenset[str], texts: Iterable[frozenset[str]]) -> bool:
-    """Tell whether a line has most of some words, or has hardly any beside them."""
+    """Return whether a line has most of some words, or has hardly any next to them."""
     for other in texts:
         shared = len(own & other)
         if own and (shared >= SAID * len(own) and (shared >= 3 or shared == len(own))):
@@ -199,7 +199,7 @@ def order_of(memory: Memory) -> tuple[object, ...]:
 
 
 def is_about_person(memory: Memory) -> bool:
-    """Tell whether a memory is from a file about the person."""
+    """Return whether a memory is from a file about the person."""
     return _is_of(memory, PERSONS)
 
 
@@ -270,7 +270,7 @@ def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collectio
 
 
 def gives_name(memory: Memory) -> bool:
-    """Tell whether a memory begins with a field that gives a name."""
+    """Return whether a memory begins with a field that gives a name."""
     return field_of(memory.body.partition("\n")[0].lstrip("-*+ "))[0].lower() in patterns().names
 
 
@@ -319,7 +319,7 @@ def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Par
 
 
 def _is_stated(part: Part, kind: str, section: str, signs: Collection[str]) -> bool:
-    """Tell whether section, file or sentence agree that a memory is of its part."""
+    """Return whether section, file or sentence agree that a memory is of its part."""
     match part:
         case "rule":
             is_told = "ban" in signs or section in ("ban", "rule") or kind == "rules"
@@ -401,7 +401,7 @@ def _house(memories: Iterable[Memory]) -> _House:
 
 
 def _is_past(promise: str, now: datetime) -> bool:
-    """Tell whether a promise is past its date, or its last words say that it is over."""
+    """Return whether a promise is past its date, or its last words say that it is over."""
     due, last = find_date(promise), _LAST_WORDS.search(promise)
     signs = patterns().sentences
     is_over = last and any(signs[sign].search(last[0]) for sign in ("done", "decision"))
@@ -428,7 +428,7 @@ _FENCE = regex(r"\n[ \t]*(?:[-*+][ \t]+)?```")
 
 
 def is_given(line: str) -> bool:
-    """Tell whether a line is more than a field that nobody filled in."""
+    """Return whether a line is more than a field that nobody filled in."""
     field = _FIELD.match(line)
     value = field["value"].strip("()[]_ ").lower() if field else line
     is_unset = value in patterns().unset or PLACEHOLDER.search(line) or _ASIDE.match(line)

@@ -91,7 +91,7 @@ def _rarity(size: int, held: int) -> float:
 
 
 def answers(question: Question, found: Iterable[Ranked], held: Mapping[int, Held]) -> bool:
-    """Tell whether any hit answers: by what it holds, or as of a day that was asked for.
+    """Return whether any hit answers: by what it holds, or as of a day that was asked for.
 
     `held` has what each holds by number.
     """
@@ -104,6 +104,6 @@ def answers(question: Question, found: Iterable[Ranked], held: Mapping[int, Held
 
 
 def sureness(share: float, *others: str) -> str:
-    """Say how far a hit answers what was asked, and no surer than any of some other words."""
+    """Return how far a hit answers what was asked, and no surer than any of some other words."""
     word = "high" if share >= SURE else "medium" if share >= LIKELY else "low"
     return max((word, *others), key=CONFIDENCES.index)

@@ -99,7 +99,7 @@ def summary_of(topic: str, memories: Sequence[Memory]) -> Summary:
 
 
 def body_of(said: Summary, memories: Sequence[Memory]) -> str:
-    """Lay out a summary as the body of a memory: text, facts, names, and the time it covers."""
+    """Format a summary as the body of a memory: text, facts, names, and the time it covers."""
     days = sorted(filter(None, map(day_of, memories)))
     parts = [said.text]
     if said.facts:

@@ -59,7 +59,7 @@ def synced_at(memory: Memory) -> datetime | None:
 
 
 def is_exempt(memory: Memory) -> bool:
-    """Tell whether budget and idleness leave a memory alone."""
+    """Return whether budget and idleness leave a memory alone."""
     return memory.flag("critical") or memory.flag("pinned")
 
 
@@ -96,14 +96,14 @@ def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) 
 
 
 def may_be_hot(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> bool:
-    """Tell whether a memory is one that the cache shows: known to hold, and not over."""
+    """Return whether a memory is one that the cache shows: known to hold, and not over."""
     if not decays(memory) or memory.standing in _HIDDEN:
         return False
     return not why_over(memory, accesses, now, decay)
 
 
 def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> str:
-    """Say why a memory's context is over, or return an empty string."""
+    """Return why a memory's context is over, or an empty string."""
     until = memory.text("valid_until") if memory.has("valid_until") else ""
     if until and end_of(until, decay.zone) <= now:
         return f"it was true until {until}"
@@ -140,7 +140,7 @@ class HotPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_composed(memory: Memory) -> bool:
-    """Tell whether the nightly composition chose a hot memory, rather than use or a person."""
+    """Return whether the nightly composition chose a hot memory, rather than use or a person."""
     hot = hot_of(memory)
     return hot is not None and hot.reason in _COMPOSED and not is_exempt(memory)
 
@@ -243,7 +243,7 @@ def _composed(
     decay: DecayRules,
     allowed: Callable[[Step], bool],
 ) -> dict[str, Line]:
-    """Return the composition by id, without what a person took off the page or took back."""
+    """Return the composition by id, without what a person took off the page or reverted."""
     off = set()
     for memory in having(memories, ("hot",)):
         hot: Hot = memory.fields["hot"]

@@ -193,7 +193,7 @@ def _level_of_reasons(points: Sequence[Point]) -> str:
 
 
 def _nothing(text: str, cut: Sequence[str], lexicon: Lexicon) -> str:
-    """Say why a text says nothing, or return an empty string; a text without characters is none."""
+    """Return why a text is trivial, or an empty string; an empty text is not."""
     if lexicon.is_trivial(cut):
         return "says nothing by itself"
     if len(text) > _SHORT:
@@ -274,7 +274,7 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     rule: ImportanceRule = "sum"
 
     def found(self, cut: Sequence[str]) -> dict[str, str]:
-        """Return the first phrase of each signal that stands in a text that is cut into tokens."""
+        """Return the first phrase of each signal that is in a text that is cut into tokens."""
         hits: dict[str, str] = {}
         for at, token in enumerate(cut):
             for signal, phrase in self.phrases.get(token, ()):
@@ -283,7 +283,7 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
         return hits
 
     def is_trivial(self, cut: Sequence[str]) -> bool:
-        """Tell whether a text, in tokens, is nothing but a greeting, a thank-you or the like."""
+        """Return whether a text, in tokens, is nothing but a greeting, a thank-you or the like."""
         # What is repeated goes, and no kind of character with it: most texts have too many.
         return len(set().union(*cut)) <= self.kinds and _bare(cut) in self.trivial
 
@@ -352,7 +352,7 @@ _OWN = frozenset(
 
 
 class Topic(msgspec.Struct, frozen=True, kw_only=True):
-    """One word: its score, and how often it stands in all texts."""
+    """One word: its score, and how often it is in all texts."""
 
     term: str
     score: float

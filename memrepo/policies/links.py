@@ -1,4 +1,4 @@
-"""Memories as a graph: typed links, and references that stand in a body, walked both ways.
+"""Memories as a graph: typed links, and references that are in a body, walked both ways.
 
 A body refers to a memory by a wikilink (`[[slug]]`, `[[layer:slug]]`, `[[mem-...]]`, `[[Title]]`)
 or by a markdown link to its file. That counts as a link of type `references` and is never written
@@ -33,7 +33,7 @@ _STEP = 0.7
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True):
-    """A link between two memories; `in_body` where it stands in the text and in no field."""
+    """A link between two memories; `in_body` where it is in the text and in no field."""
 
     source: str
     target: str
@@ -96,7 +96,7 @@ def file_links(memory: Memory) -> Iterator[tuple[int, str]]:
 
 
 def code_spans(body: str) -> list[tuple[int, int]]:
-    """Return where code stands in a body: what looks like a link there is none."""
+    """Return where code is in a body: what looks like a link there is none."""
     return [match.span() for match in _CODE.finditer(body)]
 
 
@@ -200,7 +200,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     embed: bool = False
     """Whether what it leads to is to be shown in its place."""
     row: bool = False
-    """Whether it stands in a row of a table."""
+    """Whether it is in a row of a table."""
 
 
 class Targets:
@@ -269,7 +269,7 @@ class Targets:
                 )
 
     def same(self, one: Memory, other: Memory) -> bool:
-        """Tell whether two texts differ by nothing but how their links are written."""
+        """Return whether two texts differ by nothing but how their links are written."""
         return self._resolved(one) == self._resolved(other)
 
     def _resolved(self, memory: Memory) -> str:

@@ -43,7 +43,7 @@ _EVENTS = frozenset(
     " hant hande andrats nytt sket skjedd skjedde endret zmienilo zmieniło wydarzylo wydarzyło"
     " nowego изменилось произошло случилось нового oldu degisti".split()
 )
-"""Words that ask for no more than what there was, beside the days of which it is asked."""
+"""Words that ask for no more than what there was, next to the days of which it is asked."""
 _AWAY = 15
 """Days from which on a day in the same month is as good as none."""
 
@@ -123,7 +123,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def question_of(text: str, today: date | None = None) -> Question:
-    """Return what a question says; `may` is a month only beside a day or a year, or after `in`."""
+    """Return what a question says; `may` is a month only next to a day or a year, or after `in`."""
     parted = _parted(text)
     found, asked = words(parted), dict(asked_terms(parted))
     language, named = language_asked(found, text), timespans(text, today)
@@ -162,7 +162,7 @@ def question_of(text: str, today: date | None = None) -> Question:
 
 
 def kind_asked(text: str) -> str:
-    """Return the kind (`KINDS`) that a question asks for and nothing beside it; else nothing."""
+    """Return the kind (`KINDS`) that a question asks for and nothing next to it; else nothing."""
     if len(text) > _LONGEST:
         return ""
     kinds, frame = _asking()

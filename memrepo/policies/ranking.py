@@ -4,7 +4,7 @@ Sources: BM25 (Robertson and Zaragoza 2009, with the smoothed inverse document f
 relevance feedback (Rocchio 1971, with the best hits taken as relevant). A memory is short, so its
 length hardly counts (b 0.2), and what stands next to a hit in its source often holds the answer.
 The constants were chosen on half of a public dialogue set; `python -m benchmarks.retrieval` chooses
-them anew, leaving out the conversation that is measured.
+them again, leaving out the conversation that is measured.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FAR, _ENOUGH, _POWER = 20.0, 0.8, 4.0
 """How much more meaning weighs where no word is held; the share of the words from which on it is
 not needed; how fast it comes in below that."""
 _NEARBY = (0.5, 0.35, 0.25, 0.15)
-"""What a word counts that stands so many places away in a talk, beside one that stands here."""
+"""What a word counts that stands so many places away in a talk, next to one that stands here."""
 _PART = 0.2
 """What a word of a joined name (`getUserProfile`) counts where the name itself is held."""
 FAINT = 0.2
@@ -66,7 +66,7 @@ def spelled(
 
     What another language makes of the word counts in full, as far as it is `held`. Where no text
     holds any, those that are spelled nearly like it stand in for a `share`; of languages with
-    compounds, they always stand beside.
+    compounds, they always stand next to.
     """
     found = dict.fromkeys(held, 1.0)
     if not found or question.compounds or is_spaceless(term):
@@ -79,7 +79,7 @@ def spelled(
 
 
 class _Held(msgspec.Struct, frozen=True):
-    """The terms of a document, and how often those stand in it that stand there more than once."""
+    """The terms of a document, and how often those are in it that stand there more than once."""
 
     terms: frozenset[str]
     repeated: Mapping[str, int]
@@ -273,7 +273,7 @@ class _Turn:
         return {t: w * rarities[t] * (k1 + 1) for t, w in asked.items() if t in rarities}
 
     def base(self, length: int, is_record: bool) -> float:
-        """Return what an occurrence is held against: more in a document that is long.
+        """Return what an occurrence is compared with: more in a document that is long.
 
         What tells a whole day holds many words in passing: its length always counts in full.
         """
@@ -403,7 +403,7 @@ class _Turn:
         return {m for n, next_ in after.items() for m in next_ if self.is_reply(n, m)}
 
     def is_reply(self, number: int, after: int) -> bool:
-        """Tell whether what stands after a document answers it: it asks, and another speaks.
+        """Return whether what stands after a document answers it: it asks, and another speaks.
 
         What a user asks an assistant answers, who knows nothing of him but what he told.
         """
@@ -417,7 +417,7 @@ class _Turn:
         return {document.number for document in self.timely}
 
     def need(self) -> float:
-        """Return how much meaning is needed beside the words: 0 where one memory holds most.
+        """Return how much meaning is needed next to the words: 0 where one memory holds most.
 
         Words count by how rare they are, and most where nothing holds them. What people say in turn
         holds together what none of them says alone. Where a name is taken for a mistake nothing is

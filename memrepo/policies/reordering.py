@@ -1,4 +1,4 @@
-"""Put what was scored into the order in which it is handed over, one hit a memory.
+"""Put what was scored into the order in which it is passed, one hit a memory.
 
 What speaks for a memory whatever is asked moves it: how fresh, how often retrieved, how important
 it is. Down goes what a better hit superseded.

@@ -30,7 +30,7 @@ SAME_SUBJECT, SUBJECT_WORDS, ENTITIES, SAME_HOME, SAME_TYPE, TEXT_WORDS, PREDICA
 )
 PREDICATE_WORDS = 0.5
 SUBJECT_INSIDE = 2.0
-"""A prior's subject that stands in the words of a cluster, and not above them."""
+"""A prior's subject that is in the words of a cluster, and not above them."""
 FLOOR = 0.5
 RECENT_DAYS = 30
 COMMON = 0.2

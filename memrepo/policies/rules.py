@@ -157,7 +157,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Merits(msgspec.Struct, frozen=True, kw_only=True):
-    """How much each merit of a memory weighs beside what answers the question."""
+    """How much each merit of a memory weighs next to what answers the question."""
 
     recency: float = 0.2
     """Share of the score; the rest is left to what answers the question."""

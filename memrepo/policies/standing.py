@@ -56,7 +56,7 @@ _WORDS = {
 
 
 def is_retired(memory: Memory) -> bool:
-    """Tell whether a run found the last line gone that an active memory rested on."""
+    """Return whether a run found the last line gone that an active memory rested on."""
     return memory.status == "active" and memory.standing == RETIRED
 
 
@@ -117,7 +117,7 @@ def disputed(memories: Iterable[Memory], find: Callable[[str], Memory | None]) -
 
 
 def stale(when: str) -> str:
-    """Say since when a memory is stale."""
+    """Return since when a memory is stale."""
     return f"it is stale since {when}: nothing has borne it out for longer than its class lives"
 
 
@@ -133,14 +133,14 @@ def _active(memory: Memory, find: Callable[[str], Memory | None]) -> list[Memory
 
 
 def _against(memory: Memory, other: Memory) -> str:
-    """Say what contests a memory, and since when: since the later of the two was there."""
+    """Return what contests a memory, and since when: since the later of the two was there."""
     times = [at for m in (memory, other) if (at := m.time("created")) is not None]
     since = f" since {max(times):%Y-%m-%d}" if times else ""
     return f'contested by {other.id}{since}: "{fold(visible(other.body), QUOTED)}"'
 
 
 def _retired(memory: Memory) -> str:
-    """Say when and where the line went that a memory rested on."""
+    """Return when and where the line went that a memory rested on."""
     retired = memory.fields.get("retired", ())
     if not retired:
         return "it is about to be retired: the line it rested on is gone"
@@ -169,7 +169,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     until_from: Bound = ""
 
     def holds(self, moment: datetime) -> bool:
-        """Tell whether the memory was true at a moment."""
+        """Return whether the memory was true at a moment."""
         return (self.since is None or self.since <= moment) and (
             self.until is None or moment < self.until
         )
@@ -291,7 +291,7 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def needs_a_person(self) -> bool:
-        """Tell whether it is open, and nobody said that more must be known first."""
+        """Return whether it is open, and nobody said that more must be known first."""
         return self.status == "open" and not (self.case and self.case.verdict == "context")
 
 
@@ -344,19 +344,19 @@ def _status(first: Memory, second: Memory, case: Correction | None) -> ConflictS
 
 
 def resolved(case: Correction, first: Memory, second: Memory) -> bool:
-    """Tell whether it was decided that these two, as they are worded now, may both stand."""
+    """Return whether it was decided that these two, as they are worded now, may both stand."""
     texts = {memory.id: memory.body for memory in (first, second)}
     return case.verdict == "both" and case.about(texts)
 
 
 def replaced(old: Memory, new: Memory) -> bool:
-    """Tell whether an active memory replaced another, as both are marked."""
+    """Return whether an active memory replaced another, as both are marked."""
     marked = old.status == "superseded" and new.id in old.texts("superseded_by")
     return marked and new.status == "active"
 
 
 def contradicts(one: Memory, other: Memory) -> bool:
-    """Tell whether a memory names another as contradicting it."""
+    """Return whether a memory names another as contradicting it."""
     return any(x.type == "contradicts" and x.target == other.id for x in links_of(one))
 
 
@@ -367,7 +367,7 @@ def links_of(memory: Memory) -> tuple[Link, ...]:
 
 
 def still_contested(memory: Memory, active: Callable[[str], bool], but: str) -> bool:
-    """Tell whether a memory contradicts an active one beside `but`."""
+    """Return whether a memory contradicts an active one next to `but`."""
     return any(
         x.type == "contradicts" and x.target != but and active(x.target) for x in links_of(memory)
     )

@@ -54,7 +54,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def assign(turns: Iterable[Turn], gap: timedelta = GAP) -> list[list[Turn]]:
-    """Part turns, in order, into threads: at another session key, or after more than the gap.
+    """Split turns, in order, into threads: at another session key, or after more than the gap.
 
     A turn without a key is of the last key, whatever time lies between.
     """
@@ -69,7 +69,7 @@ def assign(turns: Iterable[Turn], gap: timedelta = GAP) -> list[list[Turn]]:
 
 
 def _apart(last: Turn, turn: Turn, gap: timedelta) -> bool:
-    """Tell whether too long a time lies between; turns of one file are near where no clock is."""
+    """Return whether too long a time lies between; turns of one file are near where no clock is."""
     if last.at is None or turn.at is None:
         return last.place != turn.place
     return turn.at - last.at > gap

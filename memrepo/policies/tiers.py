@@ -42,11 +42,11 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_ageing(self) -> bool:
-        """Tell whether it follows from age; else from a retrieval."""
+        """Return whether it follows from age; else from a retrieval."""
         return TIERS.index(self.tier) > TIERS.index(self.source)
 
     def said_of(self, note: Memory) -> str:
-        """Say which note goes from where to where."""
+        """Return which note goes from where to where."""
         return f"{note.label} {self.source} to {self.tier}"
 
 
@@ -183,13 +183,13 @@ def steps_of(
 
 
 def _why_age(rules: TierRules) -> str:
-    """Say what every note of a commit went by; its own moments are the stamps in its file."""
+    """Return what every note of a commit went by; its own moments are the stamps in its file."""
     said = ", ".join(f"{tier} after {format_duration(rules.after(tier))}" for tier in TIERS[1:])
     return f"{said}, since it was created or retrieved last"
 
 
 def why_clean(note: Memory, now: datetime, rules: TierRules) -> str:
-    """Say why a note leaves the tree, or return an empty string.
+    """Return why a note leaves the tree, or an empty string.
 
     It must have stood there as forgotten for long enough, so that a person could have seen it.
     """

@@ -57,7 +57,7 @@ def losses(state: State, changes: Iterable[Change]) -> frozenset[str]:
 
 
 def is_claim(memory: Memory) -> bool:
-    """Tell whether a memory is a claim in recall: active and no note, retired or not."""
+    """Return whether a memory is a claim in recall: active and no note, retired or not."""
     return memory.status == "active" and memory.type not in ("note", "chunk")
 
 
@@ -81,7 +81,7 @@ LEAST = 20
 
 
 Allowed = Callable[[Step], bool]
-"""Tells whether a step may be proposed: what a person took back is not done again by itself."""
+"""Tells whether a step may be proposed: what a person reverted is not done again by itself."""
 
 Play = Callable[[State, Iterable[Step]], State]
 Turn: TypeAlias = tuple[int, datetime, str]
@@ -219,7 +219,7 @@ LABELS = ("critical", "pinned", "recent", "stale", "cold")
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """Figures of the hot cache and of what stands behind it; `stalest` with sessions unused."""
+    """Figures of the hot cache and of what is after it; `stalest` with sessions unused."""
 
     hot: int
     budget: int

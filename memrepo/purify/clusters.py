@@ -66,12 +66,12 @@ def hint_of(hints: Iterable[str]) -> str:
 
 
 def apart(one: Candidate, other: Candidate) -> bool:
-    """Tell whether two candidates have a memory each, whatever a judge says: each has its role."""
+    """Return whether two candidates have separate memories by their roles."""
     return two_roles(one.type_hint, other.type_hint)
 
 
 def two_roles(one: str, other: str) -> bool:
-    """Tell whether two types are never one memory, though the same is told."""
+    """Return whether two types are never one memory, though the same is told."""
     return frozenset((one, other)) in _OWN_ROLE
 
 
@@ -85,7 +85,7 @@ def only_reflecting(sources: Iterable[Source]) -> frozenset[str]:
 
 
 def homes_beside(cluster: Cluster, linked: Iterable[Candidate]) -> tuple[str, ...]:
-    """Return the homes of what tells of a cluster beside its own, sorted: they become tags."""
+    """Return the homes of what tells of a cluster next to its own, sorted: they become tags."""
     hints = {c.type_hint for c in (*cluster.candidates, *linked)}
     homes = {HOME_OF_TYPE[hint] for hint in hints if hint in HOME_OF_TYPE}
     return tuple(sorted(homes - {cluster.home_hint}))

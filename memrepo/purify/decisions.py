@@ -100,12 +100,12 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
 
 
 def _is_of_a_day(sources: Sequence[Source]) -> bool:
-    """Tell whether a statement is in the log of a day, or below the heading of one."""
+    """Return whether a statement is in the log of a day, or below the heading of one."""
     return any(s.captured_from in ("heading", "file") for s in sources)
 
 
 def _are_together(first: Sequence[Source], second: Sequence[Source]) -> bool:
-    """Tell whether both are lines of one file since one day, and neither took the other's place."""
+    """Return whether both are lines of one file since one day, and neither replaced the other."""
     return any(
         (one.resource, one.captured[:10]) == (other.resource, other.captured[:10])
         and one.lines != other.lines
@@ -116,13 +116,13 @@ def _are_together(first: Sequence[Source], second: Sequence[Source]) -> bool:
 
 
 def _is_later_line(old: Sequence[Source], new: Sequence[Source]) -> bool:
-    """Tell whether git saw the newer statement appear later in a file that held the older one."""
+    """Return whether git saw the newer statement appear later in a file that held the older one."""
     seen = {s.resource: s.captured[:10] for s in old if s.captured}
     return any(s.captured[:10] > seen[s.resource] for s in new if s.resource in seen)
 
 
 def is_compared(memory: Memory) -> bool:
-    """Tell whether a memory is a statement that others are compared with."""
+    """Return whether a memory is a statement that others are compared with."""
     return (
         memory.status == "active"
         and memory.type in CLAIM_TYPES
@@ -230,7 +230,7 @@ class Statements:
 
 
 def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:
-    """Of several that one statement may end keep the best covered; of equals none is certain."""
+    """Choose the best covered of several that a statement may end; of equals none is certain."""
     ended = {id_: one for id_, one in found.items() if one.change.stated}
     if len(ended) < 2:
         return dict(found)
@@ -273,7 +273,7 @@ def case_of(
 
 
 def is_resolved(known: Known, new: str, old: str) -> bool:
-    """Tell whether two memories, as they are worded now, are not to be compared again.
+    """Return whether two memories, as they are worded now, are not to be compared again.
 
     What a person decided stands until one of the texts changes; what a run decided stands until
     the memory that lost is stated again somewhere: that is news.
@@ -452,7 +452,7 @@ def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
 
 
 def _is_held(known: Known, newer: str, older: str) -> bool:
-    """Tell whether a person said or confirmed the older one and no date says that it is over."""
+    """Return whether a person said or confirmed the older one and no date says that it is over."""
     if not by_person(known.current(older)) or by_person(known.current(newer)):
         return False
     sides = known.current(newer).sources, known.current(older).sources

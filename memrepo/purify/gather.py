@@ -25,7 +25,7 @@ SHORT = 25
 
 
 class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A unit in scope and where it stands in the repository."""
+    """A unit in scope and where it is in the repository."""
 
     unit: Unit
     resource: str

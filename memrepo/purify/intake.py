@@ -46,7 +46,7 @@ class Cursor(msgspec.Struct, frozen=True, kw_only=True):
         return self.spans[-1].to if self.spans else ""
 
     def is_at(self, blob: str) -> bool:
-        """Tell whether exactly this blob is consumed, whole: nothing needs to be read."""
+        """Return whether exactly this blob is consumed, whole: nothing needs to be read."""
         if len(self.spans) != 1:
             return False
         span = self.spans[0]
@@ -216,7 +216,7 @@ class Reader:
         size: Size = "normal",
         learn: bool = False,
     ) -> None:
-        """With `learn` the decisions on the memories of `state` move the ranks."""
+        """Prepare to read; with `learn` decisions on the memories of `state` move the ranks."""
         self._read = read
         self._size = size
         self._learn = learn
@@ -388,7 +388,7 @@ def lines_of(data: bytes) -> frozenset[str]:
 
 
 def is_mostly_in(lines: frozenset[str], others: Collection[str]) -> bool:
-    """Tell whether more than half of some lines are among others."""
+    """Return whether more than half of some lines are among others."""
     return 2 * sum(line in others for line in lines) > len(lines)
 
 
@@ -479,7 +479,7 @@ def take_in(
 ) -> Intake:
     """Compare every source with what the cursor consumed of it; `whole` takes in all claims again.
 
-    Notes are captures, not judgements: a reconciliation has nothing to say of them anew. With
+    Notes are captures, not judgements: a reconciliation has nothing to say of them again. With
     `days` their units are candidates too, once. `moves` are the former paths of moved sources,
     whose cursors `follow` gave.
     """
@@ -578,7 +578,7 @@ def _placed(
 
 
 def _alarms(intake: Intake, texts: Iterable[SourceText], reader: Reader) -> Iterator[str]:
-    """Say why a person must look first; what another source holds too is not lost."""
+    """Return why a person must look first; what another source holds too is not lost."""
     arrived = {p.unit.text_hash for p in intake.placed}
     for text in texts:
         if text.kind == "notes":

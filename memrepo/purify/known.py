@@ -179,16 +179,16 @@ class Known(msgspec.Struct):
         return self.by_text[hash_]
 
     def stands(self, memory: Memory) -> bool:
-        """Tell whether a line of a source, or a note, says what a memory rests on."""
+        """Return whether a line of a source, or a note, says what a memory rests on."""
         noted = any(self.state.layout.is_memory(s.resource) for s in memory.sources)
         return noted or self._has_line(memory)
 
     def _has_line(self, memory: Memory) -> bool:
-        """Tell whether a line of a source says what a memory rests on."""
+        """Return whether a line of a source says what a memory rests on."""
         return self._is_at(memory) or bool(elsewhere(memory, self.former.holding))
 
     def _is_at(self, memory: Memory) -> bool:
-        """Tell whether one of the places that a memory lists holds its text."""
+        """Return whether one of the places that a memory lists holds its text."""
         standing = self.former.standing
         return any(memory.wordings(s) & standing(s.resource) for s in memory.sources)
 
@@ -212,7 +212,7 @@ class Known(msgspec.Struct):
             self.spoken.add(bare(memory.body))
 
     def _person_replaced(self, memory: Memory) -> bool:
-        """Tell whether a person wrote what replaced a memory, or decided which of two holds."""
+        """Return whether a person wrote what replaced a memory, or decided which of two holds."""
         for id_ in memory.texts("superseded_by"):
             successor = self.state.memories.get(id_)
             if successor is not None and by_person(successor):
@@ -234,7 +234,7 @@ class Known(msgspec.Struct):
         return memory
 
     def is_active(self, id_: str) -> bool:
-        """Tell whether recall sees a memory as this run has it by now."""
+        """Return whether recall sees a memory as this run has it by now."""
         memory = self.memory(id_)
         return memory is not None and memory.status == "active"
 
@@ -244,7 +244,7 @@ class Known(msgspec.Struct):
         return self.current(id_).body if update is None or update.body is None else update.body
 
     def has_news(self, id_: str) -> bool:
-        """Tell whether this run found new evidence for a memory, or new words."""
+        """Return whether this run found new evidence for a memory, or new words."""
         return id_ in self.fresh or id_ in self.grown or id_ in self.reworded
 
     def edit(self, id_: str, fields: Mapping[str, object]) -> Update:
@@ -335,7 +335,7 @@ class Known(msgspec.Struct):
         return {"standing": None, **back}
 
     def add_evidence(self, id_: str, sources: Sequence[Source]) -> bool:
-        """Unite evidence by resource and text; tell whether there was anything to add."""
+        """Merge evidence by resource and text; tell whether there was anything to add."""
         if id_ in self.fresh:
             old = self.fresh[id_]
             united = unite(old.sources, sources)
@@ -386,43 +386,43 @@ def _of_subject(marks: Marks, subject: str) -> Iterator[PriorClaim]:
 
 
 def _person(memory: Memory) -> str:
-    """Say how a person answers for a memory, or an empty string."""
+    """Return how a person answers for a memory, or an empty string."""
     if worded_by_person(memory):
         return "worded by a person"
     return "confirmed by a person" if by_person(memory) else ""
 
 
 def _is_listed(memory: Memory, source: Source) -> bool:
-    """Tell whether a memory lists a place, be it of a wording that it has no more."""
+    """Return whether a memory lists a place, be it of a wording that it has no more."""
     of_file = (one for one in memory.sources if one.resource == source.resource)
     return any(source.text_hash in memory.wordings(one) for one in of_file)
 
 
 def worded_by_person(memory: Memory) -> bool:
-    """Tell whether a memory's text is a person's wording."""
+    """Return whether a memory's text is a person's wording."""
     stamp: Stamp | None = memory.fields.get("generated")
     return stamp is not None and stamp.by.startswith("human:")
 
 
 def by_person(memory: Memory) -> bool:
-    """Tell whether a person worded a memory or confirmed it."""
+    """Return whether a person worded a memory or confirmed it."""
     stamp: Stamp | None = memory.fields.get("generated")
     told = (*((stamp,) if stamp else ()), *memory.fields.get("verified", ()))
     return any(one.by.startswith("human:") for one in told)
 
 
 def held_by_person(memory: Memory) -> bool:
-    """Tell whether a person wrote, confirmed or marked a memory: no text gone archives it."""
+    """Return whether a person wrote, confirmed or marked a memory: no text gone archives it."""
     return by_person(memory) or memory.flag("pinned") or memory.flag("critical")
 
 
 def _is_known_by_text(memory: Memory) -> bool:
-    """Tell whether a text alone tells a memory: a short one means something else elsewhere."""
+    """Return whether a text alone tells a memory: a short one means something else elsewhere."""
     return len(memory.body) >= SHORT and not memory.text("object")
 
 
 def _names_another(memory: Memory, said: Wording) -> bool:
-    """Tell whether a text and a memory each name a subject in their words, and not the same."""
+    """Return whether a text and a memory each name a subject in their words, and not the same."""
     sides = ((memory.text("subject"), memory.body), (said.subject, said.text))
     named = all(
         subject and content_words(subject) <= content_words(text) for subject, text in sides
@@ -439,7 +439,7 @@ def elsewhere(
 
 
 def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
-    """Unite evidence: one entry a resource and text, recorded once and then left as it is.
+    """Merge evidence: one entry a resource and text, recorded once and then left as it is.
 
     Its blob can be read for ever, so that a line which only moved needs no new record.
     """

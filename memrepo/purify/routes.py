@@ -63,7 +63,7 @@ def affinity(type_: str, home: str) -> Affinity:
 
 
 def permitted(home: str, profile: Profile) -> bool:
-    """Tell whether a profile has this home: HISTORY and WISHES are personal only."""
+    """Return whether a profile has this home: HISTORY and WISHES are personal only."""
     return home in HOMES and (profile == "personal" or home not in PERSONAL_HOMES)
 
 

@@ -83,7 +83,7 @@ def _left(text: str) -> str:
 
 
 def _begin_alike(one: str, other: str) -> bool:
-    """Tell whether two texts begin with the same word, or both with a number."""
+    """Return whether two texts begin with the same word, or both with a number."""
     words = [found[1].casefold() for text in (one, other) if (found := _FIRST_WORD.match(text))]
     return len(words) == 2 and (words[0] == words[1] or all(w[0].isdigit() for w in words))
 
@@ -92,7 +92,7 @@ class SourceLines(msgspec.Struct, frozen=True, kw_only=True):
     """A decoded source: `text[n - 1]` is line n without its line end.
 
     `hidden` holds line numbers that are no one's evidence, `managed` those of them that another
-    program (or memrepo) wrote, `fenced` those that lie in fenced code, as far as lines can tell.
+    program (or memrepo) wrote, `fenced` those that are in fenced code, as far as lines can tell.
     """
 
     resource: str
@@ -345,7 +345,7 @@ def _blank_lines(text: str) -> int:
 
 
 def _is_mapping(lines: list[str]) -> bool:
-    """Tell whether lines at the margin are keys, list items or closing brackets."""
+    """Return whether lines at the margin are keys, list items or closing brackets."""
     margin = [line for line in lines if line.strip() and line[0] not in " \t#"]
     return bool(margin) and all(
         _KEY_LINE.match(line) or (n and (line.startswith(("- ", "]", "}")) or line.rstrip() == "-"))

@@ -264,7 +264,7 @@ _LOG_PREFIX = regex(r"^\W*(?:\[[^\]]*\]|[\d:.\- ]+)?\W*")
 
 
 def points_to(unit: Unit, sources: Collection[str]) -> bool:
-    """Tell whether most lines of a thought begin with a link to a file that is a source itself."""
+    """Return whether most lines of a thought begin with a link to another source."""
     folder = posixpath.dirname(unit.resource)
     lines = unit.text[:SIGN_LENGTH].split("\n")
     found = 0
@@ -275,7 +275,7 @@ def points_to(unit: Unit, sources: Collection[str]) -> bool:
 
 
 def _reports(unit: Unit, first: str) -> bool:
-    """Tell whether a thought names a finished job and gives figures, as programs report them."""
+    """Return whether a thought names a finished job and gives figures, as programs report them."""
     ends = patterns().sentences["reported"]
     label = _LABEL_END.split(first.lstrip(" *_"), maxsplit=1)[0]
     if label != first and ends.search(label) and _DIGITS.search(unit.text):
@@ -372,7 +372,7 @@ class Owners(msgspec.Struct, kw_only=True):
 
 
 def is_profile(name: str) -> bool:
-    """Tell whether a workspace file says who somebody is."""
+    """Return whether a workspace file says who somebody is."""
     return name.rpartition("/")[2] in (*PERSONS, *AGENTS)
 
 

@@ -143,7 +143,7 @@ def stated_type(found: Features, logits: Mapping[str, float]) -> str:
 
 
 def is_template(text: str, templates: Collection[int] | None = None) -> bool:
-    """Tell whether at least half of a text's lines are shipped with many workspaces."""
+    """Return whether at least half of a text's lines are shipped with many workspaces."""
     known = weights().templates if templates is None else templates
     lines = list(filter(None, map(line_hash, text.splitlines())))
     return bool(lines) and 2 * sum(one in known for one in lines) >= len(lines)

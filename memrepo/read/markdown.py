@@ -152,7 +152,7 @@ class _State(BlockState):
         """Open a list item's text: called once an item, in order, by the list parser."""
         child = _ours(super().child_state(src, lazy_line_starts))
         child.item_line = self.item_line
-        # An item that starts with a blank line is handed over without its marker's line.
+        # An item that starts with a blank line is passed without its marker's line.
         bare = _BARE_MARKER.match(self.src, self._offset(self.item_line))
         child.first = self.item_line + (bare is not None)
         self.items.append(child)

@@ -79,7 +79,7 @@ def scan_notes(resource: str, data: bytes) -> tuple[tuple[NoteUnit, ...], tuple[
 
 
 def _cuts(blocks: Sequence[Block]) -> list[_Cut]:
-    """Return where notes begin, in file order; the first takes what stands before any heading."""
+    """Return where notes begin, in file order; the first takes what is before any heading."""
     paths = [(b, path) for b, path in heading_path(blocks) if b.kind == "heading"]
     title = _title(blocks, [b for b, _ in paths])
     level = min((b.level for b, _ in paths if b is not title and has_moment(b.text)), default=0)
@@ -155,7 +155,7 @@ def _with_occurrence(note: NoteUnit, occurrence: int) -> NoteUnit:
 
 
 class PlacedNote(msgspec.Struct, frozen=True, kw_only=True):
-    """A note unit in scope and where it stands in the repository."""
+    """A note unit in scope and where it is in the repository."""
 
     unit: NoteUnit
     resource: str

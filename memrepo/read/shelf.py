@@ -39,7 +39,7 @@ BASE, PER_ROOT_FILE = 40, 8
 CLAIM_LENGTH = 1500
 """A longer thought stays in its source, unless its file or section is one by its kind."""
 LEARNED, LOGIT_LIMIT = 1.4, 4.0
-"""The weight of the model's logit beside structure, and the largest that counts."""
+"""The weight of the model's logit next to structure, and the largest that counts."""
 NEWS = 1.5
 """What a line of a day's log gains that states a decision, a correction or the like."""
 SECTION_COST = 0.12
@@ -56,13 +56,13 @@ _EMPTY_SIGNS = frozenset(("placeholder", "meta", "dangling", "code")) | _VOID_SI
 _LASTING_SIGNS = frozenset(("ban", "preference", "decision", "lesson", "mark"))
 _LASTING_SECTIONS = frozenset(("rule", "ban", "preference", "decision", "lesson", "person"))
 _SECTION_TYPES = {"ban": "constraint", "rule": "constraint", "preference": "preference"}
-"""The type of what stands under such a heading and states no other by itself."""
+"""The type of what is under such a heading and states no other by itself."""
 _STATED = (("decided", "decision"), ("prefers", "preference"), ("commits", "commitment"))
 """Rows of the tables of sentences whose entries state a type, the surest first."""
 _UNSETTLED = ("option", "closed", "example", "status", "plan")
 """Kinds of sections in which no sentence states a preference, a decision or a commitment."""
 _OF_RULES = ("profile", "instruction", "rules")
-"""Kinds of files in which what stands below any heading about how to act is a rule."""
+"""Kinds of files in which what is below any heading about how to act is a rule."""
 OPENING = 200
 """The type of a thought shows in so many characters."""
 _KIND_TYPES = {"episode": "episode", "procedures": "method"}
@@ -250,7 +250,7 @@ def _stated(unit: Unit, signs: Collection[str]) -> str:
 
 
 def _is_news(unit: Unit, signs: Collection[str]) -> bool:
-    """Tell whether a thought of a day states what changes for the days after it."""
+    """Return whether a thought of a day states what changes for the days after it."""
     if {"done", "ticked", "question", "code", "row"} & set(signs):
         return False
     return bool(_stated(unit, signs) or patterns().sentences["corrects"].search(_opening(unit)))
@@ -259,7 +259,7 @@ def _is_news(unit: Unit, signs: Collection[str]) -> bool:
 def _opens_as_rule(
     unit: Unit, file_kind: str, section: str, rows: Sequence[str] = ("ban", "rule")
 ) -> bool:
-    """Tell whether a thought's file, heading or beginning says that it is a rule.
+    """Return whether a thought's file, heading or beginning says that it is a rule.
 
     In a file that holds few rules the beginning alone must be imperative.
     """
@@ -273,7 +273,7 @@ def _opens_as_rule(
 
 
 def _teaches(unit: Unit) -> bool:
-    """Tell whether most lines of a thought say what was learned, or what to do or not to do."""
+    """Return whether most lines of a thought say what was learned, or what to do or not to do."""
     lines, table = unit.text.split("\n"), patterns().sentences
     rows = [table[row] for row in ("lesson", "ban", "rule")]
     return 2 * sum(any(row.search(line) for row in rows) for line in lines) > len(lines)
@@ -340,7 +340,7 @@ _NUMBERS = regex(r"\d+")
 
 
 def _same(order: Sequence[Candidate]) -> dict[str, str]:
-    """Lead from each candidate to a better one that has nearly its words and all its numbers."""
+    """Map each candidate to a better one that has nearly its words and all its numbers."""
     kept: list[tuple[Candidate, frozenset[str], list[str]]] = []
     holding: dict[str, list[int]] = defaultdict(list)
     same: dict[str, str] = {}
@@ -440,7 +440,7 @@ class Taste:
 
 
 def _alike(one: Groups, other: Groups) -> bool:
-    """Tell whether a reader finds two statements similar: by what they stand under, or by words."""
+    """Return whether two statements are similar for a reader: by context or by words."""
     shared = len(one["words"] & other["words"])
     is_same_file = one["file"] == other["file"] and bool(one["under"] & other["under"])
     return is_same_file or shared >= ALIKE * max(1, len(one["words"]))
@@ -473,7 +473,7 @@ def taste_of(state: State, kind_of: Callable[[str], str]) -> Taste:
 
 
 def is_decided(memory: Memory) -> bool:
-    """Tell whether a person decided on what was read from a source."""
+    """Return whether a person decided on what was read from a source."""
     if not memory.sources:
         return False
     stamps: list[Stamp | None] = [memory.fields.get("generated")]

@@ -168,12 +168,12 @@ class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Tell whether a slash-separated path matches a pattern, component by component."""
+    """Return whether a slash-separated path matches a pattern, component by component."""
     return _compiled((pattern,), hidden=True).fullmatch(path) is not None
 
 
 def kind_of(path: str, rules: SourceRules) -> SourceKind | None:
-    """Tell what a workspace path is read as; None means that runs never read it."""
+    """Return what a workspace path is read as; None means that runs never read it."""
     if why_denied(path, rules):
         return None
     return "notes" if _any(path, rules.notes) else "claims"
@@ -181,7 +181,7 @@ def kind_of(path: str, rules: SourceRules) -> SourceKind | None:
 
 @lru_cache(maxsize=8192)  # a run asks of each file at each of its stages
 def why_denied(path: str, rules: SourceRules) -> str:
-    """Say why runs do not read a path; empty when they do."""
+    """Return why runs do not read a path; empty when they do."""
     if not path or any(part in ("", ".", "..") for part in path.split("/")):
         return "is not a path inside the workspace"
     if _compiled(rules.deny, hidden=True).fullmatch(path):
@@ -195,7 +195,7 @@ def why_denied(path: str, rules: SourceRules) -> str:
 
 
 def may_hold(folder: str, rules: SourceRules, *, by_name: bool = False) -> bool:
-    """Tell whether a folder of a workspace, or one below it, may hold a file that runs read.
+    """Return whether a folder of a workspace, or one below it, may hold a file that runs read.
 
     With `by_name` only patterns count that name a folder: those that begin with `**/` do not.
     """
@@ -210,13 +210,13 @@ def may_hold(folder: str, rules: SourceRules, *, by_name: bool = False) -> bool:
 
 
 def is_denied(folder: str, rules: SourceRules) -> bool:
-    """Tell whether everything below a folder is on the deny list."""
+    """Return whether everything below a folder is on the deny list."""
     folders = tuple(pattern for pattern in rules.deny if pattern.endswith("/"))
     return _compiled(folders, hidden=True).fullmatch(f"{folder}/any.md") is not None
 
 
 def _leads_into(parts: tuple[str, ...], folders: tuple[str, ...]) -> bool:
-    """Tell whether a folder, or one below it, fits the folders of a pattern."""
+    """Return whether a folder, or one below it, fits the folders of a pattern."""
     if not parts or not folders:
         return not parts
     if folders[0] == "**":
@@ -226,12 +226,12 @@ def _leads_into(parts: tuple[str, ...], folders: tuple[str, ...]) -> bool:
 
 
 def is_hidden(path: str) -> bool:
-    """Tell whether a folder or one above it begins with a dot."""
+    """Return whether a folder or one above it begins with a dot."""
     return any(part.startswith(".") for part in path.split("/"))
 
 
 def is_text(path: str) -> bool:
-    """Tell by its name whether a person may have written a file: no code, data or pictures."""
+    """Return whether a person may have written a file, by its name: no code or data."""
     return path.lower().endswith(WORDS)
 
 
@@ -246,7 +246,7 @@ def default_type(path: str) -> str:
 
 
 def is_episode(path: str) -> bool:
-    """Tell whether a file is an episode: it lies directly in a folder named `episodes`."""
+    """Return whether a file is an episode: it lies directly in a folder named `episodes`."""
     return PurePosixPath(path).parent.name == "episodes"
 
 
@@ -296,7 +296,7 @@ def _is_named(folder: str, pattern: str) -> bool:
 
 
 def _any(path: str, patterns: tuple[str, ...]) -> bool:
-    """Tell whether a pattern means a file; hidden folders are entered by name only."""
+    """Return whether a pattern means a file; hidden folders are entered by name only."""
     return _compiled(patterns, hidden=False).fullmatch(path) is not None
 
 

@@ -1,4 +1,4 @@
-"""From a source file to thoughts: verbatim, whole, each with its lines and what it stands under.
+"""From a source file to thoughts: verbatim, whole, each with its lines and what it is under.
 
 An item with its children, a lead-in with its list, numbered steps, a few short fields, a rule with
 its reason, a file of one memory: each is one thought. A list or table that is longer than a person
@@ -151,7 +151,7 @@ def scan(resource: str, data: bytes) -> Scan:
 
 
 def _told_apart(units: Sequence[Unit]) -> Iterator[Unit]:
-    """Identify a text that stands under several headings of a file by its heading as well.
+    """Identify a text that is under several headings of a file by its heading as well.
 
     "Status: sold" under each of two houses says two things.
     """
@@ -165,7 +165,7 @@ def _told_apart(units: Sequence[Unit]) -> Iterator[Unit]:
 
 
 def is_episode(resource: str) -> bool:
-    """Tell whether a file is an episode: it is directly in a folder named `episodes`."""
+    """Return whether a file is an episode: it is directly in a folder named `episodes`."""
     return resource.split("/")[-2:-1] == ["episodes"]
 
 
@@ -180,7 +180,7 @@ def field_of(text: str) -> tuple[str, str]:
 
 
 def is_field(text: str) -> bool:
-    """Tell whether a text is one short field."""
+    """Return whether a text is one short field."""
     return len(text) <= FIELD_LENGTH and not _STAMP.match(text) and bool(field_of(text)[0])
 
 
@@ -200,7 +200,7 @@ def filled(lines: Sequence[str]) -> list[str]:
 
 
 def _leads(label: str, below: str, *, alone: bool) -> bool:
-    """Tell whether a label introduces the line below it rather than having no value."""
+    """Return whether a label introduces the line below it rather than having no value."""
     marked = _MARKER.match(label)
     if not below or not (marked or label.lstrip().startswith(("**", "__"))):
         return not alone and not marked
@@ -617,13 +617,13 @@ def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
 
 
 def _explains(text: str) -> bool:
-    """Tell whether a paragraph gives the reason or the exception of what it follows."""
+    """Return whether a paragraph gives the reason or the exception of what it follows."""
     opening = patterns().sentences["explains"].match(text)
     return opening is not None and _COLON_NEAR.match(text, opening.end()) is not None
 
 
 def _is_labelled(node: _Node) -> bool:
-    """Tell whether a node is a short field whose label is in bold type."""
+    """Return whether a node is a short field whose label is in bold type."""
     text = _bare(node.text)
     key = field_of(text)[0]
     is_bold = text.startswith(("**", "__")) and 0 < len(key) <= LABEL_LENGTH
@@ -631,13 +631,13 @@ def _is_labelled(node: _Node) -> bool:
 
 
 def _introduces(node: _Node) -> bool:
-    """Tell whether a paragraph ends in a colon, or is one bold line, and so opens what follows."""
+    """Return whether a paragraph introduces the next: a colon at its end, or one bold line."""
     bold = _BOLD_LINE.match(node.text) is not None
     return len(node.text) <= LEAD_LENGTH and (bold or _ends_open(node.text))
 
 
 def _goes_on(nodes: Sequence[_Node], at: int) -> bool:
-    """Tell whether fragments follow a paragraph right below it, or below bold words."""
+    """Return whether fragments follow a paragraph right below it, or below bold words."""
     run, node = _list_after(nodes, at), nodes[at]
     if not run or run[0].kind != "item" or not _is_fragments(run):
         return False
@@ -695,14 +695,14 @@ def _ends_open(text: str) -> bool:
 
 
 def _joins(fields: Sequence[_Node], node: _Node) -> bool:
-    """Tell whether a node is one more field of a card."""
+    """Return whether a node is one more field of a card."""
     is_one = node.kind == "item" and not node.block.children and is_field(_bare(node.text))
     total = sum(len(n.text) for n in (*fields, node))
     return is_one and total <= FIELDS_LENGTH and not node.block.task
 
 
 def _unset(line: str) -> bool:
-    """Tell whether a line is a field that nobody filled in."""
+    """Return whether a line is a field that nobody filled in."""
     bare = _bare(line).strip()
     key, value = field_of(bare)
     plain = value.strip(_MARKS + "()[]<>.…?-–—").lower()
@@ -710,13 +710,13 @@ def _unset(line: str) -> bool:
 
 
 def _is_shipped(line: str) -> bool:
-    """Tell whether a line of prose is one that many workspaces are shipped with."""
+    """Return whether a line of prose is one that many workspaces are shipped with."""
     is_prose = not (_MARKER.match(line) or _ends_open(line) or field_of(line)[0])
     return is_prose and line_hash(line) in weights().templates
 
 
 def _is_fragments(items: Sequence[_Node], limit: int = CARD_AVERAGE) -> bool:
-    """Tell whether items are a few words each and no sentences: none says anything by itself."""
+    """Return whether items are a few words each and no sentences: none says anything by itself."""
     texts = [_bare(n.text) for n in items]
     ends = sum(text.rstrip(_MARKS).endswith(SENTENCE_ENDS) for text in texts)
     states = any(_states(text) for text in texts)
@@ -725,20 +725,20 @@ def _is_fragments(items: Sequence[_Node], limit: int = CARD_AVERAGE) -> bool:
 
 
 def _states(text: str) -> bool:
-    """Tell whether a text states something that may hold or change by itself."""
+    """Return whether a text states something that may hold or change by itself."""
     signs = patterns().sentences
     return any(signs[kind].search(text) for kind in ("preference", "decision", "rule", "done"))
 
 
 def _names_thing(heads: tuple[str, ...]) -> bool:
-    """Tell whether the innermost heading names a thing, and neither a kind nor a time."""
+    """Return whether the innermost heading names a thing, and neither a kind nor a time."""
     if len(heads) < 2 or is_time_heading(heads[-1]) or find_clock(heads[-1]):
         return False
     return not any(pattern.search(heads[-1]) for pattern in patterns().headings.values())
 
 
 def _is_card(nodes: Sequence[_Node], average: int) -> bool:
-    """Tell whether a section is one thought: steps, a lead-in with its list, or fragments."""
+    """Return whether a section is one thought: steps, a lead-in with its list, or fragments."""
     total = sum(width(n.text) for n in nodes)
     items = [n for n in nodes if n.kind == "item"]
     if len(nodes) < 2 or any(n.block.task or _STAMP.match(_bare(n.text)) for n in nodes):
@@ -765,7 +765,7 @@ CONTEXT_LENGTH, PART_LENGTH = 240, 80
 
 
 def spelled_context(names: Iterable[str]) -> str:
-    """Join what a text stands under, outermost first; a name that repeats another is left out."""
+    """Join what a text is under, outermost first; a name that repeats another is left out."""
     parts: list[str] = []
     seen = ""
     for part in names:

@@ -1,4 +1,4 @@
-"""Answers of runs that broke off, in the common git directory: one file a run.
+"""Answers of runs that broke off, in the common git directory: one file per run.
 
 A line is on disk before the next question is asked, so a killed process loses the question it was
 waiting for and no other. Nothing here is committed, and a run that ends whole removes its file.

@@ -233,7 +233,7 @@ def _files(folder: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _is_ours(base: sqlite3.Connection) -> bool:
-    """Tell whether this program, as it is now, made the rows."""
+    """Return whether this program, as it is now, made the rows."""
     tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master")}
     if not tables.issuperset(_OURS):
         return False

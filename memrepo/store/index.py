@@ -43,7 +43,7 @@ class _NotEmbeddedError(Exception):
 
 
 def no_model() -> None:
-    """Say that there is no model, before one is looked for."""
+    """Report that there is no model, before one is looked for."""
 
 
 T = TypeVar("T")
@@ -178,7 +178,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             return self._asked(partial(ranked, waits=False))
 
     def forget(self) -> None:
-        """Drop what is indexed: the next question begins anew."""
+        """Drop what is indexed: the next question begins again."""
         with suppress(OSError):
             remove(self.folder / self.name)
 

@@ -81,7 +81,7 @@ def read_segment(data: bytes) -> Segment:
 
 
 def write_compaction(segment: Segment) -> bytes:
-    """Spell a compaction; equal ones have equal bytes."""
+    """Format a compaction; equal ones have equal bytes."""
     accesses = segment.accesses
     head = {"covers": sorted(segment.covers), "sessions": [list(p) for p in accesses.sessions]}
     rows = [[memory, accesses.of(memory).as_json()] for memory in sorted(accesses.by_memory)]
@@ -121,7 +121,7 @@ class Ledger:
         return self.repo.refs.id(REF)
 
     def reaches(self, commit: str) -> bool:
-        """Tell whether the ledger holds all that one of its commits held."""
+        """Return whether the ledger holds all that one of its commits held."""
         tip = self.tip()
         if commit == tip or not (tip and self.repo.light.objects.commit(commit)):
             return commit == tip
@@ -168,7 +168,7 @@ class Ledger:
             return self._flush(now)
 
     def join(self, commit: str, now: datetime) -> str:
-        """Unite the ledger with another one's commit, such as a fetched one; return the result."""
+        """Merge the ledger with another one's commit, such as a fetched one; return the result."""
         with lock(self.folder, "access", wait_s=WAIT_S):
             tip = self.tip()
             if not tip:
@@ -218,7 +218,7 @@ class Ledger:
         return frozenset().union(*(read_segment(h).covers for h in heads if h.startswith(b"{")))
 
     def _compacted(self, blobs: Mapping[str, str], files: Mapping[str, bytes]) -> _New:
-        """Unite this clone's segments into one where they have become many."""
+        """Merge this clone's segments into one where they have become many."""
         if len(self._own(blobs)) + len(files) <= COMPACT_AT:
             return _New(files=files)
         own = {name: self.segment(blobs[name]) for name in self._own(blobs)}
@@ -308,7 +308,7 @@ class Overlay(Mapping[str, Access]):
 
 
 def _is_torn(buffer: BinaryIO) -> bool:
-    """Tell whether the last line of an open buffer lacks its end: its writer had no room."""
+    """Return whether the last line of an open buffer lacks its end: its writer had no room."""
     size = buffer.seek(0, os.SEEK_END)
     if not size:
         return False

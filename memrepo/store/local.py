@@ -35,7 +35,7 @@ class _AskGit(Exception):
 
 
 class Refs:
-    """The refs of one work tree. Every question is asked anew: others move refs meanwhile."""
+    """The refs of one work tree. Every question is asked again: others move refs meanwhile."""
 
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
@@ -161,7 +161,7 @@ class Config:
         return next((v or "" for _, n, v in reversed(self._rows) if n == wanted), "")
 
     def is_on(self, name: str) -> bool:
-        """Tell whether a setting is true, as git reads it."""
+        """Return whether a setting is true, as git reads it."""
         wanted = spelled(name)
         said = next((v for _, n, v in reversed(self._rows) if n == wanted), "")
         return said is None or said.lower() in _TRUE or bool(re.fullmatch(r"-?0*[1-9]\d*", said))
@@ -179,7 +179,7 @@ class Config:
         return {name: value or "" for scope, name, value in self._rows if scope in _CLONES}
 
     def forget(self) -> None:
-        """Ask git anew: a setting was changed."""
+        """Ask git again: a setting was changed."""
         self.__dict__.pop("_rows", None)
 
 

@@ -151,7 +151,7 @@ class GitAtWork(MemrepoError):
 
 
 def git_alive(repo: Repo) -> bool:
-    """Tell whether a git process works in this repository (where /proc can tell)."""
+    """Return whether a git process works in this repository (where /proc can tell)."""
     places = {Path(str(repo.working_tree_dir)), Path(repo.git_dir), Path(repo.common_dir)}
     places = {place.resolve() for place in places}
     for process in _PROCESSES.glob("[0-9]*"):
@@ -169,7 +169,7 @@ def git_alive(repo: Repo) -> bool:
 
 
 def may_switch(repo: Repo) -> bool:
-    """Tell whether a git may be about to move HEAD, whose index and files it has written."""
+    """Return whether a git may be about to move HEAD, whose index and files it has written."""
     return git_alive(repo) or not _PROCESSES.is_dir()
 
 
@@ -240,7 +240,7 @@ def _taken(handle: IO[str]) -> bool:
 
 @contextmanager
 def _ticket(queue: Path) -> Iterator[str]:
-    """Stand in a queue: a file named by when one came, locked for as long as one waits."""
+    """Wait in a queue: a file named by the time of arrival, locked while its owner waits."""
     queue.mkdir(exist_ok=True)
     mine = f"{time.monotonic_ns():020d}-{os.getpid()}-{get_ident()}"
     draft = queue / f".{mine}"
@@ -254,7 +254,7 @@ def _ticket(queue: Path) -> Iterator[str]:
 
 
 def _is_waited(queue: Path, mine: str) -> bool:
-    """Tell whether somebody came before; whoever died while waiting is taken out of the queue."""
+    """Return whether somebody came before; whoever died while waiting is taken out of the queue."""
     try:
         there = sorted(path.name for path in queue.iterdir() if path.name[0] != ".")
     except FileNotFoundError:
@@ -280,7 +280,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 def remove(path: Path) -> None:
-    """Delete an SQLite file with the files that SQLite keeps beside it."""
+    """Delete an SQLite file with the files that SQLite keeps next to it."""
     for tail in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + tail).unlink(missing_ok=True)
 

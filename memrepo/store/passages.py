@@ -44,7 +44,7 @@ MAX_COMPARED = 200
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
-    """A thought of a source, with its lines, and what it stands under; its day where it has one."""
+    """A thought of a source, with its lines, and what it is under; its day where it has one."""
 
     resource: str
     lines: tuple[int, int]
@@ -120,7 +120,7 @@ def changes(wanted: Indexed, rules: SourceRules, was: str, bars: str) -> Changes
 
 
 def _may_bar(tree: Snapshot, differ: Mapping[str, tuple[str, str]]) -> bool:
-    """Tell whether what differs between two commits may change what was rejected or corrected."""
+    """Return whether what differs between two commits may change what was rejected or corrected."""
     areas = tuple(map(tree.layout.area, ("tombstones", "corrections")))
     if any(path.startswith(areas) for path in differ):
         return True
@@ -133,7 +133,7 @@ def _may_bar(tree: Snapshot, differ: Mapping[str, tuple[str, str]]) -> bool:
 
 
 def _has_corrected(path: str, data: bytes | None) -> bool:
-    """Tell whether a version of a memory corrects something or was corrected."""
+    """Return whether a version of a memory corrects something or was corrected."""
     memory, _ = codec.decode(path, data or b"")
     corrected = ("supersedes", "superseded_by", "aliases")
     return memory is None or memory.status != "active" or any(map(memory.texts, corrected))
@@ -204,7 +204,7 @@ def _row(text: SourceText, unit: Unit, context: str) -> _Row:
 
 
 def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit, context: str) -> bool:
-    """Tell whether nothing that is left of a thought was rejected or corrected, nor is close to it.
+    """Return whether the rest of a thought is not similar to what was rejected or corrected.
 
     The reader has taken out such statements, except where nothing else would be left.
     """
@@ -280,5 +280,5 @@ class Everything(IndexCorpus):
         return [*super().propose(found, limit), *said.values()]
 
     def around(self, documents: Iterable[Document]) -> Mapping[int, Row]:
-        """Return what stands beside each memory in its thread; beside a passage nothing."""
+        """Return what stands next to each memory in its thread; next to a passage nothing."""
         return super().around(one for one in documents if one.number > 0)

@@ -2,10 +2,10 @@
 
 `refs/memrepo/purges` holds `<purge>/receipt.json` and, for each clone that repeated it,
 `<purge>/clones/<clone>.json`. A receipt tells nobody the value: what has to be known of it is an
-HMAC. The key lies in the person's configuration folder, `keys/<id>` (0600), never in history.
+HMAC. The key is in the person's configuration folder, `keys/<id>` (0600), never in history.
 
 Beside history, in `.git/memrepo/purged/`, lies what this clone alone knows: `<purge>.map`, the
-commits before and after, and a copy of the keyed hashes that every text is held against.
+commits before and after, and a copy of the keyed hashes that every text is compared with.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def acknowledgement(
 
 
 def is_done(repo: Repo, purge: str) -> bool:
-    """Tell whether this clone has made, or repeated, a purge."""
+    """Return whether this clone has made, or repeated, a purge."""
     return _map(repo, purge).exists()
 
 
@@ -203,7 +203,7 @@ def _map(repo: Repo, purge: str) -> Path:
 
 
 def keep_map(repo: Repo, purge: str, commits: Mapping[str, str]) -> None:
-    """Keep which commit stands in place of which, for who names an old one."""
+    """Keep which commit is in place of which, for who names an old one."""
     purged_folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
     text = "".join(f"{old} {new}\n" for old, new in sorted(commits.items()))
     scratch(purged_folder(repo), f".{purge}.", text.encode()).replace(_map(repo, purge))

@@ -43,7 +43,7 @@ class Tip(NamedTuple):
 
 
 class CannotRewrite(MemrepoError):
-    """History holds what cannot be written anew."""
+    """History holds what cannot be written again."""
 
     def __init__(self, name: str, kind: str) -> None:
         super().__init__(
@@ -165,7 +165,7 @@ class Rewriter:
         self._process: Any = None
 
     def write(self, history: History) -> None:
-        """Write everything that has to be written anew."""
+        """Write everything that has to be written again."""
         self._known = frozenset(history.paths)
         options = ("--quiet", "--done", "--force", "--date-format=raw-permissive")
         self._process = self._into.fast_import(*options, istream=subprocess.PIPE, as_process=True)
@@ -354,7 +354,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         return self.commits.get(id_) or self.blobs.get(id_) or self.tags.get(id_) or id_
 
     def new_short(self, digits: str) -> str:
-        """Return the first digits of what stands in place of a commit named by its first."""
+        """Return the first digits of what is in place of a commit named by its first."""
         found = [new for old, new in self.commits.items() if old.startswith(digits)]
         return found[0][: len(digits)] if len(found) == 1 else digits
 
@@ -365,7 +365,7 @@ def folder_of(repo: Repo) -> Path:
 
 
 def is_ready(repo: Repo) -> bool:
-    """Tell whether a rewritten repository was cut short while it took its place."""
+    """Return whether a rewritten repository was cut short while it took its place."""
     return (folder_of(repo) / READY).exists()
 
 
@@ -405,7 +405,7 @@ def tips_of(repo: Repo) -> list[Tip]:
 
 
 def is_record(name: str) -> bool:
-    """Tell whether a ref holds the records of purges: they stay as they are written."""
+    """Return whether a ref holds the records of purges: they stay as they are written."""
     return name == RECORDS or (name.startswith("refs/memrepo/remote/") and name.endswith("/purges"))
 
 
@@ -436,7 +436,7 @@ def _logged(text: str) -> Iterator[str]:
 
 
 def build(repo: Repo, tips: list[Tip], history: History, edit: Edit) -> Plan:
-    """Write the history anew beside the old one and return how it is to take its place."""
+    """Write the history again next to the old one and return how it is to take its place."""
     folder = folder_of(repo)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
@@ -505,7 +505,7 @@ def abandon(repo: Repo) -> None:
 
 
 def make_ready(repo: Repo, plan: Plan) -> None:
-    """Say that the rewritten repository is the one that counts: it is finished, come what may."""
+    """Mark the rewritten repository as the current one: the purge is completed from here."""
     folder = folder_of(repo)
     draft = scratch(folder, f"{READY}.", msgspec.json.encode(plan))
     with draft.open("rb") as handle:
@@ -587,7 +587,7 @@ def _move_refs(repo: Repo, plan: Plan) -> None:
 
 
 def _stage(repo: Repo, plan: Plan) -> None:
-    """Write the index anew: every entry under the name and with the content that it has now."""
+    """Write the index again: every entry under the name and with the content that it has now."""
     lines = [
         f"{mode} {plan.blobs.get(blob, blob)} {stage}\t{plan.edit.path(path)}\0"
         for mode, blob, stage, path in staged(repo)
@@ -618,7 +618,7 @@ def _check_out(store: Repository, plan: Plan) -> None:
 
 
 def work_files(root: Path) -> Iterator[tuple[Path, bool]]:
-    """Yield what lies in a work tree, ignored files too, and whether it is a folder.
+    """Yield what is in a work tree, ignored files too, and whether it is a folder.
 
     Another repository within it is passed over: it is none of this one's.
     """
@@ -686,7 +686,7 @@ def _keep_logs(repo: Repo, plan: Plan) -> None:
 
 
 def git_files(repo: Repo) -> Iterator[Path]:
-    """Yield the files of the git directory beside objects, refs and what is the quarantine's."""
+    """Yield the files of the git directory next to objects, refs and what is the quarantine's."""
     common = Path(repo.common_dir)
     for folder, folders, files in os.walk(common):
         here = Path(folder)
@@ -699,7 +699,7 @@ def git_files(repo: Repo) -> Iterator[Path]:
 
 
 def is_derived(repo: Repo, path: Path) -> bool:
-    """Tell whether a file of memrepo's is made again from history by whoever needs it."""
+    """Return whether a file of memrepo's is made again from history by whoever needs it."""
     name = path.relative_to(repo.common_dir).as_posix()
     return name.startswith("memrepo/") and any(part in name for part in _DERIVED)
 

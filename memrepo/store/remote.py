@@ -398,7 +398,7 @@ def merge_foreign(
 ) -> Foreign:
     """Merge the foreign files of two commits; `taken` resolves clashes: theirs is `first`'s.
 
-    A path of ours at which a link or a submodule stands on a side counts as foreign, and so does
+    A path of ours at which a link or a submodule is on a side counts as foreign, and so does
     one whose name is not UTF-8: memrepo reads neither.
     """
     firsts = [_changes(repo, base, first) for base in bases]
@@ -428,7 +428,7 @@ def merge_foreign(
 
 
 def collisions(paths: Iterable[str], written: Collection[str]) -> tuple[str, ...]:
-    """Return written paths that are a folder elsewhere in the tree, or lie in what is a file."""
+    """Return written paths that are a folder elsewhere in the tree, or are in what is a file."""
     every = set(paths)
     folders = {folder for path in every for folder in _folders(path)}
     return tuple(

@@ -146,7 +146,7 @@ class Repository:
         return known or replacement_of(self.repo, revision)
 
     def is_ancestor(self, commit: str, head: str) -> bool:
-        """Tell whether a commit is part of a head's history."""
+        """Return whether a commit is part of a head's history."""
         if commit == head:
             return True
         return self.repo.light.ask("rev-list", "--count", "-1", commit, f"^{head}").strip() == "0"
@@ -202,7 +202,7 @@ class Repository:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the write lock, after finishing or taking back what a crash left; may be nested."""
+        """Hold the write lock, after finishing or reverting what a crash left; may be nested."""
         if self._held:
             yield
             return
@@ -215,7 +215,7 @@ class Repository:
                 self._held = ()
 
     def recover(self) -> None:
-        """Finish or take back what a crash left, where something was left."""
+        """Finish or revert what a crash left, where something was left."""
         if load_journal(self.journals) is not None or self._is_purged_half():
             with self.writing():
                 pass
@@ -248,7 +248,7 @@ class Repository:
                 way = self.work.clear_way(left.base, changed)
                 self._forward(replace(left, adopted=way.adopted), changed)
             except MemrepoError:
-                pass  # a person works on its paths by now: it is taken back below
+                pass  # a person works on its paths by now: it is reverted below
             else:
                 return
         theirs = take_back(self.work, left, self.head())
@@ -373,7 +373,7 @@ class Repository:
                 self._drop(note)
 
     def _drop(self, note: Journal) -> None:
-        """Close a write: what did not land is taken back, and nothing of it stays behind."""
+        """Close a write: what did not land is reverted, and nothing of it stays behind."""
         if note.tip and not is_landed(self.repo, note, self.head()):
             take_back(self.work, note, self.head())
         self.repo.light.ask("update-ref", "-d", note.ref)
@@ -592,7 +592,7 @@ def drop_locks(repo: Repo, left: Journal, since: float) -> None:
 
 
 def _changed(path: Path, seen: os.stat_result) -> bool:
-    """Tell whether a lock is another by now: a git began while the living were looked for."""
+    """Return whether a lock is another by now: a git began while the living were looked for."""
     try:
         now = path.stat()
     except FileNotFoundError:
@@ -611,7 +611,7 @@ def sweep(repo: Repo, folder: Path) -> None:
 
 
 def is_landed(repo: Repo, left: Journal, head: str) -> bool:
-    """Tell whether the branch holds the write; a tip that is gone can only be left alone."""
+    """Return whether the branch holds the write; a tip that is gone can only be left alone."""
     if head == left.tip or not repo.light.objects.commit(left.tip):
         return True
     return bool(head) and left.tip in repo.light.ask("merge-base", left.tip, head, no=1).split()
@@ -667,7 +667,7 @@ def take_back(tree: WorkTree, left: Journal, head: str) -> tuple[str, ...]:
 
 
 def dropped(left: Journal, theirs: tuple[str, ...]) -> Problem:
-    """Say that a write was cut short and taken back."""
+    """Report that a write was cut short and reverted."""
     name = left.ref.removeprefix(TX)
     kept = f"; left as they are: {', '.join(theirs[:5])}" if theirs else ""
     return Problem(

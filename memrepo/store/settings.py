@@ -63,7 +63,7 @@ def some(repo: Repo, names: Iterable[str]) -> dict[str, str]:
 
 
 def _may_have(repo: Repo, names: Iterable[str]) -> bool:
-    """Tell whether one may be set: all parts of its name stand in the file as they are."""
+    """Return whether one may be set: all parts of its name are in the file as they are."""
     try:
         text = (Path(repo.common_dir) / "config").read_text("utf-8").lower()
     except (OSError, UnicodeDecodeError):
@@ -131,7 +131,7 @@ def clone_name(repo: Repo) -> str:
 
 
 def is_called(repo: Repo, name: str) -> bool:
-    """Tell whether a name is this clone's, or its id."""
+    """Return whether a name is this clone's, or its id."""
     return name in (get(repo, CLONE), clone_id(repo))
 
 
@@ -150,7 +150,7 @@ HOOKS_CONFIG = ".pre-commit-config.yaml"
 
 
 def untrusted(repo: Repo) -> str:
-    """Say why the configuration of hooks needs a look; an empty string where it needs none."""
+    """Return why the configuration of hooks needs a look; an empty string where it needs none."""
     found = _digest(repo)
     known = get(repo, TRUSTED)
     if not found or found == known:
@@ -166,7 +166,7 @@ def trust(repo: Repo) -> None:
 
 
 def hooks_config(repo: Repo) -> str:
-    """Return the configuration as it lies in the work tree, or an empty string."""
+    """Return the configuration as it is in the work tree, or an empty string."""
     path = Path(str(repo.working_tree_dir)) / HOOKS_CONFIG
     return path.read_text("utf-8", "replace") if path.is_file() and not path.is_symlink() else ""
 
@@ -205,7 +205,7 @@ _LEGACY = ".legacy"  # where the pre-commit framework puts a hook that it asks f
 
 
 def hook_states(repo: Repo, shim: Path) -> Mapping[str, str]:
-    """Say of each hook why it does not run in this clone; an empty string where it does.
+    """Describe each hook why it does not run in this clone; an empty string where it does.
 
     A hook where `core.hooksPath` leads counts when it asks memrepo: `memrepo hooks run NAME`.
     """
@@ -219,7 +219,7 @@ def hook_states(repo: Repo, shim: Path) -> Mapping[str, str]:
 
 
 def wrong_hooks(repo: Repo, shim: Path) -> str:
-    """Say on one line which hooks do not run and why; an empty string where all do."""
+    """Return on one line which hooks do not run and why, or an empty string."""
     found = {name: said for name, said in hook_states(repo, shim).items() if said}
     if not found:
         return ""
@@ -229,7 +229,7 @@ def wrong_hooks(repo: Repo, shim: Path) -> str:
 
 
 def _asks(path: Path, name: str) -> bool:
-    """Tell whether somebody's own hook runs ours."""
+    """Return whether somebody's own hook runs ours."""
     runs = path.is_file() and bool(path.stat().st_mode & stat.S_IXUSR)
     return runs and f"hooks run {name}".encode() in path.read_bytes()
 
@@ -326,7 +326,7 @@ def wanted_attributes(layout: Layout, *, adopted: bool) -> list[str]:
 
 
 def is_adopted(repo: Repo, layout: Layout) -> bool:
-    """Tell whether others' files live here too: the repository carries no attributes of ours."""
+    """Return whether others' files live here too: the repository carries no attributes of ours."""
     path = Path(str(repo.working_tree_dir)) / ".gitattributes"
     try:
         return bool(layout.prefix) or "*.md -merge" not in path.read_text(encoding="utf-8")
@@ -347,7 +347,7 @@ def install_drivers(repo: Repo, layout: Layout, *, adopted: bool) -> str:
 
 
 def driver_state(repo: Repo, layout: Layout, *, adopted: bool) -> str:
-    """Say why git would not join memories field by field here, or return an empty string."""
+    """Return why git would not join memories field by field here, or an empty string."""
     path = Path(repo.common_dir) / "info" / "attributes"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     if missing := [w for w in wanted_attributes(layout, adopted=adopted) if w not in lines]:

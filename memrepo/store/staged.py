@@ -181,7 +181,7 @@ class Index(Around):
         yield from self.holders([name for name in names if ID_PATTERN.fullmatch(name)])
 
     def there(self, path: str) -> bool:
-        """Tell whether the index has a file."""
+        """Return whether the index has a file."""
         return any(True for _ in listed(self.git, f":(top,literal){path}"))
 
     def file(self, path: str) -> bytes | None:

@@ -156,7 +156,7 @@ def committer(repo: Repo) -> str:
 
 
 def wants_signature(repo: Repo) -> bool:
-    """Tell whether commits are to be signed here."""
+    """Return whether commits are to be signed here."""
     return repo.config.is_on("commit.gpgSign")
 
 

@@ -1,4 +1,4 @@
-"""The tables of the search index, and how they follow a commit and the work beside it.
+"""The tables of the search index, and how they follow a commit and the work next to it.
 
 The index remembers the commit it reflects and the uncommitted edits it holds. It catches up with
 what differs between two commits; where that cannot be told, it compares the whole tree.
@@ -79,7 +79,7 @@ CREATE VIRTUAL TABLE passage USING fts5 (
 
 
 class Indexed(msgspec.Struct, frozen=True, kw_only=True):
-    """What an index is to reflect: a commit, and the work beside it that is not committed.
+    """What an index is to reflect: a commit, and the work next to it that is not committed.
 
     `edits` are contents by path, None for a file that is gone, and `blob_id` names their blobs.
     A long text has a row a chunk, by `chunking`. `importance` scores a memory, `words` names what
@@ -103,7 +103,7 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def rules(self) -> str:
-        """Return what rows depend on beside their files."""
+        """Return what rows depend on next to their files."""
         return f"{self.chunking!r} {self.words}"
 
     def read(self, path: str, blob: str) -> bytes:
@@ -149,7 +149,7 @@ def opened(where: Path | str) -> sqlite3.Connection:
 
 
 def is_built(path: Path) -> bool:
-    """Tell whether a file holds an index: runs keep rows of theirs in it that are none."""
+    """Return whether a file holds an index: runs keep rows of theirs in it that are none."""
     try:
         place = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(place, uri=True, timeout=WAIT_S)) as base:
@@ -254,7 +254,7 @@ def _changes(
     edited: Mapping[str, str],
     changed: Mapping[str, str] | None,
 ) -> dict[str, str]:
-    """Return the blob by path of each memory file that is to be indexed anew, or empty: no more.
+    """Return the blob by path of each memory file that is to be indexed again, or empty: no more.
 
     `changed` is what differs from the commit that the index reflects, None where nobody can tell.
     """
@@ -360,7 +360,7 @@ def _put_in(
 
 
 def _told(rows: Iterable[Row], tick: Callable[[str], None]) -> Iterator[Row]:
-    """Tell of each memory whose rows come."""
+    """Report each memory whose rows come."""
     for row in rows:
         if not row[_PART]:
             tick("memories indexed")
@@ -412,7 +412,7 @@ def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[R
 
 
 def seen(memory: Memory) -> int:
-    """Return when a memory was last borne out, in seconds since 1970; 0 where nothing says when.
+    """Return when a memory was last confirmed, in seconds since 1970; 0 where nothing says when.
 
     The newest evidence or confirmation; where it has neither, when it was made.
     """
@@ -425,7 +425,7 @@ def seen(memory: Memory) -> int:
 
 
 def _around(memory: Memory) -> tuple[str, str]:
-    """Return what is searched beside the text; its day spelled out: people ask for days."""
+    """Return what is searched next to the text; its day spelled out: people ask for days."""
     title = memory.text("title")
     about = memory.text("context") or memory.text("subject")
     head = (title, title, about, *memory.texts("tags"))  # a title counts twice

@@ -23,7 +23,7 @@ _PAUSE_S = 0.02
 def append(folder: Path, day: date, record: Mapping[str, object], *, within: Path | None) -> Path:
     """Append one event to a day's log, `memory-log-YYYY-MM-DD.jsonl`, and return its path.
 
-    `within` is the work tree when the folder lies in it: no link on the way is followed then.
+    `within` is the work tree when the folder is in it: no link on the way is followed then.
     """
     path = folder / f"memory-log-{day.isoformat()}.jsonl"
     _refuse_links(path, within)
@@ -93,7 +93,7 @@ def _refuse_links(path: Path, within: Path | None) -> None:
 
 
 def dumped(record: Mapping[str, object]) -> str:
-    """Spell a record as a JSON file's text, keys in order."""
+    """Format a record as a JSON file's text, keys in order."""
     return json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True, default=str) + "\n"
 
 

@@ -329,7 +329,7 @@ def object_problems(repo: Repo) -> list[str]:
 
 
 def interrupted(store: Repository) -> str:
-    """Say what a crashed write left behind, or return an empty string."""
+    """Return what a crashed write left behind, or an empty string."""
     if load_journal(store.journals) is not None:
         return "a write was interrupted"
     if store.repo.refs.below(TX):
@@ -338,7 +338,7 @@ def interrupted(store: Repository) -> str:
 
 
 def obstacle(store: Repository) -> str:
-    """Say what keeps anybody from writing: a lock that no git holds, or a missing right."""
+    """Return what keeps anybody from writing: a lock that no git holds, or a missing right."""
     own, common = Path(store.repo.git_dir), Path(store.repo.common_dir)
     locks = [*own.glob("*.lock"), *common.glob("*.lock"), *(common / "refs").rglob("*.lock")]
     if locks and not git_alive(store.repo):

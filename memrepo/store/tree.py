@@ -137,7 +137,7 @@ class BlobFiles(Mapping[str, bytes]):
 
     @property
     def is_listed(self) -> bool:
-        """Tell whether its files are known already."""
+        """Return whether its files are known already."""
         return "_listed" in self.__dict__
 
     def below(self, folder: str) -> Mapping[str, str]:
@@ -159,7 +159,7 @@ class BlobFiles(Mapping[str, bytes]):
         return found
 
     def id_of(self, path: str) -> str:
-        """Return the id of what stands at a path, a folder or no file too, without a listing."""
+        """Return the id of what is at a path, a folder or no file too, without a listing."""
         entry = self._repo.light.objects.at(self.commit, path)
         return entry.id if entry is not None else ""
 
@@ -169,7 +169,7 @@ class BlobFiles(Mapping[str, bytes]):
         return entry.id if entry is not None and entry.mode in _FILE_MODES else ""
 
     def holds(self, path: str, mode: str) -> bool:
-        """Tell whether a listing holds what stands at a path with a mode."""
+        """Return whether a listing holds what is at a path with a mode."""
         return mode in _FILE_MODES and is_text(path) and self._layout.owns(path)
 
     def of(self, path: str, blob: str) -> bytes:
@@ -254,7 +254,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _forget(self) -> None:
         """Forget what files of other commits say, once that is much: a server lives for days."""
         if len(_DECODED) > _SPARE + 3 * len(self.blobs):
-            # Another thread may want what is dropped: it decodes it anew.
+            # Another thread may want what is dropped: it decodes it again.
             for key in {*_DECODED} - {*self.blobs.items()}:
                 _DECODED.pop(key, None)
 
@@ -482,7 +482,7 @@ def _listing(
 
 
 def is_text(path: str) -> bool:
-    """Tell whether a name is UTF-8: git's names are bytes, and others come as surrogates."""
+    """Return whether a name is UTF-8: git's names are bytes, and others come as surrogates."""
     return path.isascii() or not any("\ud800" <= ch <= "\udfff" for ch in path)
 
 
@@ -496,7 +496,7 @@ def _bad_name(path: str) -> Problem:
 
 
 def not_a_file(path: str, mode: str) -> Problem:
-    """Name what stands in a tree where a file or a folder was expected."""
+    """Name what is in a tree where a file or a folder was expected."""
     what = "a symlink" if mode == "120000" else "a submodule"
     return Problem(
         path=path,

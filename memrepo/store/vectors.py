@@ -63,7 +63,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     ) -> Mapping[Key, int]:
         """Return the row of each key; what has none is embedded and appended, batch by batch.
 
-        A damaged record is begun anew. Raises OSError or sqlite3.OperationalError where the folder
+        A damaged record is begun again. Raises OSError or sqlite3.OperationalError where the folder
         cannot be written.
         """
         try:
@@ -171,7 +171,7 @@ class Meanings(msgspec.Struct, frozen=True, kw_only=True):
         return cls(wanted=wanted, embedder=embedder, kept=kept)
 
     def lacks(self, documents: Sequence[Row]) -> bool:
-        """Tell whether a document has no vector yet."""
+        """Return whether a document has no vector yet."""
         known = self.kept.known()
         return any((blob, part) not in known for _, _, blob, part in documents)
 
@@ -216,5 +216,5 @@ def _embed(
 
 
 def _said(memory: Memory, part: str) -> str:
-    """Return what is embedded: a text says more beside its title and subject."""
+    """Return what is embedded: a text says more next to its title and subject."""
     return "\n".join(filter(None, (memory.text("title"), memory.text("subject"), part)))

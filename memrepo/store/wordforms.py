@@ -70,7 +70,7 @@ def alike(base: sqlite3.Connection, term: str, *, inflects: bool) -> Mapping[str
 
 
 def _is_near(one: str, other: str, *, inflects: bool) -> bool:
-    """Tell whether two words in Latin letters may be one: by a slip, or by their endings.
+    """Return whether two words in Latin letters may be one: by a slip, or by their endings.
 
     A part of a compound is a word of its own; what is shorter is the end of many.
     """
@@ -84,7 +84,7 @@ def _is_near(one: str, other: str, *, inflects: bool) -> bool:
 
 
 def _share_a_head_alone(one: str, other: str) -> bool:
-    """Tell whether two words begin alike and go on as different words do: unicorn, Unicode.
+    """Return whether two words begin alike and go on as different words do: unicorn, Unicode.
 
     Endings are short and hold a vowel: those of one word may differ altogether.
     """
@@ -105,7 +105,7 @@ def _ends(tail: str) -> frozenset[str]:
 
 
 def _is_slip(one: str, other: str) -> bool:
-    """Tell whether two words are a letter apart: left out, added, another, or two in turn.
+    """Return whether two words are a letter apart: left out, added, another, or two in turn.
 
     Of long words two such slips are one too. The first letter is seldom wrong, and of a short word
     another letter makes another word.

@@ -62,7 +62,7 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
     clean: frozenset[str] = frozenset()
 
     def keeps(self, name: str) -> bool:
-        """Tell whether a file's last snapshot stays because the file could not be read."""
+        """Return whether a file's last snapshot stays because the file could not be read."""
         return name in self.refused or any(
             name.startswith(folder) for folder in self.refused if not folder or folder[-1] == "/"
         )
@@ -94,13 +94,13 @@ def _readable(
 
 
 def _is_source(name: str, rules: SourceRules) -> bool:
-    """Tell whether runs read a file, or the files right in a folder."""
+    """Return whether runs read a file, or the files right in a folder."""
     is_folder = not name or name.endswith("/")
     return kind_of(f"{name}any.md" if is_folder else name, rules) is not None
 
 
 def holds_sources(root: Path, rules: SourceRules) -> bool:
-    """Tell whether a folder holds a file that runs may read."""
+    """Return whether a folder holds a file that runs may read."""
     return any(not isinstance(entry, OSError) for _, entry in _readable(root, rules))
 
 
@@ -256,7 +256,7 @@ def _group(root: Path, folder: str, rules: SourceRules) -> tuple[str, str, bool]
 
 
 def _enters(root: Path, folder: str, rules: SourceRules) -> bool:
-    """Tell whether runs look into a folder: into a repository only where a pattern names it."""
+    """Return whether runs look into a folder: into a repository only where a pattern names it."""
     installed = folder.rpartition("/")[2] in _INSTALLED
     apart = installed or os.path.lexists(root / folder / ".git")
     return may_hold(folder, rules, by_name=apart)
@@ -337,7 +337,7 @@ def _walk(
 
 
 def _is_shut(folder: Path, name: str, wants: Callable[[str], bool]) -> bool:
-    """Tell whether nothing in a folder concerns anybody: it is hidden or installed."""
+    """Return whether nothing in a folder concerns anybody: it is hidden or installed."""
     if not folder.name.startswith(".") and folder.name not in _INSTALLED:
         return False
     try:
@@ -488,7 +488,7 @@ def _with_values(
 def _without_values(
     name: str, data: bytes, values: Mapping[str, str]
 ) -> tuple[bytes, Sequence[Problem]]:
-    """Replace values that are known as secrets where nothing beside them says what they are."""
+    """Replace values that are known as secrets where nothing next to them says what they are."""
     text = data.decode("utf-8")
     longest = sorted(values, key=lambda value: (-len(value), value))
     known = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)")

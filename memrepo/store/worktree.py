@@ -1,6 +1,6 @@
-"""Index and work tree: what differs, what lies in the way, what may be taken as it lies.
+"""Index and work tree: what differs, what is in the way, what may be taken as it lies.
 
-What lies in the work tree uncommitted, told by one `git status` on a copy of git's index.
+What is in the work tree uncommitted, told by one `git status` on a copy of git's index.
 
 A file that was written in the second in which git wrote its index cannot be told from an edited one
 but by reading it. After a large run each `status` would read all that the run wrote, until somebody
@@ -140,7 +140,7 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
 class Edits(Mapping[str, bytes | None]):
     """Uncommitted contents by path, None for a file that is gone; read when first asked for.
 
-    Staged or not: what counts is what lies in the work tree.
+    Staged or not: what counts is what is in the work tree.
     """
 
     def __init__(self, work: WorkTree, look: Look) -> None:
@@ -218,7 +218,7 @@ class WorkTree:
         return {path: Sides(old=a.id, new=b.id, mode=a.mode) for path, a, b in found}
 
     def is_unmerged(self, commit: str) -> bool:
-        """Tell whether the index holds a path twice, as a merge leaves it that met a conflict."""
+        """Return whether the index holds a path twice, as a merge leaves it that met a conflict."""
         return "U" in self.staged_since(commit).values()
 
     def staged_since(self, commit: str) -> Mapping[str, str]:
@@ -278,7 +278,7 @@ class WorkTree:
         return found
 
     def clear_way(self, base: str, changed: Mapping[str, Sides]) -> Way:
-        """Say which files are at their target already; raises FilesInTheWay for other work.
+        """Return which files are at their target already; raises FilesInTheWay for other work.
 
         `changed` is what is to differ from `base`, the commit at HEAD. A fast-forward refuses even
         identical untracked files; with the index at the target it keeps them. A path whose staged
@@ -312,7 +312,7 @@ class WorkTree:
         return Way(adopted=tuple(adopted), kept=tuple(kept))
 
     def _is_clear(self, base: str, changed: Mapping[str, Sides]) -> bool:
-        """Tell whether every path is as the commit has it, in the index and on disk."""
+        """Return whether every path is as the commit has it, in the index and on disk."""
         folders = {folder for path in changed for folder in _folders(path)}
         return (
             not self.staged_since(base).keys() & changed.keys()
@@ -321,14 +321,14 @@ class WorkTree:
         )
 
     def _is_strange(self, folder: str) -> bool:
-        """Tell whether something else stands where a folder is needed, or a repository in it."""
+        """Return whether something else stands where a folder is needed, or a repository in it."""
         found = self._stat(folder)
         if found is None:
             return False
         return not stat.S_ISDIR(found.st_mode) or self._stat(f"{folder}/.git") is not None
 
     def _is_before(self, path: str, sides: Sides) -> bool:
-        """Tell whether a file is as it was before, mode and all."""
+        """Return whether a file is as it was before, mode and all."""
         found = self._stat(path)
         if found is None or not sides.old:
             return found is None and not sides.old
@@ -338,7 +338,7 @@ class WorkTree:
         return (data := self.read(path)) is not None and self.blob_id(data) == sides.old
 
     def _holds_more(self, path: str, changed: Mapping[str, Sides]) -> bool:
-        """Tell whether a folder stands there with files that do not go, if only ignored ones."""
+        """Return whether a folder stands there with files that do not go, if only ignored ones."""
         inside = (
             (Path(place) / name).relative_to(self.root).as_posix()
             for place, _, names in os.walk(self.root / path)
@@ -410,7 +410,7 @@ class WorkTree:
             return None
 
     def linked(self, path: str) -> bool:
-        """Tell whether a path goes through a symlink, or is one."""
+        """Return whether a path goes through a symlink, or is one."""
         return any((self.root / part).is_symlink() for part in (path, *_folders(path)))
 
     def read(self, path: str) -> bytes | None:
@@ -427,7 +427,7 @@ class WorkTree:
             return None
 
     def is_at(self, path: str, blob: str) -> bool:
-        """Tell whether the work tree's file has this content; empty: whether there is nothing."""
+        """Return whether the work tree's file has this content; empty: whether there is nothing."""
         if not blob:
             return self._stat(path) is None
         data = self.read(path)
@@ -445,7 +445,7 @@ class WorkTree:
         return said.strip()
 
     def cut_short(self, path: str, blob: str) -> bool:
-        """Tell whether the file is gone or the beginning of a blob, as a killed checkout leaves it.
+        """Return whether the file is gone or cut short, as a killed checkout leaves it.
 
         It then holds nothing that is not in the blob too.
         """

@@ -101,17 +101,17 @@ def role_of(subject: str, text: str) -> str:
 
 
 def of_self(terms: frozenset[str]) -> bool:
-    """Tell whether a text of some terms says anything of who speaks."""
+    """Return whether a text of some terms says anything of who speaks."""
     return not _SELF.isdisjoint(terms)
 
 
 def of_another(terms: frozenset[str]) -> bool:
-    """Tell whether a text of some terms speaks to another, and of who speaks says nothing."""
+    """Return whether a text of some terms speaks to another, and of who speaks says nothing."""
     return not _OTHER.isdisjoint(terms) and not of_self(terms)
 
 
 def asks_assistant(words: Sequence[str]) -> bool:
-    """Tell whether a question, as folded words, asks for what an assistant said."""
+    """Return whether a question, as folded words, asks for what an assistant said."""
     # A pattern that is not needed is not compiled: that takes longer than to answer.
     said = " ".join(words)
     return not _ADDRESSED.isdisjoint(words) and bool(_phrases("speakers", "asked").search(said))

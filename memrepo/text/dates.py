@@ -111,12 +111,12 @@ def find_clock(text: str) -> str:
 
 
 def has_moment(text: str) -> bool:
-    """Tell whether a text holds a date or a clock time."""
+    """Return whether a text holds a date or a clock time."""
     return bool(find_clock(text) or find_date(text))
 
 
 def is_date_heading(text: str) -> bool:
-    """Tell whether a heading holds a date or clock time and nothing else but a weekday."""
+    """Return whether a heading holds a date or clock time and nothing else but a weekday."""
     found = [(start, end) for start, end, _ in _dates(text)]
     if not found and not _CLOCK.search(text):
         return False
@@ -131,9 +131,9 @@ def is_date_heading(text: str) -> bool:
 
 @lru_cache(maxsize=4096)  # of a heading each line below it asks
 def is_time_heading(text: str) -> bool:
-    """Tell whether a heading says when and not what: a date, a weekday, "Morning", "14:00".
+    """Return whether a heading says when and not what: a date, a weekday, "Morning", "14:00".
 
-    What stands under it has its time in common and no more.
+    What is under it has its time in common and no more.
     """
     words = _WORDS.findall(_CLOCK.sub(" ", text).casefold())
     return (bool(words) and _of_the_day().issuperset(words)) or is_date_heading(text)

@@ -106,5 +106,5 @@ def _by_letter() -> tuple[Mapping[str, str], Mapping[str, re.Pattern[str]]]:
 
 
 def compounds(language: str) -> bool:
-    """Tell whether a language writes what belongs together as one word."""
+    """Return whether a language writes what belongs together as one word."""
     return bool(table(language, "language").get("compounds"))

@@ -89,7 +89,7 @@ def faint_pairs(found: Sequence[str]) -> frozenset[str]:
 
 
 def english_rows(key: str) -> list[tuple[str, list[str]]]:
-    """Return the rows of a table of English words: what stands before a colon, and the words after.
+    """Return the rows of a table of English words: what is before a colon, and the words after.
 
     `forms`: the forms of one word that a stemmer leaves apart. `abbreviations`: what each is short
     for, small words left out.
@@ -218,7 +218,7 @@ def telling_words(text: str) -> list[str]:
 
 
 def date_words(captured: str) -> str:
-    """Spell the day of an RFC 3339 date as people ask for it: `8 may 2023`; else nothing."""
+    """Format the day of an RFC 3339 date as people ask for it: `8 may 2023`; else nothing."""
     match = re.match(r"(\d{4})-(\d\d)-(\d\d)", captured)
     if not match or not 1 <= int(match[2]) <= len(MONTHS):
         return ""

@@ -66,7 +66,7 @@ def _cut(text: str) -> Iterator[str]:
 
 
 def is_spaceless(term: str) -> bool:
-    """Tell whether a term is a character, or two, of a script without blanks."""
+    """Return whether a term is a character, or two, of a script without blanks."""
     return not term.isascii() and bool(IS_SPACELESS.match(term))
 
 

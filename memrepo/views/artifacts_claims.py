@@ -1,6 +1,6 @@
 """Memories as the claims of memory-purifier's files: 33 fields in camelCase, in its order.
 
-Lineage: memory-purifier, artifacts. Deliberate differences: a contradiction stands on both sides,
+Lineage: memory-purifier, artifacts. Deliberate differences: a contradiction is on both sides,
 under one stable id; records are sorted by id, not by when they were written; hand-made memories
 name their own file as provenance.
 """
@@ -86,7 +86,7 @@ def _why_not(memory: Memory, profile: Profile) -> str:
 
 
 def _tell(memories: Iterable[Memory], profile: Profile) -> Iterator[Told]:
-    """Yield claims; an id that the formula gives twice is told apart by the memory's own."""
+    """Yield claims; an id that the formula gives twice is distinguished by the memory's own."""
     taken: set[str] = set()
     for memory in memories:
         type_, home = _routed(memory, profile)
@@ -121,7 +121,7 @@ def _related(claims: Claims) -> Claims:
         for link in told.memory.fields.get("links", ()):
             if link.type == "contradicts" and link.target in known:
                 edges |= {(told.memory.id, link.target), (link.target, told.memory.id)}
-    # A supersession that was taken back (its target is active again) is told on neither side.
+    # A supersession that was reverted (its target is active again) is told on neither side.
     pairs = {
         (new, old)
         for new, old in pairs
@@ -170,7 +170,7 @@ class Spelling(msgspec.Struct, frozen=True, kw_only=True):
     judged: Mapping[str, Judgement]
 
     def local(self, moment: datetime | None) -> str | None:
-        """Spell a moment in the configured zone with its offset."""
+        """Format a moment in the configured zone with its offset."""
         return moment.astimezone(self.zone).isoformat() if moment else None
 
     def stamps(self, moment: datetime | None, name: str) -> dict[str, str | None]:

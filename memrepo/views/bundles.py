@@ -207,7 +207,7 @@ def _with_body(data: bytes, memory: Memory, body: str) -> bytes:
 
 
 def _above(name: str) -> Iterator[str]:
-    """Yield every folder that a file lies in, the root first."""
+    """Yield every folder that a file is in, the root first."""
     parts = name.split("/")[:-1]
     yield from ("/".join(parts[:n]) for n in range(len(parts) + 1))
 

@@ -51,7 +51,7 @@ def pack(
     """Pack warnings, hot memories, hot notes and doubts, in this order, up to the budget.
 
     A fifth of it is the notes'. A long note, or one that does not fit whole, is there with its
-    gist. The whole stands in a fence that none of it can close, under a line that says what it is.
+    gist. The whole is in a fence that none of it can close, under a line that says what it is.
     """
     first = [(f"warning: {_line(w)}",) for w in warnings]
     first += [(f"- {condensed(m)} ({m.layer}, {m.id})",) for m in hot]

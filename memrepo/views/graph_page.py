@@ -1,4 +1,4 @@
-"""Linked memories as one HTML page that needs nothing beside it: a drawing, a list, no network.
+"""Linked memories as one HTML page that needs nothing next to it: a drawing, a list, no network.
 
 Memory text is data. It reaches the drawing as JSON in a block that no browser runs, and the page's
 own policy lets a browser apply the one style sheet and run the one script whose hashes it names.

@@ -112,7 +112,7 @@ def hot_path(files: Mapping[str, bytes], layout: Layout, rules: HotRules) -> str
 
 
 def standing_of(data: bytes) -> Standing:
-    """Tell a page of ours from one that a hand changed and from a foreign file."""
+    """Return whether a page is ours, was changed by hand, or is a foreign file."""
     return standing_of_page("hot", data)
 
 
@@ -277,7 +277,7 @@ def _shares_word(label: str, text: str) -> bool:
 
 
 LINE_LENGTH, LABEL_LENGTH = 230, 40
-"""Characters of a line of the page, and of what stands in front of it."""
+"""Characters of a line of the page, and of what is in front of it."""
 _BOLD = regex(r"(?:\*\*|__)(?=\S)([^*\n]+?)(?<=\S)(?:\*\*|__)")
 _MARKS = regex(r"^(?:[-*+>]\s+|\d+[.)]\s+|#{1,6}\s+)*(?:\[[ xX]\]\s+)?")
 _STOPS = (".", "!", "?", "。", "！", "？")

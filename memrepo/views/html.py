@@ -71,7 +71,7 @@ def _hidden(ch: str) -> bool:
 
 
 def _spelled(run: str) -> str:
-    """Spell hidden characters; a long row of them by its first and its count."""
+    """Format hidden characters; a long row of them by its first and its count."""
     first = run if len(run) <= _MANY else run[:1]
     marks = [
         f'<span class="hid" title="{escape(unicodedata.name(ch, "a character without a name"))}">'

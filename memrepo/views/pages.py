@@ -57,7 +57,7 @@ _Key = tuple[object, ...]
 
 
 def _by_place(memory: Memory) -> _Key:
-    """Order by subject, and the parts of one text as they stand in it."""
+    """Order by subject, and the parts of one text as they are in it."""
     return (normalise(memory.text("subject")), -_day(memory), memory.first, memory.path)
 
 
@@ -158,7 +158,7 @@ def render_views(state: State, rules: PageRules = _USUAL) -> list[Change]:
 
 
 def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
-    """Tell a page that was written here, by name and frame, from a file that a person put there."""
+    """Return whether a page was written here, by its name and frame."""
     name = path.rsplit("/", 1)[-1]
     stems = tuple(name.removesuffix(".md") for name in (*(view.name for view in VIEWS), TOPICS))
     if not (name.endswith(".md") and name.startswith(stems)):

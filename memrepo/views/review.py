@@ -205,12 +205,12 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def leaves(self) -> bool:
-        """Tell whether a memory goes out of recall, and nothing takes its place."""
+        """Return whether a memory goes out of recall, and nothing takes its place."""
         return self.kind in LEAVING
 
     @property
     def is_new(self) -> bool:
-        """Tell whether it makes a memory."""
+        """Return whether it makes a memory."""
         return any(c.difference.before is None for c in self.changes)
 
     @property
@@ -262,7 +262,7 @@ _GONE = regex(r"(text|source)_removed: (?:.*?sources/)?(\S+)")
 
 
 def _is_personal(memory: Memory) -> bool:
-    """Tell whether a memory is about a person, a rule or a contact."""
+    """Return whether a memory is about a person, a rule or a contact."""
     return (
         memory.layer in _PERSONAL_LAYERS
         or memory.type in _PERSONAL_TYPES
@@ -382,7 +382,7 @@ def tokens_of(data: bytes) -> int:
 
 
 def headline(memory: Memory) -> str:
-    """Head a memory by its title, its triple or the start of its text, on one line."""
+    """Format the heading of a memory: its title, triple or first words, on one line."""
     subject, predicate = memory.text("subject"), memory.text("predicate")
     if memory.text("title"):
         return memory.text("title")
@@ -400,7 +400,7 @@ def place_of(source: Source) -> str:
 
 
 def spelled(found: Difference, name: str) -> tuple[str, str]:
-    """Spell a field's value before and after on one line each; a set loses what both have."""
+    """Format a field's value before and after on one line each; a set loses what both have."""
     kind = BY_NAME[name].kind
     old, new = found.value(name)
     if isinstance(old, tuple) and isinstance(new, tuple) and old and new:

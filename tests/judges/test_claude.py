@@ -598,4 +598,4 @@ def test_without_the_package_it_says_which_extra_brings_it(
     monkeypatch.setitem(sys.modules, "anthropic", None)
     answer = memrepo(repo, "run", "--judge", "anthropic")
     assert answer.exit == 2
-    assert "memrepo[claude]" in answer.error["fix"]
+    assert "'.[claude]'" in answer.error["fix"]

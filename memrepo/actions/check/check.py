@@ -55,7 +55,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What breaks a rule, how many files were looked at, and which of them were mended."""
+    """What breaks a rule, how many files were looked at, and which of them were fixed."""
 
     problems: tuple[Problem, ...]
     files: int

@@ -93,7 +93,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_range(word: str) -> bool:
-    """Tell whether a word names commits (`A..B`, `A...B`, `A..`) and no file (`../x`, `a/../b`)."""
+    """Return whether a word names commits (`A..B`, `A..`) and no file (`../x`, `a/../b`)."""
     first, dots, rest = word.partition("..")
     return bool(dots and first) and not first.endswith("/") and not rest.startswith("/")
 
@@ -160,7 +160,7 @@ def _as_one(scene: Scene, wanted: Sequence[Group]) -> Iterator[Problem]:
 
 
 def _stands(state: State, files: Collection[str]) -> Iterator[Problem]:
-    """Yield what is wrong with the changed files beside all others: ids and references."""
+    """Yield what is wrong with the changed files next to all others: ids and references."""
     for problem in (*state.problems, *closure.closure(state)):
         if problem.path in files and problem.rule == "memory-same-id":
             yield replace(problem, severity="error")
@@ -181,7 +181,7 @@ def _config(path: str, data: bytes) -> Iterator[Problem]:
 
 
 def _by_hand(work: Work, tree: Snapshot, whole: Scene, revisions: str) -> Iterator[Problem]:
-    """Yield what hands did to what memrepo writes, as far as it stands at the tip.
+    """Yield what hands did to what memrepo writes, as far as it is at the tip.
 
     A commit that brings a run is one that git made of memrepo's: squashed, amended, rebased. Where
     all commits are hands' the range is looked at as one change, with what its merges did.
@@ -255,7 +255,7 @@ class TreeAt(Around):
         return self._state.memories.values()
 
     def there(self, path: str) -> bool:
-        """Tell whether a file stands at a path."""
+        """Return whether a file is at a path."""
         return path in self._state.files or path in self._paths
 
     def file(self, path: str) -> bytes | None:

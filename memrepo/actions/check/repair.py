@@ -1,4 +1,4 @@
-"""What `check --fix` does: it mends in the work tree what is safe to mend, and nothing else."""
+"""What `check --fix` does: it fixes in the work tree what is safe to fix, and nothing else."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def mended(
 def _relinked(
     scene: Scene, known: Mapping[str, Memory], made: Mapping[str, tuple[str, bytes]]
 ) -> dict[str, tuple[str, bytes]]:
-    """Let the links of files that are mended together lead to those that get another name."""
+    """Let the links of files that are fixed together lead to those that get another name."""
     moved = {memory.id: path for path, memory in known.items() if memory.path != path}
     if not moved:
         return {}
@@ -121,7 +121,7 @@ def _restored(scene: Scene, memory: Memory) -> Memory:
 
 
 def mend(checked: Checked, now: datetime, only: Collection[Group] = ()) -> tuple[Scene, list[str]]:
-    """Mend files in the work tree; return the scene as it is then, and the paths that changed."""
+    """Fix files in the work tree; return the scene as it is then, and the paths that changed."""
     files, fixed = dict(checked.scene.files), []
     for path, (new, data) in mended(checked.scene, now, only).items():
         if new != path and (checked.root / new).exists():
@@ -136,7 +136,7 @@ def mend(checked: Checked, now: datetime, only: Collection[Group] = ()) -> tuple
 def mend_staged(
     checked: Checked, now: datetime, only: Collection[Group] = ()
 ) -> tuple[Scene, list[str]]:
-    """Mend staged files in the work tree and in the index that git is about to commit.
+    """Fix staged files in the work tree and in the index that git is about to commit.
 
     Left alone is a file of which only a part is staged, and all of them where a commit names
     files: the index of such a commit is thrown away, and the next one would undo the mending.

@@ -89,7 +89,7 @@ def read(root: Path, names: Iterable[str]) -> tuple[dict[str, bytes], tuple[Prob
 
 
 def _linked(root: Path, name: str) -> bool:
-    """Tell whether a file, or a folder on the way to it, is a symlink."""
+    """Return whether a file, or a folder on the way to it, is a symlink."""
     if Path(name).is_absolute():
         return Path(name).is_symlink()
     parts = Path(name).parts

@@ -1,4 +1,4 @@
-"""The whole tree at HEAD as one scene; hot cache and views are read as they lie in the work tree.
+"""The whole tree at HEAD as one scene; hot cache and views are read as they are in the work tree.
 
 A hand edits them there, committed or not. Every file is read: nothing rests on an earlier look.
 """
@@ -38,7 +38,7 @@ class Everything(Around):
         return self._files.get(path)
 
     def there(self, path: str) -> bool:
-        """Tell whether the tree has a file."""
+        """Return whether the tree has a file."""
         return path in self._paths
 
 
@@ -62,6 +62,6 @@ def look(where: Path, only: Collection[Group] = ()) -> Looked:
 
 
 def _hides(layout: Layout, entry: tuple[str, str, str]) -> bool:
-    """Tell whether an area is itself a link: it would hide all that it holds without a word."""
+    """Return whether an area is itself a link: it would hide all that it holds without a word."""
     path, mode, _ = entry
     return not mode.startswith("100") and layout.owns(path + "/")

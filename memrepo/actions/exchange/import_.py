@@ -114,7 +114,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def was_imported(work: Work) -> bool:
-    """Tell whether a purifier's claims were imported: what came may have been removed since."""
+    """Return whether a purifier's claims were imported: what came may have been removed since."""
     runs, _ = read_runs(work.tree.files, work.tree.layout)
     judges = (ARTIFACTS, "memory-purifier")
     return any(run.mode == IMPORT and run.record.get("judge") in judges for run in runs)

@@ -124,7 +124,7 @@ def _stats(work: Work) -> Stats:
 
 
 def _backfill(state: State) -> Sequence[Step]:
-    """Classify anew what a program classified: not what a person wrote, nor other classes."""
+    """Classify again what a program classified: not what a person wrote, nor other classes."""
     changed = [
         (memory, name)
         for memory in state.active

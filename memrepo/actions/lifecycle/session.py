@@ -132,7 +132,7 @@ class Ended(result.Result, frozen=True, kw_only=True):
 
 
 class Refreshed(Started, frozen=True, kw_only=True):
-    """A session that begins anew: what was kept, which notes moved, and which are nominated."""
+    """A session that begins again: what was kept, which notes moved, and which are nominated."""
 
     ledger: str
     commit: str
@@ -160,7 +160,7 @@ def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
 
 
 def _bound(work: Work, request: Request) -> Work:
-    """Return the work within a scope; to move notes anew is about the whole repository."""
+    """Return the work within a scope; to move notes again is about the whole repository."""
     from memrepo.actions.guard import OutOfScope, narrowed
 
     scope = narrowed(work.call.scope, request.scope)

@@ -1,4 +1,4 @@
-"""`memrepo log`: history in memory terms, one line a run and one an ingest."""
+"""`memrepo log`: history in memory terms, one line per run and one an ingest."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _runs(work: Work, most: int) -> Runs:
 
 
 def detailed(request: Request) -> bool:
-    """Tell whether single decisions are asked for, which are told with their reasons."""
+    """Return whether single decisions are asked for, which are told with their reasons."""
     return bool(request.run or request.memory or request.op or request.actor)
 
 

@@ -1,4 +1,4 @@
-"""`memrepo purge`: take a value out of history and of everything beside it, with a receipt.
+"""`memrepo purge`: take a value out of history and of everything next to it, with a receipt.
 
 The value is what a memory says, or comes from standard input: a command line is kept by shells and
 seen by others. How it is done, and what comes after: docs/erasing.md.
@@ -191,7 +191,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     left: dict[str, int] = msgspec.field(default_factory=dict)
     """By class, after; of a dry run what is left to the person."""
     commits: int = 0
-    """How many were written anew."""
+    """How many were written again."""
     clones: tuple[Clone, ...] = ()
     verified: bool | None = None
     collect: str = ""
@@ -368,7 +368,7 @@ def files_of(work: Work, history: History) -> Iterable[File]:
 
 
 def outside(found: Iterable[Place]) -> dict[str, int]:
-    """Return how often the value stands in each class that is left to the person."""
+    """Return how often the value is in each class that is left to the person."""
     left: dict[str, int] = {}
     for place in found:
         if place.kind in OUTSIDE:
@@ -425,7 +425,7 @@ def _on_disk(work: Work) -> Iterable[Path]:
 
 
 def places(work: Work, edit: Edit, history: History) -> list[Place]:
-    """Return every place that holds the value, in history, beside it and outside."""
+    """Return every place that holds the value, in history, next to it and outside."""
     found = [
         *_in_history(work, edit, history),
         *_of_refs(work, edit),
@@ -436,7 +436,7 @@ def places(work: Work, edit: Edit, history: History) -> list[Place]:
 
 
 def hits_of(found: Iterable[Place]) -> dict[str, int]:
-    """Return how often the value stands in each class that is cleaned."""
+    """Return how often the value is in each class that is cleaned."""
     counts: Counter[str] = Counter()
     for place in found:
         if place.kind not in OUTSIDE:

@@ -35,7 +35,7 @@ def refuse_place(work: Work, where: Path, *, force: bool) -> None:
 
 
 def _is_own(work: Work, where: Path) -> bool:
-    """Tell whether a path lies among what git and memrepo keep, whatever links lead there."""
+    """Return whether a path lies among what git and memrepo keep, whatever links lead there."""
     root, real = work.store.root.resolve(), where.resolve()
     own = [root / f"{work.tree.layout.prefix}{area}" for area in AREAS]
     own += [root / ".git", Path(work.store.repo.git_dir), Path(work.store.repo.common_dir)]

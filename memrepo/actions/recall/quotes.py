@@ -1,7 +1,7 @@
 """The evidence of a memory, quoted: the recorded lines, and where they stand by now.
 
 `exact`: the source still holds these lines at this place. `moved`: the text stands elsewhere, found
-line by line or, where lines were broken anew, by the hash of its unit. `lost`: no source holds it.
+line by line or, where lines were broken again, by the hash of its unit. `lost`: no source holds it.
 Secrets that the recorded text holds are never quoted.
 """
 
@@ -105,7 +105,7 @@ def quote(text: Text, lines: Lines) -> str:
 
 
 def resolve(source: Source, recorded: Text | None, now: _Sources) -> Found:
-    """Say where a source's lines stand by now.
+    """Return where a source's lines stand by now.
 
     `recorded` is the version they were taken from, None where the repository lacks it.
     """
@@ -320,13 +320,13 @@ def _quote(source: Source, text: Text | None, place: Found, now: _Sources, told:
 
 
 def span(lines: Sequence[int]) -> str:
-    """Spell a span of lines behind a path: `:3`, `:3-5`, nothing for a whole file."""
+    """Format a span of lines behind a path: `:3`, `:3-5`, nothing for a whole file."""
     first, last = lines
     return f":{first}" + (f"-{last}" if last > first else "") if first else ""
 
 
 def evidence_lines(found: Sequence[Quote], count: int | UnsetType | None = None) -> list[str]:
-    """Spell the first pieces of evidence, a few lines of each.
+    """Format the first pieces of evidence, a few lines of each.
 
     `count` tells how many places there are, where not all are among those found.
     """

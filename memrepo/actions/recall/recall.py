@@ -1,4 +1,4 @@
-"""What recall knows beside the file: tier, expiry and confidence at a moment, by the ledger."""
+"""What recall knows next to the file: tier, expiry and confidence at a moment, by the ledger."""
 
 from __future__ import annotations
 
@@ -99,11 +99,11 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_part(self) -> bool:
-        """Tell whether recall hands over a part of the text."""
+        """Return whether recall passes a part of the text."""
         return self.part is not None and self.text == self.part.text
 
     def lines_of(self, source: Source) -> tuple[int, int]:
-        """Return where the text that is handed over stands in a source.
+        """Return where the text that is passed is in a source.
 
         A part has its own lines where the memory has the lines of its source one by one.
         """
@@ -118,7 +118,7 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """Return what recall hands over: of a note at gist tier its title, tags and summary."""
+        """Return what recall passes: of a note at gist tier its title, tags and summary."""
         if not self.memory.is_note or self.tier not in ("gist", "forgotten"):
             return self.part.text if self.part else self.memory.body
         if self.tier == "forgotten" and "gist" not in self.memory.fields:
@@ -170,7 +170,7 @@ def recalled(
 def in_words(
     one: Recalled, find: Callable[[str], Memory | None], is_there: Callable[[str], object]
 ) -> Recalled:
-    """Return what recall hands over with what speaks against it; `find` knows memories by id.
+    """Return what recall passes with what speaks against it; `find` knows memories by id.
 
     `is_there` tells whether a source is in the tree.
     """
@@ -248,7 +248,7 @@ def embed(work: Work) -> None:
 
 
 def by_words_alone(work: Work) -> bool:
-    """Tell whether search would go by meaning too if the packaged model were installed."""
+    """Return whether search would go by meaning too if the packaged model were installed."""
     return bool(work.config.get("recall.meaning")) and not embedder.is_installed()
 
 
@@ -269,7 +269,7 @@ def recall(
     now: datetime,
     weights: Weights | None = None,
 ) -> Answer:
-    """Return the best memories for words that recall may hand over, what is retired last.
+    """Return the best memories for words that recall may pass, what is retired last.
 
     The status `expired` asks for active memories past their time, which are else left out. An
     index of the past knows what its commit held, before anything was retrieved since: what is over
@@ -342,7 +342,7 @@ def _recall(
 
 
 def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> list[Recalled]:
-    """Return the active memories of a kind of `KINDS`, what was borne out last first."""
+    """Return the active memories of a kind of `KINDS`, what was confirmed last first."""
     from memrepo.text.tables import patterns
 
     types, named = KINDS[kind]
@@ -360,7 +360,7 @@ def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> l
 
 
 def _is_under(memory: Memory, heading: re.Pattern[str]) -> bool:
-    """Tell whether a claim stands right under such a heading of its source."""
+    """Return whether a claim stands right under such a heading of its source."""
     _, above, last = memory.text("context").rpartition(" › ")
     return bool(above) and not memory.is_note and heading.search(last) is not None
 

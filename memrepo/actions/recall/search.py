@@ -47,12 +47,12 @@ from memrepo.text.sentences import CHARS_PER_TOKEN, token_count
 from memrepo.text.terms import query_terms, telling_words, terms
 
 EXCERPT = 600
-"""Characters of a long text that are handed over where the whole is too much."""
+"""Characters of a long text that are passed where the whole is too much."""
 _ALIKE = 0.85
 """The share of common words from which on two texts say the same."""
 _LEAST = 160
 """Characters that say something: no part of a text is shorter."""
-_BY_MEANING = '`pip install "memrepo[dense]"` has search go by meaning too, with no word in common'
+_BY_MEANING = "`pip install '.[dense]'` in memrepo's checkout adds search by meaning"
 _NEAREST = "nothing holds much of what was asked: what is listed is only the nearest"
 LAYERED_WORDS, MAX_LAYERED = (2, 5), 3
 """Words that a layered search takes, and the most notes that it shows at once."""
@@ -141,7 +141,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """One memory that answers a question.
 
     `score` is higher for a better hit, and `parts` is what each signal added to it. `text` is what
-    recall hands over: of a note at gist tier its gist. `commit` is the commit that was searched,
+    recall passes: of a note at gist tier its gist. `commit` is the commit that was searched,
     empty where the text is not committed yet.
     """
 
@@ -150,7 +150,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     type: str
     title: str
     context: str = ""
-    """What the text stands under in its source: who it is about, file, headings, lead-in."""
+    """What the text is under in its source: who it is about, file, headings, lead-in."""
     text: str
     truncated: bool = False
     """Whether `text` is the part of a long text that answers; `sources` has that part's lines."""
@@ -184,7 +184,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     query: str
     hits: tuple[Hit, ...]
     passages: tuple[Passage, ...] = ()
-    """What the sources say to it beside the memories, where the search is not limited."""
+    """What the sources say to it next to the memories, where the search is not limited."""
     tokens: int
     """Size of the texts together."""
     commit: str
@@ -406,7 +406,7 @@ def _tagged(found: Sequence[Recalled], query: str) -> list[Recalled]:
 
 
 def _why_no_note(query: str, tier: str, count: int, partly: int, others: int) -> str:
-    """Say how a layered search ended, where it did not end in hits."""
+    """Return how a layered search ended, where it did not end in hits."""
     if count:
         return (
             f"{count} notes of tier {tier} match {query!r}, more than {MAX_LAYERED}:"
@@ -474,7 +474,7 @@ def _archived(index: Index, request: Request, only: Filter) -> int:
 
 
 def _why_nothing(index: Index, request: Request, only: Filter, now: datetime) -> str:
-    """Say why nothing was found."""
+    """Return why nothing was found."""
     asked = " ".join(request.words)
     if not query_terms(asked):
         return "the question holds no word"
@@ -539,7 +539,7 @@ def bounded(
     """Keep the hits whose texts together stay within `limit` tokens.
 
     Each has an equal share of what is left. Of a text that needs more the part that holds most of
-    the terms `asked` is kept; a hit that does not fit so either gives way to those behind it.
+    the terms `asked` is kept; a hit that does not fit so either is replaced by those behind it.
     """
     kept, total = list[Hit](), 0
     for place, whole in enumerate(hits):

@@ -26,7 +26,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Topic(msgspec.Struct, frozen=True, kw_only=True):
-    """One word: its score, and how often it stands in all texts."""
+    """One word: its score, and how often it is in all texts."""
 
     term: str
     score: float

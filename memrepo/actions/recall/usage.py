@@ -1,6 +1,6 @@
 """Counting what recall was used for: which retrievals the ledger is told of, and in which session.
 
-A retrieval is a memory opened by its id, or a hit handed over with its body: at most the first
+A retrieval is a memory opened by its id, or a hit passed with its body: at most the first
 three of a query.
 """
 

@@ -155,7 +155,7 @@ def _absent(work: Work, state: State, word: str) -> Result:
 
 
 def _gone(state: State, past: Past, waiting: Waits | None) -> Gone:
-    """Say which commit took a memory out of the tree, and what would bring it back."""
+    """Return which commit took a memory out of the tree, and what would bring it back."""
     last = past.versions[0]
     entry = last.entry
     why = f"{visible(entry.subject)} ({entry.commit[:10]}, {format_time(entry.when)})"
@@ -174,7 +174,7 @@ def _gone(state: State, past: Past, waiting: Waits | None) -> Gone:
 
 
 def _waiting(work: Work, word: str) -> Waits | None:
-    """Say which run that waits for review holds a memory, or return None."""
+    """Return which run that waits for review holds a memory, or None."""
     for one in all_waiting(work):
         try:
             memory = find(work.store.snapshot(one.tip).state(), word)
@@ -189,7 +189,7 @@ def _waiting(work: Work, word: str) -> Waits | None:
 
 
 def _candidate(state: State, word: str) -> SetAside | None:
-    """Say why a statement was set aside: by the id of a candidate, or by its file."""
+    """Return why a statement was set aside: by the id of a candidate, or by its file."""
     for one in all_aside(state):
         if word in (*one.ids, one.path, one.path.rpartition("/")[2].removesuffix(".md")):
             return SetAside(id=word, path=one.path, why=(_set_aside(one),))
@@ -223,7 +223,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     def because(self, op: Op, at: datetime | None = None) -> str:
         """Return why the last commit of an operation was made, in parentheses, if one says so.
 
-        A moment that is told beside it is not told again.
+        A moment that is told next to it is not told again.
         """
         entry = history.last_of(self.work.store.repo, self.work.tree.commit, op, self.memory.id)
         reason = visible(entry.trailer("Reason")) if entry else ""
@@ -232,7 +232,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _of_recall(case: Case) -> list[str]:
-    """Say whether recall hands a memory over, until when, and what would bring it back."""
+    """Return whether recall hands a memory over, until when, and what would bring it back."""
     memory = case.memory
     match memory.status:
         case "active":
@@ -263,7 +263,7 @@ def _restorable(memory: Memory) -> str:
 
 
 def _rejection(state: State, id_: str) -> str:
-    """Say who rejected a memory, when and why; an empty string where nobody did."""
+    """Return who rejected a memory, when and why; an empty string where nobody did."""
     for stone in tombstones_in(state).found.values():
         if stone.state == "active" and id_ in (stone.memory, *stone.forgotten):
             said = f"rejected by {visible(stone.by)} at {format_time(stone.at)}"
@@ -302,7 +302,7 @@ def _of_claim(case: Case) -> list[str]:
 
 
 def _leaves(case: Case, kept: Keeping, over: datetime | None) -> list[str]:
-    """Say when a memory leaves recall by itself, whichever policy comes first."""
+    """Return when a memory leaves recall by itself, whichever policy comes first."""
     lines = []
     if kept.held is not None and kept.held > case.now:
         lines.append(f"its text names a day to come: decay waits until {format_time(kept.held)}")
@@ -317,7 +317,7 @@ def _leaves(case: Case, kept: Keeping, over: datetime | None) -> list[str]:
 
 
 def _of_hot(case: Case) -> list[str]:
-    """Say whether a memory is on the hot cache, and what it lacks."""
+    """Return whether a memory is on the hot cache, and what it lacks."""
     memory, rules = case.memory, case.rules
     hot = hot_of(memory)
     if hot is not None and hot.since is not None:
@@ -362,7 +362,7 @@ def _left_out(case: Case) -> str:
 
 
 def _found_by(case: Case, index: Index, words: Sequence[str]) -> Searched:
-    """Say whether a search for some words finds a memory, and at which place."""
+    """Return whether a search for some words finds a memory, and at which place."""
     memory, telling = case.memory, telling_words(" ".join(words))
     here = Filter(statuses=(memory.status,), paths=frozenset((memory.path,)))
     held = [word for word in telling if index.holding([word], here)]

@@ -67,7 +67,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     together: frozenset[str] = frozenset()
 
     def takes(self, id_: str) -> bool:
-        """Tell whether one memory is taken."""
+        """Return whether one memory is taken."""
         return id_ not in self.without and (not self.only or id_ in self.only)
 
 
@@ -250,7 +250,7 @@ def _choice(
 ) -> Choice:
     """Return a choice that parts no decision about several memories: all of it, or nothing.
 
-    To leave one out leaves out what the run made beside it; what was there before has other
+    To leave one out leaves out what the run made next to it; what was there before has other
     decisions too.
     """
     taken = _closed(decisions, only)
@@ -267,7 +267,7 @@ def _choice(
 def _closed(
     decisions: Sequence[Collection[str]], ids: frozenset[str], within: Collection[str] | None = None
 ) -> frozenset[str]:
-    """Return memories with all that stand in a decision with one of them."""
+    """Return memories with all that are in a decision with one of them."""
     found = {*ids}
     while (
         more := {i for d in decisions if found & {*d} for i in d if within is None or i in within}

@@ -204,7 +204,7 @@ def _replaced(found: Difference, before: State) -> tuple[str, ...]:
 
 
 def _whole(entry: history.Entry, state: Stage) -> bool:
-    """Tell whether a decision has no parts: to `accept` none but the bulk ones have."""
+    """Return whether a decision has no parts: to `accept` none but the bulk ones have."""
     return entry.op not in BULK_OPS if state == "waits" else entry.op == "supersede"
 
 

@@ -505,7 +505,7 @@ def _verdict_of(request: Request) -> VerdictWord:
 
 
 def _says(case: Correction, reason: str) -> bool:
-    """Tell whether an open case says already what must be known."""
+    """Return whether an open case says already what must be known."""
     return case.verdict == "context" and reason in ("", case.reason)
 
 

@@ -65,7 +65,7 @@ class Session(msgspec.Struct, kw_only=True):
 
     @property
     def waits(self) -> bool:
-        """Tell whether the run waits for review."""
+        """Return whether the run waits for review."""
         return self.review.state == "waits"
 
     @property
@@ -195,7 +195,7 @@ def _accepted(session: Session, pairs: Sequence[tuple[Decision, Answer | None]])
 
 
 def _keeps(decision: Decision, answer: Answer) -> bool:
-    """Tell whether an answer keeps a memory that the decision would take away."""
+    """Return whether an answer keeps a memory that the decision would take away."""
     return decision.kind in LEAVING and answer.does in ("edit", "split", "merge")
 
 

@@ -187,7 +187,7 @@ def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[st
 
 
 def context_of(cluster: Cluster) -> str:
-    """Return what the text of a claim stands under: who it is about, file, headings, lead-in."""
+    """Return what the text of a claim is under: who it is about, file, headings, lead-in."""
     best = max(cluster.candidates, key=lambda c: (c.rank, c.captured, c.candidate_id))
     first = next(iter(best.sources), None)
     name = first.resource.rpartition("/")[2].removesuffix(".md") if first else ""
@@ -195,7 +195,7 @@ def context_of(cluster: Cluster) -> str:
 
 
 def _other_value(old: Memory, claim: CanonicalClaim) -> bool:
-    """Tell whether an edit changed the value of the same subject and key: a new statement."""
+    """Return whether an edit changed the value of the same subject and key: a new statement."""
     said, was = claim.wording, old.fields
     same = matching.reuse_key(said.subject, said.predicate, claim.home)
     keyed = same is not None and same == matching.reuse_key(
@@ -393,7 +393,7 @@ def _growing(
 ) -> dict[tuple[str, str], list[Memory]]:
     """Return active notes whose recorded text left some sources, by source and heading.
 
-    Sections of one heading stand in the order of their lines: the first that grew is the first.
+    Sections of one heading are in the order of their lines: the first that grew is the first.
     """
     still = {unit.text_hash for unit in standing}
     found: dict[tuple[str, str], list[Memory]] = {}

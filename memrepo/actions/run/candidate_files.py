@@ -74,7 +74,7 @@ def all_aside(state: State, folder: str = "") -> tuple[Aside, ...]:
 
 
 def was_rejected(state: State, candidate: Candidate) -> bool:
-    """Tell whether this candidate was rejected before: then only another text is judged anew.
+    """Return whether this candidate was rejected before: then only another text is judged again.
 
     A file that names no candidate, such as an imported one, stands for its text anywhere.
     """

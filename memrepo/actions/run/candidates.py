@@ -232,7 +232,7 @@ class _Places:
 
 
 def _elsewhere(aside: Aside, units: Iterable[tuple[SourceText, Unit]]) -> bool:
-    """Tell whether a text stands in a source, or under a day, that its file does not name."""
+    """Return whether a text is in a source, or under a day, that its file does not name."""
     resources = {s.resource for s in aside.sources}
     days = {s.captured[:10] for s in aside.sources}
     return any(

@@ -173,7 +173,7 @@ def calmed(state: State, steps: Sequence[Step], now: datetime) -> Iterator[Step]
 
 
 def _is_calm(memory: Memory, state: State, now_are: Mapping[str, Memory]) -> bool:
-    """Tell whether nothing that is active contradicts a contested memory any more."""
+    """Return whether nothing that is active contradicts a contested memory any more."""
 
     def active(id_: str) -> bool:
         other = now_are.get(id_) or state.memories.get(id_)
@@ -192,7 +192,7 @@ def _ended(memory: Memory) -> Step:
 
 
 def _closed(state: State, case: Correction, sides: Sequence[Memory], now: datetime) -> Step:
-    """Return the step after which two memories stand beside each other."""
+    """Return the step after which two memories stand next to each other."""
     updates = []
     for memory, other in (sides, sides[::-1]):
         links = tuple(
@@ -364,7 +364,7 @@ class Pool:
         self._cases = corrections_of(state)
 
     def is_open(self, id_: str, other: str, *, is_named: bool) -> bool:
-        """Tell whether a pair is worth a question: nothing has decided or flagged it yet."""
+        """Return whether a pair is worth a question: nothing has decided or flagged it yet."""
         if not {id_, other} <= self.memories.keys() or {id_, other} & self._lost:
             return False
         one, two = self.memories[id_], self.memories[other]
@@ -417,7 +417,7 @@ def among(
 ) -> Among:
     """Decide every suspected pair of active memories, at most MAX_ASKED with a model.
 
-    `never` holds the fingerprints of decisions that a person took back, `compared` the prints of
+    `never` holds the fingerprints of decisions that a person reverted, `compared` the prints of
     pairs that a model let stand before. Of a pair one side is among the ids `changed`, if given;
     `statements` may hold most of them already.
     """
@@ -474,7 +474,7 @@ def _age(memory: Memory) -> tuple[str, str, str]:
 
 
 def _spared(one: Memory, other: Memory, never: Collection[str], compared: Collection[str]) -> bool:
-    """Tell whether a person, a flag or a model has spoken about these two already."""
+    """Return whether a person, a flag or a model has spoken about these two already."""
     if contradicts(one, other) or contradicts(other, one):
         return True
     taken_back = (fingerprints(op, (one.id, other.id)) for op in ("supersede", "flag"))

@@ -141,7 +141,7 @@ def _stamp(at: Work, hand: HandCommit) -> Stamp:
 
 
 def _meant(memory: Memory, was: Memory | None) -> bool:
-    """Tell whether a hand said something: a new wording, or a field that a person may set."""
+    """Return whether a hand said something: a new wording, or a field that a person may set."""
     if was is None:
         return "generated" not in memory.fields  # else it came back as it once was
     keys = changed_keys(was.fields, memory.fields)

@@ -1,11 +1,11 @@
-"""What does not land by itself: what a person took back or rejected, and removals.
+"""What does not land by itself: what a person reverted or rejected, and removals.
 
 Additions land, removals may have to wait. One that waits is on record in the manifest of the run
 that found it, and so survives a clone, a lost branch and every later night. It is proposed again,
 on what the memories have become, until a manifest says that it was decided.
 
 What matches a rejection exactly is left out, what is close to it waits. Decisions that a person
-took back wait as well. All are told by fingerprint: it names a decision by operation, memories and
+reverted wait as well. All are told by fingerprint: it names a decision by operation, memories and
 what it would say, so the same proposal has the same one in every run and another wording has
 another, and what depends on a decision shares its fate.
 """
@@ -57,7 +57,7 @@ def told_apart(state: State, steps: Sequence[Step]) -> tuple[tuple[Step, ...], t
 
 
 def can_wait(step: Step) -> bool:
-    """Tell whether a step can be carried on from run to run; another kind is not held back."""
+    """Return whether a step can be carried on from run to run; another kind is not held back."""
     return step.op in CARRIED and (step.op == "retire" or len(step.memory_ids) == 2)
 
 
@@ -319,7 +319,7 @@ def part(
     similar: frozenset[str] = frozenset(),
     offered: frozenset[str] = frozenset(),
 ) -> Parted:
-    """Part steps by fingerprint: taken back once waits for review, refused is not proposed again.
+    """Split steps by fingerprint: reverted once waits for review, refused is not proposed again.
 
     What is `similar` to a rejected text waits too, and what was left out and is `offered` again.
     A decision that needs a memory which waits, or was refused, shares its fate.

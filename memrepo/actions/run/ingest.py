@@ -59,7 +59,7 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def said(self) -> str:
-        """Say how many there are, and name some; empty for none."""
+        """Return how many there are, and name some; empty for none."""
         if not self.count:
             return ""
         first = ", ".join(visible(name) for name in self.paths[:NAMED])
@@ -93,7 +93,7 @@ class Ingested(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_pending(self) -> bool:
-        """Tell whether there is news that was not taken in: a dry run takes none."""
+        """Return whether there is news that was not taken in: a dry run takes none."""
         return not self.commit and bool(self.added or self.changed or self.removed)
 
     @property
@@ -311,7 +311,7 @@ def followed(work: Work) -> tuple[Path, ...]:
 
 
 def _mirrors(work: Work) -> bool:
-    """Tell whether `sources/` holds files of the workspace: an empty one has lost them."""
+    """Return whether `sources/` holds files of the workspace: an empty one has lost them."""
     layout = work.tree.layout
     area = layout.area("sources")
     names = map(layout.source_name, work.tree.files.below(area))
@@ -410,7 +410,7 @@ def _lost(
 
 
 def _is_in(work: Work, blob: str, files: Iterable[Path]) -> bool:
-    """Tell whether one of some files has the bytes of a snapshot."""
+    """Return whether one of some files has the bytes of a snapshot."""
     present = (file for file in files if file.is_file())
     try:
         return any(work.store.work.blob_id(file.read_bytes()) == blob for file in present)

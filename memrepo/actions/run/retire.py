@@ -66,7 +66,7 @@ def ticking(
 
 
 def _place(memory: Memory, boxes: _Ticks) -> tuple[str, str] | None:
-    """Return where the line stands on which a memory rests, if its box has changed."""
+    """Return where the line is on which a memory rests, if its box has changed."""
     hashes = (hash_ for s in memory.sources for hash_ in memory.wordings(s))
     return next((boxes[hash_] for hash_ in hashes if hash_ in boxes), None)
 
@@ -197,7 +197,7 @@ def _unlisted(memory: Memory, gone: _Gone) -> frozenset[str]:
 
 
 def _left(memory: Memory, source: Source, gone: _Gone | None) -> bool:
-    """Tell whether a line may have gone; of what a person wrote beside a place there is none."""
+    """Return whether a line may have gone; of what a person wrote next to a place there is none."""
     hashes = memory.wordings(source) - {""}
     if gone is None:
         return bool(hashes) and not (len(hashes) == 1 and worded_by_person(memory))
@@ -207,7 +207,7 @@ def _left(memory: Memory, source: Source, gone: _Gone | None) -> bool:
 def _stands(
     state: State, memory: Memory, source: Source, standing: Callable[[str], frozenset[str]]
 ) -> bool:
-    """Tell whether evidence stands; a note that was promoted is none that could lose its text."""
+    """Return whether evidence stands; a note that was promoted is none that could lose its text."""
     noted = state.layout.is_memory(source.resource)
     return noted or not memory.wordings(source).isdisjoint(standing(source.resource))
 
@@ -273,7 +273,7 @@ def requests(said: Iterable[Said], memories: Mapping[str, Memory]) -> Iterator[P
 
 
 def may_ask(text: str) -> bool:
-    """Tell whether a text may ask for something: of most `requests` has nothing to say."""
+    """Return whether a text may ask for something: of most `requests` has nothing to say."""
     return bool("[[" in text or _KEEP.search(text) or _DROP.search(text))
 
 

@@ -104,7 +104,7 @@ _EXAMPLES = 3
 
 
 def is_first(work: Work) -> bool:
-    """Tell whether no run has landed in a repository."""
+    """Return whether no run has landed in a repository."""
     return not any(work.tree.files.below(work.tree.layout.area("runs")))
 
 
@@ -197,7 +197,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     downstream: Downstream | msgspec.UnsetType = msgspec.UNSET
     """Of a run that landed."""
     context: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
-    """Of a run that was skipped: what its report says beside it."""
+    """Of a run that was skipped: what its report says next to it."""
     duration_s: float | None = None
     first: FirstRun | msgspec.UnsetType = msgspec.UNSET
     """Of the first run that landed in a repository."""
@@ -464,7 +464,7 @@ def _views(before: Work, after: Work) -> tuple[str, ...]:
 
 
 def _context(before: Work, after: Work) -> dict[str, object]:
-    """Return what a report says beside the run."""
+    """Return what a report says next to the run."""
     state = after.tree.state()
     due = next_fire(before.call.now, after.config.cadence, after.config.zone)
     surfaced = recall_surface(state.every, before.call.now)
@@ -476,7 +476,7 @@ def _context(before: Work, after: Work) -> dict[str, object]:
 
 
 def handed(work: Work, run: str) -> tuple[Downstream | None, tuple[Problem, ...]]:
-    """Hand off a run that a person accepted; returns what became of it, and what failed."""
+    """Pass on a run that a person accepted; return what became of it, and what failed."""
     after = work.refreshed()
     return _hand_off(after, outside(after).get("downstream.command"), run)
 

@@ -31,7 +31,7 @@ class Next(msgspec.Struct, frozen=True, kw_only=True):
     mode: RunMode
 
     def said(self, zone: str) -> str:
-        """Say when the run is due."""
+        """Return when the run is due."""
         return f"{datetime.fromisoformat(self.when):%a %Y-%m-%d %H:%M} {zone}, {self.name}"
 
 
@@ -120,7 +120,7 @@ def record_of(before: Mapping[str, object], told: RunSummary) -> dict[str, objec
 
 
 def superseded(work: Work, now: datetime) -> str:
-    """Say which reconciliation an incremental run would collide with, or return an empty text.
+    """Return which reconciliation an incremental run would collide with, or an empty text.
 
     Where no schedule was installed in this clone no reconciliation will come, and none is waited
     for: a first run by hand must not depend on the hour.

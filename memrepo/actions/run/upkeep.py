@@ -125,7 +125,7 @@ def composed(work: Work, state: State, decided: frozenset[str]) -> tuple[Step, .
 
 
 def _is_allowed(step: Step, decided: frozenset[str]) -> bool:
-    """Tell whether a step may be proposed: not what a person reverted or refused.
+    """Return whether a step may be proposed: not what a person reverted or refused.
 
     A commit that promoted several memories and was reverted binds each of them.
     """
@@ -220,7 +220,7 @@ def _removals(work: Work, id_: str) -> Iterator[tuple[Lost, Memory]]:
 
 
 def _is_due(memory: Memory, access: Access, at: datetime, rules: Rules) -> bool:
-    """Tell whether a memory is to be pruned at a moment by what an account says."""
+    """Return whether a memory is to be pruned at a moment by what an account says."""
     if memory.is_note:
         return not any(m.source == "forgotten" for m in moves(memory, access, at, rules.tiers))
     return bool(prunable([memory], Accesses(by_memory={memory.id: access}), at, rules.decay))
@@ -346,7 +346,7 @@ def compression(
 
 
 def _why_compressed(rules: CompressionRules, group: Group) -> str:
-    """Say why a group is compressed; a topic is memory text, and stays out."""
+    """Return why a group is compressed; a topic is memory text, and stays out."""
     return (
         f"more than {rules.trigger - 1} memories are active; {len(group.memories)} of importance"
         f" below {rules.below:g}, older than the {rules.keep} newest, "

@@ -43,7 +43,7 @@ class Unreadable(MemrepoError):
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True):
-    """One file: what stands in it, the same without our part, and what will; None for no file."""
+    """One file: what is in it, the same without our part, and what will; None for no file."""
 
     path: Path
     found: str | None
@@ -110,7 +110,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _unread(edits: Sequence[Edit]) -> Iterator[str]:
-    """Say what keeps a host from reading what was written: its settings hold comments."""
+    """Return what keeps a host from reading what was written: its settings hold comments."""
     for edit in edits:
         if edit.path.name == "settings.json" and edit.path.parent.name == ".claude":
             with suppress(ValueError):
@@ -151,7 +151,7 @@ def _edit(part: Part, receipt: Mapping[str, Any] | None, *, out: bool) -> Edit:
 
 
 def _is_bare(text: str | None, *, made: bool) -> bool:
-    """Tell whether nothing is left of a file; an empty object only where we `made` the file."""
+    """Return whether nothing is left of a file; an empty object only where we `made` the file."""
     return text is None or text.strip() in (("", "{}") if made else ("",))
 
 

@@ -116,7 +116,7 @@ _LOOKED: WeakKeyDictionary[Work, tuple[Problem, ...]] = WeakKeyDictionary()
 
 
 def _held(work: Work) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
-    """Hold the work tree against all rules at once; those about secrets are told apart."""
+    """Hold the work tree against all rules at once; those about secrets are distinguished."""
     looked = whole.look(work.store.root)
     found = [p for p in looked.problems if p.severity == "error"]
     early = tuple(p for p in looked.early if p.severity == "error")
@@ -459,7 +459,7 @@ def _judges(work: Work, fix: bool) -> Finding:
 
 
 def _next_run(work: Work) -> str:
-    """Say what the next run would cost; empty for a judge that costs nothing."""
+    """Return what the next run would cost; empty for a judge that costs nothing."""
     choice = Choice(now=work.call.now)
     if kind_of(work, choice) not in PAID:
         return ""

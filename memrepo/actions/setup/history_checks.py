@@ -21,7 +21,7 @@ from memrepo.store import history, stream, trace
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What one check found; `fixed` says that --fix mended it, `problems` names every case."""
+    """What one check found; `fixed` says that --fix fixed it, `problems` names every case."""
 
     name: str
     ok: bool
@@ -31,7 +31,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Check: TypeAlias = Callable[[Work, bool], Finding]
-"""A check of an open repository; the second argument asks it to mend what it can."""
+"""A check of an open repository; the second argument asks it to fix what it can."""
 
 
 SIGNATURES = 200

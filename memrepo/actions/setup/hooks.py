@@ -58,7 +58,7 @@ class States(result.Result, frozen=True, kw_only=True):
 
 
 class Ran(result.Result, frozen=True, kw_only=True):
-    """What a hook found, and what it mended on the way."""
+    """What a hook found, and what it fixed on the way."""
 
     problems: tuple[Problem, ...]
     fixed: tuple[str, ...] = ()

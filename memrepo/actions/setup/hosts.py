@@ -54,7 +54,7 @@ class Servers(NamedTuple):
     home_says: str = ""
     project_says: str = "AGENTS.md"
     more: Mapping[str, str] = {}
-    """What an entry holds beside program and words."""
+    """What an entry holds next to program and words."""
 
 
 CLIENTS = {

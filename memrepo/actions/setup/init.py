@@ -215,7 +215,7 @@ _EMPTY = (
 
 
 def _holds(at: Work, ingested: Ingested) -> bool:
-    """Tell whether the workspace has anything that runs read, or would if they could."""
+    """Return whether the workspace has anything that runs read, or would if they could."""
     return bool(ingested.refused) or any(at.tree.files.below(at.tree.layout.area("sources")))
 
 
@@ -302,7 +302,7 @@ def _unread(at: Work, workspace: Path | None) -> Unread:
 
 
 def _holds_markdown(where: Path, found: Recognised) -> bool:
-    """Tell whether the folder is a workspace itself: it holds files that runs would read."""
+    """Return whether the folder is a workspace itself: it holds files that runs would read."""
     if found.profile == "notes":
         return True
     if not where.is_dir() or (where / CONFIG_NAME).exists():

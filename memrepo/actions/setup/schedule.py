@@ -400,7 +400,7 @@ def _show(work: Work, request: Request) -> Launchers | Entries:
 
 
 def out_of_step(work: Work, now: datetime) -> str:
-    """Say how the crontab differs from what the configuration asks for, or return an empty text."""
+    """Return how the crontab differs from the configuration, or an empty text."""
     there = crontab.block(crontab.read(), block_name(work.store.root))
     zone = settings.get(work.store.repo, CRON_ZONE)
     lines = crontab_lines(work, zone, now)

@@ -110,6 +110,6 @@ def _closing(lines: list[str], number: int, end: int) -> int:
 
 
 def _is_open(line: str) -> bool:
-    """Tell whether a commented value goes on: it opens a list or table and does not close it."""
+    """Return whether a commented value goes on: it opens a list or table and does not close it."""
     value = line.partition("=")[2].strip()
     return value.endswith(("[", "{"))

@@ -1,7 +1,7 @@
 """`memrepo upgrade`: bring a repository of an older format to this program's, in one commit.
 
 A repository says its format in `memrepo.toml`. Every later version reads it; what writes asks for
-this first, so that a change of format is a commit of its own, which can be read and taken back.
+this first, so that a change of format is a commit of its own, which can be read and reverted.
 """
 
 from __future__ import annotations

@@ -212,7 +212,7 @@ def _merged(sides: Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:
 
 
 def _decides(layout: Layout, conflict: Conflict) -> bool:
-    """Tell whether a conflict is a person's to decide; of the others the newer version stands."""
+    """Return whether a conflict is a person's to decide; of the others the newer version stands."""
     match conflict.kind:
         case "removed-and-edited":
             machines = ("sources", "candidates", "runs")
@@ -310,7 +310,7 @@ def _chain(
 
 
 def _stood(conflict: Conflict) -> Problem:
-    """Tell of a conflict that the merge resolved by itself."""
+    """Report a conflict that the merge resolved by itself."""
     return Problem(
         path=conflict.path,
         rule="sync-gave-way",

@@ -35,7 +35,7 @@ from memrepo.store.tree import Snapshot, read_blob
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
-    """One operation to take back: the commits around it, and what of it is meant.
+    """One operation to revert: the commits around it, and what of it is meant.
 
     `only` limits it to some memories; `kept` names files that stay (a manifest whose input stays
     consumed). `merge` is one of the last commit that holds more than it: what a person amended is
@@ -51,7 +51,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
-    """The files that take operations back, what stands in the way, and which later steps go too.
+    """The files that take operations back, what is in the way, and which later steps go too.
 
     `left` is what then stands: a state, or the commit whose tree comes back whole.
     """
@@ -99,7 +99,7 @@ class _Past(msgspec.Struct):
             yield Wrote(commit=taken.merge, blobs=sides)
 
     def parts(self, taken: Taken) -> frozenset[str]:
-        """Return the later reverts that took back parts of the operation: nobody's edits."""
+        """Return the later reverts that reverted parts of the operation: nobody's edits."""
         repo = self.work.store.repo
         span = {wrote.commit for wrote in self.after(taken.after)}
         if not span:
@@ -113,7 +113,7 @@ class _Past(msgspec.Struct):
         )
 
     def cancelled(self, commit: str) -> dict[str, frozenset[str | None]]:
-        """Return the later commits that another one took back, both with the memories that means.
+        """Return the later commits that another one reverted, both with the memories that means.
 
         Together they wrote nothing. None among the memories stands for the other files.
         """
@@ -189,7 +189,7 @@ def undo(
 ) -> Undone:
     """Compute what takes an operation back on top of HEAD; writes nothing.
 
-    With `dependents` the later steps that refer to what would vanish are taken back before it.
+    With `dependents` the later steps that refer to what would vanish are reverted before it.
     `by` and `at` sign the tombstones that it lifts or sets again.
     """
     past, also = _Past(work), list[Taken]()
@@ -294,7 +294,7 @@ def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[his
 def _tombstones(work: Work, taken: Taken, *, by: str, at: datetime) -> dict[str, bytes]:
     """Lift what the operation rejected, or set again what it lifted: a tombstone never goes.
 
-    One that was decided anew since is somebody else's decision, and stays.
+    One that was decided again since is somebody else's decision, and stays.
     """
     layout, store = work.tree.layout, work.store
     changed = store.work.changed(taken.before, taken.after)

@@ -1,7 +1,7 @@
 """`memrepo restore`: bring a memory back that was pruned, forgotten, archived or superseded.
 
 Its epoch rises, so that in a merge the restoring wins over what took it away. What replaced it is
-never left standing beside it unsaid: that is a choice (`--instead`, `--beside`).
+never left standing next to it unsaid: that is a choice (`--instead`, `--beside`).
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def do(work: Work, request: Request) -> Written | Unchanged:
 
 
 def _from_history(work: Work, state: State, word: str) -> State | None:
-    """Return the state with the last version of a memory beside it, as if it were forgotten."""
+    """Return the state with the last version of a memory next to it, as if it were forgotten."""
     found: dict[str, tuple[Memory, bytes]] = {}
     for lost in lost_files(work.store.repo, work.tree.commit, work.tree.layout, _tail(word)):
         memory, _ = codec.decode(lost.path, lost.data)
@@ -172,7 +172,7 @@ def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> li
 
 
 def _update(memory: Memory, stamp: Stamp, fields: Mapping[str, object]) -> Update:
-    """Return the update of the memory itself: its clocks start anew, or upkeep would undo it."""
+    """Return the update of the memory itself: its clocks start again, or upkeep would undo it."""
     epoch = memory.fields.get("status_epoch", 0) + 1
     fresh: dict[str, object] = {"verified": (*memory.fields.get("verified", ()), stamp)}
     if memory.is_note:
@@ -200,7 +200,7 @@ def _heirs(state: State, memory: Memory) -> tuple[Memory, ...]:
 
 
 def _closed(state: State, changes: list[Update]) -> list[Change]:
-    """Return the changes, and what mends references to memories that are gone by now."""
+    """Return the changes, and what fixes references to memories that are gone by now."""
     own = {update.id for update in changes[:1]}
     known = {n for n in closure.known_in(state) if not any(id_ in n[2] for id_ in own)}
     updates, _ = closure.close(apply(state, changes), known)

@@ -36,7 +36,7 @@ from memrepo.store.tree import file_at
 
 
 class NothingToRevert(MemrepoError):
-    """The branch holds no operation that could be taken back."""
+    """The branch holds no operation that could be reverted."""
 
     exit_code = Exit.USAGE
 
@@ -58,7 +58,7 @@ class TakenBackAlready(MemrepoError):
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be taken back, and how; `only` are memory ids, empty for all of it."""
+    """What is to be reverted, and how; `only` are memory ids, empty for all of it."""
 
     landing: Landing
     latest: bool
@@ -71,7 +71,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def target(self) -> history.Entry:
-        """Return the commit that is taken back; of several the last."""
+        """Return the commit that is reverted; of several the last."""
         return self.landing.entry
 
     @property
@@ -116,7 +116,7 @@ class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What was taken back, in which commit; where something clashes, nothing was."""
+    """What was reverted, in which commit; where something clashes, nothing was."""
 
     name: str
     """The run's id, or the beginning of the commit's."""
@@ -128,7 +128,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     latest: bool
     """Whether nothing came later, so that the files are as they were before."""
     also: tuple[str, ...] = ()
-    """Later commits that were taken back with it, since they depended on it."""
+    """Later commits that were reverted with it, since they depended on it."""
     also_subjects: tuple[str, ...] = ()
     together: tuple[str, ...] = ()
     """Memories that went with those asked for: a supersession has no halves."""
@@ -229,7 +229,7 @@ def _target(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
 
 
 def _latest(work: Work) -> Landing:
-    """Return the newest run; never an older one in the place of one that is taken back."""
+    """Return the newest run; never an older one in the place of one that is reverted."""
     runs, store, tree = work.landed(), work.store, work.tree
     removed = history.removals(store.repo, tree.commit, tree.layout)
     here = tree.files.below(tree.layout.area("runs"))
@@ -368,7 +368,7 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
 
         refuse_taking(work, work.tree.state(), undone.state)
     target, steps = wanted.target, wanted.landing.steps(work.store.repo)
-    # Later runs read from these which decisions were taken back: of a part, only that part.
+    # Later runs read from these which decisions were reverted: of a part, only that part.
     memories = dict.fromkeys(
         id_
         for id_ in (*_memories(work, wanted, steps), *_memories_of(undone.also))
@@ -384,7 +384,7 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
     reverts = (*chain_, *(entry.commit for entry in undone.also))
     lines = listed_steps([entry.subject for entry in steps])
     said = message(step, work.context(reverts=reverts, lines=lines))
-    # Where nothing is rejected nothing is held against it, and no memory is read for that.
+    # Where nothing is rejected nothing is compared with it, and no memory is read for that.
     bars = work.tree.stones or undone.stones
     before, after = (work.tree.state(), undone.state) if bars else (EMPTY, EMPTY)
     made = chain(
@@ -425,7 +425,7 @@ class UndoRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UndoneCommit(msgspec.Struct, frozen=True, kw_only=True):
-    """The commit that an undo takes back."""
+    """The commit that an undo reverts."""
 
     commit: str
     op: str
@@ -439,7 +439,7 @@ class UndoResult(Result, frozen=True, kw_only=True):
 
 
 class NotOurs(MemrepoError):
-    """The newest thing on the branch is a person's, which memrepo does not take back."""
+    """The newest thing on the branch is a person's, which memrepo does not revert."""
 
     exit_code = Exit.USAGE
 
@@ -496,7 +496,7 @@ def _operation(entry: history.Entry) -> Landing | None:
 
 
 def _concerns(work: Work, entry: history.Entry) -> bool:
-    """Tell whether a commit by hand changed what runs and decisions are about."""
+    """Return whether a commit by hand changed what runs and decisions are about."""
     layout = work.tree.layout
     changed = work.store.work.changed(entry.parents[0], entry.commit)
     return any(layout.owns(path) and path != layout.config for path in changed)

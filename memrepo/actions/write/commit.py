@@ -73,7 +73,7 @@ Draft = Callable[[State], Step | Unchanged]
 """From the state at HEAD to the one step to take, or the result when nothing is to be done."""
 
 Lay = Callable[[Work, State], State]
-"""From the state at HEAD to one with something beside it that is to come back from history."""
+"""From the state at HEAD to one with something next to it that is to come back from history."""
 
 
 def write(

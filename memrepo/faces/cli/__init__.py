@@ -209,7 +209,7 @@ def _call(options: argparse.Namespace, age: Callable[[], float]) -> Call:
 
 
 def _colour(options: argparse.Namespace) -> bool:
-    """Tell whether to print colours: on a terminal that has them, unless one asks for none."""
+    """Return whether to print colours: on a terminal that has them, unless one asks for none."""
     unwanted = options.no_color or os.environ.get("NO_COLOR")
     return sys.stdout.isatty() and not unwanted and os.environ.get("TERM") != "dumb"
 
@@ -298,7 +298,7 @@ def _nothing(line: str) -> None:
 
 
 def _print(call: Call, name: str, request: object, answer: Result, screen: Screen | None) -> None:
-    """Print what a command found; of a secret that stands in it, its kind."""
+    """Print what a command found; of a secret that is in it, its kind."""
     text = ""
     if not (call.json or call.quiet):
         from memrepo.faces.text import text_of

@@ -128,7 +128,7 @@ def _by_shell(names: str) -> dict[str, str]:
 def _fish(
     parser: argparse.ArgumentParser, commands: dict[str, argparse.ArgumentParser]
 ) -> Iterator[str]:
-    """Spell the script of fish, for which there is no other maker: a line an option or word."""
+    """Format the script of fish, for which there is no other maker: a line an option or word."""
     yield _PREAMBLE["fish"].strip("\n")
     yield "complete -c memrepo -f"
     for name, each in commands.items():
@@ -143,7 +143,7 @@ def _fish(
 
 
 def _taken(action: argparse.Action) -> str:
-    """Spell how an option is written, and what may stand behind it."""
+    """Format how an option is written, and what may stand behind it."""
     line = ""
     for flag in action.option_strings:
         line += f" -l {flag[2:]}" if flag.startswith("--") else f" -s {flag[1:]}"

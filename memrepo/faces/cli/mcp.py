@@ -23,7 +23,7 @@ class NotInstalled(MemrepoError):
     def __init__(self) -> None:
         super().__init__(
             "found no package `mcp`, which `memrepo mcp` speaks the protocol with",
-            fix='pip install "memrepo[mcp]"',
+            fix="`pip install '.[mcp]'` in memrepo's checkout",
         )
 
 

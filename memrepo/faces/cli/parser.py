@@ -52,7 +52,7 @@ _OWN = {
         ),
     ),
 }
-"""What the command line offers beside the verbs: they need a terminal, a parser or a process."""
+"""What the command line offers next to the verbs: they need a terminal, a parser or a process."""
 
 GROUPS = {group: (*verbs, *_OWN.get(group, ())) for group, verbs in ACTIONS.items()}
 COMMANDS = {verb.name: verb for group in GROUPS.values() for verb in group}
@@ -74,7 +74,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def globals_parser() -> Parser:
-    """Return the parser of what stands before the command."""
+    """Return the parser of what is before the command."""
     parser = Parser(
         prog="memrepo",
         usage="memrepo [-C DIR] [--now TIME] [--json] [-q] [--no-color] COMMAND ...",

@@ -302,7 +302,7 @@ class _Talk:
                     say(f"    {number:>4} {visible(line)}")
 
     def _say(self, text: str) -> None:
-        """Print a text; of a secret that stands in it, its kind."""
+        """Print a text; of a secret that is in it, its kind."""
         self.work.call.say(concealed([text])[0])
 
     def _line(self, prompt: str) -> str | None:
@@ -382,5 +382,5 @@ def _open(session: Session) -> str:
 
 
 def as_command(words: Words) -> str:
-    """Spell a verb as a person types it."""
+    """Format a verb as a person types it."""
     return f"memrepo {words.verb} {visible(shlex.join(words.line))}"

@@ -69,7 +69,7 @@ class Screen:
         print(text)
 
     def _paged(self, text: str) -> bool:
-        """Hand a text to the pager, as git does; tell whether there is one."""
+        """Pass a text to the pager, as git does; return whether there is one."""
         import subprocess
 
         asked = os.environ.get("MEMREPO_PAGER", os.environ.get("PAGER", "less"))
@@ -90,7 +90,7 @@ class Screen:
 
 
 def _is_another_format(request: object) -> bool:
-    """Tell whether a patch, a page or lines for another program were asked for."""
+    """Return whether a patch, a page or lines for another program were asked for."""
     named = ("git", "markdown", "html")
     return any(getattr(request, n, None) for n in named) or getattr(
         request, "format", "text"

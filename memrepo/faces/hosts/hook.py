@@ -253,7 +253,7 @@ def _event(host: str, given: str) -> tuple[str, Event]:
 
 
 def _own_memory(transcript: str) -> str:
-    """Return the folder in which Claude Code keeps notes of its own, beside its transcripts."""
+    """Return the folder in which Claude Code keeps notes of its own, next to its transcripts."""
     folder = Path(transcript).parent / "memory"
     return str(folder) if transcript and folder.is_dir() else ""
 

@@ -74,7 +74,7 @@ def _refuse_unfit(tool: Tool, arguments: Mapping[str, object]) -> None:
 
 
 def _in_words(wrong: ValidationError) -> str:
-    """Say which rule of a schema a value breaks: the value may be long, and may be a secret."""
+    """Return which rule of a schema a value breaks: the value may be long, and may be a secret."""
     most = wrong.validator_value
     match wrong.validator:
         case "enum":

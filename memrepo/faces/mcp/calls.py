@@ -64,7 +64,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def nothing(_: str) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""
 
 
 def acting(call: Call, client: str, tick: Callable[[str], None] = nothing) -> Call:

@@ -230,7 +230,7 @@ def related(call: ToolCall) -> Reply:
 
 
 def _relation(reached: Reached) -> str:
-    """Spell how a memory is reached: `supports` is a link to it, `supports it` one from it."""
+    """Format how a memory is reached: `supports` is a link to it, `supports it` one from it."""
     edge = reached.edge
     said = edge.type if edge.target == reached.id else f"{edge.type} it"
     return said if reached.depth == 1 else f"{said}, by {reached.before}"

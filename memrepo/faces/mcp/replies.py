@@ -1,6 +1,6 @@
 """What a tool answers: short text and structured data, both within a bound, memory text fenced.
 
-Everything that was said by a person or a program stands in a fence, in the text and in each string
+Everything that was said by a person or a program is in a fence, in the text and in each string
 of the data; what stands outside is ids, numbers, dates, names of our own, and quoted paths.
 """
 
@@ -26,7 +26,7 @@ from memrepo.views.context import HEAD, fenced
 LINE = 200
 """Characters that the short text shows of one memory."""
 _BOTH = 4_000
-"""Characters from which on a text stands on one side of an answer only."""
+"""Characters from which on a text is on one side of an answer only."""
 SHOWS_DATA = frozenset({"claude-code", "codex-mcp-client"})
 """Clients that show their model the data of an answer, and its text where there is none."""
 ELSEWHERE = "in the text of this answer; with a smaller max_tokens here too"
@@ -139,12 +139,12 @@ def _without_texts(data: object) -> object:
 
 
 def place(resource: str, lines: Sequence[int]) -> str:
-    """Spell where a text stands; a file's name cannot break out of it."""
+    """Format where a text stands; a file's name cannot break out of it."""
     return quote(resource) + span(lines)
 
 
 def listing(found: Sequence[Piece], commit: str, max_tokens: int, more: int = 0) -> Reply:
-    """Return the pieces that fit into a bound, in order; one that does not gives way to others.
+    """Return the pieces that fit into a bound, in order; one that does not is replaced by others.
 
     `more` were left out before.
     """

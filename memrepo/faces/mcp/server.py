@@ -1,6 +1,6 @@
 """The MCP server: the SDK's protocol on one side, one thread for each call on the other.
 
-Every call opens the repository anew, so that it sees what others committed meanwhile; nothing is
+Every call opens the repository again, so that it sees what others committed meanwhile; nothing is
 opened before the first one. A read that the client gives up is let go; a write is seen through.
 Only `memrepo mcp` loads this module, since it loads the SDK.
 """

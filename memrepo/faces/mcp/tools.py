@@ -89,7 +89,7 @@ def forget(call: ToolCall) -> Reply:
 
 
 def restore(call: ToolCall) -> Reply:
-    """Bring a memory back, instead of what replaced it or beside it."""
+    """Bring a memory back, instead of what replaced it or next to it."""
     how = {call.get("how"): True} if call.get("how") else {}
     return _written(call.write("restore", id=call.get("id"), **how))
 
@@ -129,7 +129,7 @@ def _written(done: Done) -> Reply:
 Schema = dict[str, object]
 
 LONGEST = {"text": 8000, "reason": 500, "words": 1000}
-"""Characters that an agent may hand over, by field; 100 of the others."""
+"""Characters that an agent may pass, by field; 100 of the others."""
 _PATTERNS = {
     "since": "^[0-9A-Za-z:+-]{1,40}$",
     "id": r"^[\w:-]{1,100}$",
@@ -176,7 +176,7 @@ class Tool(NamedTuple):
 
     @property
     def writes(self) -> bool:
-        """Tell whether it writes into the history of the repository."""
+        """Return whether it writes into the history of the repository."""
         return VERBS[self.verb].writes and not self.looks
 
     @property
@@ -196,7 +196,7 @@ class Tool(NamedTuple):
         }
 
     def input_schema(self) -> Schema:
-        """Return the JSON Schema of the arguments, which each call is held against."""
+        """Return the JSON Schema of the arguments, which each call is compared with."""
         hints = get_type_hints(VERBS[self.verb].load().Request, include_extras=True)
         return {
             "type": "object",

@@ -129,7 +129,7 @@ def findings(
     problems: Sequence[Problem],
     restored: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> list[str]:
-    """List what was mended, what is none of memrepo's, and what is wrong."""
+    """List what was fixed, what is none of memrepo's, and what is wrong."""
     lines = [
         f"fixed {name}: restored {', '.join(keys)}, which only memrepo sets"
         if (keys := restored.get(name))

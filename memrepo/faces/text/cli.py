@@ -16,25 +16,25 @@ def completion(request: object, result: completing.Result, *, colour: bool) -> s
 
 
 def demo(request: object, result: touring.Result, *, colour: bool) -> str:
-    """Say what is left of the tour."""
+    """Return what is left of the tour."""
     kept = f"the repository is in {result.kept}" if result.kept else "nothing was left behind"
     return f"\nThat was the tour; {kept}."
 
 
 def mcp(request: object, result: object, *, colour: bool) -> str:
-    """Say nothing: the client read all that there was."""
+    """Return no text: the client read everything."""
     del request, result, colour
     return ""
 
 
 def review(request: object, result: reviewing.Result, *, colour: bool) -> str:
-    """Say what is left to decide; what was done was told as it was done."""
+    """Return what is left to decide; what was done was told as it was done."""
     if not result.decisions:
         return "nothing in it is for a person to decide"
     return "" if result.waits or result.open or result.done else "all of it was gone through"
 
 
 def serve(request: object, result: object, *, colour: bool) -> str:
-    """Say nothing: what there is was on the pages."""
+    """Return no text: everything was on the pages."""
     del request, result, colour
     return ""

@@ -56,7 +56,7 @@ def nominate(request: ageing.NominateRequest, result: ageing.Nominated, *, colou
 
 
 def tiers(request: object, result: ageing.Spread, *, colour: bool) -> str:
-    """Draw how the notes are spread over the tiers, and list what moves next."""
+    """Render how the notes are spread over the tiers, and list what moves next."""
     most = max(result.tiers.values(), default=0)
     wide = len(str(most))
     lines = [
@@ -77,7 +77,7 @@ def tiers(request: object, result: ageing.Spread, *, colour: bool) -> str:
 
 
 def bar(count: int, most: int, width: int = 40) -> str:
-    """Draw a count as a bar; what is not nothing shows at least a sliver."""
+    """Render a count as a bar; what is not nothing shows at least a sliver."""
     if not count or not most:
         return ""
     eighths = max(1, round(count * width * 8 / most))

@@ -66,7 +66,7 @@ def _history(result: History) -> str:
 
 
 def _changed(entry: Change) -> Iterator[str]:
-    """Spell what a commit did to the memory."""
+    """Format what a commit did to the memory."""
     match entry.change:
         case "unreadable":
             yield f"left {visible(entry.path)} unreadable"
@@ -81,7 +81,7 @@ def _changed(entry: Change) -> Iterator[str]:
 
 
 def _value(value: object) -> str:
-    """Spell a value on one short line; `none` where there is none."""
+    """Format a value on one short line; `none` where there is none."""
     if value in (None, [], ""):
         return "none"
     if isinstance(value, list):
@@ -97,7 +97,7 @@ def _value(value: object) -> str:
 
 
 def _blame(result: Blame) -> str:
-    """Spell what each commit set, newest first: fields, then lines of the text."""
+    """Format what each commit set, newest first: fields, then lines of the text."""
     groups: dict[str, list[str]] = {}
     acts: dict[str, Setter] = {}
     for name, field in result.fields.items():
@@ -127,7 +127,7 @@ def _blame(result: Blame) -> str:
 def why(
     request: explaining.Request, result: explaining.Result | History | Blame, *, colour: bool
 ) -> str:
-    """Tell what a memory rests on, or its commits, or who set what of it."""
+    """Return what a memory rests on, or its commits, or who set what of it."""
     from memrepo.actions.past.why import Blame, History
 
     match result:
@@ -139,7 +139,7 @@ def why(
 
 
 def _evidence(result: explaining.Result) -> str:
-    """Tell what a memory rests on, who judged and decided so, and what it is related to."""
+    """Return what a memory rests on, who judged and decided so, and what it is related to."""
     standing = f"{result.type}, {result.status}, {result.standing}"
     lines = [*result.heading, f"{result.id}  {standing}", f"  {_short(result.text)}", ""]
     quoted = evidence_lines(result.evidence, result.source_count)

@@ -67,7 +67,7 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
 
 
 def _archived(result: searching.Result) -> list[str]:
-    """Say how many archived memories match too."""
+    """Return how many archived memories match too."""
     one, many = "archived memory also matches", "archived memories also match"
     return [f"{counted(result.archived, one, many)} (`--status archived`)"] * bool(result.archived)
 
@@ -153,7 +153,7 @@ def recent(request: looking.Request, result: looking.Result, *, colour: bool) ->
 
 
 def show(request: showing.Request, result: showing.Result, *, colour: bool) -> str:
-    """Show a memory: its text, its fields, the lines it rests on, and where it stands in life."""
+    """Show a memory: its text, its fields, the lines it rests on, and where it is in life."""
     from memrepo.actions.recall.quotes import evidence_lines
     from memrepo.actions.recall.recall import NoteFacts
 
@@ -229,7 +229,7 @@ def _local(when: str, zone: str, form: str = "%Y-%m-%d %H:%M") -> str:
 
 
 def _life(memory: Mapping[str, Any], derived: Derived) -> Iterator[str]:
-    """Tell where a memory stands in its life: tier and gist, or class and expiry; retrievals."""
+    """Return where a memory is in its life: tier and gist, or class and expiry; retrievals."""
     from memrepo.actions.recall.recall import ClaimFacts, Facts, NoteFacts
 
     if isinstance(derived, NoteFacts):
@@ -276,7 +276,7 @@ def _threads(result: reading.Threads) -> str:
 
 
 def _when(begin: str, end: str, zone: str) -> str:
-    """Spell when a thread began and ended, as far as that is known."""
+    """Format when a thread began and ended, as far as that is known."""
     if not begin or not end:
         return "no time known"
     first, last = _local(begin, zone), _local(end, zone)

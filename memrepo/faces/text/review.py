@@ -235,7 +235,7 @@ def _line(text: str, most: int = TEXT) -> str:
 
 
 def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> str:
-    """Say where the value stood, what was done, and what is left for others to do."""
+    """Return where the value stood, what was done, and what is left for others to do."""
     if result.verified is not None:
         lines = [_verified(result)]
     elif not result.hits:
@@ -281,7 +281,7 @@ restore = written
 
 
 def revert(request: object, result: reverting.Result, *, colour: bool) -> str:
-    """Say what was taken back, or what stands in the way."""
+    """Return what was reverted, or what is in the way."""
     name = result.name
     if result.conflicts:
         return _clashing(result)
@@ -315,7 +315,7 @@ def _clashing(result: reverting.Result) -> str:
 
 
 def undo(request: reverting.UndoRequest, result: reverting.UndoResult, *, colour: bool) -> str:
-    """Say what was undone, or would be, or why it cannot simply be."""
+    """Return what was undone, or would be, or why it cannot simply be."""
     short = result.undone.commit[:10]
     what, body = f"{result.undone.subject} ({short})", revert(request, result, colour=colour)
     if result.conflicts:
@@ -326,7 +326,7 @@ def undo(request: reverting.UndoRequest, result: reverting.UndoResult, *, colour
 
 
 def reject(request: object, result: Written | Unchanged | Rejections, *, colour: bool) -> str:
-    """Say what was rejected or lifted, or list the rejections, each with its reason."""
+    """Return what was rejected or lifted, or list the rejections, each with its reason."""
     if isinstance(result, Rejections):
         return "\n".join(map(_rejection, result.rejected)) or "nothing is rejected"
     if isinstance(result, LiftedAlready):
@@ -354,7 +354,7 @@ def accept(
     *,
     colour: bool,
 ) -> str:
-    """Say how many decisions are in effect, and what was left out."""
+    """Return how many decisions are in effect, and what was left out."""
     from memrepo.actions.review.accept import AlreadyDecided, Result
 
     if isinstance(result, AlreadyDecided):
@@ -379,7 +379,7 @@ def accept(
 
 
 def discard(request: discarding.Request, result: discarding.Result, *, colour: bool) -> str:
-    """Say how many decisions were refused."""
+    """Return how many decisions were refused."""
     said = f"{counted(result.decisions, 'decision', 'decisions')} will not be proposed again"
     return f"{'dry run: ' if request.dry_run else ''}discarded {result.run}: {said}"
 
@@ -390,7 +390,7 @@ def diff(
     *,
     colour: bool,
 ) -> str:
-    """Tell what changes in memories, in git's own words, or as a page."""
+    """Return what changes in memories, in git's own words, or as a page."""
     from memrepo.actions.review.diff import Patch
 
     if isinstance(result, Patch):

@@ -26,7 +26,7 @@ SHOWN = 5
 
 
 def ingest(request: ingesting.Request, result: ingesting.Result, *, colour: bool) -> str:
-    """Say what was taken in."""
+    """Return what was taken in."""
     said = summary(result.added, result.changed, result.removed)
     lines = [f"{result.source}: {said or 'nothing new'}"]
     if result.unmatched.count and not result.news:
@@ -44,7 +44,7 @@ def report(request: object, result: reports.Chat | reports.LastRun, *, colour: b
 
 
 def run(request: object, result: Result, *, colour: bool) -> str:
-    """Say what a run came to, as much of it as is asked for."""
+    """Return what a run came to, as much of it as is asked for."""
     if result.report == "silent":
         return ""
     lines = [result.taken_over] if result.taken_over else []
@@ -126,7 +126,7 @@ def _headline(result: Result) -> str:
 
 
 def _pending(result: Result) -> list[str]:
-    """Say what the workspace has for a real run: a dry one takes nothing in, nor judges it."""
+    """Return what the workspace has for a real run: a dry one takes nothing in, nor judges it."""
     taken = result.ingest
     if not taken.is_pending:
         return []
@@ -153,14 +153,14 @@ def _details(result: Result) -> list[str]:
 
 
 def _withheld(one: Withheld) -> str:
-    """Say what a decision would do, in a line."""
+    """Return what a decision would do, in a line."""
     text = f' "{one.text}"' if one.text else f" {', '.join(one.memories)}"
     why = f" ({in_words(one.reason)})" if one.reason else ""
     return f"{one.op}{text}{why}"
 
 
 def _removal(removal: Removal) -> str:
-    """Say what a removal would do."""
+    """Return what a removal would do."""
     match removal.op, removal.memories:
         case "supersede", (old, new):
             return f"{old} would be replaced by {new}: {removal.reason}"

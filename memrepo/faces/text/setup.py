@@ -40,7 +40,7 @@ def hooks(
     *,
     colour: bool,
 ) -> str:
-    """Say what was installed, what runs, or what a hook has to say."""
+    """Return what was installed, what runs, or what a hook has to say."""
     from memrepo.actions.setup.hooks import Installed, Ran
 
     if isinstance(result, Installed):
@@ -49,7 +49,7 @@ def hooks(
 
 
 def _ran(name: str, result: hooking.Ran) -> str:
-    """Say nothing where nothing was found: whoever commits waits for git's own words."""
+    """Return no text where nothing was found: git prints its own."""
     if result.failed:
         return f"memrepo: {result.failed}"
     if name in ("post-merge", "post-checkout", "post-rewrite"):
@@ -87,7 +87,7 @@ def _states(result: hooking.States) -> str:
 
 
 def init(request: object, result: init_.Result, *, colour: bool) -> str:
-    """Say what the folder is now, what was taken in, and what comes next."""
+    """Return what the folder is now, what was taken in, and what comes next."""
     first = "is a memrepo repository already" if result.known else "is a memrepo repository now"
     lines = [f"{result.path} {first}{' (git init)' if result.made else ''}"]
     if result.recognised:
@@ -122,7 +122,7 @@ _READS = {
 
 
 def _alone(result: init_.Result) -> Iterator[str]:
-    """Tell what of the workspace is not read, and the line of the configuration that says so."""
+    """Return what of the workspace is not read, and the line of the configuration that says so."""
     if not (files := result.left_alone):
         return
     what = counted(len(files), "text", "texts")
@@ -139,7 +139,7 @@ def _alone(result: init_.Result) -> Iterator[str]:
 
 
 def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bool) -> str:
-    """Say what happens to each file and what is left to do, or what a hook is answered."""
+    """Return what happens to each file and what is left to do, or what a hook is answered."""
     from memrepo.actions.setup.agent import Result
 
     if not isinstance(result, Result):
@@ -199,7 +199,7 @@ def _changed(done: configuration.Changed) -> str:
 
 
 def _difference(before: object, after: object) -> str:
-    """Say what changed: of lists and tables the entries that came and went alone."""
+    """Return what changed: of lists and tables the entries that came and went alone."""
     if isinstance(before, dict) and isinstance(after, dict):
         names = [n for n in {**before, **after} if before.get(n) != after.get(n)]
         return ", ".join(f"{n} {_difference(before.get(n), after.get(n))}" for n in names)
@@ -364,7 +364,7 @@ def _left(result: standing.Result) -> Iterator[str]:
 
 
 def upgrade(request: object, result: upgrading.Result, *, colour: bool) -> str:
-    """Say which format there is by now, and what else is asked for."""
+    """Return which format there is by now, and what else is asked for."""
     if result.old == result.new:
         lines = [f"format {result.new}: nothing to migrate"]
     else:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def export(request: object, result: exporting.Result, *, colour: bool) -> str:
-    """Say how many files of what were written, and what was left out."""
+    """Return how many files of what were written, and what was left out."""
     said = ", ".join(counted_as(n, word) for word, n in result.counts.items() if n) or "nothing"
     verb = "would be written" if result.dry_run else "written"
     files = counted(len(result.files), "file", "files")
@@ -26,7 +26,7 @@ def export(request: object, result: exporting.Result, *, colour: bool) -> str:
 
 
 def import_(request: object, result: importing.Result, *, colour: bool) -> str:
-    """Say what was taken in."""
+    """Return what was taken in."""
     said = ", ".join(
         counted_as(n, word.replace("_", " ")) for word, n in result.counts.items() if n
     )
@@ -35,13 +35,13 @@ def import_(request: object, result: importing.Result, *, colour: bool) -> str:
 
 
 def merge_driver(request: object, result: object, *, colour: bool) -> str:
-    """Say nothing: git has its own words, and what is open is told as findings."""
+    """Return no text: git prints its own, and what is open is a finding."""
     del request, result, colour
     return ""
 
 
 def sync(request: syncing.Request, result: syncing.Result, *, colour: bool) -> str:
-    """Say what came and went, or what a person must decide."""
+    """Return what came and went, or what a person must decide."""
     if result.conflicts:
         return _clashing(result)
     would = "would be " if request.dry_run else ""

@@ -280,7 +280,7 @@ def change(work: Work, asked: Mapping[str, str]) -> Shown:
 
 
 def _can_revert(work: Work, target: str) -> bool:
-    """Tell whether reverting would change something and clash with nothing."""
+    """Return whether reverting would change something and clash with nothing."""
     with suppress(MemrepoError):
         found = _ask(work, "revert", RevertRequest(target=target, dry_run=True))
         return bool(found.files) and not found.conflicts

@@ -51,7 +51,6 @@ show ID --explain
 recent
 related ID
 graph
-graph ID
 thread
 topics
 entities

@@ -10,17 +10,6 @@ import msgspec
 from memrepo.text.timespans import Span
 
 
-class Reach(msgspec.Struct, frozen=True, kw_only=True):
-    """How far ranking looks: documents scored, hits with neighbours, with replies, fed back."""
-
-    candidates: int = 1000
-    dated: int = 200
-    neighbours: int = 300
-    replies: int = 50
-    fed_back: int = 8
-    feedback_terms: int = 15
-
-
 class Document(msgspec.Struct, frozen=True, dict=True):
     """What ranking knows of one memory; `place`, `path` and `part` order those of a thread."""
 

@@ -16,7 +16,7 @@ from functools import cache
 
 import msgspec
 
-from memrepo.policies.documents import Corpus, Document, Likeness, Ranked, Reach, Row
+from memrepo.policies.documents import Corpus, Document, Likeness, Ranked, Row
 from memrepo.policies.questions import Question, nearness
 from memrepo.policies.reordering import Moment, cutoff, in_order
 from memrepo.policies.rules import Weights
@@ -33,6 +33,12 @@ _NEARBY = (0.5, 0.35, 0.25, 0.15)
 """What a word counts that stands so many places away in a talk, next to one that stands here."""
 _PART = 0.2
 """What a word of a joined name (`getUserProfile`) counts where the name itself is held."""
+MAX_CANDIDATES, MAX_DATED = 1000, 200
+"""At most so many documents are scored by their words, and for the days of a question."""
+MAX_FED_BACK, MAX_FEEDBACK_TERMS = 8, 15
+"""From so many of the best hits at most so many terms are looked for as well."""
+MAX_LENDING, MAX_ASKING = 300, 50
+"""So many of the best hits lend to their neighbours, and to what replies to them."""
 FAINT = 0.2
 """What a pair of characters counts of which one only joins, as Chinese small words do."""
 _EXCHANGES = 100
@@ -55,7 +61,7 @@ def rank(
     if not question.terms:
         return []
     weights = weights or Weights()
-    scored = _Turn(question, corpus, weights, Reach()).scored(like)
+    scored = _Turn(question, corpus, weights).scored(like)
     return in_order(scored, count, weights, moment)
 
 
@@ -98,12 +104,12 @@ def _held(document: Document) -> _Held:
 class _Turn:
     """One question put to one corpus."""
 
-    def __init__(self, question: Question, corpus: Corpus, weights: Weights, reach: Reach) -> None:
-        self.question, self.corpus, self.weights, self.reach = question, corpus, weights, reach
+    def __init__(self, question: Question, corpus: Corpus, weights: Weights) -> None:
+        self.question, self.corpus, self.weights = question, corpus, weights
         self.rarity: dict[str, float] = {}
         self.misnamed = False
         self.talks: list[Row] = []
-        self.timely = corpus.dated(question.spans, reach.dated) if question.spans else []
+        self.timely = corpus.dated(question.spans, MAX_DATED) if question.spans else []
         asked = [t for t in question.terms if not (self.timely and t in question.timed)]
         self.terms: dict[str, float] = {}
         for term in asked:
@@ -121,7 +127,7 @@ class _Turn:
         # Other words for what is asked answer as well.
         said = {term for idea in question.ideas for word in idea.words for term in word}
         looked_for = [*self.terms, *sorted(corpus.holders(said - self.terms.keys()))]
-        proposed = corpus.propose(looked_for, reach.candidates) if self.terms else ()
+        proposed = corpus.propose(looked_for, MAX_CANDIDATES) if self.terms else ()
         self.documents = {d.number: d for d in proposed}
         self.looked = [(d.number, _held(d), base(len(d.terms), d.is_record)) for d in proposed]
 
@@ -129,7 +135,7 @@ class _Turn:
         """Return every document that any signal speaks for."""
         lexical = self.by_ideas(self.asked(self.terms))
         subject = self.named_subject()
-        if self.weights.feedback and len(lexical) > self.reach.fed_back:
+        if self.weights.feedback and len(lexical) > MAX_FED_BACK:
             lexical = self.by_words(self.fed_back(lexical), lexical)
         near = self.with_neighbours(lexical)
         near |= dict.fromkeys(self.of_those_days() - near.keys(), 0.0)
@@ -288,7 +294,7 @@ class _Turn:
 
     def fed_back(self, scores: Mapping[int, float]) -> dict[str, float]:
         """Return the telling terms of the best hits, weighted by how much they tell."""
-        best = self.best(scores, self.reach.fed_back)
+        best = self.best(scores, MAX_FED_BACK)
         asked = frozenset(self.terms)
         found: dict[str, float] = defaultdict(float)
         told = {n: _held(self.documents[n]).terms - asked - stop_stems() for n in best}
@@ -298,7 +304,7 @@ class _Turn:
             share = scores[number] / scores[best[0]]
             for term in sorted(told[number]):
                 found[term] += rarities.get(term, 0.0) * share
-        chosen = sorted(found, key=lambda t: (-found[t], t))[: self.reach.feedback_terms]
+        chosen = sorted(found, key=lambda t: (-found[t], t))[:MAX_FEEDBACK_TERMS]
         top = max(found.values(), default=0.0)
         return {t: self.weights.feedback * found[t] / top for t in chosen} if top else {}
 
@@ -328,12 +334,12 @@ class _Turn:
         The reply to a question that is a hit is one, since its words are those of the question.
         Chunks of one memory lend each other nothing.
         """
-        hits = self.best(scores, self.reach.neighbours)
+        hits = self.best(scores, MAX_LENDING)
         around = self.corpus.around(self.documents[n] for n in hits)
         self.talks = [around[n] for n in hits[:_EXCHANGES] if n in around and around[n].talk]
         scores = self.by_role(self.in_context(scores, around))
         lent = dict(scores)
-        for reply in self.replies(hits[: self.reach.replies], around):
+        for reply in self.replies(hits[:MAX_ASKING], around):
             lent.setdefault(reply, 0.0)
         for number in hits:
             row = around.get(number, Row((number,)))

@@ -526,30 +526,3 @@ class Judge(Protocol):
 
     def summarise(self, request: SummaryRequest) -> Summary:
         """Return what may stand for some memories; raises as Pass 1 does."""
-
-
-class Through:
-    """What a judge before another one says of itself: it is asked and recorded as that one."""
-
-    __slots__ = ()
-    judge: Judge
-
-    @property
-    def name(self) -> str:
-        """Return the other's name."""
-        return self.judge.name
-
-    @property
-    def batch(self) -> tuple[int, int]:
-        """Return the other's batch sizes."""
-        return self.judge.batch
-
-    @property
-    def usage(self) -> Usage:
-        """Return the other's usage."""
-        return self.judge.usage
-
-    @property
-    def prompt_hash(self) -> str:
-        """Return the other's prompt hash."""
-        return self.judge.prompt_hash

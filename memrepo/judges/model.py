@@ -36,7 +36,6 @@ from memrepo.judges.prompting import (
     verification_prompt,
 )
 from memrepo.judges.replies import (
-    Answered,
     Unreadable,
     read_checks,
     read_claims,
@@ -78,28 +77,7 @@ class Backend(Protocol):
         """Ask once."""
 
 
-class OfModel:
-    """What any judge that puts a model's questions says of itself."""
-
-    _usage: Usage
-
-    @property
-    def batch(self) -> tuple[int, int]:
-        """Return how many candidates and how many clusters one question holds."""
-        return BATCH
-
-    @property
-    def usage(self) -> Usage:
-        """Return what all answers so far have cost."""
-        return self._usage
-
-    @property
-    def prompt_hash(self) -> str:
-        """Return the hash of the instructions and schemas."""
-        return prompt_hash()
-
-
-class ModelJudge(OfModel):
+class ModelJudge:
     """Judge by asking a backend; implements `core.judge.Judge`.
 
     A question that was answered in this run is not asked again: a run that is computed again,
@@ -116,41 +94,60 @@ class ModelJudge(OfModel):
         """Return the backend's name."""
         return self._backend.name
 
+    @property
+    def batch(self) -> tuple[int, int]:
+        """Return how many candidates and how many clusters one question holds."""
+        return BATCH
+
+    @property
+    def usage(self) -> Usage:
+        """Return what all answers so far have cost."""
+        return self._usage
+
+    @property
+    def prompt_hash(self) -> str:
+        """Return the hash of the instructions and schemas."""
+        return prompt_hash()
+
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Answer Pass 1 with whatever verdicts the reply holds."""
-        reply = self._ask(promotion_prompt(request))
-        return _answers(read_verdicts(reply.text), reply)
+        return self._read(promotion_prompt(request), read_verdicts)
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
-        """Answer Pass 2 with whatever claims the reply holds."""
-        reply = self._ask(canonical_prompt(request))
-        return measured_claims(_answers(read_claims(reply.text), reply), request)
+        """Answer Pass 2 with whatever claims the reply holds; code adds homes and scores."""
+        clusters = {c.cluster_id: c for c in request.clusters}
+        return [
+            measured(_housed(claim, request), clusters[claim.cluster_id], request.now)
+            if claim.cluster_id in clusters
+            else claim
+            for claim in self._read(canonical_prompt(request), read_claims)
+        ]
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Describe each wording whether its evidence states it, as far as the reply does."""
-        reply = self._ask(verification_prompt(request))
-        return _answers(read_checks(reply.text), reply)
+        """Return for each wording whether its evidence states it, as far as the reply does."""
+        return self._read(verification_prompt(request), read_checks)
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
-        """Describe each pair whether both can hold, with whatever findings the reply holds."""
-        reply = self._ask(comparison_prompt(request))
-        return _answers(read_findings(reply.text), reply)
+        """Return for each pair whether both can be true, with whatever findings the reply has."""
+        return self._read(comparison_prompt(request), read_findings)
 
     def gist(self, request: GistRequest) -> Gist:
         """Return title, tags and summary of a note, as the reply has them."""
-        return self._one(gist_prompt(request), read_gist)
+        return self._read(gist_prompt(request), read_gist)
 
     def summarise(self, request: SummaryRequest) -> Summary:
         """Return the summary of some memories, as the reply has it."""
-        return self._one(summary_prompt(request), read_summary)
+        return self._read(summary_prompt(request), read_summary)
 
-    def _one(self, prompt: Prompt, read: Callable[[str], T | Unreadable]) -> T:
-        """Ask what has one answer, and read it."""
+    def _read(self, prompt: Prompt, read: Callable[[str], T | Unreadable]) -> T:
+        """Ask, and read the reply; raises BadReply."""
         reply = self._ask(prompt)
         found = read(reply.text)
-        if isinstance(found, Unreadable):
-            raise _bad(found, reply)
-        return found
+        if not isinstance(found, Unreadable):
+            return found
+        why = f"{found.reason}; it was cut off for want of room" if reply.cut else found.reason
+        fix = "raise judge.max_tokens" if reply.cut else ""
+        raise BadReply(why, fix=fix, raw=reply.raw or reply.text, tried=found.tried)
 
     def _ask(self, prompt: Prompt) -> Reply:
         reply = self._answered.get(prompt.key)
@@ -167,34 +164,7 @@ class ModelJudge(OfModel):
         return reply
 
 
-def measured_claims(
-    claims: Sequence[CanonicalClaim], request: CanonicalRequest
-) -> Sequence[CanonicalClaim]:
-    """Return claims with the home and the scores that code finds."""
-    clusters = {c.cluster_id: c for c in request.clusters}
-    return [
-        measured(_housed(claim, request), clusters[claim.cluster_id], request.now)
-        if claim.cluster_id in clusters
-        else claim
-        for claim in claims
-    ]
-
-
 def _housed(claim: CanonicalClaim, request: CanonicalRequest) -> CanonicalClaim:
     """Return a claim with the home of its type, or the one that the model gave unasked."""
     kind = recast(claim.type, request.profile)
     return replace(claim, type=kind, home=claim.home or route(kind, request.profile))
-
-
-def _answers(found: Answered[T] | Unreadable, reply: Reply) -> Sequence[T]:
-    match found:
-        case Answered(answers=answers):
-            return answers
-        case Unreadable():
-            raise _bad(found, reply)
-
-
-def _bad(found: Unreadable, reply: Reply) -> BadReply:
-    why = f"{found.reason}; it was cut off for want of room" if reply.cut else found.reason
-    fix = "raise judge.max_tokens" if reply.cut else ""
-    return BadReply(why, fix=fix, raw=reply.raw or reply.text, tried=found.tried)

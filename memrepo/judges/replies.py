@@ -16,7 +16,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
-from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec.structs import replace
@@ -36,7 +36,6 @@ from memrepo.judges.passes import JUDGED_STANDINGS, in_unit_range
 
 VERDICTS_KEY, CLAIMS_KEY, FINDINGS_KEY = "verdicts", "claims", "findings"
 CHECKS_KEY, GIST_KEY, SUMMARY_KEY = "assessments", "gist", "summary"
-How = Literal["direct", "fence", "scan", "cut"]
 T = TypeVar("T")
 
 _ID_LIMIT = 120
@@ -81,14 +80,6 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-class Answered(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
-    """Answers in the order of the text, how they were found, and whether the text was cut off."""
-
-    answers: tuple[T, ...]
-    how: How
-    cut: bool = False
-
-
 class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
     """Why a text holds no answer, and why each way of reading it failed."""
 
@@ -108,12 +99,12 @@ def claims_schema() -> dict[str, object]:
     return _reply_schema(CLAIMS_KEY, CanonicalClaim)
 
 
-def read_verdicts(text: str) -> Answered[Verdict] | Unreadable:
+def read_verdicts(text: str) -> tuple[Verdict, ...] | Unreadable:
     """Read a Pass 1 reply; a strength that it leaves out is what the scores add up to."""
     return _read(text, VERDICTS_KEY, Verdict)
 
 
-def read_claims(text: str) -> Answered[CanonicalClaim] | Unreadable:
+def read_claims(text: str) -> tuple[CanonicalClaim, ...] | Unreadable:
     """Read a Pass 2 reply."""
     return _read(text, CLAIMS_KEY, CanonicalClaim)
 
@@ -132,7 +123,7 @@ def findings_schema() -> dict[str, object]:
     return _object({FINDINGS_KEY: {"type": "array", "items": _object(row)}})
 
 
-def read_findings(text: str) -> Answered[Finding] | Unreadable:
+def read_findings(text: str) -> tuple[Finding, ...] | Unreadable:
     """Read which pairs of statements contradict each other; nothing of it is guessed."""
     return _read(text, FINDINGS_KEY, Finding)
 
@@ -145,7 +136,7 @@ def checks_schema() -> dict[str, object]:
     return _object({CHECKS_KEY: {"type": "array", "items": _object(row)}})
 
 
-def read_checks(text: str) -> Answered[Assessment] | Unreadable:
+def read_checks(text: str) -> tuple[Assessment, ...] | Unreadable:
     """Read whether evidence states wordings; what is neither yes nor no is a fault."""
     return _read(text, CHECKS_KEY, Assessment)
 
@@ -173,7 +164,7 @@ def read_summary(text: str) -> Summary | Unreadable:
 
 
 def _read_one(text: str, key: str, cls: type[T]) -> T | Unreadable:
-    objects = [o for _, found in _ladder(text) for o in found if isinstance(o, dict)]
+    objects = [o for found in _ladder(text) for o in found if isinstance(o, dict)]
     answers = [o for o in objects if key in o]
     if not answers:
         return _unreadable(text, key)
@@ -183,18 +174,17 @@ def _read_one(text: str, key: str, cls: type[T]) -> T | Unreadable:
         return Unreadable(reason=_fault(error, key))
 
 
-def _read(text: str, key: str, cls: type[T]) -> Answered[T] | Unreadable:
+def _read(text: str, key: str, cls: type[T]) -> tuple[T, ...] | Unreadable:
     found = elements(text, key)
     if isinstance(found, Unreadable):
         return found
-    answers = tuple(_build(cls, element) for element in found.answers)
-    return Answered(answers=answers, how=found.how, cut=found.cut)
+    return tuple(_build(cls, element) for element in found)
 
 
 # -- the ladder ----------------------------------------------------------------------------------
 
 
-def elements(text: str, key: str) -> Answered[object] | Unreadable:
+def elements(text: str, key: str) -> tuple[object, ...] | Unreadable:
     """Return the elements of the list under a key of the last object in a text that has it.
 
     Tries the whole text, then each fenced block, then every object that starts at a brace, then
@@ -203,14 +193,11 @@ def elements(text: str, key: str) -> Answered[object] | Unreadable:
     text = text.strip().removeprefix("\ufeff")
     if not text:
         return Unreadable(reason="the answer is empty")
-    for how, objects in _ladder(text):
+    for objects in _ladder(text):
         holding = [o for o in objects if isinstance(o, dict) and isinstance(o.get(key), list)]
         if holding:
-            return Answered(answers=tuple(holding[-1][key]), how=how)
-    found, whole = _cut_off(text, key)
-    if found:
-        return Answered(answers=tuple(found), how="cut", cut=not whole)
-    return _unreadable(text, key)
+            return tuple(holding[-1][key])
+    return tuple(_cut_off(text, key)) or _unreadable(text, key)
 
 
 def _unreadable(text: str, key: str) -> Unreadable:
@@ -246,18 +233,14 @@ _KINDS = {list: "an array", str: "a string", bool: "a boolean", type(None): "nul
 def holds_answer(text: str, key: str, *, several: bool) -> bool:
     """Return whether a text has an answer: an object with a key, or a list of these."""
     if several:
-        return isinstance(elements(text, key), Answered)
-    return any(isinstance(o, dict) and key in o for _, found in _ladder(text) for o in found)
+        return not isinstance(elements(text, key), Unreadable)
+    return any(isinstance(o, dict) and key in o for found in _ladder(text) for o in found)
 
 
-def _ladder(text: str) -> tuple[tuple[How, Iterator[object]], ...]:
+def _ladder(text: str) -> tuple[Iterator[object], ...]:
     """Return what parses of the whole text, then of fenced blocks, then from each brace on."""
     text = text.strip().removeprefix("\ufeff")
-    return (
-        ("direct", _parsed([text])),
-        ("fence", _parsed(_FENCE.findall(text))),
-        ("scan", _objects(text)),
-    )
+    return _parsed([text]), _parsed(_FENCE.findall(text)), _objects(text)
 
 
 def _parsed(texts: list[str]) -> Iterator[object]:
@@ -284,8 +267,8 @@ def _objects(text: str) -> Iterator[object]:
         at = text.find("{", end)
 
 
-def _cut_off(text: str, key: str) -> tuple[list[object], bool]:
-    """Return the complete elements of the last such list, and whether its end is in the text.
+def _cut_off(text: str, key: str) -> list[object]:
+    """Return the complete elements of the last such list.
 
     A list with a comma too many ends as well: only what cannot be read is lost.
     """
@@ -297,15 +280,15 @@ def _cut_off(text: str, key: str) -> tuple[list[object], bool]:
             blank = _BETWEEN.match(text, at)
             at = blank.end() if blank else at
             if text[at : at + 1] == "]":
-                return found, True
+                return found
             try:
                 element, at = decoder.raw_decode(text, at)
             except (ValueError, RecursionError):
                 break
             found.append(element)
         if found:
-            return found, False
-    return [], False
+            return found
+    return []
 
 
 # -- the schema and the reader of one element ----------------------------------------------------

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from memrepo.core.judge import VERDICTS, PromotionScores, Verdict
 from memrepo.judges.replies import (
-    Answered,
     Unreadable,
     claims_schema,
     elements,
@@ -25,29 +24,27 @@ WHOLE = json.dumps({"verdicts": [A, B]})
 
 
 @pytest.mark.parametrize(
-    ("text", "expected", "how", "cut"),
+    ("text", "expected"),
     [
-        (WHOLE, [A, B], "direct", False),
-        ("\ufeff  " + WHOLE + "\n", [A, B], "direct", False),
-        (f"```json\n{WHOLE}\n```", [A, B], "fence", False),
-        (f"```\n{WHOLE}\n```", [A, B], "fence", False),
-        (f"Here you are:\n\n```json\n{WHOLE}\n```\nAnything else?", [A, B], "fence", False),
-        (f"Sure! {WHOLE} Done.", [A, B], "scan", False),
-        (f"I used {{braces}} here. {WHOLE}", [A, B], "scan", False),
-        (json.dumps({"verdicts": [C]}) + "\n" + WHOLE, [A, B], "scan", False),
-        (WHOLE + json.dumps({"note": 1}), [A, B], "scan", False),
-        (WHOLE + '\n{"verdicts": [{"candidate_id"', [A, B], "scan", False),
-        ('{"verdicts": [{"candidate_id": "a"}, {"candidate_id": "b"}, {"cand', [A, B], "cut", True),
-        ('```json\n{"verdicts": [{"candidate_id": "a"},', [A], "cut", True),
-        ('{"verdicts": [{"candidate_id": "a"}, {"candidate_id": "b"},]}', [A, B], "cut", False),
-        ('{"verdicts": [{"candidate_id": "a"}\n {"candidate_id": "b"}]}', [A, B], "cut", False),
-        (json.dumps({"verdicts": []}), [], "direct", False),
+        (WHOLE, [A, B]),
+        ("\ufeff  " + WHOLE + "\n", [A, B]),
+        (f"```json\n{WHOLE}\n```", [A, B]),
+        (f"```\n{WHOLE}\n```", [A, B]),
+        (f"Here you are:\n\n```json\n{WHOLE}\n```\nAnything else?", [A, B]),
+        (f"Sure! {WHOLE} Done.", [A, B]),
+        (f"I used {{braces}} here. {WHOLE}", [A, B]),
+        (json.dumps({"verdicts": [C]}) + "\n" + WHOLE, [A, B]),
+        (WHOLE + json.dumps({"note": 1}), [A, B]),
+        (WHOLE + '\n{"verdicts": [{"candidate_id"', [A, B]),
+        ('{"verdicts": [{"candidate_id": "a"}, {"candidate_id": "b"}, {"cand', [A, B]),
+        ('```json\n{"verdicts": [{"candidate_id": "a"},', [A]),
+        ('{"verdicts": [{"candidate_id": "a"}, {"candidate_id": "b"},]}', [A, B]),
+        ('{"verdicts": [{"candidate_id": "a"}\n {"candidate_id": "b"}]}', [A, B]),
+        (json.dumps({"verdicts": []}), []),
     ],
 )
-def test_the_ladder(text: str, expected: list, how: str, cut: bool) -> None:
-    found = elements(text, "verdicts")
-    assert isinstance(found, Answered)
-    assert (list(found.answers), found.how, found.cut) == (expected, how, cut)
+def test_the_ladder(text: str, expected: list) -> None:
+    assert elements(text, "verdicts") == tuple(expected)
 
 
 @pytest.mark.parametrize(
@@ -88,8 +85,8 @@ def good() -> dict:
 
 def only(**changes: object) -> Verdict:
     found = read_verdicts(json.dumps({"verdicts": [{**good(), **changes}]}))
-    assert isinstance(found, Answered)
-    return found.answers[0]
+    assert not isinstance(found, Unreadable)
+    return found[0]
 
 
 def test_what_has_a_default_may_be_missing_or_null() -> None:
@@ -119,8 +116,8 @@ def test_a_number_too_large_for_a_float_is_infinite() -> None:
         '"noise_risk": 0.5', '"noise_risk": 1' + "0" * 400
     )
     found = read_verdicts(text)
-    assert isinstance(found, Answered)
-    assert found.answers[0].scores.noise_risk == math.inf
+    assert not isinstance(found, Unreadable)
+    assert found[0].scores.noise_risk == math.inf
 
 
 def test_half_a_surrogate_pair_becomes_a_character_that_files_can_hold() -> None:
@@ -136,8 +133,8 @@ def test_postures_and_faults_of_a_model_are_not_believed() -> None:
         assert "fault" not in json.dumps(schema)
         assert "posture" not in json.dumps(schema)
     found = read_claims(json.dumps({"claims": [{"cluster_id": "c", "fault": ""}]}))
-    assert isinstance(found, Answered)
-    assert found.answers[0].fault
+    assert not isinstance(found, Unreadable)
+    assert found[0].fault
 
 
 def conforms(value: object, schema: dict) -> bool:
@@ -176,11 +173,11 @@ def instance(schema: dict) -> st.SearchStrategy:
 def test_whatever_the_schema_allows_is_read_without_a_fault(verdicts: dict, claims: dict) -> None:
     assert conforms(verdicts, verdicts_schema())
     first, second = read_verdicts(json.dumps(verdicts)), read_claims(json.dumps(claims))
-    assert isinstance(first, Answered)
-    assert isinstance(second, Answered)
-    assert [v.fault for v in first.answers] == [""] * len(verdicts["verdicts"])
-    assert [v.fault for v in second.answers] == [""] * len(claims["claims"])
-    assert {v.verdict for v in first.answers} <= set(VERDICTS)
+    assert not isinstance(first, Unreadable)
+    assert not isinstance(second, Unreadable)
+    assert [v.fault for v in first] == [""] * len(verdicts["verdicts"])
+    assert [v.fault for v in second] == [""] * len(claims["claims"])
+    assert {v.verdict for v in first} <= set(VERDICTS)
 
 
 JSON = st.recursive(
@@ -203,11 +200,11 @@ JSON = st.recursive(
 def test_no_json_and_no_piece_of_it_raises(value: object, end: int) -> None:
     for text in (json.dumps({"verdicts": value, "claims": value}), json.dumps(value)):
         for read in (read_verdicts, read_claims):
-            assert read(text)
-            assert read(text[:end])
+            assert read(text) is not None
+            assert read(text[:end]) is not None
 
 
 @given(st.text(st.characters(), max_size=60))
 def test_no_text_raises(text: str) -> None:
-    assert read_verdicts(text)
+    assert read_verdicts(text) is not None
     assert read_claims('{"claims": [' + text)

@@ -30,7 +30,6 @@ from memrepo.core.judge import (
     PromotionRequest,
     Summary,
     SummaryRequest,
-    Through,
     Usage,
     Verdict,
     VerificationRequest,
@@ -367,7 +366,7 @@ def deadline(work: Work) -> Callable[[], None]:
     return refuse
 
 
-class WatchedJudge(Through, msgspec.Struct, frozen=True):
+class WatchedJudge(msgspec.Struct, frozen=True):
     """A judge whose requests are counted; it answers what the judge answers.
 
     `in_time` is called before each request, and raises BudgetReached where none may follow.
@@ -376,6 +375,26 @@ class WatchedJudge(Through, msgspec.Struct, frozen=True):
     judge: Judge
     tick: Tick
     in_time: Callable[[], None] = lambda: None
+
+    @property
+    def name(self) -> str:
+        """Return the other's name."""
+        return self.judge.name
+
+    @property
+    def batch(self) -> tuple[int, int]:
+        """Return the other's batch sizes."""
+        return self.judge.batch
+
+    @property
+    def usage(self) -> Usage:
+        """Return the other's usage."""
+        return self.judge.usage
+
+    @property
+    def prompt_hash(self) -> str:
+        """Return the other's prompt hash."""
+        return self.judge.prompt_hash
 
     def _watch(self, ask: Callable[[Q], A], request: Q, what: str) -> A:
         self.in_time()

@@ -237,7 +237,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
         return digest([sorted(self.ids), told])[:16]
 
 
-class Group(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewGroup(msgspec.Struct, frozen=True, kw_only=True):
     """Decisions under one heading; one that `is_card` is decided as a whole, or looked into."""
 
     heading: str
@@ -322,7 +322,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     changes: tuple[Change, ...] = ()
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[ReviewGroup, ...]:
         """Return the decisions as every face shows them.
 
         First what changes a person's facts, rules or contacts, then what is replaced, then what is
@@ -334,7 +334,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         groups = []
         for (rank, heading), decisions in sorted(found.items(), key=lambda item: item[0]):
             count = sum(len(decision.changes) for decision in decisions)
-            group = Group(
+            group = ReviewGroup(
                 heading=heading,
                 decisions=tuple(decisions),
                 is_card=rank >= _BY_CAUSE and count > 1,

@@ -56,7 +56,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     at: At = ""
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class CandidateVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """What was said of one candidate that became the memory."""
 
     candidate: str
@@ -65,7 +65,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     rationale: str
 
 
-class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+class RunJudgement(msgspec.Struct, frozen=True, kw_only=True):
     """What one run said of the memory, and the commit that accepted it."""
 
     run: str
@@ -78,7 +78,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     route: str
     freshness: str
     confidence: str
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[CandidateVerdict, ...]
     relations: Mapping[str, str]
 
 
@@ -127,7 +127,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     source_count: int | UnsetType = UNSET
     """In how many places it was met, where `evidence` quotes only some."""
     decisions: tuple[Act, ...]
-    judgements: tuple[Judgement, ...]
+    judgements: tuple[RunJudgement, ...]
     scores: Mapping[str, Any]
     supersession: Supersession
     duplicates: Duplicates
@@ -142,7 +142,7 @@ BODY = "text"
 Kind = Literal["created", "restored", "changed", "moved", "removed", "unreadable"]
 
 
-class Change(Commit, frozen=True, kw_only=True):
+class MemoryCommit(Commit, frozen=True, kw_only=True):
     """One commit of the memory, and what it did to it."""
 
     change: Kind
@@ -160,7 +160,7 @@ class History(result.Result, frozen=True, kw_only=True):
     """The commits that touched the memory, newest first."""
 
     id: str
-    entries: tuple[Change, ...]
+    entries: tuple[MemoryCommit, ...]
     heading: tuple[str, ...]
     """Of when the answer is, where it is not of now."""
     zone: str
@@ -173,7 +173,7 @@ class Setter(Act, frozen=True, kw_only=True):
     cut: bool
 
 
-class Field(Setter, frozen=True, kw_only=True):
+class FieldSetter(Setter, frozen=True, kw_only=True):
     """The value of one field, and who set it."""
 
     value: Any
@@ -192,7 +192,7 @@ class Blame(result.Result, frozen=True, kw_only=True):
     id: str
     path: str
     commit: str
-    fields: Mapping[str, Field]
+    fields: Mapping[str, FieldSetter]
     lines: tuple[Lines, ...]
     commits: tuple[str, ...]
     """The commits of the memory, newest first."""
@@ -243,7 +243,7 @@ def do(work: Work, request: Request) -> Result | History | Blame:
     )
 
 
-def _judgements(work: Work, memory: Memory, runs: Sequence[RunRecord]) -> Iterator[Judgement]:
+def _judgements(work: Work, memory: Memory, runs: Sequence[RunRecord]) -> Iterator[RunJudgement]:
     """Yield what each run said of the memory, oldest first, and the commit that accepted it."""
     judged = [r for r in runs if r.judgements.get(memory.id)]
     merges = merges_of(work, (r.run for r in judged))
@@ -252,7 +252,7 @@ def _judgements(work: Work, memory: Memory, runs: Sequence[RunRecord]) -> Iterat
         merge = merges.get(record.run)
         for entry in entries if isinstance(entries, list) else ():
             if isinstance(entry, dict):
-                yield Judgement(
+                yield RunJudgement(
                     run=record.run,
                     mode=record.mode,
                     judge=str(record.record.get("judge", "")),
@@ -268,12 +268,12 @@ def _judgements(work: Work, memory: Memory, runs: Sequence[RunRecord]) -> Iterat
                 )
 
 
-def _verdicts(entry: Mapping[str, object]) -> Iterator[Verdict]:
+def _verdicts(entry: Mapping[str, object]) -> Iterator[CandidateVerdict]:
     verdicts = entry.get("verdicts")
     for verdict in verdicts if isinstance(verdicts, list) else ():
         if isinstance(verdict, dict):
             strength = verdict.get("strength")
-            yield Verdict(
+            yield CandidateVerdict(
                 candidate=_clean(verdict.get("candidate")),
                 verdict=_clean(verdict.get("verdict")),
                 strength=strength if isinstance(strength, int | float) else None,
@@ -351,7 +351,7 @@ def _history(work: Work, request: Request) -> History:
     )
 
 
-def _changes(past: Past) -> Iterator[Change]:
+def _changes(past: Past) -> Iterator[MemoryCommit]:
     order = {v.entry.commit: n for n, v in enumerate(past.versions)}
     for version, previous in changing(past.versions):
         older = past.versions[order[version.entry.commit] + 1 :]
@@ -359,7 +359,7 @@ def _changes(past: Past) -> Iterator[Change]:
         yield _change(version, previous, again=again)
 
 
-def _change(version: Version, previous: Sequence[Version], *, again: bool) -> Change:
+def _change(version: Version, previous: Sequence[Version], *, again: bool) -> MemoryCommit:
     """Return what one commit did; a merge is compared with the nearest of its sides."""
     pairs = [(b.memory, _differing(b.memory, version.memory)) for b in previous] or [
         (None, _differing(None, version.memory))
@@ -376,7 +376,7 @@ def _change(version: Version, previous: Sequence[Version], *, again: bool) -> Ch
         kind = "moved" if not changed else "changed"
     new = version.memory or old
     moved = old is not None and version.memory is not None and old.path != version.memory.path
-    return Change(
+    return MemoryCommit(
         **fields_of(version.entry),
         change=kind,
         path=version.unreadable or (new.path if new else ""),
@@ -423,11 +423,11 @@ def _blame(work: Work, request: Request) -> Blame:
         return setter(_since(by_commit, tip, same))
 
     ever = {name for v in versions if v.memory is not None for name in v.memory.fields}
-    fields = {"path": Field(value=memory.path, **since(lambda m: m.path == memory.path))}
+    fields = {"path": FieldSetter(value=memory.path, **since(lambda m: m.path == memory.path))}
     for name in (f.name for f in FIELDS if f.name in ever):
         value = _value(memory, name)
         who_set = since(lambda m, name=name, value=value: _value(m, name) == value)  # type: ignore[misc]
-        fields[name] = Field(value=value_of(name, memory), **who_set)
+        fields[name] = FieldSetter(value=value_of(name, memory), **who_set)
     lines, texts = [], memory.body.split("\n")
     numbered = enumerate(_line_origins(by_commit, tip))
     for commit, group in groupby(numbered, key=lambda item: item[1]):

@@ -54,7 +54,7 @@ ACCEPTED = "refs/memrepo/accepted/"
 _DERIVED = ("view", "run")
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class AcceptedPart(msgspec.Struct, frozen=True, kw_only=True):
     """Which memories a person takes: all, only these, or all but these.
 
     Of those that are not taken `refused` are never proposed again. `together` are those among them
@@ -112,7 +112,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""
 
 
-class Clash(msgspec.Struct, frozen=True, kw_only=True):
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     """A decision that was left out, since what it would change was changed meanwhile."""
 
     step: str
@@ -132,7 +132,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     """How many decisions the run proposed."""
     dropped: int
     """How many of them were left out and are not proposed again."""
-    conflicts: tuple[Clash, ...]
+    conflicts: tuple[LeftOut, ...]
     refused: tuple[str, ...]
     """Fingerprints of what cannot take effect any more, and is not proposed again."""
     offered: tuple[str, ...]
@@ -151,7 +151,7 @@ class AlreadyDecided(result.Result, frozen=True, kw_only=True):
 
     run: str
     commits: tuple[str, ...] = ()
-    conflicts: tuple[Clash, ...] = ()
+    conflicts: tuple[LeftOut, ...] = ()
 
 
 def do(work: Work, request: Request) -> Result | AlreadyDecided | Reverted:
@@ -215,7 +215,7 @@ def _brought_back(work: Work, entry: history.Entry, request: Request) -> Wanted:
     )
 
 
-def _replay(work: Work, waits: Waiting, request: Request) -> tuple[_Replay, Choice]:
+def _replay(work: Work, waits: Waiting, request: Request) -> tuple[_Replay, AcceptedPart]:
     tip = work.store.snapshot(waits.tip).state()
     steps = waits.chain(work)
     before = work.store.snapshot(waits.base).state()
@@ -247,7 +247,7 @@ def _choice(
     without: frozenset[str],
     refused: frozenset[str],
     made: Collection[str],
-) -> Choice:
+) -> AcceptedPart:
     """Return a choice that parts no decision about several memories: all of it, or nothing.
 
     To leave one out leaves out what the run made next to it; what was there before has other
@@ -256,7 +256,7 @@ def _choice(
     taken = _closed(decisions, only)
     gone = _closed(decisions, refused, made)
     left = _closed(decisions, without, made) | gone
-    return Choice(
+    return AcceptedPart(
         only=taken,
         without=left,
         refused=gone,
@@ -296,7 +296,7 @@ def _by_hand(entry: history.Entry) -> bool:
 
 
 def _step(
-    work: Work, waits: Waiting, replay: _Replay, entry: history.Entry, choice: Choice
+    work: Work, waits: Waiting, replay: _Replay, entry: history.Entry, choice: AcceptedPart
 ) -> None:
     """Merge one decision onto the state so far; what is in conflict is left out and listed."""
     base = work.store.snapshot(entry.parents[0]).state()
@@ -461,9 +461,9 @@ def _headline(waits: Waiting, replay: _Replay, tip: State) -> str:
     return headline(waits.run, count_parts(tip, replay.taken))
 
 
-def _result(work: Work, waits: Waiting, replay: _Replay, choice: Choice) -> Result:
+def _result(work: Work, waits: Waiting, replay: _Replay, choice: AcceptedPart) -> Result:
     conflicts = tuple(
-        Clash(step=entry.subject, commit=entry.commit, memory=c.id, kind=c.kind)
+        LeftOut(step=entry.subject, commit=entry.commit, memory=c.id, kind=c.kind)
         for entry, found in replay.conflicts
         for c in found
     )

@@ -41,7 +41,7 @@ class NothingToCompare(MemrepoError):
         super().__init__(what, fix=fix or "`memrepo runs` and `memrepo log` list what there is")
 
 
-class Span(msgspec.Struct, frozen=True, kw_only=True):
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """Two commits and the commits that led from one to the other, oldest first.
 
     `base` is empty before a first commit. `entry` is the merge or commit that is shown.
@@ -60,7 +60,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
         return self.entry.run if self.entry and self.state in ("waits", "landed") else ""
 
 
-def span_of(work: Work, words: Sequence[str]) -> Span:
+def span_of(work: Work, words: Sequence[str]) -> Comparison:
     """Return what words mean: a run, a commit, `A..B` or `A B`.
 
     Without words it is the waiting run, or else the last one that landed.
@@ -85,7 +85,7 @@ def span_of(work: Work, words: Sequence[str]) -> Span:
             raise
         word = last.run if last else word
     else:
-        return Span(
+        return Comparison(
             title=waits.run,
             state="waits",
             base=waits.base,
@@ -96,7 +96,7 @@ def span_of(work: Work, words: Sequence[str]) -> Span:
     return _landed(work, word)
 
 
-def _landed(work: Work, word: str) -> Span:
+def _landed(work: Work, word: str) -> Comparison:
     repo = work.store.repo
     try:
         found = landing_of(work, word)
@@ -104,7 +104,7 @@ def _landed(work: Work, word: str) -> Span:
         commit = _commit(work, word)
         found = commit_landing(next(iter(history.entries(repo, "-1", commit))))
     entry, run = found.entry, found.run or (found.entry.run if found.entry.is_run else "")
-    return Span(
+    return Comparison(
         title=run or f"{entry.commit[:10]} {entry.subject}",
         state="landed" if run else "commit",
         entry=entry,
@@ -114,10 +114,12 @@ def _landed(work: Work, word: str) -> Span:
     )
 
 
-def _range(work: Work, first: str, second: str) -> Span:
+def _range(work: Work, first: str, second: str) -> Comparison:
     base, tip = _commit(work, first), _commit(work, second)
     chain = history.entries(work.store.repo, "--reverse", f"{base}..{tip}")
-    return Span(title=f"{first}..{second}", state="range", base=base, tip=tip, chain=tuple(chain))
+    return Comparison(
+        title=f"{first}..{second}", state="range", base=base, tip=tip, chain=tuple(chain)
+    )
 
 
 def _commit(work: Work, word: str) -> str:
@@ -134,7 +136,7 @@ def _commit(work: Work, word: str) -> str:
         raise NothingToCompare(f"no run and no commit is called {word!r}") from None
 
 
-def review_of(work: Work, span: Span, *, quote: bool) -> Review:
+def review_of(work: Work, span: Comparison, *, quote: bool) -> Review:
     """Gather what changed over a span; with `quote` the recorded lines of the evidence too."""
     before, after = (_state(work, commit) for commit in (span.base, span.tip))
     found = differences(before, after)
@@ -224,7 +226,7 @@ def _decisions(chain: Iterable[history.Entry], state: Stage) -> Mapping[str, tup
     return found
 
 
-def _record(work: Work, span: Span) -> Mapping[str, object]:
+def _record(work: Work, span: Comparison) -> Mapping[str, object]:
     """Return the manifest that a run left or would leave; nothing where it cannot be read."""
     path = work.tree.layout.manifest(span.run)
     data = file_at(work.store.repo, span.tip, path) if span.run else None
@@ -235,7 +237,7 @@ def _record(work: Work, span: Span) -> Mapping[str, object]:
     return record if isinstance(record, dict) else {}
 
 
-def _judged(work: Work, span: Span) -> Mapping[str, str]:
+def _judged(work: Work, span: Comparison) -> Mapping[str, str]:
     judgements = _record(work, span).get("judgements")
     found = {}
     for id_, said in judgements.items() if isinstance(judgements, dict) else ():
@@ -246,7 +248,7 @@ def _judged(work: Work, span: Span) -> Mapping[str, str]:
     return found
 
 
-def _hot(work: Work, span: Span) -> tuple[int, int] | None:
+def _hot(work: Work, span: Comparison) -> tuple[int, int] | None:
     """Return the tokens of the hot cache before and after, where either side has one."""
     repo, prefix = work.store.repo, work.tree.layout.prefix
     for name in HOT_FILES:
@@ -257,7 +259,7 @@ def _hot(work: Work, span: Span) -> tuple[int, int] | None:
     return None
 
 
-def _files(work: Work, span: Span) -> dict[str, int]:
+def _files(work: Work, span: Comparison) -> dict[str, int]:
     """Count the files that changed and are no memories, by folder."""
     layout = work.tree.layout
     changed = work.store.work.changed(span.base, span.tip)

@@ -9,7 +9,7 @@ import msgspec
 
 from memrepo.actions import result
 from memrepo.actions.request import option
-from memrepo.actions.review.comparison import NothingToCompare, Span, review_of, span_of
+from memrepo.actions.review.comparison import Comparison, NothingToCompare, review_of, span_of
 from memrepo.actions.work import Work
 from memrepo.core.state import Kind
 from memrepo.views.review import ChangeRecord, Review, Stage
@@ -122,7 +122,7 @@ def do(work: Work, request: Request) -> Result | Patch:
     return _result(review_of(work, span, quote=False), stat=request.stat)
 
 
-def _patch(work: Work, span: Span) -> Patch:
+def _patch(work: Work, span: Comparison) -> Patch:
     if not span.base:
         raise NothingToCompare(
             f"{span.tip[:10]} is the first commit: git has nothing to compare",

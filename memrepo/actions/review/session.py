@@ -23,7 +23,7 @@ from memrepo.core.state import State
 from memrepo.store.lock import keep_newest, scratch
 from memrepo.views.review import LEAVING, Decision, Review
 
-Verdict = Literal["accept", "reject", "skip", "edit", "split", "merge", "keep", "both"]
+AnswerWord = Literal["accept", "reject", "skip", "edit", "split", "merge", "keep", "both"]
 """What a person answers; `keep` and `both` are for memories that contradict each other."""
 REASON = "rejected in review"
 MAX_NEIGHBOURS = 3
@@ -33,14 +33,14 @@ MAX_STORED = 50
 _FOLDER = "review"
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What a person answered for one decision.
 
     `texts` are the wordings of an edit, a split or a merger, `other` the memory that is merged with
     it or that is kept instead of it.
     """
 
-    does: Verdict
+    does: AnswerWord
     texts: tuple[str, ...] = ()
     other: str = ""
     reason: str = ""
@@ -54,13 +54,13 @@ class Words(NamedTuple):
     line: tuple[str, ...]
 
 
-class Session(msgspec.Struct, kw_only=True):
+class ReviewSession(msgspec.Struct, kw_only=True):
     """A run that is gone through: its review, and the answers by the marks of the decisions."""
 
     run: str
     review: Review
     after: State
-    answers: dict[str, Answer]
+    answers: dict[str, ReviewAnswer]
     path: Path
 
     @property
@@ -73,7 +73,7 @@ class Session(msgspec.Struct, kw_only=True):
         """Return the decisions without an answer."""
         return [d for d in self.review.decisions if d.mark not in self.answers]
 
-    def answer(self, decision: Decision, answer: Answer | None) -> None:
+    def answer(self, decision: Decision, answer: ReviewAnswer | None) -> None:
         """Store the answer to a decision, or drop it."""
         if answer is None:
             self.answers.pop(decision.mark, None)
@@ -92,19 +92,19 @@ class Session(msgspec.Struct, kw_only=True):
             return
         for decision in self.review.decisions:
             if decision.mark in self.answers:
-                self.answer(decision, Answer(does="accept"))
+                self.answer(decision, ReviewAnswer(does="accept"))
 
 
-def session_of(work: Work, run: str = "") -> Session:
+def session_of(work: Work, run: str = "") -> ReviewSession:
     """Return what is to be gone through: a run by its name, what waits, or else the last run."""
     span = span_of(work, (run,) if run else ())
     review = review_of(work, span, quote=True)
     path = work.store.folder / _FOLDER / f"{span.run or span.tip}.json"
-    stored: dict[str, Answer] = {}
+    stored: dict[str, ReviewAnswer] = {}
     with suppress(OSError, msgspec.MsgspecError):
-        stored = msgspec.json.decode(path.read_bytes(), type=dict[str, Answer])
+        stored = msgspec.json.decode(path.read_bytes(), type=dict[str, ReviewAnswer])
     marks = {decision.mark for decision in review.decisions}
-    return Session(
+    return ReviewSession(
         run=span.run or span.tip[:10],
         review=review,
         after=work.store.snapshot(span.tip).state(),
@@ -138,7 +138,7 @@ class Neighbours:
         return tuple(m for m in found.values() if m.id != memory.id)[:most]
 
 
-def words_of(session: Session) -> tuple[Words, ...]:
+def words_of(session: ReviewSession) -> tuple[Words, ...]:
     """Return the verbs that do what was answered, in the order in which they are done.
 
     Of a run that waits, what has no answer is left out, and the next run offers it again.
@@ -153,7 +153,9 @@ def words_of(session: Session) -> tuple[Words, ...]:
     return (*first, *middle, *last)
 
 
-def _refusals(session: Session, rejected: Sequence[tuple[Decision, Answer]]) -> list[Words]:
+def _refusals(
+    session: ReviewSession, rejected: Sequence[tuple[Decision, ReviewAnswer]]
+) -> list[Words]:
     """Return what keeps decisions from taking effect, or reverts them, once for each reason."""
     from memrepo.actions.takeback import reject
     from memrepo.actions.takeback.revert import RevertRequest
@@ -177,7 +179,9 @@ def _refusals(session: Session, rejected: Sequence[tuple[Decision, Answer]]) -> 
     return found
 
 
-def _accepted(session: Session, pairs: Sequence[tuple[Decision, Answer | None]]) -> Words:
+def _accepted(
+    session: ReviewSession, pairs: Sequence[tuple[Decision, ReviewAnswer | None]]
+) -> Words:
     from memrepo.actions.review import accept
 
     left = [i for d, answer in pairs if answer is None or answer.does == "skip" for i in d.ids]
@@ -194,12 +198,12 @@ def _accepted(session: Session, pairs: Sequence[tuple[Decision, Answer | None]])
     return Words("accept", request, line)
 
 
-def _keeps(decision: Decision, answer: Answer) -> bool:
+def _keeps(decision: Decision, answer: ReviewAnswer) -> bool:
     """Return whether an answer keeps a memory that the decision would take away."""
     return decision.kind in LEAVING and answer.does in ("edit", "split", "merge")
 
 
-def _changes(decision: Decision, answer: Answer) -> list[Words]:
+def _changes(decision: Decision, answer: ReviewAnswer) -> list[Words]:
     """Return what a person changes beyond the decision."""
     from memrepo.actions.review import resolve
     from memrepo.actions.write import add

@@ -17,9 +17,9 @@ from memrepo.actions import result
 from memrepo.actions.request import option
 from memrepo.actions.review.session import (
     REASON,
-    Answer,
     Neighbours,
-    Session,
+    ReviewAnswer,
+    ReviewSession,
     Words,
     session_of,
     words_of,
@@ -33,7 +33,7 @@ from memrepo.core.messages import counted, cut
 from memrepo.core.secrets import concealed
 from memrepo.faces.cli.screen import fitted
 from memrepo.faces.text.review import bold, card_lines, change_lines
-from memrepo.views.review import Decision, Group
+from memrepo.views.review import Decision, ReviewGroup
 from memrepo.views.wording import in_words, judged_in_words
 
 WIDTH = 78
@@ -50,7 +50,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
 
 
-class Done(msgspec.Struct, frozen=True, kw_only=True):
+class DoneVerb(msgspec.Struct, frozen=True, kw_only=True):
     """One verb that was done, as it is typed, with its commit; or what kept it from being done."""
 
     line: str
@@ -66,10 +66,10 @@ class Result(result.Result, frozen=True, kw_only=True):
     decisions: int
     said: int
     open: int
-    done: tuple[Done, ...] = ()
+    done: tuple[DoneVerb, ...] = ()
 
 
-class Key(NamedTuple):
+class ReviewKey(NamedTuple):
     """A key: its word, and what it does for a person."""
 
     letter: str
@@ -78,20 +78,20 @@ class Key(NamedTuple):
 
 
 KEYS = (
-    Key("y", "accept", "let it take effect"),
-    Key("n", "reject", "refuse it for good: it is not proposed again"),
-    Key("e", "edit", "accept it in other words; your editor opens"),
-    Key("s", "split", "make several of it, one a paragraph; your editor opens"),
-    Key("m", "merge", "make one of it and a neighbour; your editor opens"),
-    Key("c", "choose", "of two that contradict each other, say which is true"),
-    Key("k", "skip", "no answer now: it is offered again"),
-    Key("w", "why", "show all of it, with all of its evidence"),
-    Key("l", "look", "look inside: decide what is on one card one by one"),
-    Key("a", "all", "answer the same for all under this heading"),
-    Key("u", "undo", "take the last answer back"),
-    Key("d", "done", "do what was answered; the rest is offered again"),
-    Key("q", "quit", "leave; your answers are stored, and nothing is done yet"),
-    Key("?", "help", "show the keys"),
+    ReviewKey("y", "accept", "let it take effect"),
+    ReviewKey("n", "reject", "refuse it for good: it is not proposed again"),
+    ReviewKey("e", "edit", "accept it in other words; your editor opens"),
+    ReviewKey("s", "split", "make several of it, one a paragraph; your editor opens"),
+    ReviewKey("m", "merge", "make one of it and a neighbour; your editor opens"),
+    ReviewKey("c", "choose", "of two that contradict each other, say which is true"),
+    ReviewKey("k", "skip", "no answer now: it is offered again"),
+    ReviewKey("w", "why", "show all of it, with all of its evidence"),
+    ReviewKey("l", "look", "look inside: decide what is on one card one by one"),
+    ReviewKey("a", "all", "answer the same for all under this heading"),
+    ReviewKey("u", "undo", "take the last answer back"),
+    ReviewKey("d", "done", "do what was answered; the rest is offered again"),
+    ReviewKey("q", "quit", "leave; your answers are stored, and nothing is done yet"),
+    ReviewKey("?", "help", "show the keys"),
 )
 _BY_WORD = {word: key.word for key in KEYS for word in (key.letter, key.word)}
 
@@ -107,10 +107,10 @@ class _Talk:
     `items` are what is asked about in turn: the decisions of a card, or one decision.
     """
 
-    def __init__(self, work: Work, session: Session) -> None:
+    def __init__(self, work: Work, session: ReviewSession) -> None:
         self.work = work
         self.session = session
-        self.items: list[tuple[Group, Sequence[Decision]]] = []
+        self.items: list[tuple[ReviewGroup, Sequence[Decision]]] = []
         for group in session.review.groups:
             if group.is_card:
                 self.items.append((group, group.decisions))
@@ -156,9 +156,9 @@ class _Talk:
                 continue
             match word:
                 case "accept" | "skip":
-                    return self._answer(place, self._open_in(place), Answer(does=word))
+                    return self._answer(place, self._open_in(place), ReviewAnswer(does=word))
                 case "reject":
-                    answer = Answer(does="reject", reason=self._reason())
+                    answer = ReviewAnswer(does="reject", reason=self._reason())
                     return self._answer(place, self._open_in(place), answer)
                 case "edit" | "split" | "merge" | "choose":
                     if answer_ := _WITH_TEXT[word](self, decisions[0]):
@@ -217,40 +217,40 @@ class _Talk:
             self.neighbours = Neighbours(self.session.after)
         return self.neighbours.of(decision.target, decision.ids)
 
-    def _answer(self, place: int, decisions: Sequence[Decision], answer: Answer) -> int:
+    def _answer(self, place: int, decisions: Sequence[Decision], answer: ReviewAnswer) -> int:
         for decision in decisions:
             self.session.answer(decision, answer)
         self.history.append((place, [*decisions]))
         return place + 1
 
-    def _all(self, group: Group, count: int) -> Answer | None:
+    def _all(self, group: ReviewGroup, count: int) -> ReviewAnswer | None:
         """Ask for one answer to all open decisions under a heading."""
         heading = visible(group.heading)
         typed = self._line(f"all {count} under “{heading}”: [y] accept, [n] reject, s[k]ip: ")
         match _BY_WORD.get((typed or "").lower()):
             case "accept" | "skip" as does:
-                return Answer(does=does)
+                return ReviewAnswer(does=does)
             case "reject":
-                return Answer(does="reject", reason=self._reason())
+                return ReviewAnswer(does="reject", reason=self._reason())
         return None
 
     def _reason(self) -> str:
         """Ask why; it is kept in clear, so the value itself is better left out."""
         return self._line(f"why? (enter: {REASON}) ") or REASON
 
-    def _edit(self, decision: Decision) -> Answer | None:
+    def _edit(self, decision: Decision) -> ReviewAnswer | None:
         text = self._text(decision.target.body)
-        return Answer(does="edit", texts=(text,)) if text else None
+        return ReviewAnswer(does="edit", texts=(text,)) if text else None
 
-    def _split(self, decision: Decision) -> Answer | None:
+    def _split(self, decision: Decision) -> ReviewAnswer | None:
         text = self._text(f"{decision.target.body}\n")
         parts = [" ".join(part.split()) for part in (text or "").split("\n\n") if part.strip()]
         if len(parts) < 2:
             self._say("nothing to split: put an empty line between the parts")
             return None
-        return Answer(does="split", texts=tuple(parts))
+        return ReviewAnswer(does="split", texts=tuple(parts))
 
-    def _merge(self, decision: Decision) -> Answer | None:
+    def _merge(self, decision: Decision) -> ReviewAnswer | None:
         near = tuple({m.id: m for m in (*self._near(decision), *decision.against)}.values())
         if not near:
             self._say("no neighbour is known to merge it with")
@@ -262,9 +262,9 @@ class _Talk:
             return None
         other = near[int(answer) - 1]
         text = self._text(f"{decision.target.body}\n{other.body}\n")
-        return Answer(does="merge", texts=(text,), other=other.id) if text else None
+        return ReviewAnswer(does="merge", texts=(text,), other=other.id) if text else None
 
-    def _choose(self, decision: Decision) -> Answer | None:
+    def _choose(self, decision: Decision) -> ReviewAnswer | None:
         if not decision.against:
             self._say("it contradicts nothing")
             return None
@@ -272,11 +272,11 @@ class _Talk:
         self._say(f"  1  {visible(mine.body)[:70]}\n  2  {visible(other.body)[:70]}")
         match self._line("which holds? [1] [2] [b]oth: "):
             case "1":
-                return Answer(does="keep", other=mine.id)
+                return ReviewAnswer(does="keep", other=mine.id)
             case "2":
-                return Answer(does="keep", other=other.id)
+                return ReviewAnswer(does="keep", other=other.id)
             case "b" | "both":
-                return Answer(does="both")
+                return ReviewAnswer(does="both")
         return None
 
     def _text(self, text: str) -> str | None:
@@ -339,7 +339,7 @@ class _Talk:
             self._say(f"stored; {_open(self.session)}: `memrepo review` goes on")
         return self._result()
 
-    def _do(self, words: Words) -> Done:
+    def _do(self, words: Words) -> DoneVerb:
         """Do one verb as the command line does; what is refused is told, and the rest goes on."""
         from memrepo.faces.text import text_of
 
@@ -349,13 +349,13 @@ class _Talk:
             answer = perform(self.work, words.verb, words.request)
         except MemrepoError as error:
             self._say(f"{line}\n  not done: {error.message}")
-            return Done(line=line, error=error.message)
+            return DoneVerb(line=line, error=error.message)
         self._say(text_of(words.verb, words.request, answer))
         told = answer.as_json()
         commits = told.get("commits") or [told.get("commit", "")]
-        return Done(line=line, commit=commits[0])
+        return DoneVerb(line=line, commit=commits[0])
 
-    def _result(self, done: tuple[Done, ...] = ()) -> Result:
+    def _result(self, done: tuple[DoneVerb, ...] = ()) -> Result:
         failed = any(one.error for one in done)
         return Result(
             run=self.session.run,
@@ -369,7 +369,7 @@ class _Talk:
 
 
 _QUIT, _DONE = -2, -1
-_WITH_TEXT: dict[str, Callable[[_Talk, Decision], Answer | None]] = {
+_WITH_TEXT: dict[str, Callable[[_Talk, Decision], ReviewAnswer | None]] = {
     "edit": _Talk._edit,  # noqa: SLF001 - its own
     "split": _Talk._split,  # noqa: SLF001
     "merge": _Talk._merge,  # noqa: SLF001
@@ -377,7 +377,7 @@ _WITH_TEXT: dict[str, Callable[[_Talk, Decision], Answer | None]] = {
 }
 
 
-def _open(session: Session) -> str:
+def _open(session: ReviewSession) -> str:
     return f"{counted(len(session.open), 'decision is', 'decisions are')} open"
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memrepo.actions.past import log as logging
     from memrepo.actions.past import why as explaining
     from memrepo.actions.past.timeline import Act, Commit
-    from memrepo.actions.past.why import Blame, Change, History, Setter
+    from memrepo.actions.past.why import Blame, History, MemoryCommit, Setter
 
 INDENT = " " * 30
 VALUE, TEXT = 60, 100
@@ -65,7 +65,7 @@ def _history(result: History) -> str:
     return "\n".join(lines)
 
 
-def _changed(entry: Change) -> Iterator[str]:
+def _changed(entry: MemoryCommit) -> Iterator[str]:
     """Format what a commit did to the memory."""
     match entry.change:
         case "unreadable":
@@ -167,7 +167,7 @@ def _evidence(result: explaining.Result) -> str:
     return "\n".join(lines)
 
 
-def _judged(judged: explaining.Judgement) -> Iterator[str]:
+def _judged(judged: explaining.RunJudgement) -> Iterator[str]:
     where = f", in {judged.accepted[:10]}" if judged.accepted else ""
     reason = judged_in_words(judged.reason)
     said = judged_in_words(judged.disposition) + (f" ({reason})" if reason else "")

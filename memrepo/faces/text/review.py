@@ -18,8 +18,8 @@ from memrepo.views.review import (
     TELLTALES,
     UNTOLD,
     Change,
-    Group,
     Review,
+    ReviewGroup,
     place_of,
     spelled,
 )
@@ -73,7 +73,7 @@ def review_text(review: Review, *, stat: bool = False, colour: bool = False) -> 
     return "\n".join(lines)
 
 
-def _heading(group: Group) -> str:
+def _heading(group: ReviewGroup) -> str:
     heading = _line(group.heading, 200)
     return heading if group.is_by_cause else f"{heading} ({len(group.decisions)})"
 

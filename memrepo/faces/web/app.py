@@ -27,7 +27,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from memrepo.actions.request import checked
-from memrepo.actions.review.session import Answer, Words, session_of, words_of
+from memrepo.actions.review.session import ReviewAnswer, Words, session_of, words_of
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work
 from memrepo.assets import asset
@@ -149,14 +149,14 @@ class Guard:
         return hmac.compare_digest(given.encode(), self.token.encode())
 
 
-class Done(msgspec.Struct, frozen=True, kw_only=True):
+class FormResult(msgspec.Struct, frozen=True, kw_only=True):
     """What a form came to: a text for each verb; `draft` is a text that could not be saved."""
 
     texts: list[str]
     draft: str = ""
 
 
-def do(work: Work, form: Mapping[str, str]) -> Done:
+def do(work: Work, form: Mapping[str, str]) -> FormResult:
     """Do what a form asks for."""
     given = {name: value.replace("\r\n", "\n") for name, value in form.items()}
     texts: list[str] = []
@@ -170,7 +170,7 @@ def do(work: Work, form: Mapping[str, str]) -> Done:
     except MemrepoError as error:
         texts.append(f"not done: {error.message}" + (f"\n{error.fix}" if error.fix else ""))
         draft = given.get("text", "")
-    return Done(texts=list(concealed(texts or ["nothing was to be done"])), draft=draft)
+    return FormResult(texts=list(concealed(texts or ["nothing was to be done"])), draft=draft)
 
 
 _DEEDS: Mapping[str, tuple[str, ...]] = {
@@ -216,11 +216,13 @@ def _decided(work: Work, given: Mapping[str, str]) -> tuple[Words, ...]:
             text = given.get(f"text-{mark}", "").strip()
             match given.get(f"does-{mark}") or given.get(f"card-{n}"):
                 case "accept" if text and text != decision.target.body:
-                    session.answers[mark] = Answer(does="edit", texts=(text,))
+                    session.answers[mark] = ReviewAnswer(does="edit", texts=(text,))
                 case "accept":
-                    session.answers[mark] = Answer(does="accept")
+                    session.answers[mark] = ReviewAnswer(does="accept")
                 case "reject":
-                    session.answers[mark] = Answer(does="reject", reason=given.get("reason", ""))
+                    session.answers[mark] = ReviewAnswer(
+                        does="reject", reason=given.get("reason", "")
+                    )
                 case _:
                     session.answers.pop(mark, None)
     return words_of(session)
@@ -264,7 +266,7 @@ class Site(msgspec.Struct, kw_only=True):
     port: int
     token: str
     read_only: bool = False
-    done: Done | None = None
+    done: FormResult | None = None
     """What the last form came to: the next page shows it once."""
     busy: threading.Lock = msgspec.field(default_factory=threading.Lock)
     """One request works at a time, as one person does."""

@@ -23,7 +23,7 @@ from memrepo.actions.recall.recall import RECALL_STATUSES
 from memrepo.actions.request import checked
 from memrepo.actions.review import resolve
 from memrepo.actions.review.comparison import review_of, span_of
-from memrepo.actions.review.session import Neighbours, Session, session_of
+from memrepo.actions.review.session import Neighbours, ReviewSession, session_of
 from memrepo.actions.run.timetable import last_record
 from memrepo.actions.setup import status
 from memrepo.actions.takeback.revert import RevertRequest
@@ -44,7 +44,7 @@ from memrepo.views.review import (
     UNTOLD,
     Change,
     Evidence,
-    Group,
+    ReviewGroup,
     headline,
     place_of,
     spelled,
@@ -115,7 +115,7 @@ def _todo(found: status.Result, waiting: Sequence[object]) -> Iterable[str]:
         yield f"Not committed: {', '.join(found.uncommitted[:5])}."
 
 
-def _waiting(session: Session) -> Shown:
+def _waiting(session: ReviewSession) -> Shown:
     review = session.review
     return {
         "run": session.run,
@@ -126,7 +126,7 @@ def _waiting(session: Session) -> Shown:
     }
 
 
-def _groups(groups: Iterable[Group], neighbours: Neighbours | None = None) -> list[Shown]:
+def _groups(groups: Iterable[ReviewGroup], neighbours: Neighbours | None = None) -> list[Shown]:
     """Return what templates show of the groups of a review."""
     return [
         {
@@ -185,7 +185,7 @@ def _card(change: Change) -> Shown:
     }
 
 
-class Text(NamedTuple):
+class CardText(NamedTuple):
     """One wording of a card: label, tone, text, and the id of another memory, if any."""
 
     label: str
@@ -194,36 +194,37 @@ class Text(NamedTuple):
     id: str = ""
 
 
-def _texts(change: Change) -> list[Text]:
+def _texts(change: Change) -> list[CardText]:
     """Return the wordings of a card; of a contradiction both sides are on one card."""
     found, memory = change.difference, change.difference.memory
     old = _long((found.before or memory).body)
-    against = [Text("against", "plain", shown(_long(m.body)), m.id) for m in change.against]
+    against = [CardText("against", "plain", shown(_long(m.body)), m.id) for m in change.against]
     match found.kind:
         case "superseded" if len(change.successors) == 1:
             (heir,) = change.successors
             spans = word_diff(old, _long(heir.body))
             texts = [
-                Text("until now", "before", side(spans, "old")),
-                Text("from now on", "after", side(spans, "new"), heir.id),
+                CardText("until now", "before", side(spans, "old")),
+                CardText("from now on", "after", side(spans, "new"), heir.id),
             ]
         case "superseded" if change.successors:
-            texts = [Text("until now", "before", shown(old))]
+            texts = [CardText("until now", "before", shown(old))]
             texts += [
-                Text("from now on", "after", shown(_long(m.body)), m.id) for m in change.successors
+                CardText("from now on", "after", shown(_long(m.body)), m.id)
+                for m in change.successors
             ]
         case "added":
-            texts = [Text("", "after", shown(old))]
+            texts = [CardText("", "after", shown(old))]
         case "removed":
-            texts = [Text("was", "before", shown(old))]
+            texts = [CardText("was", "before", shown(old))]
         case _ if "reworded" in found.kinds:
             spans = word_diff(old, _long(memory.body))
             texts = [
-                Text("was", "before", side(spans, "old")),
-                Text("becomes", "after", side(spans, "new")),
+                CardText("was", "before", side(spans, "old")),
+                CardText("becomes", "after", side(spans, "new")),
             ]
         case _:
-            texts = [Text("", "plain", shown(_long(memory.body)))]
+            texts = [CardText("", "plain", shown(_long(memory.body)))]
     return [*texts, *against]
 
 
@@ -290,7 +291,7 @@ def _can_revert(work: Work, target: str) -> bool:
 # -- the other screens -----------------------------------------------------------------------------
 
 
-class Day(NamedTuple):
+class TimelineDay(NamedTuple):
     """One day of the history."""
 
     day: str
@@ -303,7 +304,7 @@ def timeline(work: Work, asked: Mapping[str, str]) -> Shown:
     found = _ask(work, "log", log.Request(n=MAX_ENTRIES, since=since, until=until))
     rows = [(entry.when.astimezone(work.config.zone), entry) for entry in found.entries]
     days = [
-        Day(day, [(f"{when:%H:%M}", entry) for when, entry in group])
+        TimelineDay(day, [(f"{when:%H:%M}", entry) for when, entry in group])
         for day, group in groupby(rows, key=lambda row: f"{row[0]:%A, %d %B %Y}")
     ]
     waiting = _ask(work, "log", log.Request(runs=True, n=1)).waiting

@@ -26,8 +26,8 @@ from memrepo.text.dates import date_of_path, find_clock, is_time_heading
 from memrepo.text.tables import patterns
 
 TABLE = Path(__file__).with_name("kinds.toml")
-SIGN_LENGTH = 1500
-"""So many characters of a thought are looked at for signs."""
+SIGN_LENGTH, LONG_FILE = 1500, 9000
+"""So many characters of a thought are looked at for signs; a longer file is an article."""
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,9 +81,11 @@ def file_kind(path: str, text: str, units: Sequence[Unit], override: str = "") -
     if override:
         return FileKind(kind=table.named(override), reason="set in memrepo.toml")
     *folders, name = path.split("/")
-    shape = _Shape(path, text, units)
+    lines = [line for line in text.splitlines() if line.strip()]
     for kind in table.kind:
-        reason = _by_path(kind, folders, name) or (shape.fits(kind.shape) if kind.shape else "")
+        reason = _by_path(kind, folders, name)
+        if not reason and kind.shape and _has_shape(kind.shape, path, lines, units, len(text)):
+            reason = _SHAPES[kind.shape]
         if reason:
             return FileKind(kind=kind, reason=reason)
     raise AssertionError("the last kind fits any file")
@@ -101,14 +103,10 @@ def path_kind(path: str) -> str:
 
 def _by_path(kind: Kind, folders: Sequence[str], name: str) -> str:
     return (
-        _named(kind.names, name)
+        (f"is named {name}" if any(fnmatchcase(name, one) for one in kind.names) else "")
         or _worded((*kind.words, *kind.folders), folders, "folder")
         or _worded(kind.words, [name.rpartition(".")[0]], "file name")
     )
-
-
-def _named(names: Sequence[str], name: str) -> str:
-    return f"is named {name}" if any(fnmatchcase(name, one) for one in names) else ""
 
 
 def _worded(entries: Sequence[str], names: Sequence[str], where: str) -> str:
@@ -137,81 +135,65 @@ _DIGITS = regex(r"\d+")
 _NO_WORD = regex(r"\W+")
 
 
-class _Shape:
-    """Measures of a file's text, each made when it is asked for."""
+_SHAPES = {
+    "template": "more than half of it is placeholders",
+    "stanzas": "repeats the same lines with other numbers",
+    "talk": "its lines are turns of a talk",
+    "dated name": "has a date in its name",
+    "episode": "is in the folder episodes",
+    "one memory": "has a memory's header",
+    "boxes": "more than a quarter are boxes",
+    "rows and links": "more than half are table rows or links",
+    "rules": "nearly half of it are rules",
+    "long": "is long or mostly code",
+    "any": "no sign of another kind",
+}
+"""Measures of a file's text by name, and why a file has a kind by them."""
 
-    def __init__(self, path: str, text: str, units: Sequence[Unit]) -> None:
-        self.path, self.text, self.units = path, text, units
-        self.lines = [line for line in text.splitlines() if line.strip()]
 
-    def fits(self, shape: str) -> str:
-        """Return why a file has a shape, or an empty string."""
-        measure: Callable[[], str] = getattr(self, "_" + shape.replace(" ", "_"))
-        return measure()
+def _has_shape(
+    shape: str, path: str, lines: Sequence[str], units: Sequence[Unit], length: int
+) -> bool:
+    """Measure a file by its lines that are not blank, its thoughts, and its length."""
+    texts = [unit.text[:SIGN_LENGTH] for unit in units]
 
-    def _of_lines(self, is_one: Callable[[str], object]) -> float:
-        return sum(map(bool, map(is_one, self.lines))) / max(1, len(self.lines))
+    def share(is_one: Callable[[str], object], of: Sequence[str]) -> float:
+        return sum(map(bool, map(is_one, of))) / max(1, len(of))
 
-    def _of_units(self, is_one: Callable[[str], object]) -> float:
-        texts = [unit.text[:SIGN_LENGTH] for unit in self.units]
-        return sum(map(bool, map(is_one, texts))) / max(1, len(texts))
-
-    def _template(self) -> str:
-        lines = [line for unit in self.units for line in unit.text[:SIGN_LENGTH].split("\n")]
-        found = sum(map(bool, map(PLACEHOLDER.search, lines))) > 0.5 * len(lines)
-        return "more than half of it is placeholders" if found else ""
-
-    def _stanzas(self) -> str:
-        if len(self.lines) <= 25:
-            return ""
-        shapes = Counter(filter(lambda s: len(s) > 6, map(_plain, self.lines)))
-        again = sum(n for n in shapes.values() if n >= 3) / len(self.lines)
-        keys = Counter(key for line in self.lines if (key := _plain(field_of(line)[0])))
-        fields = sum(n for n in keys.values() if n >= 4) / len(self.lines)
-        return (
-            "repeats the same lines with other numbers" if max(again, fields - 0.15) > 0.45 else ""
-        )
-
-    def _talk(self) -> str:
-        found = len(self.lines) > 12 and self._of_lines(_SPEAKER.match) > 0.2
-        return "its lines are turns of a talk" if found else ""
-
-    def _dated_name(self) -> str:
-        folders = self.path.split("/")[:-1]
-        kept = (k for k in kinds().kind if k.name in ("decisions", "rules", "project"))
-        if any(_worded(kind.words, folders, "folder") for kind in kept):
-            return ""  # a record of one decision, say
-        return "has a date in its name" if date_of_path(self.path) else ""
-
-    def _episode(self) -> str:
-        return "is in the folder episodes" if is_episode(self.path) else ""
-
-    def _one_memory(self) -> str:
-        return "has a memory's header" if [u.kind for u in self.units][:1] == ["memory"] else ""
-
-    def _boxes(self) -> str:
-        return "more than a quarter are boxes" if self._of_lines(_BOX.match) > 0.25 else ""
-
-    def _rows_and_links(self) -> str:
-        rows = self._of_lines(lambda line: line.lstrip().startswith("|"))
-        many = len(self.lines) > 15 and max(rows, self._of_units(_POINTS.match)) > 0.5
-        return "more than half are table rows or links" if many else ""
-
-    def _rules(self) -> str:
-        signs = patterns().sentences
-        rules = self._of_units(
-            lambda t: any(signs[k].search(t) for k in ("rule", "ban", "preference"))
-        )
-        found = rules > 0.45 and len(self.units) >= 4 and len(self.text) < 9000
-        return "nearly half of it are rules" if found else ""
-
-    def _long(self) -> str:
-        code = sum(u.lines[1] - u.lines[0] for u in self.units if u.kind == "code")
-        found = len(self.text) > 9000 or code > 0.4 * len(self.lines)
-        return "is long or mostly code" if found else ""
-
-    def _any(self) -> str:
-        return "no sign of another kind"
+    match shape:
+        case "template":
+            rows = [row for text in texts for row in text.split("\n")]
+            return share(PLACEHOLDER.search, rows) > 0.5
+        case "stanzas":
+            alike = Counter(filter(lambda s: len(s) > 6, map(_plain, lines)))
+            keys = Counter(key for line in lines if (key := _plain(field_of(line)[0])))
+            again = sum(n for n in alike.values() if n >= 3)
+            fields = sum(n for n in keys.values() if n >= 4) - 0.15 * len(lines)
+            return len(lines) > 25 and max(again, fields) > 0.45 * len(lines)
+        case "talk":
+            return len(lines) > 12 and share(_SPEAKER.match, lines) > 0.2
+        case "dated name":
+            lasting = (k for k in kinds().kind if k.name in ("decisions", "rules", "project"))
+            folders = path.split("/")[:-1]  # one of decisions, say, has records by their dates
+            is_record = any(_worded(kind.words, folders, "folder") for kind in lasting)
+            return bool(date_of_path(path)) and not is_record
+        case "episode":
+            return is_episode(path)
+        case "one memory":
+            return [unit.kind for unit in units][:1] == ["memory"]
+        case "boxes":
+            return share(_BOX.match, lines) > 0.25
+        case "rows and links":
+            rows_share = share(lambda line: line.lstrip().startswith("|"), lines)
+            return len(lines) > 15 and max(rows_share, share(_POINTS.match, texts)) > 0.5
+        case "rules":
+            table = [patterns().sentences[row] for row in ("rule", "ban", "preference")]
+            ruled = share(lambda text: any(row.search(text) for row in table), texts)
+            return ruled > 0.45 and len(units) >= 4 and length < LONG_FILE
+        case "long":
+            code = sum(u.lines[1] - u.lines[0] for u in units if u.kind == "code")
+            return length > LONG_FILE or code > 0.4 * len(lines)
+    return shape == "any"
 
 
 def _plain(text: str) -> str:

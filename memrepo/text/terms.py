@@ -34,10 +34,6 @@ _CAMEL = regex(r"\b[A-Za-z]?[a-z0-9]+(?:[A-Z][a-z0-9]+)+\b")
 """A name of several words in one, as programs have them: `getUserProfile`."""
 _HUMP = regex(r"[A-Z]?[a-z0-9]+")
 _KANA = regex("[\u3040-\u30ff]")
-_PARTICLES = frozenset(
-    "的了着著是在有和与與吗嗎呢吧啊呀哦嘛啦哎诶嗯我你妳您他她它们們咱这這那哪谁誰什么麼怎个個些"
-)
-"""Characters of Chinese that join, ask and point: its small words."""
 STOP_WORDS = small_words()[ENGLISH]
 """Words that ask and join; a question is asked without them unless it has no others."""
 
@@ -84,8 +80,9 @@ def faint_pairs(found: Sequence[str]) -> frozenset[str]:
     """
     if any(_KANA.search(word) for word in found):
         return frozenset()
+    particles = frozenset(table("chinese", "language")["particles"])
     pairs = (word for word in found if is_spaceless(word) and len(word) > 1)
-    return frozenset(pair for pair in pairs if not _PARTICLES.isdisjoint(pair))
+    return frozenset(pair for pair in pairs if not particles.isdisjoint(pair))
 
 
 def english_rows(key: str) -> list[tuple[str, list[str]]]:

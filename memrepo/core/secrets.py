@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -136,7 +137,12 @@ def name_without_purged(path: str) -> str:
 def rules_in_use() -> str:
     """Return a digest of the kinds that are looked for now: what was clean by others may not be."""
     watched = _watched.get()
-    return digest((__version__, tables(), sorted(_off.get()), watched.print if watched else ""))
+    return _rules_digest(_off.get(), watched.print if watched else "")
+
+
+@cache
+def _rules_digest(off: frozenset[str], watched: str) -> str:
+    return digest((__version__, tables(), sorted(off), watched))
 
 
 def placeholder(kind: str) -> str:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import stat
 import sys
 from collections.abc import Iterable, Mapping
@@ -357,6 +356,8 @@ def driver_state(repo: Repo, layout: Layout, *, adopted: bool) -> str:
     driver = get(repo, _DRIVER)
     if not driver:
         return "`git merge` does not know memrepo's merge driver"
+    import shutil
+
     program = next(iter(shlex.split(driver)), "")
     if shutil.which(program) is None:
         return f"the merge driver's program is gone: {program}"

@@ -44,6 +44,7 @@ from memrepo.actions.run.report import REPORTS, Report
 from memrepo.actions.run.telemetry import Result, first_run, is_first, reported, result_of
 from memrepo.actions.run.timetable import superseded
 from memrepo.actions.run.upkeep import add_upkeep
+from memrepo.actions.setup.survey import survey
 from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES
 from memrepo.core.errors import UsageError
@@ -335,6 +336,7 @@ def _update_caches(before: Work, at: Work) -> None:
     has_moved = at.tree.commit != before.tree.commit
     if has_moved:
         stale_files(at)
+        survey(at)
     at.tree.keep()
     if has_moved and len(at.tree.state().memories) >= MIN_INDEXED:
         from memrepo.actions.recall.recall import index_of

@@ -116,7 +116,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
-class JudgedCandidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class JudgedCandidate(msgspec.Struct, frozen=True, kw_only=True):
     """What Pass 1 said of one candidate."""
 
     candidate: str
@@ -125,7 +125,7 @@ class JudgedCandidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     rationale: str
 
 
-class Judged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """The judgement of a memory that has no place in its header: one a cluster."""
 
     cluster: str

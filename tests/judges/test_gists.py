@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -180,18 +179,6 @@ def test_a_note_that_is_too_long_is_not_asked_for(
     ask(aged)
     assert not service.asked
     assert lasting(aged).items() <= offline(aged).items()
-
-
-def test_recorded_gists_are_given_again(service: Service, aged: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(aged, copy, symlinks=True)
-    ask(aged, "--record", tmp_path / "kept")
-    service.asked.clear()
-    answer = memrepo(copy, "run", "--replay", tmp_path / "kept", now=OLD)
-    assert answer.exit == 0
-    assert not service.asked
-    assert lasting(copy) == lasting(aged)
-    assert not manifest(copy)["warnings"]
 
 
 def test_a_program_words_gists_too(aged: Path, tmp_path: Path) -> None:

@@ -74,11 +74,6 @@ def test_the_judge_words_the_summaries_and_what_it_cost_is_on_record(
     assert asked(service) == []
 
 
-def test_a_dry_run_does_not_ask(service: Service, hoarding: Path) -> None:
-    assert ask(hoarding, "--dry-run").data["counts"]["summaries"] > 0
-    assert asked(service) == []
-
-
 def test_an_unsupported_answer_is_asked_for_again_with_its_fault_then_made_offline(
     service: Service, hoarding: Path
 ) -> None:
@@ -91,17 +86,6 @@ def test_an_unsupported_answer_is_asked_for_again_with_its_fault_then_made_offli
     assert all("crane is false" not in m.body for m in summaries(hoarding))
     told = [w for w in manifest(hoarding)["warnings"] if w["rule"] == "summary-offline"]
     assert len(told) == len(summaries(hoarding)) == len(faults) // 2
-
-
-@pytest.mark.parametrize("limit", [("--max-tokens", "10"), ("--max-usd", "0.0001")])
-def test_a_limit_ends_the_asking_and_not_the_compression(
-    service: Service, hoarding: Path, limit: tuple[str, str]
-) -> None:
-    answer = ask(hoarding, *limit)
-    assert (answer.exit, asked(service)) == (0, [])
-    assert answer.data["counts"]["summaries"] == len(summaries(hoarding)) > 1
-    rules = [w["rule"] for w in manifest(hoarding)["warnings"]]
-    assert rules.count("summary-offline") == 1
 
 
 def test_what_is_beyond_the_number_a_run_asks_for_is_made_offline(

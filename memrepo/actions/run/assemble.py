@@ -32,7 +32,7 @@ from memrepo.read.thoughts import spelled_context
 _USUAL = ContradictionRules()
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one cluster: the memory that carries it now, and why."""
 
     cluster_id: str

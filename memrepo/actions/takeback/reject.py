@@ -205,18 +205,9 @@ def _listed(work: Work, *, all_of_them: bool) -> Rejections:
 
 def _rejection(state: State, stone: Tombstone) -> Rejection:
     memory = state.memories.get(stone.memory)
-    return Rejection(
-        key=stone.key,
-        state=stone.state,
-        epoch=stone.epoch,
-        memory=stone.memory,
-        path=memory.path if memory else "",
-        scope=stone.scope,
-        reason=stone.reason,
-        by=stone.by,
-        at=stone.at,
-        forgotten=stone.forgotten,
-    )
+    names = (name for name in Rejection.__struct_fields__ if name != "path")
+    same = {name: getattr(stone, name) for name in names}
+    return Rejection(path=memory.path if memory else "", **same)
 
 
 def _lifted(work: Work, request: Request) -> Written | Unchanged:
@@ -224,7 +215,7 @@ def _lifted(work: Work, request: Request) -> Written | Unchanged:
     actor, pages = work.actor, work.config.pages
 
     def draft(state: State) -> Step | Unchanged:
-        stones = meant(state, request.id)
+        stones = tombstones_named(state, request.id)
         if all(stone.state == "lifted" for stone in stones):
             return LiftedAlready(
                 unchanged="is lifted already", keys=tuple(stone.key for stone in stones)
@@ -251,7 +242,7 @@ def _lifted(work: Work, request: Request) -> Written | Unchanged:
     return write(work, request, draft)
 
 
-def meant(state: State, word: str) -> list[Tombstone]:
+def tombstones_named(state: State, word: str) -> list[Tombstone]:
     """Return the tombstones that a key, a unique prefix of one, or a memory names."""
     found = tombstones_in(state).found
     digits = word.removeprefix("ts-")

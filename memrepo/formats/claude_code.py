@@ -39,13 +39,13 @@ def read(files: Files) -> Read:
             continue
         for record in items(page, problems):
             target = _POINTER.search(record.text)
-            if not (page.stem == "MEMORY" and target and _is_there(page, target[1], files)):
+            if not (
+                page.stem == "MEMORY"
+                and target
+                and str(PurePosixPath(page.path).parent / target[1]) in files
+            ):
                 records.append(record)
     return Read(records=tuple(records), problems=tuple(problems))
-
-
-def _is_there(page: Page, target: str, files: Files) -> bool:
-    return str(PurePosixPath(page.path).parent / target) in files
 
 
 def _hooks(pages: Sequence[Page]) -> dict[str, str]:

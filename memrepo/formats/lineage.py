@@ -79,7 +79,8 @@ def contradiction_id(claim_ids: Iterable[str]) -> str:
 
 def candidate_id(*, source: str, line: int, text: str) -> str:
     """Return `cand-<16 hex>` of source, first line and the text in lower case, blanks folded."""
-    return f"cand-{_sha(f'{source}:{line}:{_folded(text)}')[:16]}"
+    folded = " ".join(text.split()).lower()
+    return f"cand-{_sha(f'{source}:{line}:{folded}')[:16]}"
 
 
 def cursor_of(inventory: Mapping[str, str]) -> str:
@@ -101,7 +102,3 @@ def state_version() -> str:
 
 def _sha(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split()).lower()

@@ -21,12 +21,6 @@ from memrepo.judges.prompting import Prompt
 
 _UNUSABLE = (ValueError, TypeError, AttributeError, KeyError, AssertionError, RuntimeError)
 """What the SDK raises when a server sends something else than the events of a message."""
-
-
-def _nothing() -> None:
-    return
-
-
 _CACHED: object = {"type": "ephemeral"}
 _CONNECT_S = 15.0
 _CUT = ("max_tokens", "model_context_window_exceeded")
@@ -98,7 +92,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
     base_url: str = ""
     effort: str = ""
     thinking: str = ""
-    heard: Callable[[], object] = _nothing
+    heard: Callable[[], object] = lambda: None
     """Called for each piece of an answer."""
 
     @property
@@ -170,7 +164,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             "max_tokens": min(self.max_tokens, prompt.room or self.max_tokens),
             "system": [{"type": "text", "text": prompt.system, "cache_control": _CACHED}],
             "messages": [{"role": "user", "content": content}],
-            "output_config": {"format": schema, **_given(effort=self.effort)},
+            "output_config": {"format": schema, **({"effort": self.effort} if self.effort else {})},
             **({"thinking": {"type": self.thinking}} if self.thinking else {}),
         }
 
@@ -265,10 +259,6 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             cost_usd=cost,
             calls=1,
         )
-
-
-def _given(**settings: str) -> dict[str, str]:
-    return {name: value for name, value in settings.items() if value}
 
 
 def _count(usage: object, name: str) -> int:

@@ -122,11 +122,6 @@ DENY = (
     "**/node_modules/",
 )
 PERSONAL = ("CHRONICLES.md", "DREAMS.md")
-PROFILES = ("MEMORY.md", "USER.md", "IDENTITY.md", "TOOLS.md")
-"""Files that say of one person, agent or place a line each."""
-ESSAY_PARTS, ESSAY_DEEP, ESSAY_SHARE = 3, 3, 0.33
-"""Parts of a file that is a design, an article or a report, headings in them, and their share."""
-DEEPEST = 6
 WORDS = (".md", ".markdown", ".mdx", ".txt", ".text", ".org", ".rst", ".adoc")
 """Ends of the names of files that people write in."""
 UNMATCHED = "matches no pattern of sources.claims or sources.notes"

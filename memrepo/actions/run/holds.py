@@ -12,7 +12,7 @@ another, and what depends on a decision shares its fate.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -96,9 +96,20 @@ def carried(
     A memory whose line is back, which a person confirmed, or which left recall in another way is
     none of their business any more.
     """
-    retiring = {r.memories[0] for r in removals if r.op == "retire"}
-    steps = [*retire(state, None, reader, (), run, now, among=_unconfirmed(state, retiring))]
-    pairs = [r for r in removals if r.op == "supersede" and _stand(state, r.memories)]
+    there = state.memories
+    retiring = {
+        removal.memories[0]
+        for removal in removals
+        if removal.op == "retire" and (memory := there.get(removal.memories[0])) is not None
+        if not any(stamp.by.startswith("human:") for stamp in memory.fields.get("verified", ()))
+    }
+    steps = [*retire(state, None, reader, (), run, now, among=retiring)]
+    pairs = [
+        removal
+        for removal in removals
+        if removal.op == "supersede"
+        if all(i in there and there[i].status == "active" for i in removal.memories)
+    ]
     if pairs:
         former = Former(standing=reader.standing, holding=reader.holding)
         known = Known(state=state, former=former, now=now, marks=Marks(state.memories))
@@ -107,18 +118,6 @@ def carried(
     due = {(step.op, id_) for step in steps for id_ in step.memory_ids}
     why = (r.why for r in removals if (r.op, r.memories[0]) in due)
     return tuple(steps), tuple(dict.fromkeys(filter(None, why)))
-
-
-def _unconfirmed(state: State, ids: Collection[str]) -> frozenset[str]:
-    return frozenset(i for i in ids if i in state.memories and not _confirmed(state.memories[i]))
-
-
-def _confirmed(memory: Memory) -> bool:
-    return any(stamp.by.startswith("human:") for stamp in memory.fields.get("verified", ()))
-
-
-def _stand(state: State, ids: Sequence[str]) -> bool:
-    return all(i in state.memories and state.memories[i].status == "active" for i in ids)
 
 
 _SAID = ("subject", "predicate", "object", "scope")

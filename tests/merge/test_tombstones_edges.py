@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
+from memrepo.core import codec
 from memrepo.core.ids import digest
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
@@ -14,6 +15,7 @@ from memrepo.core.state import read_state
 from memrepo.merge.tombstones import (
     Tombstone,
     Tombstones,
+    held_against,
     is_tombstone,
     join_tombstones,
     path_of,
@@ -179,3 +181,34 @@ def test_words_are_cut_and_characters_without_blanks_paired() -> None:
     assert tokens("東京abc") == tokens("東京") | tokens("abc")
     assert tokens("Gate, gate!") == tokens("gate")
     assert all(len(token) == 4 for token in tokens("a gate of larch"))
+
+
+def rejected(*memories: Memory) -> Tombstones:
+    made = [tombstone_of(m, reason="no", by="human:me", at=AT) for m in memories]
+    return Tombstones({stone.key: stone for stone in made})
+
+
+def test_a_statement_of_two_words_is_found_within_a_text_when_it_is_a_pair() -> None:
+    stones = rejected(fact("door: ajar", subject="Mill"))
+    within = "The mill was built in 1902.\n\ndoor: ajar"
+    assert stones.bar(fact(within, B, subject="Mill")) is not None
+    assert stones.bar(fact(within, B, subject="Barn")) is None
+
+
+def test_a_rejection_in_a_scope_is_found_within_texts_of_that_scope_and_of_none() -> None:
+    said = "Milk is served at six in the old mill."
+    stones, within = rejected(fact(said, scope="user:ana")), f"One.\n\n{said}"
+    scopes = ("user:ana", "user:bo", "")
+    found = [stones.bar(fact(within, B, **({"scope": s} if s else {}))) for s in scopes]
+    assert [stone is not None for stone in found] == [True, False, True]
+
+
+def test_a_state_is_read_with_what_is_rejected_forgotten() -> None:
+    memory, other = fact(), fact("The barn is red.", B)
+    stone = tombstone_of(memory, reason="no", by="human:me", at=AT)
+    files = {m.path: codec.encode(m) for m in (memory, other)}
+    files[path_of(Layout(), stone.key)] = tombstone_bytes(stone)
+    read = held_against(read_state(files, Layout()))
+    assert [read.memories[i].status for i in (A, B)] == ["forgotten", "active"]
+    assert [p.rule for p in read.problems] == ["rejected-value"]
+    assert held_against(read).problems == read.problems

@@ -12,16 +12,13 @@ from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
 from memrepo.policies.entities import mentions
+from memrepo.text.tables import entries
 from memrepo.text.tokens import content_words
 
 SENTENCES, LENGTH, TAGS, TITLE = 3, 400, 5, 120
 """The most that a gist holds: sentences, characters of its summary, tags, and of its title."""
 _CUT = regex(r"(?<=[.!?。！？])\s+|\n+")
 _MARKS = regex(r"^[\s>#*+\-|]+|[\s|]+$")
-_TELLING = frozenset(
-    "decided decision agreed must never always learned because fixed shipped chose deadline"
-    " entschieden beschlossen immer nie décidé toujours jamais decidido siempre nunca".split()
-)
 _OFTEN, _SALIENT = 3, 4
 """What a word counts at most, and what a distinctive word of an outcome adds."""
 
@@ -58,8 +55,9 @@ def telling(said: Sequence[str], counts: Counter[str], most: int, length: int) -
     def weight(sentence: str) -> float:
         words = content_words(sentence)
         common = sum(min(counts[word], _OFTEN) for word in words) / max(1, len(words))
-        return common + _SALIENT * len(words & _TELLING)
+        return common + _SALIENT * len(words & outcomes)
 
+    outcomes = frozenset(entries("language", "outcome"))
     ranked = sorted(range(len(said)), key=lambda n: (-weight(said[n]), n))
     kept: list[int] = []
     for number in ranked[:most]:

@@ -18,7 +18,7 @@ from memrepo.text.languages import (
     language_asked,
     small_words,
 )
-from memrepo.text.tables import ENGLISH, tables
+from memrepo.text.tables import ENGLISH, table, tables
 from memrepo.text.terms import (
     STOP_WORDS,
     asked_terms,
@@ -74,15 +74,6 @@ class Idea(msgspec.Struct, frozen=True):
 
     asked: frozenset[str]
     words: frozenset[frozenset[str]]
-
-
-class _Word(msgspec.Struct, frozen=True):
-    """An entry of a table: its language, its folded text and the terms a text has it by."""
-
-    language: str
-    text: str
-    run: tuple[str, ...]
-    forms: frozenset[frozenset[str]]
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -179,9 +170,9 @@ def kind_asked(text: str) -> str:
 def _asking() -> tuple[Mapping[str, str], frozenset[str]]:
     """Return the kind that each word or phrase names, and the words that frame a question."""
     kinds, frame = dict[str, str](), set[str]()
-    for _, table in tables("asking"):
-        frame.update(map(fold, table["frame"]))
-        for kind, entries in table.get("kinds", {}).items():
+    for _, found in tables("asking"):
+        frame.update(map(fold, found["frame"]))
+        for kind, entries in found.get("kinds", {}).items():
             kinds |= {" ".join(re.findall(r"\w+", fold(entry))): kind for entry in entries}
     return kinds, frozenset(frame)
 
@@ -253,9 +244,10 @@ def _parted(text: str) -> str:
 @cache
 def _spaceless_words() -> tuple[re.Pattern[str], frozenset[str]]:
     """Return what finds the known words of scripts without blanks, and those that are small."""
-    named = {w.text for entries in _ideas().values() for w in entries if is_spaceless(w.text[0])}
-    small = frozenset(w for _, table in tables("asking") for w in table.get("small", ()))
-    every = sorted({w for w in named | small if len(w) > 1}, key=lambda w: (-len(w), w))
+    small = frozenset(w for _, found in tables("asking") for w in found.get("small", ()))
+    every = sorted(
+        {w for w in small.union(_spaceless_ideas()) if len(w) > 1}, key=lambda w: (-len(w), w)
+    )
     return re.compile("|".join(map(re.escape, every))), small
 
 
@@ -263,43 +255,59 @@ def _ideas_of(
     text: str, found: Sequence[str], language: str, terms: frozenset[str]
 ) -> tuple[Idea, ...]:
     """Return the ideas that a question names by a word of its language, or of English."""
-    folded = fold(text)
-    runs = {one: f" {' '.join(stems([*found], one))} " for one in {language, ENGLISH}}
-    ideas = []
-    for entries in _ideas().values():
-        named = [
-            word
-            for word in entries
-            if (word.text in folded if is_spaceless(word.text[0]) else _says(runs, word))
-        ]
-        if named:
-            asked = terms.intersection(t for word in named for form in word.forms for t in form)
-            forms = frozenset().union(*(word.forms for word in entries if word.forms))
-            ideas.append(Idea(asked, frozenset(f for f in forms if f.isdisjoint(asked))))
-    return tuple(ideas)
-
-
-def _says(runs: Mapping[str, str], word: _Word) -> bool:
-    return word.language in runs and f" {' '.join(word.run)} " in runs[word.language]
+    named: set[str] = set()
+    for one in {language, ENGLISH}:
+        asked = f" {' '.join(stems([*found], one))} "
+        for spelled, ideas in _spelled_ideas(one).items():
+            if f" {spelled} " in asked:
+                named.update(ideas)
+    if not text.isascii():
+        folded = fold(text)
+        named.update(idea for word, idea in _spaceless_ideas().items() if word in folded)
+    found_ideas = []
+    for idea in sorted(named):
+        forms = _forms(idea)
+        own = terms.intersection(frozenset().union(*forms))
+        found_ideas.append(Idea(own, frozenset(form for form in forms if form.isdisjoint(own))))
+    return tuple(found_ideas)
 
 
 @cache
-def _ideas() -> Mapping[str, list[_Word]]:
-    """Return the words of each idea in all languages."""
-    ideas: dict[str, list[_Word]] = {}
-    for language, table in tables("asking"):
-        for idea, entries in table.get("words", {}).items():
-            ideas.setdefault(idea, []).extend(_word(entry, language) for entry in entries)
-    return ideas
+def _spelled_ideas(language: str) -> Mapping[str, list[str]]:
+    """Return by each entry of a language, as stems with blanks between, the ideas that it names."""
+    found: dict[str, list[str]] = {}
+    for idea, entries in table(language, "asking").get("words", {}).items():
+        for entry in entries:
+            if not is_spaceless(entry[0]):
+                found.setdefault(" ".join(stems(words(entry), language)), []).append(idea)
+    return found
 
 
-def _word(entry: str, language: str) -> _Word:
-    cut = words(entry)
-    run = tuple(stems(cut, language))
-    # What holds a small word is said in questions: in a text its other words say less.
-    says = len(entry) > 1 and (len(cut) == 1 or _small().isdisjoint(cut))
-    forms = {frozenset(run), frozenset(stems(cut))} if says else set()
-    return _Word(language, fold(entry), run, frozenset(forms))
+@cache
+def _spaceless_ideas() -> Mapping[str, str]:
+    """Return by each entry of a script without blanks the idea that it names."""
+    return {
+        fold(entry): idea
+        for _, found in tables("asking")
+        for idea, entries in found.get("words", {}).items()
+        for entry in entries
+        if is_spaceless(entry[0])
+    }
+
+
+@cache
+def _forms(idea: str) -> frozenset[frozenset[str]]:
+    """Return the words for an idea in all languages, each as the terms that a text has it by.
+
+    What holds a small word is only said in questions: in a text its other words say less.
+    """
+    forms: set[frozenset[str]] = set()
+    for language, found in tables("asking"):
+        for entry in found.get("words", {}).get(idea, ()):
+            cut = words(entry)
+            if len(entry) > 1 and (len(cut) == 1 or _small().isdisjoint(cut)):
+                forms |= {frozenset(stems(cut, language)), frozenset(stems(cut))}
+    return frozenset(forms)
 
 
 def _latest(months: frozenset[int], today: date) -> str:

@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+import frontmatter
 import msgspec
+from frontmatter.default_handlers import BaseHandler
 
 from memrepo.core.fields import Node
 from memrepo.core.header import FIRST_LINE, Entry, read
@@ -288,24 +290,53 @@ def _warned(
 
 MAX_CHARACTERS = 256 * 1024
 """The longest header whose keys are read; a longer one has none."""
-_BOUNDARY = regex(r"(?m)^(?:---|\.\.\.)[ \t]*$")
 _KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|(?:"[^"]*"|'[^']*')[ \t]*):(?:[ \t]|$)""")
 
 
-class ForeignHeader(msgspec.Struct, kw_only=True):
-    """The YAML header of a text that another program wrote; no type is guessed, no tag followed.
+class ForeignHeader(BaseHandler):
+    """The YAML header of a text that another program wrote, split by python-frontmatter.
 
-    `values` are its values by key, `at` the line of each key. `last` is the number of the line that
-    closes it: 0 without one. `body` is the text after it, `body_line` the number of the first line
-    of that which is not blank.
+    No type is guessed and no tag followed; nothing is written, so there is no `export`. `values`
+    are its values by key, `at` the line of each key. `last` is the number of the line that closes
+    it: 0 without one. `body` is the text after it, `body_line` the number of the first line of that
+    which is not blank.
     """
 
-    body: str
-    body_line: int
-    values: dict[str, Node] = {}
-    at: dict[str, int] = {}
-    problem: Problem | None = None
-    last: int = 0
+    FM_BOUNDARY = regex(r"(?m)^(?:---|\.\.\.)[ \t]*$")
+
+    def __init__(self, text: str, path: str) -> None:
+        super().__init__()
+        self.path = path
+        self.values: dict[str, Node] = {}
+        self.at: dict[str, int] = {}
+        self.problem: Problem | None = None
+        self.last, self.body, self.body_line = 0, text, 1 + _blank_lines(text)
+
+    def split(self, text: str) -> tuple[str, str]:
+        """Split header and body; raises ValueError where the text between two rules is body."""
+        before, header, *rest = self.FM_BOUNDARY.split(text, 2)
+        lines = header.split("\n")[1:-1]
+        if before or not rest:
+            if not before and lines and _KEY_LINE.match(lines[0]):
+                self.problem = next(iter(read(text, self.path).problems), None)  # it never closes
+            raise ValueError(self.path)
+        is_long = len(header) > MAX_CHARACTERS
+        reading = read_header([] if is_long else lines, self.path)
+        broken = next((p for p in reading.problems if p.severity == "error"), None)
+        entries = reading.entries if broken is None else _by_key(lines, self.path)
+        bare = _is_mapping(lines) if is_long else not any(map(str.strip, lines))
+        if not (entries or bare) or (broken is not None and not _is_mapping(lines)):
+            raise ValueError(self.path)
+        self.values = {entry.key: entry.value for entry in entries}
+        self.at = {entry.key: entry.first for entry in entries}
+        self.problem, self.body = broken, rest[0]
+        self.last = FIRST_LINE + len(lines)
+        self.body_line = self.last + _blank_lines(rest[0])
+        return header, rest[0]
+
+    def load(self, fm: str) -> dict[str, Node]:  # noqa: ARG002 - `split` has read it
+        """Return the values by key."""
+        return self.values
 
 
 def read_head(text: str, path: str) -> ForeignHeader:
@@ -313,31 +344,10 @@ def read_head(text: str, path: str) -> ForeignHeader:
 
     Of a header that YAML refuses each key is read by itself.
     """
-    none = ForeignHeader(body=text, body_line=1 + _blank_lines(text))
-    if not text.startswith("---"):
-        return none
-    before, header, *rest = _BOUNDARY.split(text.rstrip().replace("\r\n", "\n"), 2)
-    lines = header.split("\n")[1:-1]
-    if before or not rest:
-        if not before and lines and _KEY_LINE.match(lines[0]):
-            none.problem = next(iter(read(text, path).problems), None)  # it never closes
-        return none
-    is_long = len(header) > MAX_CHARACTERS
-    reading = read_header([] if is_long else lines, path)
-    broken = next((p for p in reading.problems if p.severity == "error"), None)
-    entries = reading.entries if broken is None else _by_key(lines, path)
-    bare = _is_mapping(lines) if is_long else not any(map(str.strip, lines))
-    if not (entries or bare) or (broken is not None and not _is_mapping(lines)):
-        return none
-    last = FIRST_LINE + len(lines)
-    return ForeignHeader(
-        values={entry.key: entry.value for entry in entries},
-        at={entry.key: entry.first for entry in entries},
-        problem=broken,
-        last=last,
-        body=rest[0],
-        body_line=last + _blank_lines(rest[0]),
-    )
+    header = ForeignHeader(text, path)
+    if text.startswith("---"):
+        frontmatter.parse(text, handler=header)
+    return header
 
 
 def _blank_lines(text: str) -> int:

@@ -154,6 +154,8 @@ class Act:
     """Close the connection after so many bytes of the body."""
     stall_after: int | None = None
     """Say nothing more after so many bytes of the body, and keep the connection."""
+    pings: bool = False
+    """Give signs of life while it stalls."""
     silent: bool = False
     """Never answer."""
     raw: bytes | None = None
@@ -221,9 +223,16 @@ def serving() -> Iterator[Service]:
             self.send_header("content-length", str(len(data)))
             self.end_headers()
             if act.stall_after is not None:
-                self.wfile.write(data[: act.stall_after])
+                begun = data[: act.stall_after]
+                if act.pings:  # which come between events
+                    begun = begun[: begun.rindex(b"\n\n") + 2]
+                self.wfile.write(begun)
                 self.wfile.flush()
-                service.closing.wait(20)
+                for _ in range(400):
+                    if service.closing.wait(0.05):
+                        break
+                    if act.pings:
+                        self.wfile.write(b'event: ping\ndata: {"type": "ping"}\n\n')
                 self.close_connection = True
                 return
             self.wfile.write(data if act.cut_after is None else data[: act.cut_after])

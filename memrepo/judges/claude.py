@@ -7,7 +7,9 @@ prior claims are marked for the prompt cache (anthropic 2.x, `messages.create`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from threading import Event, Thread
 from typing import Any
 
 import msgspec
@@ -72,6 +74,38 @@ class _Broken(JudgeFailed):
     """An answer began and broke off, or nothing came of it for too long."""
 
 
+class _Watch:
+    """Closes a stream when no part of an answer comes for some seconds.
+
+    The SDK passes over pings, so a server that sends nothing else would keep a run for ever.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.is_late = seconds, False
+        self.heard = Event()
+        self._ended = False
+
+    @contextmanager
+    def over(self, stream: Any) -> Iterator[None]:
+        """Watch a stream while the block runs; `heard` is set for each part of the answer."""
+        thread = Thread(target=self._watch, args=(stream,), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._ended = True
+            self.heard.set()
+            thread.join()
+
+    def _watch(self, stream: Any) -> None:
+        while not self._ended:
+            self.heard.clear()
+            if not self.heard.wait(self.seconds) and not self._ended:
+                self.is_late = True
+                stream.close()
+                return
+
+
 class Claude(msgspec.Struct, frozen=True, kw_only=True):
     """Claude by the Messages API; implements `judges.model.Backend`.
 
@@ -130,9 +164,15 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         import httpx2
 
         stream: Any = None
+        watch = _Watch(self._patience_s)
         try:
-            with self.client() as client, client.messages.stream(**self.asking(prompt)) as stream:
+            with (
+                self.client() as client,
+                client.messages.stream(**self.asking(prompt)) as stream,
+                watch.over(stream),
+            ):
                 for _ in stream:
+                    watch.heard.set()
                     self.heard()
                 message = stream.get_final_message().model_dump()
         except anthropic.APIStatusError as error:
@@ -140,18 +180,30 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
                 raise self.refused(error) from error
             raise self._broken(stream, _said(error), "") from error
         except (anthropic.APITimeoutError, httpx2.TimeoutException) as error:
-            why = f"no answer within {self._patience_s:g} s"
-            fix = "raise judge.idle_s or judge.timeout_s"
+            late = self._late(stream)
             if stream is None:
-                raise JudgeFailed(f"{self.name}: {why}", fix=fix) from error
-            raise self._broken(stream, why, fix) from error
-        except (anthropic.AnthropicError, httpx2.HTTPError, *_UNUSABLE) as error:
+                raise JudgeFailed(late.message, fix=late.fix) from error
+            raise late from error
+        except (
+            anthropic.AnthropicError,
+            httpx2.HTTPError,
+            httpx2.StreamError,
+            *_UNUSABLE,
+        ) as error:
+            if watch.is_late:
+                raise self._late(stream) from error
             why = f"the answer broke off: {_said(error)}"
             raise self._broken(stream, why, "check the connection and the base URL") from error
         if message.get("stop_reason") is None:
+            if watch.is_late:
+                raise self._late(stream)
             why = "the answer broke off: the connection ended"
             raise self._broken(stream, why, "check the connection")
         return self.read(message)
+
+    def _late(self, stream: Any) -> _Broken:
+        why = f"no answer within {self._patience_s:g} s"
+        return self._broken(stream, why, "raise judge.idle_s or judge.timeout_s")
 
     def asking(self, prompt: Prompt) -> dict[str, Any]:
         """Return what one question says to the Messages API."""

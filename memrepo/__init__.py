@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TYPE_CHECKING = False
-"""As type checkers read it; `typing` takes longer to load than all that `--version` needs."""
+"""Type checkers treat this name as true. Importing `typing` would slow down `--version`."""
 if TYPE_CHECKING:
     from memrepo.faces.python import (
         Entry,
@@ -28,7 +28,7 @@ __all__ = (
 
 
 def __getattr__(name: str) -> object:
-    """Load the Python API when it is asked for: `memrepo --version` does not wait for it."""
+    """Load the Python API on first use, so that `memrepo --version` does not import it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from memrepo.faces import python as api

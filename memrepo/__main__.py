@@ -1,13 +1,13 @@
-"""`python -m memrepo`, and the program that an installation puts on the path."""
+"""Entry point of `python -m memrepo` and of the installed `memrepo` program."""
 
 import sys
 
 _LONGEST_START = 60.0
-"""A start that seems to have taken longer is a clock that does not fit."""
+"""Longest plausible startup, in seconds. A longer measured time means that the clocks disagree."""
 
 
 def main() -> int:
-    """Run the command line; the version is told without loading it."""
+    """Run the command line and return its exit code. `--version` does not load the command line."""
     match sys.argv[1:]:
         case ["--version"] | ["-C", _, "--version"]:
             from memrepo import __version__
@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def _age() -> float:
-    """Return the seconds since this process began; 0 where the system does not tell."""
+    """Return the seconds since this process started, or 0 if the system does not report them."""
     import os
     import time
     from pathlib import Path

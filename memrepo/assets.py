@@ -1,4 +1,4 @@
-"""Where the shipped folders lie: hooks, prompts and templates."""
+"""Locate the shipped folders: hooks, prompts and templates."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 def asset(*parts: str) -> Path:
     """Return the path of a shipped file or folder, such as `asset("hooks", "shim")`.
 
-    A wheel carries the folders inside the package; a checkout and an editable install have them
-    next to it. A path that does not exist is returned as it is.
+    A wheel contains these folders inside the package. In a checkout or an editable install they are
+    next to the package. The path is not required to exist.
     """
     package = Path(__file__).resolve().parent
     shipped = package / "_assets"

@@ -1,4 +1,4 @@
-"""The configuration of a repository: one table drives parsing, defaults, `config show` and docs."""
+"""Parse the configuration. One table of keys drives parsing, defaults, `config show` and docs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from memrepo.text.sentences import ChunkRules
 
 FORMAT = 2
-"""The repository format this program reads and writes; a newer one is read only."""
+"""The repository format that this program reads and writes. A newer format is read-only."""
 JUDGES = ("offline", "anthropic", "claude", "openclaw", "openai", "command", "replay")
 OUTSIDE = (
     "judge.command",
@@ -68,19 +68,20 @@ OUTSIDE = (
     "notify.command",
     "sources.follow",
 )
-"""Keys of the person's own configuration: a repository must choose no program, host or folder."""
+"""Keys of the user's own configuration. A repository must not choose a program, host or folder."""
 RETIRED = frozenset({"dense.model", "notify.url", "notify.ping"})
-"""Outside keys of earlier versions: they do nothing, and `memrepo config` says so."""
+"""Keys of the user's own configuration that no longer have an effect. `memrepo config` says so."""
 USER_FILE = "~/.config/memrepo/config.toml"
 PRICES: Mapping[str, tuple[float, ...]] = MappingProxyType(
     {
         "claude-opus-5-5": (4.0, 20.0, 5.0, 0.2),
         "claude-sonnet-5-5": (2.0, 10.0, 2.5, 0.1),
-        # By the rate of prompts over 100,000 tokens: shorter ones cost a fifth.
+        # Price of prompts over 100,000 tokens. Shorter prompts cost a fifth.
         "claude-haiku-5-5": (0.5, 2.5, 0.625, 0.05),
     }
 )
-"""US dollars a million tokens as published in October 2026: input, output, cache write and read."""
+"""US dollars per million tokens, as published in October 2026: input, output, cache write, cache
+read."""
 
 KEYS: tuple[Key, ...] = (
     Key(name="format", kind="whole", default=FORMAT, doc="Version of the repository's layout."),
@@ -359,17 +360,20 @@ SOURCE_PROFILES: Mapping[str, Mapping[str, object]] = MappingProxyType(
         "classic": {"sources.claims": CLASSIC_CLAIMS, "sources.notes": (), "sources.days": False},
     }
 )
-"""Defaults by source profile, where they differ from `workspace`."""
+"""Defaults of each source profile that differ from those of `workspace`."""
 BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
 PLAN_NAMES: Mapping[str, str] = MappingProxyType({key.plan: key.name for key in KEYS if key.plan})
-"""The keys by the names that the engram plan gives them."""
+"""Names of keys by their name in the engram plan."""
 _SECTIONS = frozenset(
     n.split(".")[0] for n in (*BY_NAME, *OUTSIDE, *RETIRED, *PLAN_NAMES, *FIXED) if "." in n
 )
 
 
 class ConfigError(MemrepoError):
-    """A configuration value that cannot be used: names file, line, key, found and expected."""
+    """Raised for an invalid configuration value.
+
+    The message names the file, line, key, found value and expected value.
+    """
 
     exit_code = Exit.USAGE
 
@@ -382,13 +386,13 @@ class ConfigError(MemrepoError):
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """Effective configuration; `given` names the keys that the file sets."""
+    """The effective configuration. `given` contains the keys that the file sets."""
 
     values: Mapping[str, Any]
     given: frozenset[str] = frozenset()
 
     def get(self, name: str) -> Any:
-        """Return a key's effective value; raises KeyError for a name that is no key."""
+        """Return the effective value of a key. Raise KeyError if no key has this name."""
         key = BY_NAME[name]
         if name not in self.values and key.kind == "crons":
             return key.default[self.profile]
@@ -400,30 +404,30 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def contract(self) -> str:
-        """Return the profile of sources: what their patterns are where they are not given."""
+        """Return the source profile, which sets the default patterns of sources."""
         return str(self.values.get("sources.profile", CONTRACTS[0]))
 
     @property
     def lifecycle(self) -> str:
-        """Return the lifecycle profile: what the keys of ageing are where they are not given."""
+        """Return the lifecycle profile, which sets the defaults of the keys for ageing."""
         name = "lifecycle.profile"
         return cast("str", self.values.get(name, BY_NAME[name].default))
 
     @property
     def profile(self) -> Profile:
-        """Return the profile."""
+        """Return the profile, `personal` or `business`."""
         return cast("Profile", self.get("profile"))
 
     @property
     def zone(self) -> ZoneInfo:
-        """Return the zone in which times are shown."""
+        """Return the time zone in which times are shown."""
         from zoneinfo import ZoneInfo
 
         return ZoneInfo(self.get("timezone"))
 
     @property
     def human_authors(self) -> tuple[str, ...]:
-        """Return the e-mails whose edits count as a person's."""
+        """Return the e-mail addresses whose edits count as edits by a person."""
         return cast("tuple[str, ...]", self.get("human_authors"))
 
     @property
@@ -434,12 +438,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def read_only(self) -> bool:
-        """Return whether a newer program wrote this repository: reads work, writes are refused."""
+        """Return whether a newer program wrote this repository. Writes are then refused."""
         return bool(self.get("format") > FORMAT)
 
     @property
     def cadence(self) -> Cadence:
-        """Return when runs are due, in the zone of the configuration."""
+        """Return the schedule of runs, in the configured time zone."""
         from memrepo.policies.cadence import Cadence
 
         return Cadence(
@@ -449,12 +453,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def rules(self) -> Rules:
-        """Return the rules of ageing, decay, hot cache and archive."""
+        """Return the rules for ageing, decay, the hot cache and the archive."""
         return rules_of(self.get)
 
     @property
     def lexicon(self) -> Lexicon:
-        """Return the words by which texts are weighed, with those of the configuration."""
+        """Return the words that decide the importance of a text, including configured words."""
         from memrepo.policies.importance import lexicon
 
         rule: ImportanceRule = "off"
@@ -464,12 +468,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def chunking(self) -> ChunkRules:
-        """Return how long texts are cut for search."""
+        """Return the rules for splitting texts into chunks for search."""
         return chunks_of(self.get)
 
     @property
     def pages(self) -> PageRules:
-        """Return which pages runs write."""
+        """Return the rules for the pages that runs write."""
         return PageRules(
             personal=self.profile == "personal",
             topics=self.get("topics.most") if self.get("topics.enabled") else 0,
@@ -477,17 +481,17 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def contradictions(self) -> ContradictionRules:
-        """Return which pairs of memories runs compare, and what they decide."""
+        """Return the rules for comparing memories and for resolving contradictions."""
         return contradictions_of(self.get)
 
     @property
     def weights(self) -> Weights:
-        """Return what each signal weighs in recall."""
+        """Return the weight of each signal in recall."""
         return weights_of(self.get)
 
     @property
     def compression(self) -> CompressionRules:
-        """Return when runs compress memories, and which never."""
+        """Return the rules for compressing memories, including exceptions."""
         from memrepo.policies.archive import CompressionRules
 
         return CompressionRules(
@@ -500,7 +504,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def source_rules(self) -> SourceRules:
-        """Return which files runs read; raises ConfigError where a kind is none."""
+        """Return the rules for the files that runs read. Raise ConfigError for an unknown kind."""
         if given := self.get("sources.kinds"):
             _check_kinds(given)
         return SourceRules(
@@ -514,7 +518,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _check_kinds(rows: Sequence[str]) -> None:
-    """Refuse rows of `sources.kinds` that name no pattern or no kind."""
+    """Raise ConfigError if a row of `sources.kinds` has no pattern or an unknown kind."""
     from difflib import get_close_matches
 
     from memrepo.read.kinds import kinds
@@ -533,7 +537,7 @@ def _check_kinds(rows: Sequence[str]) -> None:
 
 
 def parse_config(text: str) -> Config:
-    """Parse `memrepo.toml`; an unknown key or a wrong value raises ConfigError."""
+    """Parse `memrepo.toml`. Raise ConfigError for invalid TOML, an unknown key or a wrong value."""
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -577,7 +581,7 @@ def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def line_of(text: str, name: str) -> int:
-    """Return the one-based line that sets a dotted key, 0 where it cannot be found."""
+    """Return the one-based line that sets a dotted key, or 0 if no line does."""
     section, _, key = name.rpartition(".")
     current = ""
     for number, line in enumerate(text.split("\n"), start=1):
@@ -615,7 +619,7 @@ def _outside(text: str, name: str) -> ConfigError:
 
 
 def parse_outside(text: str, path: str) -> dict[str, object]:
-    """Parse the person's own configuration file; raises ConfigError as `parse_config` does."""
+    """Parse the user's own configuration file. Raise ConfigError if it is invalid."""
     try:
         flat = _flatten(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -646,12 +650,12 @@ def parse_outside(text: str, path: str) -> dict[str, object]:
 
 
 def git_name(name: str) -> str:
-    """Return the git spelling of an outside key: git takes no underscore in a name."""
+    """Return the name of an outside key in git's configuration, which allows no underscore."""
     return name.replace("_", "-")
 
 
 def _check_fixed(text: str, name: str, found: object) -> None:
-    """Refuse another value of a key that has one only."""
+    """Raise ConfigError if a key with only one allowed value has another value."""
     value, why = FIXED[name]
     if found != value:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""What a configuration key is, and the keys of ageing, decay, hot cache and archive."""
+"""Define `Key`, the configuration keys that tune runs and recall, and the rules built from them."""
 
 from __future__ import annotations
 
@@ -57,13 +57,14 @@ KeyKind = Literal[
 ]
 NEVER = "never"
 EXCLUDED = ("superseded", "archived")
-"""Statuses of memories that a search leaves out by itself; what is forgotten it always does."""
+"""Statuses that a search leaves out by default. Forgotten memories are always left out."""
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
-    """One configuration key: dotted name, kind, default and one line of explanation.
+    """A configuration key: its dotted name, kind, default and one line of explanation.
 
-    `plan` is what the engram plan calls it: a file may use that name instead.
+    `plan` is the name of the key in the engram plan. A configuration file may use that name
+    instead.
     """
 
     name: str
@@ -228,7 +229,7 @@ CLASSIC: Mapping[str, object] = MappingProxyType(
         "contradictions.undated": True,
     }
 )
-"""Defaults of the lifecycle profile `classic`, where they differ."""
+"""Defaults of the lifecycle profile `classic` that differ from those of `evidence`."""
 FIXED: Mapping[str, tuple[object, str]] = MappingProxyType(
     {
         "chunking.splitOn": ("sentence", "a sentence is never cut"),
@@ -242,7 +243,7 @@ FIXED: Mapping[str, tuple[object, str]] = MappingProxyType(
         "topicExtraction.runDuringConsolidation": (True, "a run writes the page of topics"),
     }
 )
-"""Keys of the engram plan that have one value here, and why: a file may state that value."""
+"""Keys of the engram plan with one allowed value, and the reason. A file may set that value."""
 
 ENRICHMENT: tuple[Key, ...] = (
     Key(
@@ -495,11 +496,11 @@ RECALL: tuple[Key, ...] = (
 
 
 MORE = (*CHECKS, *ENRICHMENT, *LIFECYCLE, *RECALL)
-"""The keys of this module, in the order in which they are shown."""
+"""The keys of this module in display order."""
 
 
 def chunks_of(get: Callable[[str], Any]) -> ChunkRules:
-    """Return how long texts are cut, by the configuration."""
+    """Return the rules for splitting texts into chunks for search."""
     from memrepo.text.sentences import ChunkRules
 
     return ChunkRules(
@@ -511,7 +512,7 @@ def chunks_of(get: Callable[[str], Any]) -> ChunkRules:
 
 
 def contradictions_of(get: Callable[[str], Any]) -> ContradictionRules:
-    """Return which pairs of memories are compared, and what is decided without a person."""
+    """Return the rules for comparing memories and for resolving contradictions without a person."""
     return ContradictionRules(
         enabled=get("contradictions.enabled"),
         similarity=float(get("contradictions.similarity")),
@@ -522,14 +523,14 @@ def contradictions_of(get: Callable[[str], Any]) -> ContradictionRules:
 
 
 def links_of(get: Callable[[str], Any]) -> LinkRules:
-    """Return whether and how runs link memories, by the configuration."""
+    """Return the rules for linking memories."""
     from memrepo.policies.entities import LinkRules
 
     return LinkRules(expand=get("links.expand"), most=get("links.most"))
 
 
 def weights_of(get: Callable[[str], Any]) -> Weights:
-    """Return the weights of recall that the configuration gives."""
+    """Return the weight of each signal in recall."""
     return Weights(
         meaning=float(get("recall.meaning")),
         merits=Merits(
@@ -542,7 +543,7 @@ def weights_of(get: Callable[[str], Any]) -> Weights:
 
 
 def rules_of(get: Callable[[str], Any]) -> Rules:
-    """Return the rules that the configuration gives; `get` returns a key's effective value."""
+    """Return the rules for memories by age and use. `get` returns the effective value of a key."""
 
     def span(name: str) -> timedelta:
         return parse_duration(get(name))

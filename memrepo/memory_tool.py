@@ -1,4 +1,4 @@
-"""`from memrepo.memory_tool import MemoryTool`: the name under which programs know it."""
+"""Public import path of the memory tool: `from memrepo.memory_tool import MemoryTool`."""
 
 from memrepo.faces.memory_tool import MemoryTool
 

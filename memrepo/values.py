@@ -1,4 +1,4 @@
-"""What the value of a configuration key must be, by the kind of the key."""
+"""Validate the value of a configuration key by the kind of the key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from memrepo.keys import NEVER, Key
 from memrepo.policies.rules import LISTS
 
 PATTERN_LENGTH = 200
-_NO_ZONES = ("localtime", "posix", "right/")  # of the machine, and other ways to count leap seconds
+_NO_ZONES = (
+    "localtime",
+    "posix",
+    "right/",
+)  # the machine's own zone, and zone trees that count leap seconds differently
 _ZONES = "/usr/share/zoneinfo"
 _PLAIN_ZONE = regex(r"[A-Za-z]\w*(?:[/+-]\w+)*", re.ASCII)
 _NAME = regex(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
@@ -23,7 +27,7 @@ _REF = regex(r"(?:refs/(?:heads|memrepo)/)?(?!refs/)\w[\w-]*(?:[./][\w-]+)*(?<!\
 
 
 def read_value(key: Key, found: object) -> tuple[object, str]:
-    """Return a key's value as it is kept, and what was expected where it is none of its kind."""
+    """Return (parsed value, "") for a valid value of a key, else (value, expected form)."""
     match key.kind:
         case "choice":
             return found, "" if found in key.words else f"one of {', '.join(key.words)}"
@@ -51,14 +55,16 @@ def _kept(key: Key, found: Any) -> Any:
 
 
 def is_zone(value: object) -> bool:
-    """Return whether the tz database has a zone; the list of all zones takes long to read."""
+    """Return whether a value names a zone of the tz database. Listing all zones would be slow."""
     if not isinstance(value, str) or value.startswith(_NO_ZONES):
         return False
     try:
         if _PLAIN_ZONE.fullmatch(value):
             with Path(_ZONES, value).open("rb") as file:
                 if file.read(4) == b"TZif":
-                    return True  # `zoneinfo` takes longer to load than most commands need else
+                    return (
+                        True  # importing `zoneinfo` takes longer than most commands need otherwise
+                    )
     except OSError:
         pass
     from zoneinfo import ZoneInfo
@@ -71,7 +77,7 @@ def is_zone(value: object) -> bool:
 
 
 def _not_crons(found: object) -> str:
-    """Return what was expected of a list of cron expressions, or an empty string."""
+    """Return an error text if a value is not a list of cron expressions, else an empty string."""
     if not isinstance(found, list) or not all(isinstance(part, str) for part in found):
         return 'a list of cron expressions such as ["15 5 * * 1-5"]'
     from memrepo.policies.cadence import cron_problem
@@ -97,7 +103,7 @@ def _are_prices(value: object) -> bool:
 
 
 def _are_texts(value: object) -> bool:
-    """Return whether a value is a list of texts, each with a letter or digit."""
+    """Return whether a value is a list of texts with at least one letter or digit each."""
     from memrepo.text.tokens import tokens
 
     return isinstance(value, list) and all(isinstance(text, str) and tokens(text) for text in value)
@@ -170,4 +176,4 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
         ),
     }
 )
-"""Whether a value is of a kind, and what is expected where it is not."""
+"""By kind: the predicate that accepts a value, and the expected form for error messages."""

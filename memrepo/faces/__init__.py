@@ -1,1 +1,1 @@
-"""Requests in, results out: the command line, Python, MCP and the hosts' hooks."""
+"""Interfaces to memrepo: the command line, Python, MCP, web pages and agents' hooks."""

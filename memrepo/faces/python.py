@@ -1,7 +1,7 @@
-"""memrepo for programs that embed it: `with open_repository(folder, clock=...) as memory:`.
+"""The Python API, for programs that embed memrepo: `with open_repository(folder) as memory:`.
 
-The same paths as the command line: the one writer, the same refusals, the same records. The clock
-is the caller's, since nothing but the command line reads one here. docs/python.md shows it at work.
+Calls use the same write path, checks and records as the command line. The caller may supply the
+clock. docs/python.md has examples.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ __all__ = (
 )
 
 ACTOR = "process:python"
-"""Who acts unless the program says so: never a person."""
+"""The default actor of commits: a program, never a person."""
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory with its evidence, as `memrepo show --json` tells of it.
+    """A memory with its evidence, like the output of `memrepo show --json`.
 
-    `derived` is what no file holds (retrievals, tier or decay); it is empty for a look into the
-    past. `evidence` quotes each source and says where its lines stand by now.
+    `derived` contains values that no file stores: retrievals, tier or decay. It is empty for a past
+    state. `evidence` quotes each source and reports where its lines are now.
     """
 
     memory: Memory
@@ -76,15 +76,15 @@ _VERB_OF = {(verb.module, verb.request): name for name, verb in VERBS.items()}
 
 
 class OpenRepository:
-    """A repository that is open; made by `open_repository`, for one thread.
+    """An open repository, for use by one thread. `open_repository` returns it.
 
-    Every call sees HEAD as it is then, whoever committed, and `search` edits of files as well. All
-    errors are `MemrepoError`s, with a `message`, a `fix` and the exit code that the command line
-    would end with.
+    Every call reads the current HEAD, including commits by others. `search` also sees uncommitted
+    edits. All errors are `MemrepoError`s. Each has a `message`, a `fix` and the exit code that the
+    command line would return.
     """
 
     problems: tuple[Problem, ...] = ()
-    """What the last write noticed, such as a text that is close to a rejected one."""
+    """Notices of the last write, such as a text that resembles a rejected one."""
 
     def __init__(
         self, store: Repository, clock: Callable[[], datetime], actor: str, scope: str = ""
@@ -93,10 +93,10 @@ class OpenRepository:
         self._last: Work | None = None
 
     def do(self, request: Any, *, now: datetime | None = None) -> Any:
-        """Do what a request of any verb asks for, and return that verb's result.
+        """Perform the request of any verb and return the verb's result.
 
-        `do(memrepo.actions.past.log.Request())` is what `memrepo log --json` tells, as a record.
-        Raises Unfit for a field outside its bounds, and what the verb raises.
+        `do(memrepo.actions.past.log.Request())` returns the same record as `memrepo log --json`.
+        Raise Unfit if a field is out of bounds, and any error of the verb.
         """
         name = _VERB_OF.get((type(request).__module__, type(request).__name__))
         if name is None:
@@ -107,9 +107,9 @@ class OpenRepository:
         return result
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Return a verb that has no method of its own, such as `run`, `revert` or `why_not`.
+        """Return a function for a verb without a method here, such as `run`, `revert` or `why_not`.
 
-        It takes the fields of the verb's request, by name or in their order, and `now`.
+        The function accepts the fields of the verb's request, by position or by name, and `now`.
         """
         verb = VERBS.get(name.replace("_", "-"))
         if verb is None:
@@ -139,13 +139,13 @@ class OpenRepository:
         no_touch: bool = False,
         now: datetime | None = None,
     ) -> list[Hit]:
-        """Return the at most `limit` memories that answer a question best, best first.
+        """Return at most `limit` memories that match a query, best match first.
 
-        A hit bears all of the `tags`, and is of one of the `scopes` or of the whole repository.
-        `at` is a commit, a run or a date: what was known then. `max_tokens` bounds the texts
-        together, four characters a token, or one where no blanks stand between words. The first
-        three hits count as retrieved, but not with `no_touch` nor in the past. Raises Unfit,
-        NoSuchMoment, BeforeHistory or NotYetSetUp.
+        A hit has all of the `tags`. A hit has one of the `scopes` or belongs to the whole
+        repository. `at` is a commit, a run or a date, and searches the memory of that time.
+        `max_tokens` limits the total size of the texts. A token is four characters, or one
+        character in scripts without spaces. The first three hits count as retrieved, except with
+        `no_touch` or `at`. Raise Unfit, NoSuchMoment, BeforeHistory or NotYetSetUp.
         """
         request = search.Request(
             words=(query,),
@@ -165,21 +165,22 @@ class OpenRepository:
         return list(result.hits)
 
     def passages(self, query: str, *, now: datetime | None = None) -> list[Passage]:
-        """Return up to three thoughts of the sources that answer and that no memory rests on."""
+        """Return up to three matching source passages that are not evidence of any memory."""
         result: search.Result = self.do(search.Request(words=(query,), no_touch=True), now=now)
         return list(result.passages)
 
     def show(
         self,
-        id: str,  # noqa: A002 - its name
+        id: str,  # noqa: A002 - the public name
         *,
         at: str = "",
         no_touch: bool = False,
         now: datetime | None = None,
     ) -> Shown:
-        """Return the memory that an id, a unique prefix of one or a slug names; it is retrieved.
+        """Return the memory with an id, a unique prefix of an id, or a slug.
 
-        Raises NoSuchMemory, Ambiguous, LeftTheTree or NotThereYet, and for `at` what `search` does.
+        The memory counts as retrieved, except with `no_touch` or `at`. Raise NoSuchMemory,
+        Ambiguous, LeftTheTree or NotThereYet. With `at`, also raise the errors of `search`.
         """
         here = self._work(now)
         there = work_at(here, at)
@@ -199,14 +200,14 @@ class OpenRepository:
         self,
         text: str,
         *,
-        type: str = "fact",  # noqa: A002 - the field's name
+        type: str = "fact",  # noqa: A002 - the name of the field
         subject: str = "",
         tags: Iterable[str] = (),
         source: Source | None = None,
         reason: str = "",
         now: datetime | None = None,
     ) -> str:
-        """Write one memory in one commit and return its id; see `add_all`."""
+        """Write one memory in one commit and return its id. See `add_all`."""
         entry = Entry(text=text, type=type, subject=subject, tags=tuple(tags), source=source)
         return self.add_all([entry], reason=reason, now=now)[0]
 
@@ -218,13 +219,13 @@ class OpenRepository:
         skip_secrets: bool = False,
         now: datetime | None = None,
     ) -> list[str]:
-        """Write memories in one commit, all or none, and return an id for each entry in order.
+        """Write memories in one commit, all or none. Return one id per entry, in order.
 
-        What an active memory says already (an equal text in the same scope, about the same subject
-        where the entry names one) is not written again: its entry gets the id there is. Raises
-        Rejected, SecretInText, NothingSaid, BadValue, NotOneOf, NoSuchClass or NewerFormat, and
-        then nothing is written; an entry whose text is at fault is named by its number, from 1.
-        With `skip_secrets` an entry whose text may hold a secret is left out: its id is empty.
+        An entry that repeats an active memory is not written again and gets the id of that memory.
+        A repetition has an equal text and the same scope. If the entry names a subject, the subject
+        must match too. Raise Rejected, SecretInText, NothingSaid, BadValue, NotOneOf, NoSuchClass
+        or NewerFormat without writing anything. The error gives the number of an unusable entry,
+        from 1. With `skip_secrets`, an entry with a possible secret is skipped and its id is empty.
         """
         wanted = list(_sayable(entries, skip_secrets=skip_secrets))
         work = self._work(now)
@@ -247,21 +248,21 @@ class OpenRepository:
 
     def supersede(
         self,
-        id: str,  # noqa: A002 - its name
+        id: str,  # noqa: A002 - the public name
         text: str,
         *,
         reason: str = "",
         dry_run: bool = False,
         now: datetime | None = None,
     ) -> Written | Unchanged:
-        """Replace a memory by a newer statement, indivisibly."""
+        """Replace a memory with a newer statement in one commit."""
         request = SupersedeRequest(id=id, text=text, reason=reason, dry_run=dry_run)
         done: Written | Unchanged = self.do(request, now=now)
         return done
 
     def edit(
         self,
-        id: str,  # noqa: A002 - its name
+        id: str,  # noqa: A002 - the public name
         *,
         text: str | None = None,
         fields: Iterable[str] = (),
@@ -269,7 +270,10 @@ class OpenRepository:
         dry_run: bool = False,
         now: datetime | None = None,
     ) -> Written | Unchanged:
-        """Reword a memory or set its fields, each `KEY=VALUE`; an empty value removes one."""
+        """Edit the text or fields of a memory.
+
+        A field is `KEY=VALUE`; an empty value removes the key.
+        """
         request = EditRequest(
             id=id, text=text, fields=_several(fields), reason=reason, dry_run=dry_run
         )
@@ -278,56 +282,56 @@ class OpenRepository:
 
     def confirm(
         self,
-        id: str,  # noqa: A002 - its name
+        id: str,  # noqa: A002 - the public name
         *,
         reason: str = "",
         dry_run: bool = False,
         now: datetime | None = None,
     ) -> Written | Unchanged:
-        """Report that a memory holds."""
+        """Confirm that a memory is still true."""
         request = ConfirmRequest(id=id, reason=reason, dry_run=dry_run)
         done: Written | Unchanged = self.do(request, now=now)
         return done
 
     def forget(
         self,
-        id: str,  # noqa: A002 - its name
+        id: str,  # noqa: A002 - the public name
         *,
         reason: str = "",
         dry_run: bool = False,
         now: datetime | None = None,
     ) -> Written | Unchanged:
-        """Take a memory out of recall; its file and history stay."""
+        """Remove a memory from recall. The file and its history remain."""
         request = ForgetRequest(id=id, reason=reason, dry_run=dry_run)
         done: Written | Unchanged = self.do(request, now=now)
         return done
 
     def reject(
         self,
-        id: str,  # noqa: A002 - its name
+        id: str,  # noqa: A002 - the public name
         *,
         reason: str,
         dry_run: bool = False,
         now: datetime | None = None,
     ) -> Written | Unchanged:
-        """Keep what a memory says from ever coming back; the reason is kept in clear."""
+        """Reject the statement of a memory permanently. The reason is stored in plain text."""
         request = reject.Request(id=id, reason=reason, dry_run=dry_run)
         done: Written | Unchanged = self.do(request, now=now)
         return done
 
     def why(
         self,
-        id: str,  # noqa: A002 - its name
+        id: str,  # noqa: A002 - the public name
         *,
         at: str = "",
         now: datetime | None = None,
     ) -> why.Result:
-        """Return the evidence and the judgements that a memory rests on."""
+        """Return the evidence of a memory and the judgements about it."""
         done: why.Result = self.do(why.Request(id=id, at=at), now=now)
         return done
 
     def _work(self, now: datetime | None) -> Work:
-        """Return the work of one call at HEAD; the tree is listed again only when HEAD moved."""
+        """Return the context of one call at HEAD. Reuse the listed tree if HEAD has not moved."""
         call = Call(
             where=self._store.root,
             now=now or self._clock(),
@@ -350,12 +354,12 @@ def open_repository(
     actor: str = ACTOR,
     scope: str = "",
 ) -> Iterator[OpenRepository]:
-    """Open the repository that holds a folder.
+    """Open the repository that contains a folder, and close it when the block ends.
 
-    `clock` returns the current time with its zone, and is asked once a call; without it the
-    system's clock is. `actor` is who acts in
-    commits: a word is a program, `human:<email>` a person. With a `scope` that and what holds in
-    the whole repository is seen, and that alone is written. Raises NotARepository or CannotWork.
+    `clock` returns the current time with its time zone and is called once per call. The default is
+    the system clock. `actor` is the author of commits: a plain word is a program, `human:<email>`
+    is a person. With a `scope`, calls see that scope and the memories of the whole repository, and
+    write only that scope. Raise NotARepository or CannotWork.
     """
     with _open(Path(where).absolute()) as store:
         yield OpenRepository(
@@ -367,7 +371,7 @@ def open_repository(
 
 
 def _sayable(entries: Iterable[Entry], *, skip_secrets: bool) -> Iterator[Entry | None]:
-    """Yield each entry with its text as a memory keeps it, None for one that is skipped."""
+    """Yield each entry with its text in normal form, or None for a skipped entry."""
     given = list(entries)
     for number, one in enumerate(given, start=1):
         what = f"the text of entry {number}" if len(given) > 1 else "the text"

@@ -1,1 +1,1 @@
-"""Read sources: documents, the thoughts in them, and what each file and section is."""
+"""Read sources: documents, the statements in them, and the kinds of files and sections."""

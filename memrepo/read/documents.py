@@ -1,8 +1,8 @@
-r"""A source file as numbered lines, with those hidden that are not its author's words.
+r"""Decode a source file into numbered lines and hide the lines its author did not write.
 
-Hidden are frontmatter, blocks that other programs keep between start and end comments, and lines
-of memrepo's own hot cache. Lines end at `\n` only, `\r\n` counts as one, numbers are one-based and
-hold for the original bytes.
+Hidden lines are the frontmatter, blocks that other programs maintain between start and end
+comments, and lines of memrepo's own hot cache. Lines end at `\n` only, and `\r\n` counts as one
+line end. Line numbers are one-based and refer to the original bytes.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
 Task = Literal["", "open", "done"]
-"""Whether a line is a task with a box, and whether the box is ticked."""
+"""State of a task with a checkbox. Empty for a line that is not a task."""
 MAX_BYTES = 4 * 1024 * 1024
 
 _COMMENT = regex(r"[ \t]*<!--[ \t]*([^\s<>][^<>]*)-->[ \t]*")
-# `name:start` is what programs write. Looser forms are also people's comments ("quick-start
-# guide"), so they count in pairs only.
+# Programs write `name:start`. People also use the looser forms in comments ("quick-start guide"),
+# so loose forms count only in pairs.
 _FIRM = regex(r"(?P<name>\S+?):(?P<word>start|begin|end|stop)(?:\s.*)?", re.IGNORECASE)
 _LOOSE = (
     regex(r"(?P<name>\S+?)[_-](?P<word>start|begin|end|stop)(?:\s.*)?", re.IGNORECASE),
@@ -50,10 +50,11 @@ _PLAIN_KEY = regex(r"[a-z][a-z0-9_-]*:(?:[ \t]|$)|[-#] |[]}]")
 
 
 def without_struck(line: str) -> str:
-    """Return a line without what its author struck out (`~~port 8080~~`), as if it were deleted.
+    """Return a line without the text its author struck out (`~~port 8080~~`).
 
-    Of a heading only the marks go. What is struck at the beginning stays as it is written where a
-    remark on it follows (`~~Sync~~ dropped, the disk is gone`): without it the remark says nothing.
+    In a heading, only the strike marks are removed. Struck text at the start of a line remains if a
+    remark on it follows (`~~Sync~~ dropped, the disk is gone`). Without the struck text, the remark
+    would be meaningless.
     """
     if "~~" not in line:
         return line
@@ -65,7 +66,10 @@ def without_struck(line: str) -> str:
 
 
 def _left(text: str) -> str:
-    """Return what is left of a text, or of a cell of a table."""
+    """Return a text or table cell without its struck parts.
+
+    Return "" if nothing meaningful remains.
+    """
     struck = [m for m in _STRUCK.finditer(text) if m["out"]]
     if not struck:
         return text
@@ -85,16 +89,17 @@ def _left(text: str) -> str:
 
 
 def _begin_alike(one: str, other: str) -> bool:
-    """Return whether two texts begin with the same word, or both with a number."""
+    """Return whether two texts begin with the same word, or both begin with a number."""
     words = [found[1].casefold() for text in (one, other) if (found := _FIRST_WORD.match(text))]
     return len(words) == 2 and (words[0] == words[1] or all(w[0].isdigit() for w in words))
 
 
 class SourceLines(msgspec.Struct, frozen=True, kw_only=True):
-    """A decoded source: `text[n - 1]` is line n without its line end.
+    """A decoded source. `text[n - 1]` is line n without its line end.
 
-    `hidden` holds line numbers that are no one's evidence, `managed` those of them that another
-    program (or memrepo) wrote, `fenced` those that are in fenced code, as far as lines can tell.
+    `hidden` contains the numbers of lines that are not evidence. `managed` is the subset that
+    another program or memrepo wrote. `fenced` contains the numbers of lines in fenced code,
+    detected line by line.
     """
 
     resource: str
@@ -103,25 +108,25 @@ class SourceLines(msgspec.Struct, frozen=True, kw_only=True):
     managed: frozenset[int] = frozenset()
     fenced: frozenset[int] = frozenset()
     unclosed: frozenset[int] = frozenset()
-    """Lines that open a code fence which nothing closes: what follows them is text."""
+    """Lines that open a code fence that is never closed. The lines after them are read as text."""
     problems: tuple[Problem, ...] = ()
 
     @property
     def count(self) -> int:
-        """Return how many lines the file has; a final line end opens no further line."""
+        """Return the number of lines. A final line end does not start another line."""
         return len(self.text)
 
     def visible(self, first: int, last: int) -> list[tuple[int, str]]:
-        """Return the (number, text) pairs of a span that are not hidden."""
+        """Return the (number, text) pairs of visible lines from `first` to `last`, inclusive."""
         span = range(max(first, 1), min(last, self.count) + 1)
         return [(n, self.text[n - 1]) for n in span if n not in self.hidden]
 
 
 def read_lines(resource: str, data: bytes) -> SourceLines:
-    """Decode a source and hide what its author did not write; never raises.
+    """Decode a source and hide the lines its author did not write. Never raises.
 
-    A file that is not UTF-8, larger than 4 MiB, or nested deeper than 64 levels comes back
-    without lines and with an error: it is skipped, and the reason is on record.
+    A file that is not UTF-8, is larger than 4 MiB or is nested deeper than 64 levels is skipped.
+    The result then has no lines and one error.
     """
     if len(data) > MAX_BYTES:
         return _refused(resource, "source-too-large", f"has {len(data)} bytes, over {MAX_BYTES}")
@@ -130,7 +135,7 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         return _refused(resource, "source-not-utf8", f"is not UTF-8 at byte {error.start}", line)
-    # A lone carriage return is a blank, never a line end: editors do not count it either.
+    # Editors do not count a lone carriage return as a line end, so it becomes a blank.
     flat = decoded.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", " ")
     text = tuple(flat.removesuffix("\n").split("\n")) if flat else ()
     deep = too_deep(text)
@@ -173,11 +178,11 @@ def _refused(resource: str, rule: str, message: str, line: int = 0) -> SourceLin
 
 
 def _header_end(resource: str, text: Sequence[str]) -> int:
-    """Return the number of the line that closes the frontmatter; 0 without one.
+    """Return the number of the line that closes the frontmatter, or 0 if there is none.
 
-    Text between two rules at the top of a file is body unless it reads like a mapping, for what
-    counts as frontmatter is nobody's evidence. Programs that do not know of each other write a
-    second block below the first: it belongs to the header where all its keys are plain names.
+    Frontmatter is never evidence, so text between two rules counts as frontmatter only if it reads
+    like a mapping. Some programs write a second block below the first. The second block belongs to
+    the header if all its keys are plain names.
     """
     if not text or not text[0].startswith("---"):
         return 0
@@ -190,7 +195,7 @@ def _header_end(resource: str, text: Sequence[str]) -> int:
 
 
 def _fenced(text: Sequence[str], header: int) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the lines of fences that are closed, and those that open one that never is."""
+    """Return the lines inside closed fences, and the lines that open a fence without closing it."""
     inside: set[int] = set()
     unclosed: set[int] = set()
     number = header + 1
@@ -210,7 +215,7 @@ def _fenced(text: Sequence[str], header: int) -> tuple[frozenset[int], frozenset
 
 
 class _Mark(msgspec.Struct, frozen=True):
-    """A start or end comment; a firm one is a program's for certain."""
+    """A start or end comment. A firm mark was certainly written by a program."""
 
     line: int
     name: str
@@ -221,7 +226,7 @@ class _Mark(msgspec.Struct, frozen=True):
 def _managed(
     resource: str, text: Sequence[str], header: int, fenced: frozenset[int]
 ) -> tuple[frozenset[int], tuple[Problem, ...]]:
-    """Return the lines that programs keep, and warnings on start and end comments without pair."""
+    """Return the lines that programs maintain, and warnings about unpaired comments."""
     inside: set[int] = set()
     problems: list[Problem] = []
     marks = list(_marks(text, header, fenced))
@@ -249,7 +254,7 @@ def _managed(
 
 
 def _marks(text: Sequence[str], header: int, fenced: frozenset[int]) -> Iterator[_Mark]:
-    """Yield every start and end comment outside code."""
+    """Yield each start and end comment outside code, in line order."""
     for number, line in enumerate(text[header:], start=header + 1):
         comment = _COMMENT.fullmatch(line) if "<!--" in line and number not in fenced else None
         if comment is None:
@@ -264,7 +269,11 @@ def _marks(text: Sequence[str], header: int, fenced: frozenset[int]) -> Iterator
 
 
 def _pairs(marks: Sequence[_Mark]) -> dict[int, int]:
-    """Pair each end with the last open start of its name; a start opened twice loses its first."""
+    """Map the index of each start mark to that of its end mark.
+
+    An end is paired with the last open start of the same name. A start that is opened twice loses
+    its first occurrence.
+    """
     opened: dict[str, int] = {}
     pairs: dict[int, int] = {}
     for index, mark in enumerate(marks):
@@ -289,17 +298,17 @@ def _warned(
 
 
 MAX_CHARACTERS = 256 * 1024
-"""The longest header whose keys are read; a longer one has none."""
+"""Maximum length of a header in characters. No key is read from a longer header."""
 _KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|(?:"[^"]*"|'[^']*')[ \t]*):(?:[ \t]|$)""")
 
 
 class ForeignHeader(BaseHandler):
     """The YAML header of a text that another program wrote, split by python-frontmatter.
 
-    No type is guessed and no tag followed; nothing is written, so there is no `export`. `values`
-    are its values by key, `at` the line of each key. `last` is the number of the line that closes
-    it: 0 without one. `body` is the text after it, `body_line` the number of the first line of that
-    which is not blank.
+    No type is guessed and no tag is resolved. Headers are never written, so there is no `export`.
+    `values` maps each key to its value, and `at` maps each key to its line. `last` is the number of
+    the line that closes the header, or 0 without a header. `body` is the text after the header.
+    `body_line` is the number of the first line of the body that is not blank.
     """
 
     FM_BOUNDARY = regex(r"(?m)^(?:---|\.\.\.)[ \t]*$")
@@ -313,12 +322,15 @@ class ForeignHeader(BaseHandler):
         self.last, self.body, self.body_line = 0, text, 1 + _blank_lines(text)
 
     def split(self, text: str) -> tuple[str, str]:
-        """Split header and body; raises ValueError where the text between two rules is body."""
+        """Split a text into header and body.
+
+        Raises ValueError if the text between two rules is body text.
+        """
         before, header, *rest = self.FM_BOUNDARY.split(text, 2)
         lines = header.split("\n")[1:-1]
         if before or not rest:
             if not before and lines and _KEY_LINE.match(lines[0]):
-                self.problem = next(iter(read(text, self.path).problems), None)  # it never closes
+                self.problem = next(iter(read(text, self.path).problems), None)  # never closed
             raise ValueError(self.path)
         is_long = len(header) > MAX_CHARACTERS
         reading = read_header([] if is_long else lines, self.path)
@@ -340,9 +352,10 @@ class ForeignHeader(BaseHandler):
 
 
 def read_head(text: str, path: str) -> ForeignHeader:
-    """Read the header of a text without a byte order mark; without one all of it is body.
+    """Read the header of a text that has no byte order mark.
 
-    Of a header that YAML refuses each key is read by itself.
+    Without a header, the whole text is body. If YAML rejects the header, each key is read
+    separately.
     """
     header = ForeignHeader(text, path)
     if text.startswith("---"):
@@ -355,7 +368,7 @@ def _blank_lines(text: str) -> int:
 
 
 def _is_mapping(lines: list[str]) -> bool:
-    """Return whether lines at the margin are keys, list items or closing brackets."""
+    """Return whether every unindented line is a key, a list item or a closing bracket."""
     margin = [line for line in lines if line.strip() and line[0] not in " \t#"]
     return bool(margin) and all(
         _KEY_LINE.match(line) or (n and (line.startswith(("- ", "]", "}")) or line.rstrip() == "-"))
@@ -364,7 +377,7 @@ def _is_mapping(lines: list[str]) -> bool:
 
 
 def _by_key(lines: list[str], path: str) -> tuple[Entry, ...]:
-    """Read each key by itself: as YAML, or as the words that follow it."""
+    """Read each key separately. The value is parsed as YAML, or else is the text after the key."""
     starts = [n for n, line in enumerate(lines) if _KEY_LINE.match(line)]
     found: dict[str, Entry] = {}
     for first, after in zip(starts, [*starts[1:], len(lines)], strict=False):

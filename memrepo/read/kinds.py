@@ -1,8 +1,8 @@
-"""What a file and a section is, and what a thought's own text shows: tables, not sentences.
+"""Classify files and sections, and find the signs in a statement's own text, by tables.
 
-The kind of a file comes from its path and shape by `kinds.toml`, that of a section from its
-nearest telling heading by the words of `languages/reading`. A person overrides a file's kind in
-the configuration.
+The kind of a file comes from its path and shape (`kinds.toml`). The kind of a section comes from
+its innermost heading that matches the words of `languages/reading`. The configuration can override
+the kind of a file.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from memrepo.text.tables import patterns
 
 TABLE = Path(__file__).with_name("kinds.toml")
 SIGN_LENGTH, LONG_FILE = 1500, 9000
-"""So many characters of a thought are looked at for signs; a longer file is an article."""
+"""The searched length of a statement, and the minimum length of an article, in characters."""
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
-    """A kind of file: how it is recognised, and how much of it may become memories."""
+    """A kind of file: how to recognise it, and how many of its statements may become memories."""
 
     name: str
     names: tuple[str, ...] = ()
@@ -45,14 +45,14 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Kinds(msgspec.Struct, frozen=True, kw_only=True):
-    """The table of kinds with the weights of sections and signs."""
+    """The table of file kinds, with the weights of sections and signs."""
 
     kind: tuple[Kind, ...]
     sections: Mapping[str, float]
     signs: Mapping[str, float]
 
     def named(self, name: str) -> Kind:
-        """Return the first kind of a name; raises KeyError for an unknown one."""
+        """Return the first kind with a name. Raises KeyError for an unknown name."""
         for kind in self.kind:
             if kind.name == name:
                 return kind
@@ -60,7 +60,7 @@ class Kinds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileKind(msgspec.Struct, frozen=True, kw_only=True):
-    """The kind of one file, and why."""
+    """The kind of one file, and the reason for it."""
 
     kind: Kind
     reason: str
@@ -68,7 +68,7 @@ class FileKind(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def kinds() -> Kinds:
-    """Load the table."""
+    """Load the table of kinds."""
     return msgspec.convert(tomllib.loads(TABLE.read_text("utf-8")), Kinds)
 
 
@@ -76,7 +76,7 @@ _WORDS = regex(r"[^\W_]+")
 
 
 def file_kind(path: str, text: str, units: Sequence[Unit], override: str = "") -> FileKind:
-    """Return what a file is; `override` is the kind that the configuration gives it."""
+    """Return the kind of a file. `override` is the kind set in the configuration, if any."""
     table = kinds()
     if override:
         return FileKind(kind=table.named(override), reason="set in memrepo.toml")
@@ -93,7 +93,10 @@ def file_kind(path: str, text: str, units: Sequence[Unit], override: str = "") -
 
 @cache
 def path_kind(path: str) -> str:
-    """Return the kind that a file's path gives it, or an empty string where its shape decides."""
+    """Return the name of the kind that a path implies.
+
+    Return an empty string if the kind depends on the file's shape.
+    """
     *folders, name = path.split("/")
     for kind in kinds().kind:
         if _by_path(kind, folders, name):
@@ -148,13 +151,13 @@ _SHAPES = {
     "long": "is long or mostly code",
     "any": "no sign of another kind",
 }
-"""Measures of a file's text by name, and why a file has a kind by them."""
+"""The reason to show for each shape, by the name of its test in `_has_shape`."""
 
 
 def _has_shape(
     shape: str, path: str, lines: Sequence[str], units: Sequence[Unit], length: int
 ) -> bool:
-    """Measure a file by its lines that are not blank, its thoughts, and its length."""
+    """Return whether a file has a shape, judged by its nonblank lines, statements and length."""
     texts = [unit.text[:SIGN_LENGTH] for unit in units]
 
     def share(is_one: Callable[[str], object], of: Sequence[str]) -> float:
@@ -174,7 +177,7 @@ def _has_shape(
             return len(lines) > 12 and share(_SPEAKER.match, lines) > 0.2
         case "dated name":
             lasting = (k for k in kinds().kind if k.name in ("decisions", "rules", "project"))
-            folders = path.split("/")[:-1]  # one of decisions, say, has records by their dates
+            folders = path.split("/")[:-1]  # e.g. a folder of decisions has records named by date
             is_record = any(_worded(kind.words, folders, "folder") for kind in lasting)
             return bool(date_of_path(path)) and not is_record
         case "episode":
@@ -197,14 +200,14 @@ def _has_shape(
 
 
 def _plain(text: str) -> str:
-    """Return a line with its numbers alike, for counting shapes."""
+    """Return a line normalised for comparison: digits as 0, lower case, at most 60 characters."""
     return _NO_WORD.sub(" ", _DIGITS.sub("0", text.lower())).strip()[:60]
 
 
 def section_kind(headings: Sequence[str]) -> str:
-    """Return what the nearest telling heading says a section is, or an empty string.
+    """Return the kind of the innermost heading that names one, or an empty string.
 
-    The first heading of a file is its title and tells only where it is the only one.
+    The first heading of a file is its title. The title counts only if it is the only heading.
     """
     table = patterns().headings
     for heading in reversed(headings[1:] or headings):
@@ -228,7 +231,7 @@ _MARKS = {
 
 
 def mark_of(text: str) -> str:
-    """Return the type that a mark in capitals gives a thought (`[RULE] …`), or an empty string."""
+    """Return the type that a mark in capitals (`[RULE] …`) gives a statement, or "" without one."""
     match = _MARKED.search(text[:SIGN_LENGTH])
     return _MARKS[match["mark"]] if match else ""
 
@@ -240,13 +243,13 @@ _ITALIC = regex(r"^\s*[_*][^_*].*[_*]\s*$")
 _PATH = regex(r"^\W*(?:`[^`]+`|[\w./-]+/[\w./-]+|https?:\S+)\W*(?:[(—–:-].{0,60})?$")
 _LINK = regex(r"^[^\n]{0,60}(?:→|->)\s*`?[\w./-]+\.(?:md|json|py|js)`?\W*$")
 _TARGET = regex(r"^\W*(?:\[[^\]\n]+\]\((?P<link>[^()\n]+\.md)[^()\n]*\)|`(?P<path>[^`\s]+\.md)`)")
-"""A line that begins with the file that it is about."""
+"""A line that begins with a link or path to the file it describes."""
 _PROGRESS = regex(r"\b\d+\s*/\s*\d+\b|\d+%")
 _LOG_PREFIX = regex(r"^\W*(?:\[[^\]]*\]|[\d:.\- ]+)?\W*")
 
 
 def points_to(unit: Unit, sources: Collection[str]) -> bool:
-    """Return whether most lines of a thought begin with a link to another source."""
+    """Return whether most lines of a statement begin with a link to another source."""
     folder = posixpath.dirname(unit.resource)
     lines = unit.text[:SIGN_LENGTH].split("\n")
     found = 0
@@ -257,7 +260,7 @@ def points_to(unit: Unit, sources: Collection[str]) -> bool:
 
 
 def _reports(unit: Unit, first: str) -> bool:
-    """Return whether a thought names a finished job and gives figures, as programs report them."""
+    """Return whether a statement names a finished job with figures, like a program's report."""
     ends = patterns().sentences["reported"]
     label = _LABEL_END.split(first.lstrip(" *_"), maxsplit=1)[0]
     if label != first and ends.search(label) and _DIGITS.search(unit.text):
@@ -269,7 +272,7 @@ _LABEL_END = regex(r"\*\*|[:：]|\s[–—-]\s")
 
 
 def signs_of(unit: Unit) -> frozenset[str]:
-    """Return the signs of a thought's own text, by name."""
+    """Return the names of the signs in a statement's own text."""
     text = unit.text[:SIGN_LENGTH]
     first = text.partition("\n")[0]
     table = patterns().sentences
@@ -311,7 +314,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
 
 
 TINY_WIDTH = 12
-"""A text of less width says next to nothing; one of less than twice that says little."""
+"""Width below which a text is `tiny`. A text of less than twice this width is `short`."""
 _REDACTED = regex(r"\[redacted:[\w-]+\]")
 _NO_MARK = regex(r"^\W+")
 _SENTENCES = (
@@ -338,12 +341,12 @@ NAME_LENGTH = 60
 
 
 class Owners(msgspec.Struct, kw_only=True):
-    """The names that the profile files of each folder give."""
+    """The names found in the profile files, by file name."""
 
     by_file: dict[str, str] = msgspec.field(default_factory=dict)
 
     def of(self, name: str) -> str:
-        """Return whom a workspace file is about, or an empty string."""
+        """Return the person or agent that a workspace file describes, or an empty string."""
         return self.by_file.get(name, "")
 
     @property
@@ -354,12 +357,12 @@ class Owners(msgspec.Struct, kw_only=True):
 
 
 def is_profile(name: str) -> bool:
-    """Return whether a workspace file says who somebody is."""
+    """Return whether a workspace file describes a person or an agent."""
     return name.rpartition("/")[2] in (*PERSONS, *AGENTS)
 
 
 def read_owners(files: Iterable[tuple[str, bytes]]) -> Owners:
-    """Read the names out of the profile files among these (name, bytes) pairs."""
+    """Read the names in the profile files among these (name, bytes) pairs."""
     owners = Owners()
     for name, data in files:
         if is_profile(name) and (found := name_in(data)):
@@ -368,7 +371,7 @@ def read_owners(files: Iterable[tuple[str, bytes]]) -> Owners:
 
 
 def name_in(data: bytes) -> str:
-    """Return the name that a profile file gives in a field or in its title, or an empty string."""
+    """Return the name in a field or in the title of a profile file, or an empty string."""
     table = patterns()
     lines = data.decode("utf-8", "replace").splitlines()
     for line in lines:

@@ -1,9 +1,9 @@
-"""The second voice on a thought's rank and type: a linear model over its words and form.
+"""Rank and type a statement with a linear model over its words and form.
 
-The weights were trained on statements that people labelled (`benchmarks/judge`). They are read
-from `learned.bin`: one line of JSON, then numbers. A feature is a hash of a word, and only words
-that occurred in at least three workspaces have a weight: whoever hashes a guess learns nothing
-about the text of any one workspace.
+The weights were trained on labelled statements (`benchmarks/judge`). They are loaded from
+`learned.bin`: one line of JSON, then binary numbers. Each feature is the hash of a word, and only
+words that occurred in at least three workspaces have a weight. Hashing a guessed word therefore
+reveals nothing about the text of one workspace.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 WEIGHTS = Path(__file__).with_name("learned.bin")
 TEXT_LENGTH, CONTEXT_HEADINGS, WORD_LENGTH = 600, 2, 24
-"""The model reads so many characters of a text, its innermost headings, and of each word."""
+"""Limits of the model's input: characters of the text, innermost headings, characters of a word."""
 WIDE_LENGTH = 3
-"""Scripts without blanks are read in runs of one to so many characters."""
+"""Maximum length of the character runs that are read in scripts without blanks."""
 SCALES = (1.0, 0.6, 0.7)
-"""The weight of words, words of the context, and form against each other."""
+"""Relative weights of the words, the words of the context, and the form."""
 TEMPLATE_LENGTH = 12
-"""A line of fewer characters is too common to be a template's."""
+"""Minimum length of a template line. A shorter line is too common to identify a template."""
 FACT, TWICE = "fact", 1.0
-"""The type where none is sure; what a type gains that both sentence and heading state."""
+"""The default type, and the bonus for a type that both sentence and heading state."""
 STATED: Mapping[str, frozenset[str]] = {
     "preference": frozenset(("sign preference",)),
     "constraint": frozenset(("sign ban", "sign rule")),
@@ -44,12 +44,12 @@ STATED: Mapping[str, frozenset[str]] = {
     ),
     "identity": frozenset(("sign identity", "section person", "kind profile")),
 }
-"""A thought is of a type only if it has one of these; with none it is a fact."""
+"""The features that state each type. A statement with none of a type's features cannot have it."""
 HEADED = {kind: f"section {kind}" for kind in ("preference", "decision", "lesson")} | {
     "identity": "section person"
 }
 PASSING = frozenset(("sign done", "sign ticked", "section plan", "section status"))
-"""Done work, plans and status state no preference, rule or decision."""
+"""Features of done work, plans and status. They state no preference, rule or decision."""
 _WORD = regex(r"\w+")
 _DIGIT = regex(r"\d")
 _NO_WORD = regex(r"\W+")
@@ -57,9 +57,10 @@ _WIDE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 class Features(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What the model sees of a thought: hashes of its words and its context's, and its form.
+    """The model's input: hashes of the words of the text and of its context, and the form.
 
-    `sizes` are how many words text and context have, with those that the model does not know.
+    `sizes` are the numbers of distinct hashes in text and context, including hashes without a
+    weight.
     """
 
     text: frozenset[int]
@@ -69,10 +70,11 @@ class Features(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True):
-    """The model: `rows` holds one small integer per output for each feature's hash.
+    """The model. `rows` maps the hash of each feature to one small integer per output.
 
-    The first output is the worth, the others are `types`; `steps` says how much one unit of an
-    output's integers weighs. `templates` are the hashes of lines that many workspaces share.
+    The first output is the worth, and the others are the logits of `types`. `steps` is the factor
+    that scales the integers of each output. `templates` contains the hashes of lines that many
+    workspaces share.
     """
 
     types: tuple[str, ...]
@@ -83,7 +85,7 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True):
-    """The first line of the model's file; ids, rows and templates follow as numbers."""
+    """The first line of the model's file. Ids, rows and templates follow as binary numbers."""
 
     types: tuple[str, ...]
     bias: tuple[float, ...]
@@ -93,7 +95,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def features(unit: Unit, file_kind: str, section_kind: str, signs: Collection[str]) -> Features:
-    """Return what the model sees of a thought; kinds and signs are those of `read.kinds`."""
+    """Return the model's input for a statement. Kinds and signs are those of `read.kinds`."""
     context = " ".join((*unit.headings[-CONTEXT_HEADINGS:], unit.lead))
     size = min(7, max(0, len(unit.text).bit_length() - 3))
     text, around = _hashes("t", unit.text[:TEXT_LENGTH]), _hashes("c", context)
@@ -112,7 +114,7 @@ def features(unit: Unit, file_kind: str, section_kind: str, signs: Collection[st
 
 
 def worth(found: Features) -> float:
-    """Return the logit that an editor with little room keeps a thought."""
+    """Return the logit that an editor with little space would store a statement."""
     return scores(found, weights(), outputs=1)[0]
 
 
@@ -123,9 +125,9 @@ def type_scores(found: Features) -> dict[str, float]:
 
 
 def stated_type(found: Features, logits: Mapping[str, float]) -> str:
-    """Return the likeliest of some types without those that a thought does not state.
+    """Return the likeliest type among those that a statement states.
 
-    An open box is a commitment, for what else somebody means to do is none.
+    A statement with an open checkbox is a commitment. Other intentions are not commitments.
     """
     form = frozenset(found.form)
     if "sign open_box" in form:
@@ -143,14 +145,14 @@ def stated_type(found: Features, logits: Mapping[str, float]) -> str:
 
 
 def is_template(text: str, templates: Collection[int] | None = None) -> bool:
-    """Return whether at least half of a text's lines are shipped with many workspaces."""
+    """Return whether at least half of a text's lines are templates that many workspaces share."""
     known = weights().templates if templates is None else templates
     lines = list(filter(None, map(line_hash, text.splitlines())))
     return bool(lines) and 2 * sum(one in known for one in lines) >= len(lines)
 
 
 def line_hash(line: str) -> int:
-    """Return the hash of a line without case and punctuation; 0 for one that is too short."""
+    """Return the hash of a line, ignoring case and punctuation, or 0 if the line is too short."""
     plain = _NO_WORD.sub(" ", line.lower()).strip()
     return zlib.crc32(plain.encode()) if len(plain) >= TEMPLATE_LENGTH else 0
 
@@ -180,7 +182,7 @@ def weights() -> Weights:
 
 
 def scores(found: Features, model: Weights, outputs: int | None = None) -> list[float]:
-    """Return the logits of a model's outputs, or of the first of them."""
+    """Return the logits of a model's outputs, or of the first `outputs` of them."""
     total = list(model.bias[:outputs])
     groups: tuple[tuple[Iterable[int], float], ...] = (
         (found.text, SCALES[0] / max(1, found.sizes[0]) ** 0.5),
@@ -203,7 +205,7 @@ def _hashes(group: str, text: str) -> frozenset[int]:
 
 @lru_cache(maxsize=1 << 14)
 def _word_hashes(group: str, word: str) -> tuple[int, ...]:
-    """Return the hash of a word, or of the short runs of characters of one in a wide script."""
+    """Return the hash of a word, or the hashes of its short character runs for a wide script."""
     word = _DIGIT.sub("0", word)[:WORD_LENGTH]
     if not _WIDE.search(word):
         return (_hash(group + word),)

@@ -1,10 +1,12 @@
-"""Markdown blocks with line numbers: mistune's block pass, carrying lines.
+"""Parse markdown into blocks with line numbers, using mistune's block parser.
 
-mistune reports no lines. Its block state knows a character offset, and every nested list item is
-parsed again from a text with one line for each source line; so a state that remembers the number
-of its first line can number everything. This leans on `parse_method`, `child_state` and the list
-parser's order of calls, hence the pin `mistune>=3.4,<4` and the tests against hand-counted lines.
-Quotes are not entered and link definitions are plain text: neither holds units of its own.
+mistune reports no line numbers, but its block state has a character offset. Every nested list item
+is parsed again from a text with one line per source line. A state that stores the number of its
+first line can therefore number every block.
+
+This depends on `parse_method`, `child_state` and the order of calls in the list parser. Hence the
+pin `mistune>=3.4,<4` and the tests against line numbers counted by hand. The text inside quotes is
+not parsed, and link definitions are plain text.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ _BULLET_SIGN = regex(
     r"^(?P<indent>[ \t]*)(?:[•◦▪‣](?=[ \t])"
     r"|(?:[・･●○■◆◇▶►]|(?P<number>[①-⑳]))(?![・･●○■◆◇▶►\ufe0f])[ \t\u3000]*(?=\S))"
 )
-"""A sign that people put before an item where markdown has a hyphen or a number."""
+"""A sign that people write before an item instead of markdown's hyphen or number."""
 _SENTENCE_END = (".", "!", "?", ":", ",", ";", "。", "!", "?")
 _TITLE_LENGTH = 100
 _UNDERLINE = 3
@@ -47,13 +49,15 @@ _OPENING_HTML = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>"}
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
-    """One block on its one-based inclusive lines.
+    """A block and its inclusive one-based lines.
 
-    `text` of an item has neither marker nor checkbox nor the items below it, which are `children`;
-    of a row it is `Header: cell; Header: cell`, `lead` is its first cell and `brief` the row as a
-    line of a list, headed by that cell. `level` is that of a heading. `list` is the number of the
-    list that an item stands in, from 1, `ordered` whether its items are numbered. A comment, a
-    rule (`---`), and code, quotes and HTML, which are `other`, carry no text.
+    The `text` of an item excludes its marker, its checkbox and its nested items, which are
+    `children`. The `text` of a row is `Header: cell; Header: cell`, its `lead` is the first cell,
+    and its `brief` is the row as a list item that starts with that cell.
+
+    `level` is the level of a heading. `list` is the number of the list that contains an item, from
+    1. `ordered` is whether the items are numbered. Comments, rules (`---`) and blocks of kind
+    `other` (code, quotes, HTML) have no text.
     """
 
     kind: BlockKind
@@ -69,7 +73,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """A parsed source: its lines, its top-level blocks in order, and what was found wrong."""
+    """A parsed source: its lines, its top-level blocks in order, and its problems."""
 
     source: SourceLines
     blocks: tuple[Block, ...] = ()
@@ -77,7 +81,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _marker(sign: re.Match[str]) -> str:
-    """Return markdown's marker for a sign; what follows `・` may follow without a blank."""
+    """Return the markdown marker for a sign.
+
+    Add the blank that may be missing after signs such as `・`.
+    """
     number = sign["number"]
     marker = f"{ord(number) - ord('①') + 1}." if number else "-"
     blank = "" if sign[0].endswith(("•", "◦", "▪", "‣")) else " "
@@ -85,7 +92,7 @@ def _marker(sign: re.Match[str]) -> str:
 
 
 def parse_document(resource: str, data: bytes) -> Document:
-    """Read and parse a source; never raises. A skipped file has no blocks and an error."""
+    """Read and parse a source. Never raises. A skipped file has no blocks and one error."""
     source = read_lines(resource, data)
     shown = (
         ""
@@ -122,7 +129,7 @@ def _swallowed(resource: str, line: int, last: int, what: str) -> Problem:
 
 
 class _State(BlockState):
-    """A block state that knows on which line its text starts."""
+    """A block state that stores the line number where its text starts."""
 
     def __init__(self, parent: object = None) -> None:
         super().__init__(parent)
@@ -133,7 +140,7 @@ class _State(BlockState):
         self._split: list[str] | None = None
 
     def line_at(self, position: int) -> int:
-        """Return the line number of a character offset; counts from the last one asked for."""
+        """Return the line number of a character offset. Count from the offset of the last call."""
         offset, line = self._mark
         if position >= offset:
             line += self.src.count("\n", offset, position)
@@ -144,24 +151,24 @@ class _State(BlockState):
 
     @property
     def last(self) -> int:
-        """Return the last line of an item; its text is stripped of trailing blank lines."""
+        """Return the last line of an item, without trailing blank lines."""
         text = self.src.rstrip("\n")
         return self.first + text.count("\n") if text else self.item_line
 
     def child_state(self, src: str, lazy_line_starts: set[int] | None = None) -> BlockState:
-        """Open a list item's text: called once an item, in order, by the list parser."""
+        """Open the text of a list item. The list parser calls this once per item, in order."""
         child = _ours(super().child_state(src, lazy_line_starts))
         child.item_line = self.item_line
-        # An item that starts with a blank line is passed without its marker's line.
+        # If an item starts with a blank line, mistune omits the line of its marker.
         bare = _BARE_MARKER.match(self.src, self._offset(self.item_line))
         child.first = self.item_line + (bare is not None)
         self.items.append(child)
-        # If another item follows, its marker's line has just been read.
+        # If another item follows, the parser has just read the line of its marker.
         self.item_line = self.line_at(self.cursor - 1)
         return child
 
     def text_of(self, numbers: Iterable[int]) -> str:
-        """Join lines by number, without blanks at their ends and more than one blank in a row."""
+        """Join lines by number. Remove trailing blanks and collapse consecutive blank lines."""
         if self._split is None:
             self._split = self.src.split("\n")
         kept: list[str] = []
@@ -172,7 +179,7 @@ class _State(BlockState):
         return without_comments("\n".join(kept)).strip()
 
     def _offset(self, line: int) -> int:
-        """Return the offset of a line of this text, walking from the last one asked for."""
+        """Return the offset of a line of this text, searching from the offset of the last call."""
         offset, current = self._mark
         offset = self.src.rfind("\n", 0, offset) + 1
         while current > line - self.first:
@@ -184,9 +191,10 @@ class _State(BlockState):
         return offset
 
     def add_paragraph(self, text: str) -> None:
-        """Start or lengthen a paragraph by its lines; mistune's own way copies the text each time.
+        """Start a paragraph or extend the last one by its lines.
 
-        Text that does not follow on the last paragraph starts one of its own.
+        A paragraph is extended only if the text follows it directly. mistune's own method copies
+        the whole text on each call.
         """
         end = self.cursor + len(text)
         token = self.last_token()
@@ -197,7 +205,10 @@ class _State(BlockState):
         token["end"] = self.line_at(max(end - 1, 0))
 
     def append_paragraph(self) -> int | None:
-        """Take the line at the cursor into the paragraph that it continues, if it does."""
+        """Append the line at the cursor to the paragraph it continues.
+
+        Return the end of the line, or None if the line continues no paragraph.
+        """
         token = self.last_token()
         if not (token and token["type"] == "paragraph" and token["stop"] == self.cursor):
             return None
@@ -211,7 +222,7 @@ def _ours(state: BlockState) -> _State:
 
 
 class _Parser(BlockParser):
-    """mistune's block rules with tables, without link definitions, stamping lines on tokens."""
+    """mistune's block parser with tables and line numbers, without link definitions."""
 
     state_cls = _State
 
@@ -225,7 +236,7 @@ class _Parser(BlockParser):
         self.open_ended: list[tuple[int, int, str]] = []
 
     def parse_method(self, m: re.Match[str], state: BlockState) -> int | None:
-        """Run a rule and stamp what it made with its first line."""
+        """Apply a rule and set the line numbers of the token it produced."""
         ours = _ours(state)
         line = ours.line_at(m.start())
         end = super().parse_method(m, state)
@@ -236,14 +247,14 @@ class _Parser(BlockParser):
         return end
 
     def parse_list(self, m: re.Match[str], state: BlockState) -> int:
-        """Parse a list, keeping its items' states: they know text and lines."""
+        """Parse a list and store the states of its items, which have their text and lines."""
         ours = _ours(state)
         known, outer = len(state.tokens), (ours.item_line, ours.items)
         line = ours.line_at(m.start())
         ours.item_line, ours.items = line, []
         end = super().parse_list(m, state)
         for child in ours.items:
-            child.parent = None  # it has asked how deep it lies; a circle would outlive its file
+            child.parent = None  # its depth is known, and a cycle would outlive the file
         for token in state.tokens[known:]:
             if token["type"] == "list" and "items" not in token:
                 token["items"], token["line"] = ours.items, line
@@ -252,10 +263,10 @@ class _Parser(BlockParser):
         return end
 
     def parse_block_quote(self, m: re.Match[str], state: BlockState) -> int:
-        """Step over a quote: nothing in it is read.
+        """Skip a quote without parsing its content.
 
-        Only marked lines belong to it. CommonMark also takes in what follows without a blank line,
-        which here would take an author's own words for quoted ones.
+        Only marked lines belong to the quote. CommonMark also includes the unmarked lines that
+        follow directly, which would treat an author's own words as quoted.
         """
         end = m.start()
         while end < state.cursor_max and _QUOTED.match(state.src, end):
@@ -264,10 +275,10 @@ class _Parser(BlockParser):
         return end
 
     def parse_setex_heading(self, m: re.Match[str], state: BlockState) -> int | None:
-        """Read an underlined title; under a whole paragraph the line is a rule instead.
+        """Parse an underlined title. Below a whole paragraph, the line is a rule instead.
 
-        Agents write `---` right below text as a separator: CommonMark would make the text a
-        heading and so take it from the units.
+        Agents write `---` directly below text as a separator. CommonMark would turn that text into
+        a heading, so it would be missing from the statements.
         """
         token = state.last_token()
         if token and token["type"] == "paragraph" and token["stop"] == state.cursor:
@@ -282,7 +293,7 @@ class _Parser(BlockParser):
         return super().parse_setex_heading(m, state)
 
     def parse_fenced_code(self, m: re.Match[str], state: BlockState) -> int | None:
-        """Read a fence, noting one that runs to the end of its container unclosed."""
+        """Parse a fence. Record a fence that is still open at the end of its container."""
         ours = _ours(state)
         line = ours.line_at(m.start())
         end = super().parse_fenced_code(m, state)
@@ -294,7 +305,7 @@ class _Parser(BlockParser):
         return end
 
     def parse_raw_html(self, m: re.Match[str], state: BlockState) -> int | None:
-        """Read an HTML block; text behind a comment on its last line is not part of it."""
+        """Parse an HTML block. Text after a comment on its last line is not part of the block."""
         ours = _ours(state)
         line = ours.line_at(m.start())
         opening = m[0].strip()
@@ -314,7 +325,7 @@ class _Parser(BlockParser):
 
 
 def _parse_table(block: BlockParser, m: re.Match[str], state: BlockState) -> int | None:
-    """Read a table as GFM does: rows may hold fewer or more cells than the header."""
+    """Parse a table as GFM does. Rows may have fewer or more cells than the header."""
     ours = _ours(state)
     line = ours.line_at(m.start())
     head, _, rule = m[0].strip("\n").partition("\n")
@@ -344,17 +355,17 @@ def _cells(line: str) -> list[str]:
 
 
 def _row(names: list[str], cells: list[str]) -> str:
-    if any(cells[len(names) :]):  # a cell too many: none is sure to stand under its name
+    if any(cells[len(names) :]):  # with an extra cell, no cell is certain to match its header
         return "; ".join(filter(None, cells))
     pairs = zip(names, cells, strict=False)
     return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
 
 
 def _brief(names: list[str], cells: list[str]) -> str:
-    """Return a row as a line headed by its first cell.
+    """Return a row as a list item that starts with its first cell.
 
-    Where it has two the header is left out, unless it sets two sides against each other: there the
-    first cell is no name of what the second says.
+    The header is omitted for rows of two cells. The header remains if it contrasts two sides, since
+    the first cell then does not name what the second describes.
     """
     if len(names) == len(cells) == 2:
         if any(map(patterns().sentences["contrast"].search, names)):
@@ -364,7 +375,7 @@ def _brief(names: list[str], cells: list[str]) -> str:
 
 
 def _blocks(state: _State) -> Iterator[Block]:
-    """Turn the tokens of a state into blocks."""
+    """Yield a block for each token of a state, in order."""
     lists = 0
     for token in state.tokens:
         kind = token["type"]
@@ -392,7 +403,10 @@ def _blocks(state: _State) -> Iterator[Block]:
 
 
 def _item(child: _State, number: int, *, ordered: bool) -> Block:
-    """Turn a list item into a block: its own blocks are its text, its items are children."""
+    """Return the block of a list item.
+
+    Its text comes from its own blocks, its children are its items.
+    """
     inner = tuple(_blocks(child))
     aside = {n for t in child.tokens if t["type"] == "list" for n in _span(t["line"], t["end"])}
     for block in inner:

@@ -1,4 +1,4 @@
-"""Cut daily logs into notes: one for each dated or timed heading, else one for the file."""
+"""Split daily logs into notes: one per heading with a date or time, or one for the whole file."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 class NoteUnit(msgspec.Struct, frozen=True, kw_only=True):
-    """A section of a daily log, or a whole one.
+    """A section of a daily log, or a whole log.
 
-    `text` is verbatim with its sub-headings, without the heading that became `title` and without
-    what other programs wrote. `headings` end in the note's own. `clock` is `HH:MM` from its
-    heading or empty. `occurrence` counts earlier notes of the file with an equal text, from 0.
+    `text` is verbatim with its sub-headings, without the heading used as `title` and without lines
+    that other programs wrote. The last of `headings` is the note's own. `clock` is the `HH:MM` of
+    its heading, or empty. `occurrence` is the number of earlier notes of the file with equal text.
     """
 
     resource: str
@@ -48,7 +48,7 @@ class NoteUnit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Cut(msgspec.Struct, frozen=True):
-    """Where a note begins: its heading's line (0: none of its own), its text's, its headings."""
+    """The start of a note: the line of its heading (0 for none), of its text, and its headings."""
 
     line: int
     body: int
@@ -56,13 +56,13 @@ class _Cut(msgspec.Struct, frozen=True):
 
 
 def scan_notes(resource: str, data: bytes) -> tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]:
-    """Split a daily log into notes; never raises, sections without words make none.
+    """Split a daily log into notes. Never raises. Sections without words are omitted.
 
-    A note begins at each heading with a date or clock time of the shallowest level, below the
-    title, that has one, and ends at the next such heading or a shallower one. Text outside of
-    those is a note of its own; a log without such headings is one note.
+    Notes begin at headings with a date or time. Among these headings, the shallowest level below
+    the title counts. A note ends at the next such heading or at a shallower heading. Text outside
+    these sections forms a note, and a log without such headings is one note.
     """
-    from memrepo.read.markdown import parse_document  # a run with nothing new parses nothing
+    from memrepo.read.markdown import parse_document  # a run without new files parses nothing
 
     document = parse_document(resource, data)
     source = document.source
@@ -79,7 +79,7 @@ def scan_notes(resource: str, data: bytes) -> tuple[tuple[NoteUnit, ...], tuple[
 
 
 def _cuts(blocks: Sequence[Block]) -> list[_Cut]:
-    """Return where notes begin, in file order; the first takes what is before any heading."""
+    """Return the starts of notes in file order. The first start covers text before any heading."""
     paths = [(b, path) for b, path in heading_path(blocks) if b.kind == "heading"]
     title = _title(blocks, [b for b, _ in paths])
     level = min((b.level for b, _ in paths if b is not title and has_moment(b.text)), default=0)
@@ -94,7 +94,7 @@ def _cuts(blocks: Sequence[Block]) -> list[_Cut]:
 
 
 def heading_path(blocks: Iterable[Block]) -> Iterator[tuple[Block, tuple[str, ...]]]:
-    """Pair each block with the headings above it, outermost first; a heading with itself."""
+    """Pair each block with the headings above it, outermost first. A heading includes itself."""
     path: list[tuple[int, str]] = []
     for block in blocks:
         if block.kind == "heading":
@@ -105,9 +105,9 @@ def heading_path(blocks: Iterable[Block]) -> Iterator[tuple[Block, tuple[str, ..
 
 
 def _title(blocks: Sequence[Block], headings: Sequence[Block]) -> Block | None:
-    """Return the log's title: a heading before all else and the only one of the top level.
+    """Return the log's title: the first block, if it is the only heading of the highest level.
 
-    One below the first level that holds a clock time is a note's already.
+    A heading below level 1 with a clock time starts a note and is not a title.
     """
     first = next((b for b in blocks if b.kind != "comment"), None)
     if first is None or first.kind != "heading":
@@ -140,7 +140,10 @@ def _note_at(source: SourceLines, cut: _Cut, last: int) -> NoteUnit | None:
 
 
 def _date(resource: str, headings: tuple[str, ...], text: str) -> tuple[str, DateBasis]:
-    """Date a note by its headings, else its file; a log's text tells of other days too."""
+    """Date a note by its headings, or else by its file name.
+
+    The text is the last resort, since a log also mentions other days.
+    """
     for heading in reversed(headings):
         if day := find_date(heading):
             return day, "heading"
@@ -155,7 +158,7 @@ def _with_occurrence(note: NoteUnit, occurrence: int) -> NoteUnit:
 
 
 class PlacedNote(msgspec.Struct, frozen=True, kw_only=True):
-    """A note unit in scope and where it is in the repository."""
+    """A note in scope, with its path, its blob and its commit date."""
 
     unit: NoteUnit
     resource: str
@@ -164,10 +167,10 @@ class PlacedNote(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def hash(self) -> str:
-        """Return the unit's identity in manifests."""
+        """Return the note's identity in manifests."""
         return note_hash(self.unit)
 
 
 def note_hash(unit: NoteUnit) -> str:
-    """Return a note unit's identity: its source, text and occurrence."""
+    """Return a note's identity: a hash of its source, text and occurrence."""
     return "un-" + digest([unit.resource, unit.text_hash, unit.occurrence])[:16]

@@ -1,8 +1,8 @@
-"""Rank the thoughts of a file, and choose the share of them that becomes memories.
+"""Rank the statements of a file, and choose the share of them that becomes memories.
 
-Structure ranks: what the file is, what its section is, what the thought's own text shows. A file
-gives at most its kind's share, and a repository holds about as many claims as a person reads. What
-is not chosen loses nothing: it stays in its source or note, where search finds it.
+The rank depends on the kinds of file and section, and on the signs in the statement's text. A file
+contributes at most the share of its kind. The total number of claims is limited to what a person
+can read. Statements that are not chosen remain in their source or note, where search finds them.
 """
 
 from __future__ import annotations
@@ -27,44 +27,44 @@ from memrepo.text.tables import patterns
 from memrepo.text.tokens import content_words
 
 GOOD, FAIR = 1.0, -0.8
-"""Ranks from which a thought is chosen, and from which a thin repository still chooses it."""
+"""Minimum rank to choose a statement, and the lower minimum while there are few claims."""
 STRONG = 6.0
-"""From this rank on a thought is chosen although the shelf is full, up to twice its size."""
+"""Minimum rank to choose a statement when the shelf is full, up to twice its size."""
 POOR = -4.0
-"""Below this rank a thought is rejected rather than deferred."""
+"""Rank at or below which a statement is rejected instead of deferred."""
 THIN, FILLED = 30, 0.7
-"""A shelf of fewer claims, or one that is filled less than so far, takes what is fair as well."""
+"""A shelf accepts fair statements below this number of claims, or below this share of its size."""
 BASE, PER_ROOT_FILE = 40, 8
-"""A shelf holds BASE claims, and PER_ROOT_FILE times the square root of the number of files."""
+"""The shelf's size is BASE claims plus PER_ROOT_FILE times the square root of the file count."""
 CLAIM_LENGTH = 1500
-"""A longer thought stays in its source, unless its file or section is one by its kind."""
+"""Maximum length of a statement that may become a claim, except for whole files and sections."""
 LEARNED, LOGIT_LIMIT = 1.4, 4.0
-"""The weight of the model's logit next to structure, and the largest that counts."""
+"""The weight of the model's logit relative to structure, and the limit of that logit."""
 NEWS = 1.5
-"""What a line of a day's log gains that states a decision, a correction or the like."""
+"""The bonus for a line of a daily log that states a decision, a correction or similar news."""
 SECTION_COST = 0.12
-"""What each further thought of one section costs."""
+"""The cost in rank of each earlier statement of the same section."""
 _GENEROUS = frozenset(
     ("profile", "memory", "rules", "decisions", "tools", "instruction", "project", "procedures")
 )
-"""Kinds of files of which a thin repository takes what is fair."""
+"""Kinds of files from which a shelf with few claims also accepts fair statements."""
 _LOOSE = ("day log", "plan", "article", "page", "catalogue", "transcript")
-"""Kinds of files of which only what states something lasting is worth a claim."""
+"""Kinds of files from which only lasting statements become claims."""
 _VOID_SIGNS = frozenset(("unset", "pointer"))
-"""A thought with one of these promotes nothing."""
+"""Statements with one of these signs are never promoted."""
 _EMPTY_SIGNS = frozenset(("placeholder", "meta", "dangling", "code")) | _VOID_SIGNS
 _LASTING_SIGNS = frozenset(("ban", "preference", "decision", "lesson", "mark"))
 _LASTING_SECTIONS = frozenset(("rule", "ban", "preference", "decision", "lesson", "person"))
 _SECTION_TYPES = {"ban": "constraint", "rule": "constraint", "preference": "preference"}
-"""The type of what is under such a heading and states no other by itself."""
+"""The type for statements under such a heading that state no other type."""
 _STATED = (("decided", "decision"), ("prefers", "preference"), ("commits", "commitment"))
-"""Rows of the tables of sentences whose entries state a type, the surest first."""
+"""Rows of the sentence tables whose matches state a type, most certain first."""
 _UNSETTLED = ("option", "closed", "example", "status", "plan")
-"""Kinds of sections in which no sentence states a preference, a decision or a commitment."""
+"""Kinds of sections whose sentences state no preference, decision or commitment."""
 _OF_RULES = ("profile", "instruction", "rules")
-"""Kinds of files in which what is below any heading about how to act is a rule."""
+"""Kinds of files in which every statement below a heading about behaviour is a rule."""
 OPENING = 200
-"""The type of a thought shows in so many characters."""
+"""The number of leading characters that determine a statement's type."""
 _KIND_TYPES = {"episode": "episode", "procedures": "method"}
 _HINTS: Mapping[str, str] = {
     "RTMEMORY.md": "lesson",
@@ -74,9 +74,10 @@ _HINTS: Mapping[str, str] = {
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What the shelf makes of one thought: its rank, its type, and why.
+    """The rank and type of one statement, and the reasons.
 
-    `fits` says whether its file's share includes it: "good", "fair" for a thin repository, or "".
+    `fits` is whether the file's share includes it: "good", "fair" (only while there are few claims)
+    or "".
     """
 
     rank: float
@@ -88,7 +89,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Return the codes of what decided, for a rationale."""
+        """Return the codes of the criteria that determined the rank, for a rationale."""
         section = (f"section_{self.section}",) if self.section else ()
         return (f"file_{self.file_kind.replace(' ', '_')}", *section, *sorted(self.signs))
 
@@ -104,24 +105,25 @@ def rank_file(
     resource: str = "",
     sources: Collection[str] = (),
 ) -> dict[str, Ranked]:
-    """Rank the thoughts of a file by unit hash.
+    """Rank the statements of a file by unit hash.
 
-    `names` are those of the people and agents of the house. `open_` are the hashes of the thoughts
-    that are new: the file's share is that of these, so that a long file still takes news. With
-    `size` "all" nothing is left out but what says nothing. `taste` is what the owner's decisions
-    say, who knows the file as `resource`. What only points to one of `sources` promotes nothing.
+    `names` are the names of the people and agents in the profile files. `open_` contains the hashes
+    of new statements, and the file's share is computed from these only, so a long file still
+    contributes news. With `size` "all", only meaningless statements are excluded. `taste` is
+    derived from the owner's decisions and knows the file as `resource`. Statements that only link
+    to one of `sources` are never promoted.
     """
     ranked: dict[str, Ranked] = {}
     seen: Counter[tuple[str, ...]] = Counter()
     for unit in units:
         one = _rank(kind, unit, names)
-        is_rule = kind.kind.name in _OF_RULES and "ban" in one.signs  # on how to use a file
+        is_rule = kind.kind.name in _OF_RULES and "ban" in one.signs  # a rule for a file
         if not is_rule and points_to(unit, sources):
             one = msgspec.structs.replace(one, signs=one.signs | {"pointer"})
         if one.signs & _VOID_SIGNS:
             one = msgspec.structs.replace(one, rank=min(one.rank, POOR))
         if taste:
-            # What the owner's decisions on similar statements add.
+            # Adjust the rank by the owner's decisions on similar statements.
             groups = groups_of(unit, resource, one.file_kind, one.section, one.type)
             delta = taste.delta(groups)
             signs = one.signs | {code} if (code := taste.code(delta, groups)) else one.signs
@@ -159,16 +161,16 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
     section = (section_kind([unit.key]) if unit.key else "") or section_kind(unit.headings)
     name = kind.kind.name
     if name in _LOOSE and not _teaches(unit):
-        signs -= {"lesson"}  # a list of what was looked at teaches nothing by one word
+        signs -= {"lesson"}  # in a list of observations, one word does not make a lesson
     weight = table.sections.get(section, 0.0)
     if name == "profile" and section in ("log", "status"):
         weight *= 0.5
     if "dated" in signs and weight > 0:
-        weight *= 0.3  # what is appended with a date under a heading is rarely of its kind
+        weight *= 0.3  # a dated entry appended under a heading is rarely of the heading's kind
     rank = kind.kind.prior + weight + sum(table.signs.get(sign, 0.0) for sign in signs)
     if name in ("memory", "profile") and "tiny" in signs:
-        rank -= table.signs["tiny"]  # a word in such a file may be a fact: "vegan"
-    stated = name != "day log" or signs & {"rule", "identity"}  # of a day's log not all lasts
+        rank -= table.signs["tiny"]  # one word in such a file may be a fact: "vegan"
+    stated = name != "day log" or signs & {"rule", "identity"}  # some of a daily log is passing
     lasting = signs & _LASTING_SIGNS or (section in _LASTING_SECTIONS and stated)
     if name == "day log" and section not in _UNSETTLED and _is_news(unit, signs):
         lasting, rank = True, rank + NEWS
@@ -190,7 +192,7 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
 def type_of(
     unit: Unit, file_kind: str, section: str, signs: Collection[str], seen: Features
 ) -> str:
-    """Return the type that a thought states by itself; what states none is a fact."""
+    """Return the type that a statement states, or a fact if it states none."""
     name = unit.resource.rpartition("/")[2]
     fixed = unit.hint or _KIND_TYPES.get(file_kind) or _HINTS.get(name) or mark_of(unit.text)
     if fixed:
@@ -200,7 +202,7 @@ def type_of(
     key = field_of(unit.text.partition("\n")[0].lstrip("-*+ "))[0]
     if unit.kind == "card" and key.lower() in patterns().names:
         return "identity"
-    if unit.kind == "steps":  # numbered rules are no steps
+    if unit.kind == "steps":  # numbered rules are not steps
         if _opens_as_rule(unit, file_kind, section, ("ban",)):
             return "constraint"
         if section == "lesson":
@@ -217,7 +219,7 @@ def type_of(
     found = stated_type(seen, type_scores(seen))
     unstated = (
         (found == "constraint" and not _opens_as_rule(unit, file_kind, section))
-        or (found == "procedure" and "\n" not in unit.text)  # one line has no steps
+        or (found == "procedure" and "\n" not in unit.text)  # a single line has no steps
         or (found == "lesson" and "lesson" not in signs)
         or (found == "identity" and "identity" not in signs)
     )
@@ -227,7 +229,7 @@ def type_of(
     if found == FACT and not passing and not plain and unit.kind not in ("table", "code"):
         is_ruled = any(map(patterns().headings["ruled"].search, unit.headings))
         if section == "rule" and not is_ruled and file_kind not in _OF_RULES:
-            return FACT  # a heading such as "Workflow" or "Security" has facts below it too
+            return FACT  # a heading such as "Workflow" or "Security" also has facts below it
         headed = _SECTION_TYPES.get(section, FACT)
         says = headed != "constraint" or _opens_as_rule(unit, file_kind, section)
         return headed if says else FACT
@@ -235,7 +237,7 @@ def type_of(
 
 
 def _stated(unit: Unit, signs: Collection[str]) -> str:
-    """Return the type that a thought's first sentence states in so many words, or nothing."""
+    """Return the type that a statement's first sentence states explicitly, or an empty string."""
     opening, table = _opening(unit), patterns().sentences
     is_told = not {"question", "row", "code", "link", "path", "dangling"} & set(signs)
     if not is_told or unit.kind in ("table", "code", "steps", "row"):
@@ -250,7 +252,7 @@ def _stated(unit: Unit, signs: Collection[str]) -> str:
 
 
 def _is_news(unit: Unit, signs: Collection[str]) -> bool:
-    """Return whether a thought of a day states what changes for the days after it."""
+    """Return whether a statement of a daily log reports a change that affects later days."""
     if {"done", "ticked", "question", "code", "row"} & set(signs):
         return False
     return bool(_stated(unit, signs) or patterns().sentences["corrects"].search(_opening(unit)))
@@ -259,9 +261,9 @@ def _is_news(unit: Unit, signs: Collection[str]) -> bool:
 def _opens_as_rule(
     unit: Unit, file_kind: str, section: str, rows: Sequence[str] = ("ban", "rule")
 ) -> bool:
-    """Return whether a thought's file, heading or beginning says that it is a rule.
+    """Return whether a statement's file, heading or opening marks it as a rule.
 
-    In a file that holds few rules the beginning alone must be imperative.
+    In a file with few rules, the opening must be imperative.
     """
     table, text = patterns().sentences, unit.text[:OPENING]
     says = any(table[row].search(text) for row in rows)
@@ -273,26 +275,27 @@ def _opens_as_rule(
 
 
 def _teaches(unit: Unit) -> bool:
-    """Return whether most lines of a thought say what was learned, or what to do or not to do."""
+    """Return whether most lines of a statement describe a lesson, a rule or a ban."""
     lines, table = unit.text.split("\n"), patterns().sentences
     rows = [table[row] for row in ("lesson", "ban", "rule")]
     return 2 * sum(any(row.search(line) for row in rows) for line in lines) > len(lines)
 
 
 def _opening(unit: Unit) -> str:
-    """Return the beginning of a thought, as far as its first sentence goes."""
+    """Return the first sentence of a statement, at most OPENING characters."""
     text = unit.text[:OPENING]
     end = _SENTENCE_END.search(text, 20)
     return text[: end.end()] if end else text
 
 
-# -- the whole repository --------------------------------------------------------------------------
+# -- the whole repository
+# --------------------------------------------------------------------------
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run judges: candidate ids on the shelf, those next to it, and what says the same.
+    """The candidates for a run: ids on the shelf, ids next in rank, and near duplicates.
 
-    `same` leads from a candidate to the better one that says nearly the same.
+    `same` maps a candidate to a better one that states nearly the same.
     """
 
     shelf: frozenset[str]
@@ -301,17 +304,17 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def shelf_size(files: int, size: Size = "normal") -> float:
-    """Return how many claims a repository of so many source files holds; infinite for all."""
+    """Return how many claims a repository with so many source files may have, maybe infinite."""
     return SHELF_SIZES[size] * (BASE + PER_ROOT_FILE * math.sqrt(files))
 
 
 def choose(
     candidates: Sequence[Candidate], *, size: float, existing: int, always: Collection[str] = ()
 ) -> Choice:
-    """Choose candidates for the shelf; `always` are those that are judged in any case.
+    """Choose candidates for the shelf. Those in `always` are chosen in any case.
 
-    `existing` counts the claims that the repository holds already. On later nights a tenth of the
-    shelf is open whatever it holds.
+    `existing` is the number of claims the repository already has. Later runs may always add a tenth
+    of the shelf's size.
     """
     order = sorted(candidates, key=lambda c: (-c.rank, c.candidate_id))
     same = _same(order)
@@ -340,7 +343,7 @@ _NUMBERS = regex(r"\d+")
 
 
 def _same(order: Sequence[Candidate]) -> dict[str, str]:
-    """Map each candidate to a better one that has nearly its words and all its numbers."""
+    """Map each candidate to a better one with nearly the same words and the same numbers."""
     kept: list[tuple[Candidate, frozenset[str], list[str]]] = []
     holding: dict[str, list[int]] = defaultdict(list)
     same: dict[str, str] = {}
@@ -368,17 +371,20 @@ def _same(order: Sequence[Candidate]) -> dict[str, str]:
 
 
 FEWEST = 3
-"""Fewer decisions say nothing."""
+"""Minimum number of decisions for an adjustment."""
 LIMIT = 1.5
-"""The most that a rank moves."""
+"""Maximum adjustment of a rank."""
 TOLD = 0.3
-"""From here on a rationale names it."""
+"""Minimum adjustment that a rationale mentions."""
 SLOW = 3
-"""With so many decisions half of what they say counts."""
+"""Number of decisions at which half of the adjustment applies."""
 BALANCE = 0.25
-"""Neither side counts as rarer than this, for one who only rejects says little of the rest."""
+"""Minimum share assumed for each side.
+
+If an owner only rejects, that is little evidence about the remaining statements.
+"""
 ALIKE = 0.4
-"""Statements that share such a part of their words are similar wherever they stand."""
+"""Share of common words from which statements are similar, whatever their file."""
 _GROUPS: Mapping[str, tuple[float, float]] = {
     "kind": (0.5, 12.0),
     "file": (0.5, 12.0),
@@ -388,17 +394,18 @@ _GROUPS: Mapping[str, tuple[float, float]] = {
     "under": (1.0, 3.0),
     "words": (1.0, 3.0),
 }
-"""How much a group of features counts, and how many decisions of one feature are needed for half
-of it: fewer of what few statements share.
+"""The weight of each feature group, and the decisions on one feature at which half of it applies.
+
+Features that few statements share need fewer decisions.
 """
 Groups = Mapping[str, frozenset[Hashable]]
 
 
 class Taste:
-    """What some decisions say of statements; false where they are too few to say anything."""
+    """The owner's preferences, learned from decisions. False if there are too few decisions."""
 
     def __init__(self, decided: Sequence[tuple[Groups, bool]]) -> None:
-        """Take the features of each statement that was decided on, and whether it was kept."""
+        """Count the features of each decided statement, and whether it was accepted."""
         self._decided = decided
         self._counts: tuple[Counter[tuple[str, Hashable]], ...] = (Counter(), Counter())
         for groups, kept in decided:
@@ -412,7 +419,7 @@ class Taste:
         return len(self._decided) >= FEWEST
 
     def delta(self, groups: Groups) -> float:
-        """Return by how much the rank of a statement moves."""
+        """Return the adjustment to a statement's rank."""
         if not self:
             return 0.0
         total = sum(
@@ -426,13 +433,16 @@ class Taste:
         return round(max(-LIMIT, min(LIMIT, total)), 3)
 
     def _odds(self, name: str, one: Hashable, slow: float) -> float:
-        """Return how the odds that a statement is kept change with one feature."""
+        """Return how one feature changes the log odds that a statement is accepted."""
         gone, kept = (counts[name, one] for counts in self._counts)
         odds = (kept / self._share + slow) / (gone / (1 - self._share) + slow)
         return math.log(odds)
 
     def code(self, delta: float, groups: Groups) -> str:
-        """Return why a rank moved, with the number of similar decisions; empty if it hardly did."""
+        """Return the code for a rationale, with the number of similar decisions.
+
+        Empty if the adjustment is too small.
+        """
         if abs(delta) < TOLD:
             return ""
         similar = sum(kept == (delta > 0) and _alike(groups, had) for had, kept in self._decided)
@@ -440,14 +450,14 @@ class Taste:
 
 
 def _alike(one: Groups, other: Groups) -> bool:
-    """Return whether two statements are similar for a reader: by context or by words."""
+    """Return whether two statements are similar: the same file and heading, or common words."""
     shared = len(one["words"] & other["words"])
     is_same_file = one["file"] == other["file"] and bool(one["under"] & other["under"])
     return is_same_file or shared >= ALIKE * max(1, len(one["words"]))
 
 
 def groups_of(unit: Unit, resource: str, file_kind: str, section: str, type_: str) -> Groups:
-    """Return the features of a statement by which decisions on others speak for or against it."""
+    """Return the features that relate a statement to decisions on other statements."""
     inner = [*unit.headings, *filter(None, (unit.lead,))][-1:]
     seen = features(replace(unit, headings=(*inner,), lead=""), file_kind, section, ())
     return {
@@ -462,9 +472,10 @@ def groups_of(unit: Unit, resource: str, file_kind: str, section: str, type_: st
 
 
 def taste_of(state: State, kind_of: Callable[[str], str]) -> Taste:
-    """Return what the decisions of a state say; `kind_of` tells the kind of a source, or nothing.
+    """Learn from the decisions in a state.
 
-    Memories without a decision are left out (`is_decided`).
+    `kind_of` returns the kind of a source, or an empty string. Memories without a decision are
+    excluded (`is_decided`).
     """
     of = [memory for memory in of_types(state.every, CLAIM_TYPES) if is_decided(memory)]
     if len(of) < FEWEST:
@@ -473,7 +484,7 @@ def taste_of(state: State, kind_of: Callable[[str], str]) -> Taste:
 
 
 def is_decided(memory: Memory) -> bool:
-    """Return whether a person decided on what was read from a source."""
+    """Return whether a person decided on a memory that was read from a source."""
     if not memory.sources:
         return False
     stamps: list[Stamp | None] = [memory.fields.get("generated")]
@@ -486,7 +497,7 @@ def is_decided(memory: Memory) -> bool:
 
 
 def _groups(memory: Memory, file_kind: str) -> Groups:
-    """Return the features of the statement that a memory was made of, by the memory alone."""
+    """Return the features of the statement behind a memory, from the memory's fields only."""
     resource, _ = memory.first
     name = resource.rpartition("/")[2].removesuffix(".md")
     parts = memory.text("context").split(" › ")

@@ -1,10 +1,9 @@
-"""Which files of a workspace runs read, as what, and why the others are left alone.
+"""Define which files of a workspace runs read, as claims or notes, and why others are ignored.
 
-The allow and deny lists are those of memory-purifier's source contract, widened by what real
-workspaces hold: topic files at any depth, what is on file of the person, the agent and its tools,
-and the memories of further agents are claim sources; dated daily logs are notes, and what they
-say that lasts becomes claims too. The lineage's own contract, without raw logs, is the profile
-`classic` of sources.
+The allow and deny lists extend memory-purifier's source contract. Claim sources also include topic
+files at any depth, files about the person, the agent and its tools, and the memories of other
+agents. Dated daily logs are notes, and their lasting statements become claims too. The source
+profile `classic` is memory-purifier's original contract, without raw logs.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ HIDDEN_MEMORY = (
     ".agents/memory",
     ".learnings",
 )
-"""Folders below hidden ones in which agents store memories."""
+"""Folders below hidden folders in which agents store memories."""
 HIDDEN_HOMES = (".claude", ".agents", ".openclaw", ".hermes", ".serena", ".cursor")
 """Hidden folders whose own memory and user files are read."""
 CLAIMS = (
@@ -74,7 +73,7 @@ NOTES = tuple(
 )
 NOTES_CLAIMS = (*CLAIMS, "**/*.md")
 NOTES_NOTES = (*NOTES, f"**/{_DAY}")
-"""The patterns of a vault or another folder of notes: all that is not hidden."""
+"""The patterns for a vault or another folder of notes: every file that is not hidden."""
 AUTHORITY = (
     "CONSTITUTION.md",
     "KNOWLEDGE.md",
@@ -123,7 +122,7 @@ DENY = (
 )
 PERSONAL = ("CHRONICLES.md", "DREAMS.md")
 WORDS = (".md", ".markdown", ".mdx", ".txt", ".text", ".org", ".rst", ".adoc")
-"""Ends of the names of files that people write in."""
+"""File name suffixes of text that people write."""
 UNMATCHED = "matches no pattern of sources.claims or sources.notes"
 
 _TYPE_OF_NAME: Mapping[str, str] = MappingProxyType(
@@ -138,11 +137,11 @@ _TYPE_OF_NAME: Mapping[str, str] = MappingProxyType(
 
 
 class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What a workspace's files are: glob patterns, relative to the workspace.
+    """Glob patterns, relative to the workspace, that determine how files are read.
 
-    In a pattern `*`, `?` and classes never cross a slash, `**/` stands for any folders or none; a
-    pattern that ends in `/` means everything below that folder. A hidden folder is read only where
-    a pattern names it with its dot. With `days` the daily logs among the notes yield claims too.
+    `*`, `?` and classes never match a slash. `**/` matches any number of folders, including none. A
+    pattern that ends in `/` matches everything below that folder. Hidden folders are read only if a
+    pattern names them with their dot. With `days`, the daily logs among the notes yield claims too.
     """
 
     claims: tuple[str, ...] = CLAIMS
@@ -151,10 +150,10 @@ class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
     profile: Profile = "personal"
     days: bool = True
     kinds: tuple[str, ...] = ()
-    """`pattern = kind`, the first that fits a path counts."""
+    """Rows of `pattern = kind`. The first pattern that matches a path applies."""
 
     def kind_given(self, path: str) -> str:
-        """Return the kind that the configuration gives a file, or an empty string."""
+        """Return the kind that the configuration sets for a file, or an empty string."""
         for row in self.kinds:
             pattern, _, kind = row.rpartition("=")
             if matches(path, pattern.strip()):
@@ -168,15 +167,15 @@ def matches(path: str, pattern: str) -> bool:
 
 
 def kind_of(path: str, rules: SourceRules) -> SourceKind | None:
-    """Return what a workspace path is read as; None means that runs never read it."""
+    """Return how runs read a workspace path, or None if they never read it."""
     if why_denied(path, rules):
         return None
     return "notes" if _any(path, rules.notes) else "claims"
 
 
-@lru_cache(maxsize=8192)  # a run asks of each file at each of its stages
+@lru_cache(maxsize=8192)  # each stage of a run looks up each file
 def why_denied(path: str, rules: SourceRules) -> str:
-    """Return why runs do not read a path; empty when they do."""
+    """Return why runs do not read a path, or an empty string if they do."""
     if not path or any(part in ("", ".", "..") for part in path.split("/")):
         return "is not a path inside the workspace"
     if _compiled(rules.deny, hidden=True).fullmatch(path):
@@ -190,9 +189,9 @@ def why_denied(path: str, rules: SourceRules) -> str:
 
 
 def may_hold(folder: str, rules: SourceRules, *, by_name: bool = False) -> bool:
-    """Return whether a folder of a workspace, or one below it, may hold a file that runs read.
+    """Return whether runs may read a file in a workspace folder or below it.
 
-    With `by_name` only patterns count that name a folder: those that begin with `**/` do not.
+    With `by_name`, patterns that begin with `**/` are ignored.
     """
     if is_denied(folder, rules):
         return False
@@ -211,7 +210,7 @@ def is_denied(folder: str, rules: SourceRules) -> bool:
 
 
 def _leads_into(parts: tuple[str, ...], folders: tuple[str, ...]) -> bool:
-    """Return whether a folder, or one below it, fits the folders of a pattern."""
+    """Return whether a folder, or a folder below it, matches the folders of a pattern."""
     if not parts or not folders:
         return not parts
     if folders[0] == "**":
@@ -221,19 +220,19 @@ def _leads_into(parts: tuple[str, ...], folders: tuple[str, ...]) -> bool:
 
 
 def is_hidden(path: str) -> bool:
-    """Return whether a folder or one above it begins with a dot."""
+    """Return whether a component of a path begins with a dot."""
     return any(part.startswith(".") for part in path.split("/"))
 
 
 def is_text(path: str) -> bool:
-    """Return whether a person may have written a file, by its name: no code or data."""
+    """Return whether a file name suggests text written by a person, not code or data."""
     return path.lower().endswith(WORDS)
 
 
 def default_type(path: str) -> str:
-    """Return the claim type that a file's units are assumed to have.
+    """Return the default claim type for the statements of a file.
 
-    Works on workspace paths and on their snapshots below `sources/`.
+    Accepts workspace paths and the paths of their snapshots below `sources/`.
     """
     if is_episode(path):
         return "episode"
@@ -241,13 +240,13 @@ def default_type(path: str) -> str:
 
 
 def is_episode(path: str) -> bool:
-    """Return whether a file is an episode: it lies directly in a folder named `episodes`."""
+    """Return whether a file is an episode: it is directly in a folder named `episodes`."""
     return PurePosixPath(path).parent.name == "episodes"
 
 
 @lru_cache(maxsize=256)
 def _components(pattern: str) -> tuple[str, ...]:
-    """Return the components of a pattern; all that is below a folder is `**` and a name."""
+    """Return the components of a pattern. A folder pattern ends in `**` and `*`."""
     parts = tuple(pattern.split("/"))
     if parts[-1] in ("", "**"):
         return (*parts[:-1], "**", "*")
@@ -256,9 +255,9 @@ def _components(pattern: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _compiled(patterns: tuple[str, ...], *, hidden: bool) -> re.Pattern[str]:
-    """Return what fully matches the paths that one of some patterns means.
+    """Return a regular expression that fully matches every path of some patterns.
 
-    Without `hidden` only a component that begins with a dot matches a hidden folder.
+    Without `hidden`, only a component that begins with a dot matches a hidden folder.
     """
     shown = "" if hidden else r"(?!\.)"
     forms = []
@@ -278,7 +277,7 @@ _PARTS = regex(r"\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
 
 
 def _component(pattern: str) -> str:
-    """Return a component of a pattern as a regular expression that crosses no slash."""
+    """Return a component of a pattern as a regular expression that matches no slash."""
     found = {"*": "[^/]*", "?": "[^/]"}
     return "".join(
         found.get(part) or (f"(?!/){translate(part)[4:-3]}" if len(part) > 1 else re.escape(part))
@@ -291,7 +290,7 @@ def _is_named(folder: str, pattern: str) -> bool:
 
 
 def _any(path: str, patterns: tuple[str, ...]) -> bool:
-    """Return whether a pattern means a file; hidden folders are entered by name only."""
+    """Return whether any pattern matches a file. Hidden folders match only by name."""
     return _compiled(patterns, hidden=False).fullmatch(path) is not None
 
 

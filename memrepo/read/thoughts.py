@@ -1,10 +1,10 @@
-"""From a source file to thoughts: verbatim, whole, each with its lines and what it is under.
+"""Split a source file into statements, each verbatim with its lines and context.
 
-An item with its children, a lead-in with its list, numbered steps, a few short fields, a rule with
-its reason, a file of one memory: each is one thought. A list or table that is longer than a person
-reads at once is split at its items, each with the lead-in as context. `PROCEDURES.md` is one
-thought for each second-level section and an episode one for the file (memory-purifier, candidate
-extraction). A thought is identified by its words and file, never by line or heading.
+One statement is an item with its children, a lead-in with its list, numbered steps, a few short
+fields, a rule with its reason, or a file of one memory. A list or table longer than WHOLE_LENGTH is
+split at its items, each with the lead-in as context. Each second-level section of `PROCEDURES.md`
+is one statement, and so is each episode file (memory-purifier, candidate extraction). A statement's
+identity depends on its words and file, never on its line or heading.
 """
 
 from __future__ import annotations
@@ -38,22 +38,23 @@ Shape = Literal[
     "item", "card", "steps", "table", "row", "paragraph", "code", "section", "document", "memory"
 ]
 WHOLE_LENGTH = 700
-"""A list, table or item with children of at most so many characters is one thought."""
+"""Maximum characters of a list, a table or an item with children that is one statement."""
 CARD_LENGTH, CARD_ITEMS, CARD_AVERAGE, LISTED_AVERAGE = 420, 9, 36, 64
-"""Fragments of one section are one thought: together, how many, and their average width; below a
-heading that names a thing they may be longer.
+"""Limits for fragments of a section to form one statement: total length, count, average width.
+
+LISTED_AVERAGE is the average width below a heading that names a thing.
 """
 FIELD_LENGTH, FIELDS_LENGTH = 64, 420
-"""A field (`Key: value`) of at most so many characters joins its neighbours up to a length."""
+"""Maximum characters of a field (`Key: value`), and of adjacent fields joined to one statement."""
 LABEL_LENGTH, LABELLED_LENGTH = 24, 240
-"""Below one heading, fields with so short a label in bold type are one thought as well."""
+"""Maximum length of a bold label, and of its field, for fields of a section to be one statement."""
 LEAD_LENGTH = 240
 MEMORY_LENGTH, MEMORY_THOUGHTS = 1000, 9
-"""A file with a memory's header is one thought up to this length and number of thoughts."""
+"""Maximum length and number of statements for a file with a memory's header to be one statement."""
 MAX_TEXT = 20_000
 HEADING_LENGTH = 160
 MIN_CHARACTERS = 2
-"""A text of fewer letters and digits says nothing."""
+"""Minimum letters and digits of a statement."""
 COLONS = (":", "：")
 SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 _MARKS = " \t*_"
@@ -61,9 +62,9 @@ _MARKER = regex(r"^(?P<indent>\s*)(?:[-*+•◦▪‣]|\d{1,9}[.)])\s+(?:\[[ xX]
 _FIELD = regex(r"^[^\w\n\[]{0,12}(?P<key>[^*:：|\n\[]{1,40}?)(?:\*\*|__)?\s{0,3}[:：](?P<value>.+)")
 _BOLD_LINE = regex(r"^(?:\*\*|__)(?P<title>[^*_\n]{2,80}?)[:：]?(?:\*\*|__)[:：]?$")
 _LABEL = regex(r"^[^\w\n]{0,12}[^*_:：|\n\[\]`]{1,40}(?:\*\*|__)?[:：](?:\*\*|__)?\s*$")
-"""A field without a value, or what introduces the lines below it."""
+"""A field without a value, or a label that introduces the lines below it."""
 _ASIDE = regex(r"^(?:[^:：\n]{1,50}[:：][*_]{0,2}\s*)?[_*][(（].{0,300}[)）][_*]$")
-"""What stands where nobody has written anything yet: `_(not set)_`."""
+"""A placeholder for a value that nobody has written yet: `_(not set)_`."""
 _TAG = regex(r"[#\[]?[\w-]+\]?(?:[ :=]{1,3}\d+(?:[./]\d+|%)?)?")
 _TAGS = regex(r"\s*[·•|,]\s*|\s+(?=[#\[])|\s[–—-]\s")
 _COLON_NEAR = regex(r".{0,12}[:：]")
@@ -73,23 +74,25 @@ _DAY_AND_TIME = (
 _STAMP = regex(
     rf"^(?:\*\*|__|\[|\(|\[\*\*)?{_DAY_AND_TIME}(?:\*\*|__|\]|\))*\s*[:：–—|-]*\s+(?=\S)"
 )
-"""A date in front of a line: it is the line's date and not part of its text."""
+"""A date at the start of a line. The date belongs to the line and not to its text."""
 _MACHINE_TAIL = regex(
     r"(?<![ \t])[ \t]*\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\][ \t]*$", re.MULTILINE
 )
-"""What a program that promotes lines writes behind each of them."""
+"""The suffix that a program writes on each line it promotes."""
 _RULE_LINE = regex(r"^[\s|:-]+$")
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A thought of a source: what may become a memory.
+    """A statement of a source, which may become a memory.
 
-    `text` is verbatim; of a single item it has neither marker nor checkbox, and a date in front is
-    `captured` instead. `lines` are one-based and inclusive on the original bytes. `headings` run
-    outermost first; `lead` is the line that introduces the list, or the header of the table, that
-    it was split from. `key` and `value` are the halves of a single field. `about` is what the
-    file's header names, and `hint` the type that it gives. `captured` is an ISO date, empty when
-    only the commit dates it.
+    `text` is verbatim. For a single item, `text` excludes the marker, the checkbox and a leading
+    date, which is in `captured`. `lines` are one-based and inclusive, and refer to the original
+    bytes. `headings` are ordered outermost first.
+
+    `lead` is the line that introduces the list, or the header of the table, that contains it. `key`
+    and `value` are the two halves of a single field. `about` is the subject named in the file's
+    header, and `hint` is the type the header gives. `captured` is an ISO date, or empty if only the
+    commit dates the statement.
     """
 
     resource: str
@@ -110,10 +113,10 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Scan(msgspec.Struct, frozen=True, kw_only=True):
-    """What one source holds: thoughts in file order, findings, and counts of what is none.
+    """The result of reading one source: statements in file order, problems, and counts.
 
-    `dropped` counts texts without a word, `managed` the lines left out because another program or
-    memrepo wrote them, `lines` all lines of the file.
+    `dropped` counts texts without a word. `managed` counts the lines that another program or
+    memrepo wrote. `lines` counts all lines of the file.
     """
 
     resource: str
@@ -125,8 +128,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def scan(resource: str, data: bytes) -> Scan:
-    """Find the thoughts of a source; never raises, a file that cannot be read is a problem."""
-    from memrepo.read.markdown import parse_document  # a run with nothing new parses nothing
+    """Find the statements of a source. Never raises. A file that cannot be read is a problem."""
+    from memrepo.read.markdown import parse_document  # a run without new files parses nothing
 
     document = parse_document(resource, data)
     reader = _FileReader(resource=resource, source=document.source)
@@ -151,9 +154,9 @@ def scan(resource: str, data: bytes) -> Scan:
 
 
 def _told_apart(units: Sequence[Unit]) -> Iterator[Unit]:
-    """Identify a text that is under several headings of a file by its heading as well.
+    """Yield the units, and include the headings in the hash of a text that repeats under others.
 
-    "Status: sold" under each of two houses says two things.
+    "Status: sold" under each of two houses makes two statements.
     """
     first: dict[str, tuple[str, ...]] = {}
     for unit in units:
@@ -170,7 +173,7 @@ def is_episode(resource: str) -> bool:
 
 
 def field_of(text: str) -> tuple[str, str]:
-    """Return key and value of a text that is one field (`**Key:** value`), else two empty texts."""
+    """Return the key and value of a single field (`**Key:** value`), or two empty strings."""
     match = _FIELD.match(text) if "\n" not in text else None
     if match is None or match["value"].startswith("//") or ". " in match["key"]:
         return "", ""
@@ -185,9 +188,9 @@ def is_field(text: str) -> bool:
 
 
 def filled(lines: Sequence[str]) -> list[str]:
-    """Return the lines of a text without the fields that nobody filled in.
+    """Return the lines of a text without unfilled fields.
 
-    A label without value stays where it introduces what is below it.
+    A label without a value remains if it introduces the lines below it.
     """
     kept: list[str] = []
     for at in range(len(lines) - 1, -1, -1):
@@ -200,7 +203,7 @@ def filled(lines: Sequence[str]) -> list[str]:
 
 
 def _leads(label: str, below: str, *, alone: bool) -> bool:
-    """Return whether a label introduces the line below it rather than having no value."""
+    """Return whether a label introduces the line below it, rather than lacking a value."""
     marked = _MARKER.match(label)
     if not below or not (marked or label.lstrip().startswith(("**", "__"))):
         return not alone and not marked
@@ -211,7 +214,7 @@ def _leads(label: str, below: str, *, alone: bool) -> bool:
 
 
 def _entry_day(line: str) -> str:
-    """Return the day of a line that holds a date and tags only, else an empty text."""
+    """Return the date of a line that contains only a date and tags, or an empty string."""
     day = find_date(line[:LEAD_LENGTH])
     if not day or is_date_heading(line):
         return day
@@ -221,12 +224,12 @@ def _entry_day(line: str) -> str:
 
 
 def width(text: str) -> int:
-    """Return the length of a text, a wide character counted as two."""
+    """Return the width of a text. A wide character counts as two."""
     return sum(2 if ord(ch) >= 0x2E80 else 1 for ch in text)
 
 
 class _Header(msgspec.Struct, frozen=True, kw_only=True):
-    """What the header of a memory file says, and its last line."""
+    """The fields in the header of a memory file, and its last line."""
 
     name: str
     description: str
@@ -238,7 +241,7 @@ _HINTS = {"user": "identity", "feedback": "constraint", "project": "fact", "refe
 
 
 def _memory_header(resource: str, data: bytes) -> _Header | None:
-    """Read the header of a file that one memory fills; None for any other file."""
+    """Return the header of a file that contains one memory, or None for any other file."""
     text = data.decode("utf-8-sig", "replace")
     if not text.startswith("---"):
         return None
@@ -258,18 +261,18 @@ def _memory_header(resource: str, data: bytes) -> _Header | None:
 
 
 class _Node(msgspec.Struct, frozen=True, kw_only=True):
-    """A block with all that belongs to it: an item has its children, a table its rows."""
+    """A block and its parts: the children of an item, the rows of a table."""
 
     kind: Literal["paragraph", "item", "table", "code"]
     lines: tuple[int, int]
     text: str
-    """All of it, verbatim, with markers."""
+    """The whole block, verbatim, with markers."""
     block: Block
     rows: tuple[Block, ...] = ()
 
 
 class _FileReader(msgspec.Struct):
-    """Collects the thoughts of one file."""
+    """Collects the statements of one file."""
 
     resource: str
     source: SourceLines
@@ -277,24 +280,27 @@ class _FileReader(msgspec.Struct):
     problems: list[Problem] = msgspec.field(default_factory=list)
     dropped: int = 0
     entry: tuple[tuple[str, ...], str] = ((), "")
-    """The headings and the day of the last line that dates what follows it."""
+    """The headings and date of the last line that dates the text after it."""
 
     # -- kinds of files ------------------------------------------------------------------------
 
     def add_sections(self, document: Document) -> None:
-        """Take a file section by section."""
+        """Add the statements of each section of a file."""
         for heads, blocks in _sections(document.blocks):
             self._compose(heads, self._nodes(blocks))
 
     def add_document(self, document: Document) -> None:
-        """Take an episode whole."""
+        """Add an episode as one statement."""
         rows = [n for b in document.blocks if b.kind != "comment" for n in b.lines]
         if rows:
             last = max(n for block in document.blocks for n in _span(block))
             self.add("document", self._verbatim(min(rows), last), (min(rows), last), ())
 
     def add_procedures(self, document: Document) -> None:
-        """Take each second-level section whole, and what is before them by section."""
+        """Add each second-level section as one statement.
+
+        The text before these sections is added section by section.
+        """
         starts = [b for b in document.blocks if b.kind == "heading" and b.level == 2]
         if not starts:
             self.add_sections(document)
@@ -309,7 +315,10 @@ class _FileReader(msgspec.Struct):
                 self.add("section", text, (start.lines[0], end), ())
 
     def make_memory(self, header: _Header) -> None:
-        """Make a file with a memory's header one thought, or put its description first."""
+        """Make a file with a memory's header one statement.
+
+        If the file is too long, add its description before the other statements.
+        """
         count = self.source.count
         body = self._verbatim(header.last + 1, count)
         heads = tuple(filter(None, (header.name,)))
@@ -362,7 +371,7 @@ class _FileReader(msgspec.Struct):
         return nodes
 
     def _compose(self, heads: tuple[str, ...], nodes: list[_Node]) -> None:
-        """Join the nodes of one section to thoughts."""
+        """Group the nodes of one section into statements."""
         nodes = _with_explanations(nodes)
         if not nodes:
             return
@@ -409,7 +418,7 @@ class _FileReader(msgspec.Struct):
             self._add_joined(heads, fields, lead)
 
     def _add_joined(self, heads: tuple[str, ...], nodes: Sequence[_Node], lead: str = "") -> None:
-        """Take some nodes as one thought; a single item as an item."""
+        """Add some nodes as one statement. A single item is added as an item."""
         if len(nodes) == 1 and nodes[0].kind == "item":
             self._add_item(heads, nodes[0], lead)
             return
@@ -422,7 +431,10 @@ class _FileReader(msgspec.Struct):
             self.add("item", _bare(text), lines, heads, lead)
 
     def _add_item(self, heads: tuple[str, ...], node: _Node, lead: str) -> None:
-        """Take an item with its children; a long one is its children under its own line."""
+        """Add an item with its children.
+
+        Split a long item into its children, with its line as their lead.
+        """
         block = node.block
         if len(node.text) <= WHOLE_LENGTH or not block.children:
             text = _bare(node.text)
@@ -445,7 +457,10 @@ class _FileReader(msgspec.Struct):
             self._add_item(heads, node, lead)
 
     def _add_table(self, heads: tuple[str, ...], node: _Node, lead: str) -> None:
-        """Take a table whole, or each row under the table's header."""
+        """Add a table as one statement.
+
+        Split a long table into rows, with its header as their lead.
+        """
         if len(node.text) <= WHOLE_LENGTH:
             self.add("table", node.text, node.lines, heads, lead)
             return
@@ -457,7 +472,7 @@ class _FileReader(msgspec.Struct):
                 self.add("row", text, row.lines, heads, cells[:LEAD_LENGTH])
 
     def _add_code(self, heads: tuple[str, ...], node: _Node, lead: str) -> None:
-        """Take code into the thought right before it; else it is a thought of its own."""
+        """Append code to the statement directly before it, or add it as a separate statement."""
         last = self.units[-1] if self.units else None
         near = last is not None and last.headings == heads and node.lines[0] - last.lines[1] <= 2
         if last is not None and near and len(last.text) + len(node.text) <= WHOLE_LENGTH:
@@ -471,7 +486,7 @@ class _FileReader(msgspec.Struct):
     # -- texts ---------------------------------------------------------------------------------
 
     def _verbatim(self, first: int, last: int) -> str:
-        """Return lines as their author wrote them, without comments, strikes and common indent."""
+        """Return lines as written, without comments, struck text, templates and common indent."""
         rows = [without_struck(line).rstrip() for _, line in self.source.visible(first, last)]
         text = without_comments("\n".join(rows))
         written = [row for row in text.split("\n") if row.strip(_MARKS + "-+")]
@@ -492,7 +507,7 @@ class _FileReader(msgspec.Struct):
         task: Task = "",
         hint: str = "",
     ) -> None:
-        """Take a text as a thought, if it says anything."""
+        """Add a text as a statement if it has enough letters and digits."""
         captured, basis = "", ""
         first, _, rest = text.partition("\n")
         if kind in ("paragraph", "card", "steps") and (day := _entry_day(first)):
@@ -548,9 +563,9 @@ class _FileReader(msgspec.Struct):
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[Block]]]:
-    """Yield the blocks of each section with the headings above them, outermost first.
+    """Yield the blocks of each section with the headings above it, outermost first.
 
-    A paragraph of one bold line above others is a heading of the lowest level.
+    A paragraph of one bold line with blocks below it is a heading of the lowest level.
     """
     path: list[tuple[int, str]] = []
     section: list[Block] = []
@@ -579,14 +594,14 @@ def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[B
 
 
 def _span(block: Block) -> Iterator[int]:
-    """Yield the lines of a block and of its children: first and last of each."""
+    """Yield the first and last line of a block and of each of its children."""
     yield from block.lines
     for child in block.children:
         yield from _span(child)
 
 
 def _bare(text: str) -> str:
-    """Return the text of an item without its marker and checkbox, its children at the margin."""
+    """Return the text of an item without marker and checkbox, with its children unindented."""
     match = _MARKER.match(text)
     if match is None:
         return text
@@ -596,7 +611,7 @@ def _bare(text: str) -> str:
 
 
 def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
-    """Join a paragraph that gives reason or exception to what it follows."""
+    """Join each paragraph that gives a reason or exception to the node it explains."""
     joined: list[_Node] = []
     for node in nodes:
         last = joined[-1] if joined else None
@@ -617,13 +632,13 @@ def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
 
 
 def _explains(text: str) -> bool:
-    """Return whether a paragraph gives the reason or the exception of what it follows."""
+    """Return whether a paragraph gives the reason or exception of the text before it."""
     opening = patterns().sentences["explains"].match(text)
     return opening is not None and _COLON_NEAR.match(text, opening.end()) is not None
 
 
 def _is_labelled(node: _Node) -> bool:
-    """Return whether a node is a short field whose label is in bold type."""
+    """Return whether a node is a short field with a bold label."""
     text = _bare(node.text)
     key = field_of(text)[0]
     is_bold = text.startswith(("**", "__")) and 0 < len(key) <= LABEL_LENGTH
@@ -631,13 +646,13 @@ def _is_labelled(node: _Node) -> bool:
 
 
 def _introduces(node: _Node) -> bool:
-    """Return whether a paragraph introduces the next: a colon at its end, or one bold line."""
+    """Return whether a paragraph introduces the next node by a final colon or as one bold line."""
     bold = _BOLD_LINE.match(node.text) is not None
     return len(node.text) <= LEAD_LENGTH and (bold or _ends_open(node.text))
 
 
 def _goes_on(nodes: Sequence[_Node], at: int) -> bool:
-    """Return whether fragments follow a paragraph right below it, or below bold words."""
+    """Return whether fragments directly follow a paragraph, or follow bold text."""
     run, node = _list_after(nodes, at), nodes[at]
     if not run or run[0].kind != "item" or not _is_fragments(run):
         return False
@@ -647,7 +662,7 @@ def _goes_on(nodes: Sequence[_Node], at: int) -> bool:
 
 
 def _list_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
-    """Return the items, the table, the code or the paragraph that a node introduces."""
+    """Return the items, table, code or paragraph that a node introduces."""
     run: list[_Node] = []
     for node in nodes[at + 1 :]:
         if run and (node.kind != run[0].kind or node.kind == "paragraph"):
@@ -657,7 +672,7 @@ def _list_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
 
 
 def _steps_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
-    """Return the items that an item which ends in a colon introduces, up to the next such item."""
+    """Return the items after an item that ends in a colon, up to the next such item."""
     node = nodes[at]
     if node.kind != "item" or node.block.children or not _ends_open(node.text):
         return []
@@ -672,7 +687,7 @@ def _steps_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
 
 
 def _ordered_from(nodes: Sequence[_Node], at: int) -> list[_Node]:
-    """Return the numbered items that begin at a node, where they are short enough for one."""
+    """Return the numbered items from a node, or nothing if they are too long for one statement."""
     if at and _is_step(nodes[at - 1]):
         return []
     run: list[_Node] = []
@@ -695,14 +710,14 @@ def _ends_open(text: str) -> bool:
 
 
 def _joins(fields: Sequence[_Node], node: _Node) -> bool:
-    """Return whether a node is one more field of a card."""
+    """Return whether a node is another field of a card."""
     is_one = node.kind == "item" and not node.block.children and is_field(_bare(node.text))
     total = sum(len(n.text) for n in (*fields, node))
     return is_one and total <= FIELDS_LENGTH and not node.block.task
 
 
 def _unset(line: str) -> bool:
-    """Return whether a line is a field that nobody filled in."""
+    """Return whether a line is an unfilled field."""
     bare = _bare(line).strip()
     key, value = field_of(bare)
     plain = value.strip(_MARKS + "()[]<>.…?-–—").lower()
@@ -710,13 +725,13 @@ def _unset(line: str) -> bool:
 
 
 def _is_shipped(line: str) -> bool:
-    """Return whether a line of prose is one that many workspaces are shipped with."""
+    """Return whether a line of prose is a template line that many workspaces share."""
     is_prose = not (_MARKER.match(line) or _ends_open(line) or field_of(line)[0])
     return is_prose and line_hash(line) in weights().templates
 
 
 def _is_fragments(items: Sequence[_Node], limit: int = CARD_AVERAGE) -> bool:
-    """Return whether items are a few words each and no sentences: none says anything by itself."""
+    """Return whether items are short fragments without sentences, each meaningless by itself."""
     texts = [_bare(n.text) for n in items]
     ends = sum(text.rstrip(_MARKS).endswith(SENTENCE_ENDS) for text in texts)
     states = any(_states(text) for text in texts)
@@ -725,20 +740,20 @@ def _is_fragments(items: Sequence[_Node], limit: int = CARD_AVERAGE) -> bool:
 
 
 def _states(text: str) -> bool:
-    """Return whether a text states something that may hold or change by itself."""
+    """Return whether a text states something that can be true or change by itself."""
     signs = patterns().sentences
     return any(signs[kind].search(text) for kind in ("preference", "decision", "rule", "done"))
 
 
 def _names_thing(heads: tuple[str, ...]) -> bool:
-    """Return whether the innermost heading names a thing, and neither a kind nor a time."""
+    """Return whether the innermost heading names a thing, not a kind of section or a time."""
     if len(heads) < 2 or is_time_heading(heads[-1]) or find_clock(heads[-1]):
         return False
     return not any(pattern.search(heads[-1]) for pattern in patterns().headings.values())
 
 
 def _is_card(nodes: Sequence[_Node], average: int) -> bool:
-    """Return whether a section is one thought: steps, a lead-in with its list, or fragments."""
+    """Return whether a section is one statement: steps, a lead-in with its list, or fragments."""
     total = sum(width(n.text) for n in nodes)
     items = [n for n in nodes if n.kind == "item"]
     if len(nodes) < 2 or any(n.block.task or _STAMP.match(_bare(n.text)) for n in nodes):
@@ -765,7 +780,7 @@ CONTEXT_LENGTH, PART_LENGTH = 240, 80
 
 
 def spelled_context(names: Iterable[str]) -> str:
-    """Join what a text is under, outermost first; a name that repeats another is left out."""
+    """Join the names above a text, outermost first. Names that repeat another are omitted."""
     parts: list[str] = []
     seen = ""
     for part in names:

@@ -1,1 +1,1 @@
-"""Git, SQLite and locks: the only ring that touches them."""
+"""Git, SQLite and locks. Only this package accesses them."""

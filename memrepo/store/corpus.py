@@ -1,4 +1,4 @@
-"""The search index as ranking sees it: FTS5 proposes, term counts and neighbours come from rows."""
+"""Access to the search index for ranking: FTS5 candidates, term counts and neighbours."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from memrepo.store.wordforms import alike
 from memrepo.text.timespans import Span
 
 HELD = "held"
-"""A temporary table of paths, for a search that is limited to some memories."""
+"""Name of a temporary table of paths, for a search that is limited to some memories."""
 _WHOLE = 400
-"""A thread of fewer documents is read at once; of longer ones only what stands next to a hit."""
+"""Threads with fewer documents are read completely. For others only neighbours are read."""
 _SPAN = 4
 _TURNS = 0.25
-"""Where the subject changes in this share of places at least, people talk to each other."""
+"""Minimum share of subject changes in a thread for it to count as a conversation."""
 _KEPT, _KEPT_THREADS, _KEPT_TERMS = 10_000, 1_000, 50_000
-"""So many documents, orders of threads and counts of terms a process keeps for its next question.
-"""
+"""Maximum cached documents, threads and term counts per process."""
 _FEW = 2
-"""Up to so many times the documents that are wanted, what holds a term is ordered in Python."""
+"""Up to this multiple of the limit, matches are sorted in Python instead of SQLite."""
 _META = "'size', 'length', 'commit', 'edits', 'rules'"
 _COLUMNS = (
     "m.number, m.path, m.part, m.terms, m.thread, m.place, m.subject, m.day, m.id, m.seen,"
@@ -35,14 +34,14 @@ _COLUMNS = (
 
 
 class Limits:
-    """A condition on rows of `memory`, with the values of its question marks."""
+    """A condition on rows of `memory`, with the values of its placeholders."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
         self.values: list[str] = []
 
     def tagged(self, tags: Sequence[str]) -> Limits:
-        """Limit to what bears every one of some tags."""
+        """Limit to rows that have all of some tags."""
         self.parts += ["instr(m.tags, char(10) || ? || char(10))"] * len(tags)
         self.values += tags
         return self
@@ -54,18 +53,18 @@ class Limits:
         return self
 
     def held(self) -> Limits:
-        """Limit the paths to those in the table of held ones."""
+        """Limit the paths to those in the temporary table."""
         self.parts.append(f"m.path IN (SELECT path FROM {HELD})")  # noqa: S608 - a constant
         return self
 
     @property
     def condition(self) -> str:
-        """Return the condition, to be joined by AND."""
+        """Return the SQL condition: all parts joined by AND."""
         return " AND ".join(self.parts) or "1"
 
 
 class _Thread:
-    """The order of a thread, and what stands around those of its documents that were asked for."""
+    """The order of a thread, with cached neighbours of its documents."""
 
     def __init__(self, said: Sequence[tuple[int, str]]) -> None:
         self.numbers = [number for number, _ in said]
@@ -74,7 +73,7 @@ class _Thread:
         self._rows: dict[int, Row] = {}
 
     def around(self, number: int) -> Row:
-        """Return what stands up to four places from a document."""
+        """Return the documents up to four places from a document, including itself."""
         row = self._rows.get(number)
         if row is None:
             at = self._places[number]
@@ -84,7 +83,7 @@ class _Thread:
 
 
 class _Read:
-    """What a process has read of an index, for the next question: while its file stays the same."""
+    """Cache of data read from an index file. It is valid while the file does not change."""
 
     def __init__(self) -> None:
         self.documents: dict[int, Document] = {}
@@ -93,20 +92,20 @@ class _Read:
         self.holders: dict[str, int] = {}
 
     def keep(self, documents: Iterable[Document]) -> None:
-        """Keep some documents; where there are too many the others are let go."""
+        """Cache some documents. Discard all earlier ones if there are too many."""
         if len(self.documents) > _KEPT:
             self.documents.clear()
             self.within.clear()
         self.documents |= {document.number: document for document in documents}
 
     def thread(self, key: tuple[object, ...], said: Sequence[tuple[int, str]]) -> None:
-        """Keep the order of a thread."""
+        """Cache the order of a thread."""
         if len(self.threads) > _KEPT_THREADS:
             self.threads.clear()
         self.threads[key] = _Thread(said)
 
     def count(self, held: Mapping[str, int]) -> None:
-        """Keep how many documents hold each of some terms; of what none holds that too."""
+        """Cache the document counts of some terms, including counts of 0."""
         if len(self.holders) > _KEPT_TERMS:
             self.holders.clear()
         self.holders |= held
@@ -118,9 +117,9 @@ def _read_of(_file: tuple[object, ...]) -> _Read:
 
 
 def _read_in(base: sqlite3.Connection, known: tuple[object, ...]) -> _Read:
-    """Return what was read of an index before; nothing of one that this connection changes.
+    """Return the cache for an index, or an empty cache if this connection has changed the index.
 
-    While a question is answered nobody else writes, and a file that was written is another.
+    No other process writes while a query runs, and a changed file gets a new cache.
     """
     place = base.execute("PRAGMA database_list").fetchone()[2]
     if not place or base.total_changes:
@@ -142,7 +141,7 @@ class IndexCorpus:
         self.average = int(rows.get("length", 0)) / self.size if self.size else 0.0
 
     def holders(self, found: Collection[str]) -> Mapping[str, int]:
-        """Return for each term that occurs how many documents hold it."""
+        """Return the number of documents that contain each term. Omit terms with no documents."""
         known = self._read.holders
         if new := [term for term in found if term not in known]:
             asked = (
@@ -154,14 +153,14 @@ class IndexCorpus:
         return {term: known[term] for term in found if known[term]}
 
     def alike(self, term: str, *, inflects: bool) -> Mapping[str, float]:
-        """Return the indexed terms that are spelled nearly like one, by likeness up to 1."""
+        """Return the indexed terms spelled similarly to one, with their similarity up to 1."""
         found = self._alike.get(term)
         if found is None:
             found = self._alike[term] = alike(self._base, term, inflects=inflects)
         return {t: found[t] for t in self.holders(found)}
 
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
-        """Return the documents that hold any of the terms, the likeliest first."""
+        """Return up to `limit` documents that contain any of the terms, best match first."""
         asked = expression(found)
         if sum(self.holders(found).values()) <= _FEW * limit:
             likely = "SELECT rowid, bm25(words) FROM words WHERE words MATCH ?"
@@ -169,7 +168,7 @@ class IndexCorpus:
             documents = self._limited_to(self._documents([*scores]))
             order = sorted([(scores[one.number], one.path, one.part, one) for one in documents])
             return [one for _, _, _, one in order[:limit]]
-        # What is sorted is carried along: the rest of a row is fetched of those that are left.
+        # Only the sort keys are sorted here. Other columns are read for the remaining rows.
         best = self._base.execute(
             f"""SELECT m.number FROM words JOIN memory AS m ON m.number = words.rowid
             WHERE words MATCH ? AND {self._limits.condition}
@@ -179,7 +178,7 @@ class IndexCorpus:
         return self._documents([number for (number,) in best])
 
     def count(self, found: Sequence[str]) -> int:
-        """Return how many documents hold any of the terms."""
+        """Return the number of memories that contain any of the terms."""
         row = self._base.execute(
             f"""SELECT count(DISTINCT m.id) FROM words JOIN memory AS m ON m.number = words.rowid
             WHERE words MATCH ? AND {self._limits.condition}""",  # noqa: S608 - as above
@@ -188,7 +187,7 @@ class IndexCorpus:
         return int(row[0])
 
     def holding(self, found: Sequence[str]) -> set[tuple[str, str, str, str]]:
-        """Return id, path, blob and status of each memory that holds all terms, in any part."""
+        """Return (id, path, blob, status) of each memory that contains all terms, in any part."""
         asked = f"""SELECT DISTINCT m.id, m.path, m.blob, m.status
             FROM words JOIN memory AS m ON m.number = words.rowid
             WHERE words MATCH ? AND {self._limits.condition}"""  # noqa: S608 - as above
@@ -199,7 +198,7 @@ class IndexCorpus:
         return set.intersection(*held)
 
     def dated(self, spans: Sequence[Span], limit: int) -> list[Document]:
-        """Return the documents whose day is in one of some spans of days, the newest first."""
+        """Return the documents whose day is in any of the spans, newest first."""
         within = " OR ".join(["m.day BETWEEN ? AND ?"] * len(spans))
         rows = self._base.execute(
             f"""SELECT {_COLUMNS} FROM memory AS m WHERE ({within}) AND {self._limits.condition}
@@ -209,11 +208,11 @@ class IndexCorpus:
         return [_document(row) for row in rows]
 
     def numbered(self, numbers: Collection[int]) -> list[Document]:
-        """Return documents by their numbers."""
+        """Return the documents with some numbers, in ascending order."""
         return self._documents(sorted(numbers))
 
     def _documents(self, numbers: Sequence[int]) -> list[Document]:
-        """Return documents in the order of their numbers that is given."""
+        """Return the documents with the given numbers, in the same order. Omit unknown numbers."""
         known = self._read.documents
         new = [number for number in numbers if number not in known]
         if not new:
@@ -229,7 +228,7 @@ class IndexCorpus:
         return [found[number] for number in numbers if number in found]
 
     def _limited_to(self, documents: Sequence[Document]) -> list[Document]:
-        """Return those of some documents that the search is limited to."""
+        """Return the documents that match the limits of the search."""
         known = self._read.within[self._limited]
         if new := [one.number for one in documents if one.number not in known]:
             asked = f"""SELECT m.number, {self._limits.condition} FROM memory AS m
@@ -238,7 +237,7 @@ class IndexCorpus:
         return [one for one in documents if known[one.number]]
 
     def all(self) -> list[tuple[int, str, str, int]]:
-        """Return number, path, blob and part of every document."""
+        """Return (number, path, blob, part) of every document, ordered by path and part."""
         return self._base.execute(
             f"""SELECT m.number, m.path, m.blob, m.part FROM memory AS m
             WHERE {self._limits.condition} ORDER BY m.path, m.part""",  # noqa: S608 - as above
@@ -246,7 +245,7 @@ class IndexCorpus:
         ).fetchall()
 
     def around(self, documents: Iterable[Document]) -> Mapping[int, Row]:
-        """Return by number each document with what stands up to four places from it."""
+        """Return, by document number, the neighbours up to four places from each document."""
         threads: dict[str, list[Document]] = defaultdict(list)
         for document in documents:
             if document.thread:
@@ -272,18 +271,21 @@ class IndexCorpus:
         return Row([number for number, _ in said], _is_talk(said))
 
     def _in_order(self, where: str, order: str) -> str:
-        """Return the question for a thread in its order; spelled once, asked often."""
+        """Return the SQL query for a thread in its order.
+
+        A shared text lets SQLite reuse statements.
+        """
         return f"""SELECT m.number, m.subject FROM memory AS m
             WHERE {where} AND {self._limits.condition}
             ORDER BY m.place {order}, m.path {order}, m.part {order} LIMIT ?"""  # noqa: S608 - as above
 
     def _said(self, asked: str, values: tuple[str | int, ...], limit: int) -> list[tuple[int, str]]:
-        """Return numbers and subjects in the order of a thread."""
+        """Return (number, subject) of documents in the order of a thread."""
         return self._base.execute(asked, (*values, *self._limits.values, limit)).fetchall()
 
 
 def _is_talk(said: Sequence[tuple[int, str]]) -> bool:
-    """Return whether people take turns: a list of facts keeps to one subject for long."""
+    """Return whether a thread is a conversation. A list of facts rarely changes its subject."""
     subjects = [subject for _, subject in said]
     changes = sum(map(ne, subjects, subjects[1:]))
     return all(subjects) and 0 < changes >= _TURNS * (len(subjects) - 1)
@@ -311,5 +313,5 @@ def _document(row: tuple[Any, ...]) -> Document:
 
 
 def expression(found: Iterable[str]) -> str:
-    """Build an FTS5 expression of terms joined by OR; a term holds no quotation mark."""
+    """Return an FTS5 expression of the terms joined by OR. Terms contain no quotation marks."""
     return " OR ".join(f'"{term}"' for term in dict.fromkeys(found))

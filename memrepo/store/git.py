@@ -1,12 +1,13 @@
-"""Git as a program: its environment, one call, and every object that is read of a repository.
+"""Run git as a program: its environment, single calls, and reading repository objects.
 
-GitPython is not used here: its import takes longer than git's answers, and a lock cannot be handed
-to its processes. What no hook, search, status or single write waits for goes through `door`, with
-the same settings and the same error.
+GitPython is not used here: importing it takes longer than git takes to answer, and its processes
+cannot inherit a lock. Commands that are not time-critical use `door`, with the same settings and
+the same error. Hooks, searches, the status command and single writes are time-critical.
 
-Objects come from one `git cat-file --batch` for all readers. Names are written in batches that a
-pipe holds, and a batch is read whole before any of it is returned. A child that ended is started
-once more; one that ends again without an answer is a GitFailed, never a "no".
+One `git cat-file --batch` process serves all readers. Object names are written in batches that fit
+in a pipe, and a batch is read completely before any of it is returned. If the process ends, it is
+restarted once. If it ends again without an answer, GitFailed is raised, so a crash is never
+mistaken for a missing object.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ import msgspec
 from memrepo.core.errors import MemrepoError
 from memrepo.core.patterns import regex
 
-# What `git rev-parse --local-env-vars` names, but for configuration given on a command line:
-# inherited from a hook or an alias these would point our git processes at another repository.
+# The variables listed by `git rev-parse --local-env-vars`, except command-line configuration.
+# Inherited from a hook or an alias, they would point our git processes at another repository.
 _LOCAL = """
     GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_OBJECT_DIRECTORY GIT_DIR GIT_WORK_TREE
     GIT_IMPLICIT_WORK_TREE GIT_GRAFT_FILE GIT_NO_REPLACE_OBJECTS GIT_REPLACE_REF_BASE GIT_PREFIX
@@ -38,7 +39,7 @@ _SECRET = regex(r"://[^/@\s]+@")
 
 
 class NoGit(MemrepoError):
-    """There is no git to call."""
+    """Raised when the `git` program is not installed or not on the PATH."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -48,7 +49,10 @@ class NoGit(MemrepoError):
 
 
 def refuse_no_git() -> None:
-    """Raise NoGit where there is none: importing GitPython would fail without a reason."""
+    """Raise NoGit if git is not installed.
+
+    Importing GitPython would fail without a clear reason.
+    """
     import shutil
 
     if shutil.which("git") is None:
@@ -56,63 +60,63 @@ def refuse_no_git() -> None:
 
 
 def verb_of(words: Iterable[str]) -> str:
-    """Return what git was asked to do: the first word that is neither option nor setting."""
+    """Return the git subcommand: the first word that is neither an option nor a setting."""
     return next((word for word in words if not word.startswith("-") and "=" not in word), "")
 
 
 def told(text: str) -> str:
-    """Put what git printed on one line, without the password that an address may hold."""
+    """Join git's output into one line and remove any password from its URLs."""
     return _SECRET.sub("://...@", " ".join(text.split()))
 
 
 def isolate(*, keep_index: bool = False) -> None:
-    """Drop git's repository variables from this process, so that paths decide what is opened.
+    """Remove git's repository variables from this process, so that only paths select a repository.
 
-    `keep_index` is for hooks: `git commit -a` and partial commits work on an index of their own.
+    Hooks set `keep_index`, because `git commit -a` and partial commits use a separate index file.
     """
     for name in _LOCAL:
         if not (keep_index and name == "GIT_INDEX_FILE"):
             os.environ.pop(name, None)
-    # No command of ours may stop to ask for a password or open an editor.
+    # None of our commands may stop to ask for a password or open an editor.
     os.environ.setdefault("GIT_TERMINAL_PROMPT", "0")
     os.environ["GIT_EDITOR"] = "true"
-    # Content is read by object id; a replacement or a lazy index refresh must not interfere.
+    # Content is read by object id. A replacement or a lazy index refresh must not interfere.
     os.environ["GIT_NO_REPLACE_OBJECTS"] = "1"
     os.environ["GIT_OPTIONAL_LOCKS"] = "0"
 
 
 def in_english(index: Path | None = None) -> dict[str, str]:
-    """Return the environment of a git whose messages are read; an `index` of ours it may write."""
+    """Return an environment for git with English messages, using `index` as a writable index."""
     ours = {"GIT_INDEX_FILE": str(index), "GIT_OPTIONAL_LOCKS": "1"} if index else {}
     said = {"LANGUAGE": "C", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
     return {**os.environ, **said, **ours}
 
 
 def index_of_commit() -> str:
-    """Return the name of the index file that git commits from, where a hook is told of one."""
+    """Return the name of the index file that git commits from, or "" if the hook was given none."""
     return Path(os.environ.get("GIT_INDEX_FILE", "")).name
 
 
 def user_config() -> Path:
-    """Return the person's own configuration file, by the XDG base directory rules."""
+    """Return the path of the user's configuration file, following the XDG base directory rules."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
     return (Path(base) if base else Path.home() / ".config") / "memrepo" / "config.toml"
 
 
 def agent_name() -> str:
-    """Return the agent that the environment names (memory-purifier, telemetry), or `unknown`."""
+    """Return the agent's name from the environment (memory-purifier, telemetry), or `unknown`."""
     return os.environ.get("OPENCLAW_AGENT_ID") or os.environ.get("AGENT_ID") or "unknown"
 
 
 _GIT = "git"
 SETTINGS = (
-    # A person's settings, or a clone's, that would start a program or believe a wrong monitor.
+    # User or clone settings that would start a program or trust a wrong file system monitor.
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "merge.verifySignatures=false",
     "maintenance.auto=false",
     "gc.auto=0",
-    # A remote helper is a program; what a remote's settings would add to a push is none of ours.
+    # A remote helper is a program. Settings of a remote must not add anything to our pushes.
     "protocol.ext.allow=never",
     "protocol.fd.allow=never",
     "push.pushOption=",
@@ -120,7 +124,7 @@ SETTINGS = (
     "http.lowSpeedLimit=1",
     "http.lowSpeedTime=60",
     "fetch.recurseSubmodules=false",
-    # What would change what git prints.
+    # Settings that would change git's output.
     "color.ui=false",
     "log.showSignature=false",
     "log.showRoot=true",
@@ -130,7 +134,7 @@ SETTINGS = (
     "grep.patternType=basic",
     "i18n.logOutputEncoding=UTF-8",
 )
-"""What holds for every git that memrepo starts, here and behind the door."""
+"""Settings for every git process that memrepo starts, here and in `door`."""
 _JOINING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG")
 FILES = ("100644", "100755")
 _YEAR_10000 = 253402300800
@@ -140,17 +144,17 @@ _SYSTEM = tuple(
     os.strerror(code)
     for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EIO)
 )
-"""How git, run in English, quotes the system where there is no room or no right to write."""
+"""System error messages, as git prints them in English, for a full disk or denied access."""
 
 
 _LOCK = regex(r"Unable to create '([^'\n]{1,4096}\.lock)': File exists")
 
 
 class GitFailed(MemrepoError):
-    """Git refused, failed or ended before it answered; what it says is none of its answers.
+    """Raised when git refused, failed or ended before it answered. Its output is not an answer.
 
-    `code` is its exit code: negative where a signal ended it. `by_system` tells that the disk, a
-    file's mode or a lock of git's is the cause, which `fix` names.
+    `code` is git's exit code, negative if a signal ended it. `by_system` is True if the disk, a
+    file's permissions or a git lock is the cause. `fix` then names that cause.
     """
 
     def __init__(self, verb: str, text: str, code: int = 0) -> None:
@@ -170,7 +174,7 @@ class GitFailed(MemrepoError):
 
 @contextmanager
 def _called() -> Iterator[None]:
-    """Raise NoGit where the program cannot be started."""
+    """Run the block, and raise NoGit if the git program cannot be started."""
     try:
         yield
     except (FileNotFoundError, PermissionError) as error:
@@ -180,7 +184,7 @@ def _called() -> Iterator[None]:
 
 
 class Git:
-    """Git at the top of a work tree; it owns the processes that stand, until `close` ends them."""
+    """Git in one work tree. It owns its long-running processes and ends them in `close`."""
 
     def __init__(self, top: Path) -> None:
         isolate(keep_index=True)
@@ -190,7 +194,7 @@ class Git:
 
     @cached_property
     def objects(self) -> Objects:
-        """Return what reads objects: every reader of this repository shares its one process."""
+        """Return the object reader. All readers of this repository share its single process."""
         return Objects(self)
 
     @property
@@ -203,11 +207,11 @@ class Git:
 
     @property
     def joining(self) -> bool:
-        """Return whether a merge, or what works like one, is being committed."""
+        """Return whether a merge, cherry-pick, revert or squash is being committed."""
         return any((self.folder / name).exists() for name in _JOINING)
 
     def start(self, *words: str, index: Path | None = None) -> subprocess.Popen[bytes]:
-        """Start git with pipes, on an index of memrepo's own where one is named; `end` ends it."""
+        """Start git with pipes, on the given index file if any. Call `end` to stop the process."""
         pipe = subprocess.PIPE
         with _called():
             process = subprocess.Popen(
@@ -221,7 +225,7 @@ class Git:
         return process
 
     def end(self, process: subprocess.Popen[bytes]) -> None:
-        """End what `start` started, whatever it is doing."""
+        """Terminate a process started by `start`, whatever it is doing."""
         self._standing.remove(process)
         for pipe in filter(None, (process.stdin, process.stdout)):
             with suppress(BrokenPipeError):
@@ -240,11 +244,12 @@ class Git:
         forgive: bool = False,
         env: Mapping[str, str] | None = None,
     ) -> str:
-        """Return what git prints, untouched; raises GitFailed. Paths are no patterns.
+        """Run git and return its unmodified output. Raise GitFailed on failure.
 
-        It reads what it is `fed`, or `lines`, or the descriptor `stdin`. `held` are descriptors
-        that it keeps open: a lock among them stays held while git works, even when we die. The
-        exit code `no` is an answer; with `forgive` any is (to be ended by a signal is none).
+        Paths are matched literally, not as patterns. Standard input is `fed`, `lines` or the
+        descriptor `stdin`. Git inherits the descriptors in `held`, so a lock among them stays
+        locked while git runs, even if this process dies. The exit code `no` counts as an answer.
+        With `forgive` every exit code does, but ending by a signal is always a failure.
         """
         fed = fed or "".join(lines).encode("utf-8", "surrogateescape")
         given: dict[str, Any] = {"input": fed} if fed else {"stdin": stdin or subprocess.DEVNULL}
@@ -264,16 +269,16 @@ class Git:
 
     def _command(self, words: Iterable[str]) -> list[str]:
         words = [*words]
-        # What a person configured is not to be asked through what we set.
+        # Our settings must not hide the user's configuration from `git config`.
         set_ = () if words[:1] == ["config"] else SETTINGS
         return [_GIT, "-C", str(self.top), *(w for one in set_ for w in ("-c", one)), *words]
 
     def read(self, blob: str) -> bytes:
-        """Return the bytes of a blob; raises Missing where the repository lacks it."""
+        """Return the bytes of a blob. Raise Missing if the repository lacks the blob."""
         return self.objects.read(blob)
 
     def close(self) -> None:
-        """End what stands; whoever reads on has a process of its own for each answer."""
+        """End all long-running processes. Later reads start a separate process for each answer."""
         self.closed = True
         for process in [*self._standing]:
             self.end(process)
@@ -286,29 +291,29 @@ class Git:
 
 
 def top_of(where: Path) -> Path | None:
-    """Return the top of the work tree that holds a folder, or None outside of any."""
+    """Return the top of the work tree that contains a folder, or None outside any work tree."""
     return next((p for p in (where, *where.parents) if (p / ".git").exists()), None)
 
 
 def seconds(said: str) -> int:
-    """Return a commit's time as seconds since the epoch: 0 where its date makes no sense."""
+    """Return a commit's time in seconds since the epoch, or 0 from the year 10000 on."""
     found = int(said.strip() or 0)
     return found if found < _YEAR_10000 else 0
 
 
 LONGEST = 64 * 1024 * 1024
-"""No source or memory is this large: such a blob is not held in memory to be quoted."""
+"""Size limit in bytes for sources and memories. Larger blobs are not read into memory."""
 FOLDER = "040000"
 _ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _KINDS = {kind.encode(): kind for kind in ("blob", "tree", "commit", "tag")}
 _BATCH = 100
-"""So many contents are held together; their names are shorter than what a pipe holds."""
+"""Maximum number of contents in memory at once. The names of a batch fit in a pipe."""
 _NAMES = 32 * 1024
 _CHUNK = 1024 * 1024
 
 
 class Missing(MemrepoError):
-    """The repository lacks an object."""
+    """Raised when the repository lacks an object."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -318,7 +323,7 @@ class Missing(MemrepoError):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """An object by its id: blob, tree, commit or tag, and its bytes."""
+    """A git object: its id, its kind (blob, tree, commit or tag) and its bytes."""
 
     id: str
     kind: str
@@ -326,7 +331,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """What a tree holds under a path: the mode as `git ls-tree` prints it, and the object's id."""
+    """A tree entry: the mode as `git ls-tree` prints it, and the object's id."""
 
     mode: str
     id: str
@@ -334,12 +339,12 @@ class Entry(msgspec.Struct, frozen=True):
 
 NOTHING = Entry("000000", "")
 _FIXED = regex(r"[0-9a-f]{40,64}(?:\^\{(?:tree|commit)\})?")
-"""A name that stands for the same object for ever."""
+"""A revision that always names the same object."""
 _MAX_BYTES = 16 * 1024 * 1024
 
 
 class _Remembered:
-    """Objects that a process has read, for the next repository that it opens at the same place."""
+    """Cache of objects read by this process, shared by repositories opened at the same path."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[Path, str], Found] = {}
@@ -362,7 +367,7 @@ _remembered: _Remembered | None = None
 
 
 def remember_objects() -> None:
-    """Remember what is read from now on: a server reads the same few objects at every call."""
+    """Cache all objects read from now on. A server reads the same few objects at every call."""
     global _remembered  # noqa: PLW0603 - set once, when a server starts
     _remembered = _Remembered()
 
@@ -376,7 +381,10 @@ class Objects:
         self._owner = os.getpid()
 
     def find(self, name: str) -> Found | None:
-        """Return the object of a name, or None where there is none; raises GitFailed."""
+        """Return the object with a name, or None if it does not exist.
+
+        Raise GitFailed on failure.
+        """
         if _remembered is None:
             return next(self.each([name]))
         if (known := _remembered.get(self._git.top, name)) is not None:
@@ -386,20 +394,21 @@ class Objects:
         return found
 
     def read(self, name: str) -> bytes:
-        """Return the bytes of an object that must be there; raises Missing or GitFailed."""
+        """Return the bytes of a required object. Raise Missing or GitFailed."""
         if (found := self.find(name)) is None:
             raise Missing(name)
         return found.data
 
     def commit(self, revision: str) -> str:
-        """Return the id of the commit that a revision means, or an empty string."""
+        """Return the id of the commit that a revision names, or an empty string."""
         found = self.find(f"{revision}^{{commit}}")
         return found.id if found is not None else ""
 
     def each(self, names: Iterable[str], most: int | None = None) -> Iterator[Found | None]:
-        """Yield the object of each name, in order; None where there is none, or more than `most`.
+        """Yield the object of each name, in order.
 
-        A name is a line of git's input: of one that holds a line end there is nothing.
+        Yield None for an object that does not exist or has more than `most` bytes. Also yield None
+        for a name that contains a line break, because git reads one name per line.
         """
         names = iter(names)
         ahead: str | None = next(names, None)
@@ -417,7 +426,7 @@ class Objects:
     # -- trees -------------------------------------------------------------------------------
 
     def files(self, tree: str) -> Iterator[tuple[str, Entry]]:
-        """Yield path and entry of all that a tree, or a commit's, holds in all its folders."""
+        """Yield the path and entry of every file in a tree, or in a commit's tree, recursively."""
         open_ = [(b"", self._tree(tree))]
         while open_:
             above, entries = open_.pop()
@@ -428,7 +437,7 @@ class Objects:
                     yield (above + name).decode("utf-8", "surrogateescape"), entry
 
     def at(self, tree: str, path: str) -> Entry | None:
-        """Return what a tree, or a commit's, holds under a path, or None."""
+        """Return the entry at a path of a tree, or of a commit's tree. Return None if absent."""
         entry: Entry | None = Entry(FOLDER, tree)
         for name in path.encode("utf-8", "surrogateescape").split(b"/"):
             if entry is None or entry.mode != FOLDER:
@@ -437,9 +446,9 @@ class Objects:
         return entry
 
     def differences(self, one: str, other: str) -> Iterator[tuple[str, Entry, Entry]]:
-        """Yield path, entry before and entry after of what differs between two trees.
+        """Yield (path, entry before, entry after) for each difference between two trees.
 
-        An empty name stands for no files, and NOTHING for no entry.
+        An empty tree name means no files. NOTHING stands for an absent entry.
         """
         before, after = (Entry(FOLDER, tree) if tree else NOTHING for tree in (one, other))
         open_ = [(b"", before, after)]
@@ -459,9 +468,10 @@ class Objects:
                     yield (above + name).decode("utf-8", "surrogateescape"), a, b
 
     def missing(self, commit: str) -> dict[str, str]:
-        """Return the objects of a commit's tree that are not here, by path; none is promised.
+        """Return the missing objects of a commit's tree as {path: id}.
 
-        Of a folder without its object nothing more is known than that, under an empty path.
+        Return an empty dict in a partial clone, where a remote has promised the objects. If the
+        object of a folder is missing, return one missing id under an empty path.
         """
         words = ("rev-list", "--objects", "--missing=print", "--no-walk", commit)
         lines = self._git.ask(*words, forgive=True).split("\n")
@@ -474,7 +484,7 @@ class Objects:
             return {"": min(lost)}
 
     def every(self) -> Iterator[Found]:
-        """Yield every object that is here, whether or not anything reaches it."""
+        """Yield every object in the repository, reachable or not."""
         said = self._git.ask("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
         yield from filter(None, self.each(said.split()))
 
@@ -487,7 +497,7 @@ class Objects:
     # -- the child ---------------------------------------------------------------------------
 
     def _part(self, names: Sequence[str], most: int | None) -> list[Found | None]:
-        """Return the objects of some names; a child that ends has one more chance at each."""
+        """Return the objects of some names. Restart the process once for each name if it ends."""
         found: list[Found | None] = []
         tried = -1
         while len(found) < len(names):
@@ -498,14 +508,14 @@ class Objects:
                 if len(found) > tried:
                     tried = len(found)
                 elif self.is_partial():
-                    found.append(None)  # the remote that has it is out of reach
+                    found.append(None)  # the remote with the object cannot be reached
                 else:
-                    self._git.ask("rev-parse", "--git-dir")  # fails for the same reason, in words
+                    self._git.ask("rev-parse", "--git-dir")  # fails with a message for
                     raise GitFailed("cat-file", "it ended before it answered") from None
         return found
 
     def _answers(self, names: Sequence[str], most: int | None) -> list[Found | None]:
-        """Ask the child; raises _Ended with the answers that it gave before."""
+        """Query the child process. Raise _Ended with the answers received if the process ends."""
         found: list[Found | None] = []
         process = self._running()
         try:
@@ -513,12 +523,14 @@ class Objects:
             lines = (name if "\n" not in name else "" for name in names)
             into.write("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
             into.flush()
-            found.extend(_answer(out, name, most) for name in names)  # those before an error stay
+            found.extend(
+                _answer(out, name, most) for name in names
+            )  # keeps answers before an error
         except (BrokenPipeError, EOFError):
             self._end()
             raise _Ended(found) from None
         except BaseException:
-            self._end()  # what it has still to say would be taken for the next answers
+            self._end()  # unread output would be mistaken for the next answers
             raise
         if self._git.closed:
             self._end()
@@ -526,7 +538,7 @@ class Objects:
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._owner != os.getpid():
-            # A forked child would get the answers of its parent.
+            # A forked child process would receive the answers of its parent.
             self._process, self._owner = None, os.getpid()
         if self._process is None or self._process.stdin is None or self._process.stdin.closed:
             self._process = self._git.start("cat-file", "--batch")
@@ -538,13 +550,13 @@ class Objects:
             self._process = None
 
     def is_partial(self) -> bool:
-        """Return whether this is a partial clone: a remote has promised what is not here."""
+        """Return whether this is a partial clone: a remote has promised the missing objects."""
         words = ("config", "--get-regexp", r"^(remote\..*\.promisor|extensions\.partialclone)$")
         return bool(self._git.ask(*words, no=1))
 
 
 class _Ended(Exception):
-    """The child ended; `before` is what it answered until then."""
+    """Raised when the child process ended. `before` contains the answers received until then."""
 
     def __init__(self, before: list[Found | None]) -> None:
         super().__init__()
@@ -558,7 +570,7 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _answer(out: IO[bytes], name: str, most: int | None) -> Found | None:
-    """Read one answer of `cat-file --batch`; raises EOFError where it ends, or is no answer."""
+    """Read one answer of `cat-file --batch`. Raise EOFError at the end or on invalid output."""
     head = out.readline()
     said = head.split()
     if len(said) != 3 or said[1] not in _KINDS or not said[2].isdigit():
@@ -584,13 +596,13 @@ def _exactly(out: IO[bytes], size: int) -> bytes:
 
 
 def names(tree: Found) -> list[str]:
-    """Return what a tree calls its entries."""
+    """Return the entry names of a tree."""
     found = (name for name, _ in _entries(tree.data, len(tree.id) // 2))
     return [name.decode("utf-8", "surrogateescape") for name in found]
 
 
 def _entries(data: bytes, width: int) -> Iterator[tuple[bytes, Entry]]:
-    """Yield name and entry of a tree object whose ids have so many bytes."""
+    """Yield the name and entry of each item in a tree object whose ids are `width` bytes long."""
     at = 0
     while at < len(data):
         end = data.index(b"\0", at)

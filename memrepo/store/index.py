@@ -1,7 +1,8 @@
-"""The search index: SQLite FTS5 in the git directory, a cache of the memories at one commit.
+"""The search index: an SQLite FTS5 database that caches the memories of one commit.
 
-Deleted, damaged or of another version it is built again, and where it cannot be written one is
-built in memory (`indexing` has the tables, and how they follow HEAD).
+The file is in the git directory. If it is missing, damaged or of another version, it is rebuilt. If
+it cannot be written, an index is built in memory. `tables` defines the tables and how they follow
+HEAD.
 """
 
 from __future__ import annotations
@@ -39,15 +40,15 @@ MAX_PASSAGES = 5
 
 
 class _NotEmbeddedError(Exception):
-    """Vectors are missing that a search is to go by."""
+    """Raised when a search needs vectors that have not been computed."""
 
 
 def no_model() -> None:
-    """Report that there is no model, before one is looked for."""
+    """Return None: there is no embedding model. The default for `Index.model`."""
 
 
 T = TypeVar("T")
-# The file cannot be written, or is somebody else's for longer than we wait: it is not damaged.
+# Errors of a file that is not damaged, but cannot be written or is locked for too long.
 _OUT_OF_REACH = frozenset(
     (
         sqlite3.SQLITE_BUSY,
@@ -62,33 +63,36 @@ _OUT_OF_REACH = frozenset(
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
-    """One hit: where it lies, its score (higher is better), and what each signal added to it."""
+    """A search result: its memory, its score (higher is better) and the share of each signal."""
 
     id: str
     path: str
     blob: str
     status: str = "active"
-    """What recall goes by: of what a person rejected it is `forgotten`, whatever its file says."""
+    """The status that recall uses.
+
+    A memory rejected by a person is `forgotten`, whatever its file.
+    """
     part: int = 0
-    """Which chunk of its text answers best."""
+    """Number of the text chunk that matches best."""
     score: float
     held: float = 1.0
-    """Which share of what was asked it holds."""
+    """Share of the query terms that the memory contains, from 0 to 1."""
     parts: Mapping[str, float] = msgspec.field(default_factory=dict)
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """What answers a question: memories, and passages of sources among them, best first."""
+    """The answer to a question: memories and passages of sources, best first."""
 
     matches: list[Match] = []
     passages: list[tuple[int, float, Passage]] = []
-    """Each with how many memories stand before it, and which share of what was asked it holds."""
+    """For each passage: the number of memories ranked before it, and its share of query terms."""
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """What a search is limited to; an empty `types` takes every type, no `paths` every file.
+    """The limits of a search. Empty `types` allow all types, and `paths` None allows all files.
 
-    A hit bears all of the `tags`, and is of one of the `scopes` or of the whole repository.
+    A match has all of the `tags`. Its scope is one of the `scopes` or the whole repository.
     """
 
     statuses: tuple[str, ...] = ("active",)
@@ -98,7 +102,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = 10
     paths: frozenset[str] | None = None
     bound: str = ""
-    """The scope that whoever asks is bound to: nothing else is found, whatever is asked for."""
+    """The scope that the caller is restricted to. Nothing outside it is found."""
 
     @property
     def limits(self) -> Limits:
@@ -114,10 +118,10 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True):
-    """One index: its folder, what it is to reflect, and its file's name.
+    """A search index: its folder, the content it must reflect, and its file name.
 
-    Questions about the past have a file of their own, which follows them from commit to commit
-    while the present's stays where it is.
+    Questions about the past use a separate index file, which moves from commit to commit. The index
+    of the present commit does not change meanwhile.
     """
 
     folder: Path
@@ -125,7 +129,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     name: str = NAME
     model: Callable[[], Embedder | None] = no_model
     scope: str = ""
-    """The scope that whoever asks is bound to; empty is none."""
+    """The scope that the caller is restricted to, or "" for no restriction."""
 
     def search(
         self,
@@ -136,11 +140,11 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         *,
         floor: bool = True,
     ) -> Found:
-        """Return what answers a question best, best first; ties by path.
+        """Return the memories and passages that answer a question, best first, ties by path.
 
-        With a `floor` there are none where none holds enough of what was asked, unless one is
-        of the days that were asked for, or a model compares by meaning. Where the folder cannot be
-        written the answer is the same, from an index in memory.
+        With `floor`, return no results if none contains enough of the query. Exceptions are results
+        from the dates asked for, and searches that compare meaning with a model. If the folder
+        cannot be written, the same results come from an index in memory.
         """
         text, weights, only = " ".join(asked), weights or Weights(), self._bound(only)
         question = question_of(text, moment.now.date() if moment else None)
@@ -174,35 +178,36 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         try:
             return self._asked(partial(ranked, waits=True))
         except _NotEmbeddedError:
-            self.embed()  # while nobody is kept from the index
+            self.embed()  # without blocking other users of the index
             return self._asked(partial(ranked, waits=False))
 
     def forget(self) -> None:
-        """Drop what is indexed: the next question begins again."""
+        """Delete the index file, so that the next question rebuilds it."""
         with suppress(OSError):
             remove(self.folder / self.name)
 
     def follow(self) -> None:
-        """Bring the index to what it is to reflect, so that the next search need not."""
+        """Update the index to the wanted content in advance of the next search."""
         self._asked(lambda _: None)
 
     def embed(self) -> None:
-        """Make the vectors of what is indexed that are missing, where there is a model."""
+        """Compute the missing vectors of the indexed documents, if there is a model."""
         if self.model is no_model or (embedder := self.model()) is None:
             return
         from memrepo.store.vectors import Meanings
 
         known = Meanings.of(self.folder, self.wanted, embedder)
         documents = self._asked(lambda base: IndexCorpus(base, Limits()).all())
-        with suppress(OSError, sqlite3.OperationalError):  # the folder cannot be written
+        with suppress(OSError, sqlite3.OperationalError):  # the folder is not writable
             known.embed(documents)
 
     def _like(
         self, base: sqlite3.Connection, corpus: IndexCorpus, text: str, waits: bool
     ) -> Likeness | None:
-        """Return how like the question documents are; the model is loaded when that is asked.
+        """Return a function that scores how similar documents are to the question, or None.
 
-        Raises _NotEmbeddedError where vectors are missing, if one `waits` for them.
+        The function loads the model when called. It raises _NotEmbeddedError if vectors are missing
+        and `waits` is set.
         """
         if self.model is no_model:
             return None
@@ -221,7 +226,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         return likeness
 
     def named(self, ids: Collection[str]) -> dict[str, Match]:
-        """Return the memories of some ids, whatever their status, by id."""
+        """Return the memories with the given ids as {id: match}, whatever their status."""
 
         def found(base: sqlite3.Connection) -> dict[str, Match]:
             limits = self._bound(Filter(statuses=STATUSES)).limits
@@ -236,7 +241,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(only, bound=self.scope) if self.scope else only
 
     def near(self, asked: Sequence[str], only: Filter) -> list[str]:
-        """Return ids of memories that share any of the words, likeliest first, by words alone."""
+        """Return the ids of memories that contain any of the words, most similar first."""
         found, only = query_terms(" ".join(asked)), self._bound(only)
         if not found:
             return []
@@ -249,7 +254,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         return self._asked(proposed)
 
     def holding(self, asked: Sequence[str], only: Filter) -> list[Match]:
-        """Return every memory that holds all of the words, by path and without a score."""
+        """Return every memory that contains all of the words, by path and without a score."""
         found, only = query_terms(" ".join(asked)), self._bound(only)
         if not found:
             return []
@@ -261,14 +266,17 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         return [_named(row) for row in sorted(self._asked(held), key=lambda row: row[1])]
 
     def count(self, asked: Sequence[str], *filters: Filter) -> list[int]:
-        """Return for each filter how many memories hold any of the words."""
+        """Return, for each filter, the number of memories that contain any of the words."""
         found = query_terms(" ".join(asked))
         if not found:
             return [0] * len(filters)
         return self._asked(lambda base: [_count(base, found, self._bound(one)) for one in filters])
 
     def _asked(self, ask: Callable[[sqlite3.Connection], T]) -> T:
-        """Put a question; a damaged index is built again, one that cannot be written is not."""
+        """Run a query.
+
+        Rebuild a damaged index, or use one in memory if the file is not writable.
+        """
         path = self.folder / self.name
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -280,14 +288,14 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
                 if error.sqlite_errorcode & 0xFF in _OUT_OF_REACH:
                     raise
             except (UnicodeDecodeError, TypeError):
-                pass  # a message that quotes a damaged table, or a value that it lost
-            remove(path)  # not a database, or a damaged one
+                pass  # an error message quotes a damaged table, or a value is missing
+            remove(path)  # not a database, or damaged
             return self._answer(path, ask)
         except (OSError, sqlite3.OperationalError):
             return self._answer(":memory:", ask)
 
     def _copy_present(self, path: Path) -> None:
-        """Begin the past's index as a copy of the present's: they share most of their rows."""
+        """Create the index of the past as a copy of the present one, which shares most rows."""
         present = self.folder / NAME
         if present.exists():
             with (
@@ -306,14 +314,14 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _count(base: sqlite3.Connection, found: Sequence[str], only: Filter) -> int:
-    """Count what holds any of the terms; every search asks it of the archive, mostly empty."""
+    """Count the memories with any of the terms. Skip the query if the archive is empty."""
     if only.statuses == (ARCHIVED,) and not int(meta(base, ARCHIVED)):
         return 0
     return IndexCorpus(base, only.limits).count(found)
 
 
 def _hold(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:
-    """Put the paths that a search is limited to where its questions find them."""
+    """Store the paths that a search is limited to in a temporary table."""
     if paths is not None:
         base.execute(f"CREATE TEMP TABLE {HELD} (path TEXT PRIMARY KEY)")
         base.executemany(f"INSERT INTO {HELD} VALUES (?)", [(p,) for p in sorted(paths)])  # noqa: S608

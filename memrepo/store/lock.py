@@ -1,4 +1,4 @@
-"""Locks of memrepo and git, and files next to the repository that may be deleted."""
+"""Locks of memrepo and git, and helpers for temporary and cached files."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def scratch(folder: Path, prefix: str, data: bytes) -> Path:
-    """Write bytes to a new file that only its owner reads, and return its path.
+    """Write bytes to a new file that only its owner can read, and return its path.
 
-    As `tempfile` does, which takes longer to load than all else that a command needs.
+    This replaces `tempfile`, which takes longer to import than everything else a command needs.
     """
     path = folder / f"{prefix}{os.urandom(8).hex()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -48,7 +48,7 @@ _MIDDLE_OF = {
 
 
 class BranchSwitched(MemrepoError):
-    """Somebody switched to another branch while a run worked on one."""
+    """Raised when the branch was switched during a run."""
 
     exit_code = Exit.REPOSITORY
 
@@ -62,7 +62,7 @@ class BranchSwitched(MemrepoError):
 
 
 class BranchMoved(MemrepoError):
-    """Somebody committed to the branch while a plan was computed."""
+    """Raised when another commit landed on the branch while a change was computed."""
 
     exit_code = Exit.DECIDE
 
@@ -74,7 +74,7 @@ class BranchMoved(MemrepoError):
 
 
 class NotAsExpected(MemrepoError):
-    """A write was to build on a commit that is no longer the newest."""
+    """Raised when a write is based on a commit that is no longer the newest."""
 
     exit_code = Exit.DECIDE
 
@@ -86,11 +86,14 @@ class NotAsExpected(MemrepoError):
 
 
 class CannotWork(MemrepoError):
-    """The repository is in a state in which nothing may be written."""
+    """Raised when the state of the repository does not allow writes."""
 
 
 def branch_of(name: str) -> str:
-    """Return the full name of a branch as it is; raises CannotWork for an empty (detached) one."""
+    """Return a full branch name unchanged.
+
+    Raise CannotWork if the name is empty (detached HEAD).
+    """
     if not name:
         raise CannotWork(
             "HEAD is detached: a run needs a branch to land on",
@@ -100,7 +103,7 @@ def branch_of(name: str) -> str:
 
 
 def refuse_unfit(repo: Repo, branch: str, *, unmerged: bool) -> None:
-    """Raise CannotWork in the middle of something, in a shallow clone, and on no branch."""
+    """Raise CannotWork during a merge or similar, in a shallow clone, or on a detached HEAD."""
     git_dir = Path(repo.git_dir)
     for name, what in _MIDDLE_OF.items():
         if (git_dir / name).exists():
@@ -122,7 +125,7 @@ def refuse_unfit(repo: Repo, branch: str, *, unmerged: bool) -> None:
 
 
 def _refuse_second_checkout(repo: Repo, branch: str) -> None:
-    """Refuse a branch that another work tree has too: its index would undo what lands."""
+    """Raise CannotWork if another work tree has the branch: its index would revert the write."""
     if not (Path(repo.common_dir) / "worktrees").exists():
         return
     listed = repo.light.ask("worktree", "list", "--porcelain", "-z").split("\0")
@@ -135,13 +138,13 @@ def _refuse_second_checkout(repo: Repo, branch: str) -> None:
 
 _PAUSE_S = 0.02
 INDEX_WAIT_S = 5.0
-"""How long another git may hold the index: a switch of branches writes its files meanwhile."""
+"""How long another git process may lock the index, for example during a switch of branches."""
 _PROCESSES = Path("/proc")
 _HARMLESS = (b"cat-file", b"fsmonitor--daemon")
 
 
 class GitAtWork(MemrepoError):
-    """A lock file of git's lies there, and a git process that may own it is alive."""
+    """Raised when a git lock file exists and a live git process may own it."""
 
     def __init__(self, lock: Path) -> None:
         super().__init__(
@@ -151,7 +154,7 @@ class GitAtWork(MemrepoError):
 
 
 def git_alive(repo: Repo) -> bool:
-    """Return whether a git process works in this repository (where /proc can tell)."""
+    """Return whether a git process runs in this repository. Always False without /proc."""
     places = {Path(str(repo.working_tree_dir)), Path(repo.git_dir), Path(repo.common_dir)}
     places = {place.resolve() for place in places}
     for process in _PROCESSES.glob("[0-9]*"):
@@ -169,15 +172,16 @@ def git_alive(repo: Repo) -> bool:
 
 
 def may_switch(repo: Repo) -> bool:
-    """Return whether a git may be about to move HEAD, whose index and files it has written."""
+    """Return whether a git process may be about to move HEAD after writing index and files."""
     return git_alive(repo) or not _PROCESSES.is_dir()
 
 
 @contextmanager
 def index_lock(git_dir: Path) -> Iterator[None]:
-    """Hold git's own lock of the index: no git that takes it reads or writes meanwhile.
+    """Run the block with git's index lock, so that no other git process writes the index.
 
-    Raises GitAtWork where it is not free in time. Who dies leaves it (`recovery.drop_locks`).
+    Raises GitAtWork if the lock is not free in time. A process that dies leaves the lock file
+    behind (`repo.drop_locks`).
     """
     path = git_dir / "index.lock"
     deadline = time.monotonic() + INDEX_WAIT_S
@@ -196,7 +200,7 @@ def index_lock(git_dir: Path) -> Iterator[None]:
 
 
 class Locked(MemrepoError):
-    """Another memrepo process holds the lock."""
+    """Raised when another memrepo process has the lock."""
 
     exit_code = Exit.LOCKED
 
@@ -210,10 +214,10 @@ class Locked(MemrepoError):
 
 @contextmanager
 def lock(folder: Path, name: str, *, wait_s: float = 0.0) -> Iterator[int]:
-    """Hold the lock `name` in a folder; raises Locked when it is not free within `wait_s`.
+    """Run the block with the lock `name`. Raise Locked if it is not free within `wait_s` seconds.
 
-    Who waits gets it in the order of coming. Yields its descriptor: a process that inherits it
-    holds the lock too, until both are gone.
+    Waiting processes get the lock in order of arrival. Yield the lock's descriptor: a child process
+    that inherits the descriptor shares the lock until both have ended.
     """
     folder.mkdir(parents=True, exist_ok=True)
     queue = folder / f"{name}.queue"
@@ -240,12 +244,15 @@ def _taken(handle: IO[str]) -> bool:
 
 @contextmanager
 def _ticket(queue: Path) -> Iterator[str]:
-    """Wait in a queue: a file named by the time of arrival, locked while its owner waits."""
+    """Run the block with a place in a queue, and yield the name of the place.
+
+    A place is a file named by the time of arrival, which stays locked while its owner waits.
+    """
     queue.mkdir(exist_ok=True)
     mine = f"{time.monotonic_ns():020d}-{os.getpid()}-{get_ident()}"
     draft = queue / f".{mine}"
     with draft.open("w") as handle:
-        _taken(handle)  # before others see it: what nobody locks counts as left behind
+        _taken(handle)  # before it becomes visible: an unlocked file counts as abandoned
         draft.rename(queue / mine)
         try:
             yield mine
@@ -254,7 +261,7 @@ def _ticket(queue: Path) -> Iterator[str]:
 
 
 def _is_waited(queue: Path, mine: str) -> bool:
-    """Return whether somebody came before; whoever died while waiting is taken out of the queue."""
+    """Return whether another process waits ahead. Delete queue files of dead processes."""
     try:
         there = sorted(path.name for path in queue.iterdir() if path.name[0] != ".")
     except FileNotFoundError:
@@ -271,7 +278,7 @@ def _is_waited(queue: Path, mine: str) -> bool:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold back Ctrl-C and SIGTERM, here and in the git process, while files are written."""
+    """Run the block with SIGINT and SIGTERM blocked, also in child git processes."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
@@ -280,16 +287,16 @@ def uninterrupted() -> Iterator[None]:
 
 
 def remove(path: Path) -> None:
-    """Delete an SQLite file with the files that SQLite keeps next to it."""
+    """Delete an SQLite file and its -wal, -shm and -journal files."""
     for tail in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + tail).unlink(missing_ok=True)
 
 
 def keep_newest(folder: Path, pattern: str, count: int) -> None:
-    """Delete all but the newest files of a pattern, by time and name."""
+    """Delete all files that match a pattern, except the newest `count` by time and name."""
     try:
         found = sorted(folder.glob(pattern), key=lambda path: (path.stat().st_mtime, path.name))
         for path in found[:-count]:
             path.unlink(missing_ok=True)
     except OSError:
-        pass  # somebody else tidies up: the next one does
+        pass  # another process deletes files too: the next call retries

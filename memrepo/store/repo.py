@@ -1,7 +1,8 @@
-"""The one writer: a chain of commits through one fast-import stream, then a fast-forward.
+"""Write to the repository: stream a chain of commits through fast-import, then fast-forward.
 
-The rules and their reasons: docs/git-model.md, "How a run writes". A write notes in a journal what
-it does; what a crash left is finished or reverted by the next command, before it looks at anything.
+All writes go through this module. docs/git-model.md, "How a run writes", has the rules and their
+reasons. A write records its progress in a journal. After a crash, the next command finishes or
+reverts the write before it does anything else.
 """
 
 from __future__ import annotations
@@ -66,25 +67,25 @@ __all__ = (
 
 WRITE_WAIT_S = 60.0
 SWITCH_S = 0.5
-"""How long a write waits where something is staged and a git may be about to move HEAD."""
+"""How long a write waits if changes are staged and a git process may be about to move HEAD."""
 _PAUSE_S = 0.02
 LOOSE = 256
-"""Loose objects above which a run packs them: each takes a block of the disk."""
+"""Number of loose objects from which a run packs them. Each occupies a disk block."""
 _GIT_LOOSE = 6700
-"""When git itself packs, unless a person says otherwise (git-gc(1))."""
+"""Number of loose objects at which git packs by default (git-gc(1))."""
 _WINDOW = 250
-"""Among how many objects the base of a delta is searched where a repository is small."""
+"""Window size for the delta search in a small repository, in objects."""
 _SMALL = 20_000
-"""Up to how many objects, and kibibytes, everything is packed again."""
+"""Maximum number of objects, and of kibibytes, for which everything is repacked."""
 LONGEST_REVISION = 1000
 _COMMITTED = regex(rb"^committer .*> (\d+) [+-]\d+$", re.MULTILINE)
 
 
 class Repository:
-    """A memory repository: its git repository, layout, and the only way to write to it.
+    """A memory repository: its git repository, its layout, and the only way to write to it.
 
-    `notices` are findings of the writer itself, such as a write that a crash had cut short. With
-    `expected` a chain lands on that commit (or its first digits) and on no other.
+    `notices` are problems found by the writer itself, such as a write interrupted by a crash. If
+    `expected` is set, a chain lands only on the commit with that id or id prefix.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class Repository:
         layout: Layout,
         resume: Callable[[Repository], object] | None = None,
     ) -> None:
-        """Take a git repository; `resume` finishes a purge that was cut short (`store.purges`)."""
+        """Wrap a git repository. `resume` finishes an interrupted purge (`store.purges`)."""
         self.repo = repo
         self._resume = resume
         self.layout = layout
@@ -111,48 +112,51 @@ class Repository:
 
     @property
     def root(self) -> Path:
-        """Return the work tree's folder."""
+        """Return the folder of the work tree."""
         return self.work.root
 
     @cached_property
     def folder(self) -> Path:
-        """Return memrepo's own folder in the common git directory: locks and index."""
+        """Return memrepo's folder in the common git directory, with locks and the index."""
         return Path(self.repo.common_dir) / "memrepo"
 
     @cached_property
     def journals(self) -> Path:
-        """Return the folder of this work tree's journal."""
+        """Return the folder that contains this work tree's journal."""
         return Path(self.repo.git_dir) / "memrepo"
 
     @property
     def branch(self) -> str:
-        """Return the full name of the branch HEAD names; raises CannotWork when detached."""
+        """Return the full name of the branch at HEAD. Raise CannotWork if HEAD is detached."""
         return branch_of(self.branch_or_none)
 
     @property
     def branch_or_none(self) -> str:
-        """Return the full name of the branch HEAD names, or an empty string when detached."""
+        """Return the full name of the branch at HEAD, or an empty string if HEAD is detached."""
         return self.repo.refs.branch
 
     def head(self) -> str:
-        """Return the id of the commit at HEAD, or an empty string on a branch not yet born."""
+        """Return the id of the commit at HEAD, or an empty string if HEAD is unborn."""
         return self.repo.refs.head
 
     def resolve(self, revision: str) -> str:
-        """Return the commit id a person's revision names, or an empty string."""
+        """Return the id of the commit that a user's revision names, or an empty string."""
         if len(revision) > LONGEST_REVISION or "\0" in revision:
             return ""
         known = self.repo.light.objects.commit(revision)
         return known or replacement_of(self.repo, revision)
 
     def is_ancestor(self, commit: str, head: str) -> bool:
-        """Return whether a commit is part of a head's history."""
+        """Return whether a commit is `head` or one of its ancestors."""
         if commit == head:
             return True
         return self.repo.light.ask("rev-list", "--count", "-1", commit, f"^{head}").strip() == "0"
 
     def common_ancestors(self, commits: Sequence[str]) -> list[str]:
-        """Return the best common ancestors of all commits; of two these are their merge bases."""
+        """Return the best common ancestors of all commits.
+
+        For two commits these are the merge bases.
+        """
         form = () if len(commits) == 2 else ("--octopus",)
         return self.repo.light.ask("merge-base", "--all", *form, *commits, no=1).split()
 
@@ -161,27 +165,27 @@ class Repository:
         return self.repo.light.ask("rev-list", "-1", "--parents", commit, "--").split()[1:]
 
     def snapshot(self, commit: str) -> Snapshot:
-        """Return the tree of a commit."""
+        """Return a snapshot of a commit's tree."""
         return self.trees.at(commit, self.layout)
 
     def paths(self, commit: str) -> frozenset[str]:
-        """Return every path in a commit's tree, memrepo's or not."""
+        """Return every path in a commit's tree, including files that memrepo does not manage."""
         return frozenset(path for path, _ in self.repo.light.objects.files(commit))
 
     def commit_time(self, commit: str) -> datetime:
-        """Return a commit's committer date."""
+        """Return the committer date of a commit."""
         said = _COMMITTED.search(self.repo.light.objects.read(commit).split(b"\n\n", 1)[0])
         return datetime.fromtimestamp(seconds(said[1].decode() if said else ""), tz=UTC)
 
     def not_before(self, now: datetime, base: str) -> datetime:
-        """Return the date a commit on `base` gets: never before its parent's (rulings, 5)."""
+        """Return the date for a commit on `base`: `now`, or the date of `base` if that is later."""
         return max(now, self.commit_time(base)) if base else now
 
     # -- locks and recovery ------------------------------------------------------------------
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Hold the run lock: a second run gives up at once with Locked."""
+        """Run the block with the run lock. Raise Locked at once if another run has the lock."""
         with lock(self.folder, "run"):
             self._bound = self.branch_or_none
             try:
@@ -190,19 +194,19 @@ class Repository:
                 self._bound = ""
 
     def refuse_switched(self) -> None:
-        """Raise BranchSwitched where a run began on another branch than the one at HEAD."""
+        """Raise BranchSwitched if HEAD is on another branch than when the run began."""
         if self._bound and self.branch_or_none != self._bound:
             raise BranchSwitched(self._bound, self.branch_or_none)
 
     @contextmanager
     def syncing(self) -> Iterator[None]:
-        """Hold the sync lock: two syncs of one clone follow each other."""
+        """Run the block with the sync lock, after any other sync of this clone has ended."""
         with lock(self.folder, "sync", wait_s=WRITE_WAIT_S):
             yield
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the write lock, after finishing or reverting what a crash left; may be nested."""
+        """Run the block with the write lock, after recovering from a crash. Calls may be nested."""
         if self._held:
             yield
             return
@@ -215,7 +219,7 @@ class Repository:
                 self._held = ()
 
     def recover(self) -> None:
-        """Finish or revert what a crash left, where something was left."""
+        """Finish or revert a write or purge that a crash interrupted, if any."""
         if load_journal(self.journals) is not None or self._is_purged_half():
             with self.writing():
                 pass
@@ -240,7 +244,7 @@ class Repository:
         clear_journal(self.journals)
 
     def _finish(self, left: Journal) -> None:
-        """Bring an interrupted write to its end, or to its beginning where it cannot end."""
+        """Finish an interrupted write, or revert it if it cannot be finished."""
         if self.head() == left.base and self.branch_or_none == left.branch:
             changed = self.work.changed(left.base, left.tip)
             mend_halves(self.work, left, changed)
@@ -248,7 +252,7 @@ class Repository:
                 way = self.work.clear_way(left.base, changed)
                 self._forward(replace(left, adopted=way.adopted), changed)
             except MemrepoError:
-                pass  # a person works on its paths by now: it is reverted below
+                pass  # the user has changed the same paths since: revert the write below
             else:
                 return
         theirs = take_back(self.work, left, self.head())
@@ -257,11 +261,11 @@ class Repository:
     # -- writing -----------------------------------------------------------------------------
 
     def refuse_unfit(self) -> None:
-        """Raise CannotWork where the repository is in the middle of something, or shallow."""
+        """Raise CannotWork during a merge, rebase or similar, and in a shallow clone."""
         refuse_unfit(self.repo, self.branch_or_none, unmerged=self.work.is_unmerged(self.head()))
 
     def build(self, chain: Chain, name: str) -> str:
-        """Stream a chain into a transaction ref and return its tip; the branch is untouched."""
+        """Stream a chain into a transaction ref and return its tip. The branch does not change."""
         import tempfile
 
         from memrepo.store.stream import committer, write_stream
@@ -272,7 +276,8 @@ class Repository:
             with tempfile.TemporaryFile() as stream:
                 write_stream(stream, chain, ref, committer(self.repo))
                 stream.seek(0)
-                # Its deltas are against whatever came before; left whole, git finds better ones.
+                # Deltas of fast-import only use the preceding object. Git finds better ones when
+                # packing.
                 words = ("fast-import", "--quiet", "--done", "--depth=0")
                 self.repo.light.ask(*words, stdin=stream.fileno(), held=self._held)
         finally:
@@ -281,20 +286,19 @@ class Repository:
         return self.repo.refs.id(ref)
 
     def land(self, chain: Chain, name: str) -> str:
-        """Write a chain and fast-forward the branch to it; return the new commit.
+        """Write a chain and fast-forward the branch to it. Return the new commit.
 
-        Work tree files that already hold exactly the new content are taken as they lie. Raises
-        BranchMoved, FilesInTheWay, CannotSign or CannotWork; then nothing changed.
+        Work tree files that already have the new content are accepted unchanged. Raises
+        BranchMoved, FilesInTheWay, CannotSign or CannotWork, in which case nothing has changed.
         """
         with self.writing():
             self._refuse_unready(chain)
             return self._advance(chain.base, name, lambda: self._signed(chain, name))
 
     def draft(self, chain: Chain, name: str) -> str:
-        """Write a chain that no ref keeps and return its tip, for `advance` to land later.
+        """Write a chain without a ref and return its tip, so that `advance` can land it later.
 
-        It raises what `land` would raise at this moment, so that nothing is shown to others that
-        could not land here.
+        Raises the same errors as `land`, so that a draft shown to users could land now.
         """
         with self.writing():
             self._refuse_unready(chain)
@@ -303,7 +307,7 @@ class Repository:
         return tip
 
     def loose(self, chain: Chain, name: str) -> str:
-        """Write a chain that no ref keeps, on top of whatever it names, and return its tip."""
+        """Write a chain on its base, without a ref, and return its tip."""
         with self.writing():
             try:
                 return self.build(chain, name)
@@ -311,9 +315,9 @@ class Repository:
                 self.repo.light.ask("update-ref", "-d", TX + name)
 
     def advance(self, base: str, tip: str, name: str) -> None:
-        """Fast-forward the branch from `base` to a commit that is there already.
+        """Fast-forward the branch from `base` to an existing commit.
 
-        Raises BranchMoved, FilesInTheWay or CannotWork; then nothing changed.
+        Raises BranchMoved, FilesInTheWay or CannotWork, in which case nothing has changed.
         """
         with self.writing():
             self.refuse_unfit()
@@ -334,7 +338,7 @@ class Repository:
         self._refuse_filters(path for commit in chain.commits for path in commit.effect.files)
 
     def _refuse_other(self, base: str) -> None:
-        """Raise NotAsExpected or BranchMoved where a change was computed on another commit."""
+        """Raise NotAsExpected or BranchMoved if a change was not computed on HEAD."""
         if not base.startswith(self.expected):
             raise NotAsExpected(self.expected, base)
         self.refuse_switched()
@@ -356,14 +360,14 @@ class Repository:
             self._drop(note)
             raise
         self._landed.append(note)
-        with suppress(GitFailed):  # it landed: the next write sweeps what is left of it
+        with suppress(GitFailed):  # the write has landed: the next write cleans up what remains
             self._drop(note)
         return tip
 
     def withdraw(self, base: str) -> None:
-        """Take back what was landed here since a commit, while the branch ends in it.
+        """Undo the writes landed since `base` by this object, while they end the branch.
 
-        Files that lay in the work tree before stay, as after any write that is dropped.
+        Files that were in the work tree before the write remain, as with any reverted write.
         """
         with self.writing():
             while self._landed and base != self.head() == self._landed[-1].tip:
@@ -373,14 +377,14 @@ class Repository:
                 self._drop(note)
 
     def _drop(self, note: Journal) -> None:
-        """Close a write: what did not land is reverted, and nothing of it stays behind."""
+        """End a write: revert it if it did not land, and delete its ref and journal."""
         if note.tip and not is_landed(self.repo, note, self.head()):
             take_back(self.work, note, self.head())
         self.repo.light.ask("update-ref", "-d", note.ref)
         clear_journal(self.journals)
 
     def leave(self, chain: Chain, branch: str) -> str:
-        """Write a chain and leave it on a branch of its own for review; return its tip."""
+        """Write a chain to a separate branch for review and return its tip."""
         name = branch.replace("/", "-")
         with self.writing():
             self.refuse_unfit()
@@ -400,9 +404,10 @@ class Repository:
         return tip
 
     def maintain(self) -> None:
-        """Pack what many small writes left loose, and let git do what it thinks is due.
+        """Pack the loose objects of many small writes, then run git's due maintenance.
 
-        Git itself waits for 6,700 loose objects, which take many times what they would packed.
+        Git itself waits for 6,700 loose objects, which use many times the disk space of packed
+        ones.
         """
         with self.writing():
             said = self.repo.light.ask("count-objects", "-v").splitlines()
@@ -410,10 +415,12 @@ class Repository:
             if (loose := int(counts["count"])) >= LOOSE:
                 words = ["repack", "-d", "-l", "-q", "--geometric=2"]
                 if loose + int(counts["in-pack"]) <= _SMALL and int(counts["size-pack"]) <= _SMALL:
-                    # The files of runs are alike, wherever they are: look for better deltas.
+                    # Files of runs are similar in every folder, so search a larger window for
+                    # deltas.
                     words += [f"--window={_WINDOW}", "-f"]
                 self.repo.light.ask(*words, held=self._held, forgive=True)
-                # The history of one file is found without reading every tree.
+                # A commit graph with changed paths finds the history of one file without reading
+                # each tree.
                 graph = ("write", "--reachable", "--changed-paths", "--split", "--no-progress")
                 self.repo.light.ask("commit-graph", *graph)
             when = f"gc.auto={self.repo.config.get('gc.auto') or _GIT_LOOSE}"
@@ -423,10 +430,10 @@ class Repository:
             self.repo.light.ask(*options, *due, held=self._held, forgive=True)
 
     def _forward(self, note: Journal, changed: Mapping[str, Sides]) -> None:
-        """Fast-forward: files, then index, then the branch, while no other git may write any.
+        """Fast-forward the files, then the index, then the branch, while other git processes wait.
 
-        Whoever dies before the branch moved leaves a state in which a commit of all takes nothing
-        away.
+        If the process dies before the branch moves, then `git commit -a` in that state loses
+        nothing.
         """
         try:
             with self._still(note) as index:
@@ -436,7 +443,7 @@ class Repository:
                 self._move_branch(note)
         except GitFailed as error:
             if self.head() == note.tip and self.branch_or_none == note.branch:
-                return  # it died when all was done: the branch moves last
+                return  # git failed after everything was done: the branch moves last
             if self.head() != note.base:
                 raise BranchMoved(note.branch) from error
             raise CannotWork(
@@ -448,10 +455,10 @@ class Repository:
 
     @contextmanager
     def _still(self, note: Journal) -> Iterator[Path]:
-        """Hold the index while HEAD is where a write began; yield a copy of it.
+        """Lock the index while HEAD is at the base of the write, and yield the path of a copy.
 
-        A switch of branches writes files and index first, and moves HEAD when it has let the index
-        go. In between the index has otherwise what HEAD has: as when somebody staged it.
+        A switch of branches writes files and index first, releases the index, and moves HEAD last.
+        In between, the switch looks like staged changes. So wait briefly if changes are staged.
         """
         patience = time.monotonic() + SWITCH_S
         with ExitStack() as held:
@@ -476,7 +483,7 @@ class Repository:
         said = f"merge {note.tip}: Fast-forward"
         words = ("update-ref", "-m", said, note.branch, note.tip, note.base or none)
         self.repo.light.ask(*words, held=self._held)
-        if self.branch_or_none != note.branch:  # who names another branch takes no lock
+        if self.branch_or_none != note.branch:  # switching HEAD locks no branch
             self.repo.light.ask("update-ref", note.branch, note.base or none, note.tip)
             raise BranchMoved(note.branch)
 
@@ -492,7 +499,7 @@ class Repository:
 def open_repository(
     where: Path, resume: Callable[[Repository], object] | None = None
 ) -> Iterator[Repository]:
-    """Open the memory repository that holds a folder; raises NotARepository."""
+    """Open the memory repository that contains a folder. Raise NotARepository if none does."""
     with opened(where) as repo:
         made = Repository(repo, Layout(), resume)
         head = made.head()
@@ -508,10 +515,10 @@ NAME = "journal.json"
 
 
 class Journal(msgspec.Struct, frozen=True, kw_only=True):
-    """A write under way: `tip` is empty until all of its objects are in the repository.
+    """A write in progress. `tip` is empty until all of its objects are in the repository.
 
-    `adopted` are files that lay in the work tree with the new content before the write, `kept`
-    those that were staged with it too: they are a person's, and dropping the write leaves them.
+    `adopted` are work tree files that had the new content before the write. `kept` are those of
+    them that were also staged. Both belong to the user, so reverting the write leaves them.
     """
 
     branch: str
@@ -523,7 +530,7 @@ class Journal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def save_journal(folder: Path, journal: Journal) -> None:
-    """Write the journal so that it is either whole on disk or not there."""
+    """Write the journal atomically: after a crash the file is complete or absent."""
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / f"{NAME}.new"
     with draft.open("w", encoding="utf-8") as handle:
@@ -534,7 +541,7 @@ def save_journal(folder: Path, journal: Journal) -> None:
 
 
 def load_journal(folder: Path) -> Journal | None:
-    """Return the journal of an interrupted write, or None; an unreadable one counts as none."""
+    """Return the journal of an interrupted write, or None if it is absent or unreadable."""
     try:
         found = json.loads((folder / NAME).read_text(encoding="utf-8"))
         return Journal(
@@ -550,13 +557,13 @@ def load_journal(folder: Path) -> Journal | None:
 
 
 def clear_journal(folder: Path) -> None:
-    """Forget the journal: the write is done or dropped."""
+    """Delete the journal, because the write is finished or reverted."""
     for name in (NAME, f"{NAME}.new"):
         (folder / name).unlink(missing_ok=True)
 
 
 def journal_written_at(folder: Path) -> float:
-    """Return when the journal was last written, as a file time in seconds."""
+    """Return the modification time of the journal, in seconds since the epoch."""
     return (folder / NAME).stat().st_mtime
 
 
@@ -571,9 +578,9 @@ TX = "refs/memrepo/tx/"
 
 
 def drop_locks(repo: Repo, left: Journal, since: float) -> None:
-    """Remove the lock files that our own interrupted git left; raises GitAtWork.
+    """Remove lock files left by our interrupted git processes. Raise GitAtWork for others.
 
-    No git process of ours lives: each keeps memrepo's write lock, which is held by the caller.
+    None of our git processes is alive: each inherits memrepo's write lock, which the caller holds.
     """
     own, common = Path(repo.git_dir), Path(repo.common_dir)
     found = [common / f"{left.branch}.lock", common / "packed-refs.lock"]
@@ -582,7 +589,7 @@ def drop_locks(repo: Repo, left: Journal, since: float) -> None:
     for path in found:
         if not path.exists():
             continue
-        # One that is older than the journal stopped our git rather than being left by it.
+        # A lock older than the journal belongs to another git process and stopped ours.
         seen = path.stat()
         if seen.st_mtime < since - 1 or git_alive(repo) or _changed(path, seen):
             raise GitAtWork(path)
@@ -592,7 +599,7 @@ def drop_locks(repo: Repo, left: Journal, since: float) -> None:
 
 
 def _changed(path: Path, seen: os.stat_result) -> bool:
-    """Return whether a lock is another by now: a git began while the living were looked for."""
+    """Return whether another git process replaced the lock file during the process scan."""
     try:
         now = path.stat()
     except FileNotFoundError:
@@ -601,7 +608,7 @@ def _changed(path: Path, seen: os.stat_result) -> bool:
 
 
 def sweep(repo: Repo, folder: Path) -> None:
-    """Delete the transaction refs that no journal of another work tree names."""
+    """Delete the transaction refs, except those in journals of other work trees."""
     refs = repo.refs.below(TX)
     left = journals_elsewhere(Path(repo.common_dir), folder) if refs else ()
     needed = {one.ref for one in left}
@@ -611,14 +618,14 @@ def sweep(repo: Repo, folder: Path) -> None:
 
 
 def is_landed(repo: Repo, left: Journal, head: str) -> bool:
-    """Return whether the branch holds the write; a tip that is gone can only be left alone."""
+    """Return whether the branch contains the write. Also return True if its tip is missing."""
     if head == left.tip or not repo.light.objects.commit(left.tip):
         return True
     return bool(head) and left.tip in repo.light.ask("merge-base", left.tip, head, no=1).split()
 
 
 def mend_halves(tree: WorkTree, left: Journal, changed: Mapping[str, Sides]) -> None:
-    """Put right the files that the interrupted checkout had begun and not finished."""
+    """Repair files that an interrupted checkout wrote only partially."""
     mine = {p: s for p, s in changed.items() if s.new and p not in (*left.adopted, *left.kept)}
     halves = [
         path
@@ -635,9 +642,9 @@ def mend_halves(tree: WorkTree, left: Journal, changed: Mapping[str, Sides]) -> 
 
 
 def take_back(tree: WorkTree, left: Journal, head: str) -> tuple[str, ...]:
-    """Undo in index and work tree what a dropped write had done; return paths left alone.
+    """Undo a reverted write in the index and the work tree. Return the paths left unchanged.
 
-    A path that somebody committed, staged or edited since is theirs.
+    Paths that the user has committed, staged or edited since are left unchanged.
     """
     changed = tree.changed(left.base, left.tip)
     for path in tree.changed(left.base, head):
@@ -667,7 +674,7 @@ def take_back(tree: WorkTree, left: Journal, head: str) -> tuple[str, ...]:
 
 
 def dropped(left: Journal, theirs: tuple[str, ...]) -> Problem:
-    """Report that a write was cut short and reverted."""
+    """Return a problem that reports an interrupted and reverted write."""
     name = left.ref.removeprefix(TX)
     kept = f"; left as they are: {', '.join(theirs[:5])}" if theirs else ""
     return Problem(
@@ -681,7 +688,10 @@ def dropped(left: Journal, theirs: tuple[str, ...]) -> Problem:
 
 @contextmanager
 def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
-    """Open the repository whose top is exactly this folder, made if need be; True when made."""
+    """Open the repository whose top is exactly this folder, creating it if needed.
+
+    Yield the repository and whether it was created.
+    """
     refuse_no_git()
     from git.exc import InvalidGitRepositoryError, NoSuchPathError
 
@@ -692,7 +702,7 @@ def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
         Found(where).close()
         made = False
     except (InvalidGitRepositoryError, NoSuchPathError):
-        # Also where a `git init` was cut short: to repeat it is safe.
+        # An interrupted `git init` also ends here. Repeating it is safe.
         made = True
         where.mkdir(parents=True, exist_ok=True)
         git = Door(where)

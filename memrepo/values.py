@@ -15,11 +15,7 @@ from memrepo.keys import NEVER, Key
 from memrepo.policies.rules import LISTS
 
 PATTERN_LENGTH = 200
-_NO_ZONES = (
-    "localtime",
-    "posix",
-    "right/",
-)  # the machine's own zone, and zone trees that count leap seconds differently
+_NO_ZONES = ("localtime", "posix", "right/")  # the machine's zone, and other leap second rules
 _ZONES = "/usr/share/zoneinfo"
 _PLAIN_ZONE = regex(r"[A-Za-z]\w*(?:[/+-]\w+)*", re.ASCII)
 _NAME = regex(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
@@ -62,9 +58,7 @@ def is_zone(value: object) -> bool:
         if _PLAIN_ZONE.fullmatch(value):
             with Path(_ZONES, value).open("rb") as file:
                 if file.read(4) == b"TZif":
-                    return (
-                        True  # importing `zoneinfo` takes longer than most commands need otherwise
-                    )
+                    return True  # faster than importing `zoneinfo`
     except OSError:
         pass
     from zoneinfo import ZoneInfo

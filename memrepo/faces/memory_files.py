@@ -1,8 +1,8 @@
-"""Claude's memory directory as memories: a file is one memory, a command is one commit.
+"""Map Claude's memory directory to memories: one memory per file, one commit per command.
 
-The file's name is in the memory's title under a tag of its own, so that search, history, revert
-and review see what Claude keeps for itself like everything else. Such a memory never expires; it
-is deleted as others are forgotten, out of sight and in history.
+The title of the memory is the name of the file. A special tag marks these memories. Search,
+history, revert and review treat them like other memories. They never expire. Deleting a file
+forgets its memory, and history retains it.
 """
 
 from __future__ import annotations
@@ -31,29 +31,30 @@ from memrepo.core.state import State
 ROOT = "/memories"
 TAG = "memory-tool"
 LONGEST = 100_000
-"""Characters that a file may have."""
+"""Maximum characters of a file."""
 _SEGMENT = regex(r"[^\W_][\w .,@+()=-]{0,99}")
 _DEEPEST = 10
 _LINE_BREAK = regex("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-"""What a reader may take for a line end next to line feeds: a line stays behind its number."""
+"""Characters besides line feeds that a reader may treat as a line end. They would break numbering.
+"""
 
 
 class FileRefused(MemrepoError):
-    """A command names a path or a text that does not fit; the message is for the model."""
+    """Raised for an invalid path or text in a command. The message is written for the model."""
 
     exit_code = Exit.USAGE
 
 
 class MemoryFiles:
-    """The files below `/memories`; `now` gives the session of a call, at the time of the call."""
+    """The files below `/memories`. `now` returns the call context of one command."""
 
     def __init__(self, now: Callable[[], Call]) -> None:
         self._now = now
 
     def view(self, path: str, lines: Sequence[int] = ()) -> str:
-        """Return the text of a file with its line numbers, or what is in a folder.
+        """Return the numbered lines of a file, or the list of a directory.
 
-        `lines` are the first and the last line to show; the last may be -1.
+        `lines` are the first and the last line to show. A last line of -1 is the end of the file.
         """
         name = name_of(path)
         with Work(self._now()) as here:
@@ -66,7 +67,7 @@ class MemoryFiles:
         return _listing(path, name, below)
 
     def create(self, path: str, text: str) -> str:
-        """Write a new file."""
+        """Create a file and return a confirmation."""
         name = name_of(path)
         if not name:
             raise FileRefused(f"File {path} already exists")
@@ -83,7 +84,7 @@ class MemoryFiles:
         return self._write(draft) or f"File created successfully at: {path}"
 
     def replace(self, path: str, old: str, new: str) -> str:
-        """Replace a text that stands exactly once in a file."""
+        """Replace a text that occurs exactly once in a file, and return the changed lines."""
         line = [0]
 
         def reword(text: str) -> str:
@@ -110,7 +111,10 @@ class MemoryFiles:
         )
 
     def insert(self, path: str, line: int, text: str) -> str:
-        """Insert a text after a line; 0 is the beginning. The file ends in a line end then."""
+        """Insert a text after a line, or at the beginning for line 0.
+
+        The resulting file ends with a line feed.
+        """
 
         def reword(before: str) -> str:
             lines = before.removesuffix("\n").split("\n") if before else []
@@ -126,7 +130,7 @@ class MemoryFiles:
         return waits or f"The file {path} has been edited."
 
     def delete(self, path: str) -> str:
-        """Take a file, or all in a folder, out of sight; history keeps it."""
+        """Forget the memories of a file or of all files in a directory. History retains them."""
         name = name_of(path)
         if not name:
             raise FileRefused(f"Cannot delete the {ROOT} directory itself")
@@ -139,7 +143,7 @@ class MemoryFiles:
         return self._write(draft) or f"Successfully deleted {path}"
 
     def rename(self, path: str, to: str) -> str:
-        """Give a file, or all in a folder, another name; what is there is never written over."""
+        """Rename a file or a directory. Raise FileRefused if the new name exists."""
         name, new = name_of(path), name_of(to)
         if not name or not new:
             raise FileRefused(f"Cannot rename the {ROOT} directory itself")
@@ -159,7 +163,11 @@ class MemoryFiles:
         return self._write(draft) or f"Successfully renamed {path} to {to}"
 
     def _reword(self, command: str, path: str, reword: Callable[[str], str]) -> tuple[str, str]:
-        """Return what to tell where the change waits for a person, and the text it leads to."""
+        """Change the text of a file.
+
+        Return the message for a change that waits for a person, if any, and the new text of the
+        file.
+        """
         name, told = name_of(path), [""]
 
         def draft(work: Work, state: State) -> Step | Unchanged:
@@ -184,7 +192,7 @@ class MemoryFiles:
         return self._write(draft), told[0]
 
     def _write(self, draft: Callable[[Work, State], Step | Unchanged]) -> str:
-        """Write, and return an empty text; or what to tell where it waits for a person."""
+        """Write a change. Return an empty string, or a message if the change waits for a person."""
         with Work(self._now()) as work:
             done = write(work, Wish(), partial(draft, work))
         return (
@@ -195,9 +203,9 @@ class MemoryFiles:
 
 
 def name_of(path: str) -> str:
-    """Return a file's name below the directory, empty for the directory itself.
+    """Return the file name for a path below the directory, or an empty string for the directory.
 
-    Raises FileRefused for whatever leads elsewhere or could be read in two ways.
+    Raise FileRefused if the path is outside the directory or ambiguous.
     """
     if path.rstrip("/") == ROOT:
         return ""
@@ -218,7 +226,7 @@ def name_of(path: str) -> str:
 
 
 def _files(state: State) -> dict[str, Memory]:
-    """Return the files by name; of two with one name, which a merge can make, the older."""
+    """Return the files by name. If a merge left two with the same name, use the older one."""
     found: dict[str, Memory] = {}
     for memory in sorted(state.active, key=lambda m: (str(m.fields.get("created", "")), m.id)):
         if TAG in memory.texts("tags"):
@@ -228,7 +236,7 @@ def _files(state: State) -> dict[str, Memory]:
 
 
 def _at(files: dict[str, Memory], name: str, path: str) -> dict[str, Memory]:
-    """Return the file of a name, or all below it; raises FileRefused where there is none."""
+    """Return the file with a name, or all files below it. Raise FileRefused if there are none."""
     found = {n: m for n, m in files.items() if n == name or n.startswith(f"{name}/")}
     if not found:
         raise FileRefused(f"The path {path[:200]} does not exist")
@@ -240,7 +248,7 @@ _ENDS = {letter: end for end, letter in _LETTERS.items()}
 
 
 def parted(text: str) -> tuple[str, Edges | None]:
-    """Return the body that a memory has of a file's text, and what `text_of` needs next to it."""
+    """Return the body of the memory for a file's text, and the rest that `text_of` needs."""
     ends = "".join(_LETTERS[end] for _, end in split_lines(text) if end) if "\r" in text else ""
     plain, body = unix(text), normal_body(text)
     at = plain.find(body) if body else 0
@@ -253,7 +261,7 @@ def parted(text: str) -> tuple[str, Edges | None]:
 
 
 def text_of(memory: Memory) -> str:
-    """Return a file's text byte for byte as it was written."""
+    """Return the exact original text of a file."""
     edges: Edges | None = memory.fields.get("edges")
     if edges is None:
         return memory.body
@@ -266,7 +274,7 @@ def text_of(memory: Memory) -> str:
 
 
 def _lines_of(text: str, body: str) -> list[int]:
-    """Return the line of each place where a text stands."""
+    """Return the line number of each occurrence of a text."""
     places = re.finditer(rf"(?={re.escape(text)})", body)
     return [body.count("\n", 0, place.start()) + 1 for place in places]
 

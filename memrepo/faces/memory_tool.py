@@ -1,8 +1,8 @@
 """A backend for Claude's memory tool: `MemoryTool(folder, clock=...)` for the SDK's tool runner.
 
-The Messages API's memory tool asks the program that runs Claude to keep a directory `/memories`.
-Here each of its files is a memory and each command that writes is one validated commit. This module
-loads the SDK, and is loaded by the programs that use it. docs/python.md shows it at work.
+The Messages API's memory tool expects the calling program to maintain a directory `/memories`. Here
+each file in that directory is a memory, and each write is one validated commit. This module imports
+the SDK, so only programs that use the tool should import it. docs/python.md has examples.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _UNFIT = {
     "file-nul": "a file cannot hold a NUL character, leave it out",
     "file-not-utf8": "a file cannot hold half a surrogate pair, write the whole character",
 }
-"""What no memory file can hold, in words that a model can follow."""
+"""Explanations of invalid file contents for the model, by rule."""
 
 
 class MemoryTool(BetaAbstractMemoryTool):
-    """Claude's memory directory in a memory repository.
+    """Claude's memory directory, stored in a memory repository.
 
-    `clock` returns the current time with its zone. What Claude writes is the program's `actor`,
-    never a person's. With a `scope` Claude sees and writes what is of that scope. What is refused
-    (a path that leads elsewhere, a secret, a text that a person rejected) is told to Claude as the
-    tool's error.
+    `clock` returns the current time with its time zone. `actor` is the author of the commits and is
+    never a person. With a `scope`, Claude reads and writes only memories of that scope. A refused
+    command is reported to Claude as the tool's error. Examples are a path outside the directory, a
+    secret, and a text that a person rejected.
     """
 
     def __init__(
@@ -66,31 +66,31 @@ class MemoryTool(BetaAbstractMemoryTool):
         )
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Return a file with line numbers, or what is in a directory."""
+        """Return the numbered lines of a file, or the list of a directory."""
         return _told(lambda: self._files.view(command.path, command.view_range or ()))
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Write a new file."""
+        """Create a file and return a confirmation."""
         return _told(lambda: self._files.create(command.path, command.file_text))
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text that stands exactly once in a file."""
+        """Replace a text that occurs exactly once in a file."""
         return _told(
             lambda: self._files.replace(command.path, command.old_str, command.new_str or "")
         )
 
     def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Insert a text after a line."""
+        """Insert a text after a line of a file."""
         return _told(
             lambda: self._files.insert(command.path, command.insert_line, command.insert_text)
         )
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Take a file or a directory out of sight."""
+        """Delete a file or a directory. Its memories are forgotten, and history retains them."""
         return _told(lambda: self._files.delete(command.path))
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Give a file or a directory another name."""
+        """Rename a file or a directory."""
         return _told(lambda: self._files.rename(command.old_path, command.new_path))
 
 

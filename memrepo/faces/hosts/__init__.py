@@ -1,1 +1,1 @@
-"""The hooks of the programs that agents run in."""
+"""Hooks for the programs that agents run in."""

@@ -1,4 +1,4 @@
-"""The hook of an agent's program: its event in, its answer out, in time and never as a failure."""
+"""Answer a hook event of an agent's program. Meet its deadline, and never fail the program."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ from memrepo.text.terms import query_terms
 from memrepo.views.context import fenced
 
 FOLDER = "captured"
-"""The folder in memrepo's own that holds what sessions said so far."""
+"""The folder inside memrepo's own folder for prompts and replies of unfinished sessions."""
 OFFERS, OFFER_TOKENS = 3, 800
 PROMPTS, PROMPT_LENGTH, REPLY_LENGTH = 10, 300, 800
 BROKEN_OFF = timedelta(days=1)
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent's program tells of: start, prompt, stop or end, and what was said."""
+    """A session event of an agent's program: start, prompt, stop or end."""
 
     kind: str
     session: str = ""
     prompt: str = ""
     reply: str = ""
     own: str = ""
-    """The folder of the notes that the program keeps by itself."""
+    """The folder of the program's own notes."""
 
 
 def happened(work: Work, event: Event) -> str:
-    """Do what an event asks for and return what the agent is told, empty for nothing."""
+    """Handle an event. Return the text for the agent, or an empty string."""
     match event.kind:
         case "start":
             begun = perform(work, "session", session.Request(what="start", id=event.session))
-            with suppress(MemrepoError):  # what cannot be written now is kept for the next time
+            with suppress(MemrepoError):  # a failed write is retried when the next session starts
                 _take_in_broken_off(work)
             return str(begun.as_json()["context"])
         case "prompt":
@@ -75,19 +75,19 @@ def happened(work: Work, event: Event) -> str:
 
 
 def _take_in_own(work: Work, folder: str) -> None:
-    """Take in the program's own notes, which stay where they are; what is known stays as it is."""
+    """Import the program's own notes. The notes stay in place, and known ones are skipped."""
     from memrepo.actions.exchange import import_
 
     if work.config.get("agents.additions") == "review":
-        return  # a person imports them: an import lands at once
+        return  # an import takes effect at once, so only a person may start it
     with suppress(import_.NothingToImport):
         perform(work, "import", import_.Request(format="claude-code", path=folder))
 
 
 def _offer(work: Work, prompt: str) -> str:
-    """Return the memories that a prompt asks for; being offered is no retrieval.
+    """Return memories that match a prompt. They do not count as retrieved.
 
-    Words alone find them: to load a model takes longer than a prompt may wait.
+    The search compares words only, because loading a model takes too long for a prompt.
     """
     words = fold(prompt, 1000)
     if not words:
@@ -106,7 +106,7 @@ def _place(folder: Path, name: str) -> Path:
 
 
 def _gather(work: Work, event: Event) -> None:
-    """Add to what a session said so far; what looks like a secret is left out."""
+    """Add the prompt and reply of an event to the session's file. Redact probable secrets."""
     place = _place(work.store.folder, event.session)
     said: dict[str, Any] = {"prompts": [], "reply": "", "began": format_time(work.call.now)}
     said |= _read(place)
@@ -130,7 +130,7 @@ def _read(place: Path) -> Mapping[str, Any]:
 
 
 def _take_in(work: Work, place: Path) -> None:
-    """Write what a session said as one note, and forget it."""
+    """Write the prompts of a session as one note, and delete its file."""
     said = _read(place)
     if said.get("prompts"):
         asked = "\n".join(f"- {prompt}" for prompt in said["prompts"])
@@ -156,20 +156,20 @@ def _take_in_broken_off(work: Work) -> None:
 
 
 GIVEN_UP = "memrepo-hook"
-"""The name of a thread for whose end nobody waits, once the answer is told."""
+"""Name of the thread that works on an event. The program does not wait for an overdue thread."""
 _SPARE = 1.5
-"""Seconds kept for the end of the program, within those that a host waits."""
+"""Seconds of the host's time limit that are reserved for the end of the program."""
 _LEAST = 0.1
 
 
 class _Late(Exception):
-    """What was asked for did not come in time."""
+    """Raised when an answer missed its deadline."""
 
 
 def hook(call: Call, host: str) -> str:
-    """Return what a host is answered; what goes wrong is a note that the person sees.
+    """Return the answer to a host's event. Errors become a message to the user.
 
-    What has not ended by its deadline is given up; a write is whole or not there at all.
+    Work that misses its deadline is abandoned. An abandoned write is either complete or absent.
     """
     name, began = "", time.monotonic() - call.age()
     try:
@@ -183,16 +183,16 @@ def hook(call: Call, host: str) -> str:
         note = str(error)
     except ValueError as error:
         note = f"the hook was handed something else: {error}" if not name else _bug(error)
-    except Exception as error:  # noqa: BLE001 - a session goes on whatever breaks here
+    except Exception as error:  # noqa: BLE001 - no error may end the session
         note = _bug(error)
     return _answer(host, name, note=note)
 
 
 def leave(code: int) -> None:
-    """End the program at once where what was given up is still at work.
+    """End the process immediately if abandoned work is still running.
 
-    Python cannot be taken down under a thread that is within it: that ends in a signal, after the
-    answer, and a host would be told a second time.
+    If Python shuts down while a thread is running, the process may end with a signal after the
+    answer. The host would then see a second result.
     """
     if not any(thread.name == GIVEN_UP for thread in enumerate_threads()):
         return
@@ -212,9 +212,9 @@ def _bug(error: Exception) -> str:
 
 
 def _within(kind: str, began: float, asked: Callable[[], str]) -> str:
-    """Return what is asked for, or raise what that raises; raises _Late at the deadline.
+    """Return the result of a function, or raise its error. Raise _Late at the deadline.
 
-    Where the program took long to start, the deadline is sooner: a host counts from there.
+    A slow start of the program shortens the deadline, because the host counts from that start.
     """
     left = began + DEADLINES[kind] + PATIENCE - _SPARE - time.monotonic()
     limit = min(DEADLINES[kind], max(left, _LEAST))
@@ -223,7 +223,7 @@ def _within(kind: str, began: float, asked: Callable[[], str]) -> str:
     def ask() -> None:
         try:
             found.append(asked())
-        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+        except Exception as error:  # noqa: BLE001 - the waiting thread raises it
             found.append(error)
 
     thread = Thread(target=ask, name=GIVEN_UP, daemon=True)
@@ -253,19 +253,22 @@ def _event(host: str, given: str) -> tuple[str, Event]:
 
 
 def _own_memory(transcript: str) -> str:
-    """Return the folder in which Claude Code keeps notes of its own, next to its transcripts."""
+    """Return the folder of Claude Code's own notes, which is next to its transcripts."""
     folder = Path(transcript).parent / "memory"
     return str(folder) if transcript and folder.is_dir() else ""
 
 
 def _text(data: Mapping[str, object], key: str) -> str:
-    """Return a text of the event, without half characters, which no file could hold."""
+    """Return a text of the event, or an empty string.
+
+    Replace lone surrogates, which no file can store.
+    """
     value = data.get(key)
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 def _answer(host: str, name: str, told: str = "", note: str = "") -> str:
-    """Return one JSON object, or a text for a host that takes one; in ASCII, as any pipe holds."""
+    """Format the answer as one JSON object in ASCII, or as text for hosts that expect text."""
     warning = f"memrepo: this session goes on without its memory\n{note}" if note else ""
     if host != "claude-code":
         return told or warning

@@ -1,1 +1,1 @@
-"""Memory for agents over MCP: tools on top of the commands."""
+"""An MCP server with tools on top of the commands."""

@@ -1,4 +1,4 @@
-"""One answer to one call: what does not fit and what goes wrong are replies too."""
+"""Answer a tool call. Invalid arguments and errors also become replies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOG = logging.getLogger("memrepo")
 
 
 class Unfit(MemrepoError):
-    """The arguments of a call are not what the tool's schema says."""
+    """Raised when the arguments of a call do not match the tool's schema."""
 
     exit_code = Exit.USAGE
 
@@ -42,7 +42,7 @@ def answer(
     client: str = "",
     tick: Callable[[str], None] = nothing,
 ) -> Reply:
-    """Answer one call of a client, so that the agent can do better where it is refused."""
+    """Answer one call of a client. A refusal explains how to correct the call."""
     try:
         _refuse_unfit(tool, arguments)
         with Work(acting(call, client, tick)) as work:
@@ -53,7 +53,7 @@ def answer(
     except MemrepoError as error:
         reply = refusal(error)
         return replace(reply, text=harmless(reply.text), data=harmless_data(reply.data))
-    except Exception as error:  # noqa: BLE001 - one bug must not end the session of the others
+    except Exception as error:  # noqa: BLE001 - a bug in one call must not end the session
         _LOG.error("a bug in %s", tool.name, exc_info=error)
         said = f"a bug: {type(error).__name__}"
         told = {"message": said, "exit": int(Exit.BUG)}
@@ -61,7 +61,7 @@ def answer(
 
 
 def _refuse_unfit(tool: Tool, arguments: Mapping[str, object]) -> None:
-    """Raise Unfit for the first argument that breaks the schema; its value is not repeated."""
+    """Raise Unfit for the first argument that violates the schema. Do not repeat its value."""
     from jsonschema import Draft202012Validator
 
     wrong = next(Draft202012Validator(tool.input_schema()).iter_errors(dict(arguments)), None)
@@ -74,7 +74,7 @@ def _refuse_unfit(tool: Tool, arguments: Mapping[str, object]) -> None:
 
 
 def _in_words(wrong: ValidationError) -> str:
-    """Return which rule of a schema a value breaks: the value may be long, and may be a secret."""
+    """Describe the violated rule of a schema without the value, which may be long or a secret."""
     most = wrong.validator_value
     match wrong.validator:
         case "enum":

@@ -1,4 +1,4 @@
-"""One call of a tool: the session it runs in, and the arguments that were checked."""
+"""A tool call: its context in the repository and its validated arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROGRAM = "process:"
 
 
 class Done(NamedTuple):
-    """What a verb answered to a request."""
+    """A verb, its request and its result."""
 
     verb: str
     request: Any
@@ -28,32 +28,32 @@ class Done(NamedTuple):
 
     @property
     def data(self) -> dict[str, Any]:
-        """Return the answer as JSON can hold it."""
+        """Return the result as JSON-compatible data."""
         return self.result.as_json()
 
     @property
     def text(self) -> str:
-        """Return the answer as a person reads it."""
+        """Return the result as text for a person."""
         return text_of(self.verb, self.request, self.result)
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
-    """One call on the open repository; `arguments` fit the tool's schema."""
+    """A call on an open repository. The `arguments` match the tool's schema."""
 
     work: Work
     arguments: Mapping[str, Any]
 
     def get(self, name: str, default: Any = "") -> Any:
-        """Return an argument, or what it is when left out."""
+        """Return the value of an argument, or a default if the call omits it."""
         return self.arguments.get(name, default)
 
     def run(self, verb: str, **fields: object) -> Done:
-        """Do what a verb does, for a request of these fields."""
+        """Perform a verb with a request of these fields."""
         request = VERBS[verb].load().Request(**fields)
         return Done(verb, request, perform(self.work, verb, request))
 
     def write(self, verb: str, **fields: object) -> Done:
-        """Do what a verb does that writes, for the reason that the call names."""
+        """Perform a verb that writes, with the reason and the expected commit of the call."""
         reason = fold(self.get("reason"), REASON_LENGTH)
         if not reason:
             raise NothingSaid("the reason")
@@ -64,15 +64,14 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def nothing(_: str) -> None:
-    """Ignore the progress."""
+    """Ignore a progress message."""
 
 
 def acting(call: Call, client: str, tick: Callable[[str], None] = nothing) -> Call:
-    """Return the session of one call: quiet, at the time of now, and of a program.
+    """Return the context of one call: quiet, at the current time, with a program as actor.
 
-    What takes long tells `tick` how far it is.
-
-    A tool never acts for a person, whatever the environment or the client's name says.
+    `tick` receives progress messages. The actor is never a person, regardless of the environment
+    and of the client's name.
     """
     actor = call.actor
     if not actor.startswith(PROGRAM):

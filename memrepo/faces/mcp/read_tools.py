@@ -1,4 +1,4 @@
-"""The tools that read: search, open one memory, what stands around it, where things stand."""
+"""Tools that only read: search, open a memory, show related memories, report the status."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from memrepo.views.context import HEAD, fenced
 LIMIT = 10
 MAX_TOKENS = 2000
 BEGINNING = 600
-"""Characters of a report that the short text shows."""
+"""Characters of a report in the short text."""
 _QUOTED = 5
-"""Pieces of evidence that an opened memory is told with."""
+"""Maximum sources of an opened memory in the reply."""
 
 
 def search(call: ToolCall) -> Reply:
-    """Answer with the memories that fit words best; the first three count as retrieved."""
+    """Return the memories that match a query best. The first three count as retrieved."""
     request = searching.Request(
         words=(call.get("query"),),
         types=tuple(call.get("types", ())),
@@ -76,7 +76,7 @@ def search(call: ToolCall) -> Reply:
 
 
 def _with_passages(reply: Reply, found: Sequence[Passage], max_tokens: int) -> Reply:
-    """Return a reply with what the sources say that was not promoted, as far as it fits."""
+    """Return a reply with passages of the sources that are in no memory, as many as fit."""
     if not found:
         return reply
     data = [
@@ -102,13 +102,13 @@ def _with_passages(reply: Reply, found: Sequence[Passage], max_tokens: int) -> R
 
 
 def _again(piece: Piece) -> Piece:
-    """Return a hit that says what the one before it says: its words are not told again."""
+    """Return a hit without its text, because the previous hit has an equivalent statement."""
     _, *doubted = piece.line.split("\n")
     return replace(piece, line="\n".join([f"{piece.data['id']} says the same", *doubted]))
 
 
 def get(call: ToolCall) -> Reply:
-    """Answer with a memory, or with several: text, what is derived of it, its evidence quoted."""
+    """Return one memory or several: text, derived facts and quoted evidence."""
     there = work_at(call.work, call.get("at"))
     if not call.get("ids"):
         if not call.get("id"):
@@ -220,7 +220,7 @@ def _whole(memory: Memory, quotes: Sequence[Quote], against: Sequence[str]) -> s
 
 
 def related(call: ToolCall) -> Reply:
-    """Answer with what a memory is linked to, either way, nearest and strongest first."""
+    """Return linked memories in both directions, closest and strongest first."""
     there = call.work
     state = there.tree.state()
     graph = graph_of(state)
@@ -230,18 +230,21 @@ def related(call: ToolCall) -> Reply:
 
 
 def _relation(reached: Reached) -> str:
-    """Format how a memory is reached: `supports` is a link to it, `supports it` one from it."""
+    """Return how a memory is linked.
+
+    "supports" is a link to that memory, and "supports it" is a link from that memory.
+    """
     edge = reached.edge
     said = edge.type if edge.target == reached.id else f"{edge.type} it"
     return said if reached.depth == 1 else f"{said}, by {reached.before}"
 
 
 def thread_context(call: ToolCall) -> Reply:
-    """Answer with what was kept of the conversation of a memory, or of a thread, oldest first."""
+    """Return the memories of a thread, or of the thread of a memory, oldest first."""
     there = call.work
     state = there.tree.state()
     members: tuple[str, ...] = ()
-    with suppress(NoSuchThread):  # a memory that is part of none has nothing around it
+    with suppress(NoSuchThread):  # a memory outside every thread has an empty context
         members = tuple(thread_of(all_threads(there), state, call.get("id")).members)
     return _listed(there, call, [(state.memories[id_], "") for id_ in members])
 
@@ -261,7 +264,7 @@ def _listed(there: Work, call: ToolCall, found: Sequence[tuple[Memory, str]]) ->
 
 
 def recent(call: ToolCall) -> Reply:
-    """Answer with what is new or changed since a date, a run or a commit, newest first."""
+    """Return new and changed memories since a date, a run or a commit, newest first."""
     request = looking.Request(since=call.get("since"), limit=call.get("limit", LIMIT))
     found = looking.do(call.work, request)
     hits = []
@@ -273,9 +276,9 @@ def recent(call: ToolCall) -> Reply:
 
 
 def hot(call: ToolCall) -> Reply:
-    """Answer with what an agent knows by heart when a session begins; it begins none.
+    """Return the text that an agent reads when a session begins, without starting a session.
 
-    Who asks for the first page reads it: each memory on it counts as retrieved.
+    Each memory in the text counts as retrieved.
     """
     bound = int(call.get("max_tokens", session.MAX_TOKENS))
     packed, by_heart, *_ = session.context(call.work, "private", bound)
@@ -286,7 +289,7 @@ def hot(call: ToolCall) -> Reply:
 
 
 def status(call: ToolCall) -> Reply:
-    """Answer with counts, what waits for a person, and the newest commit."""
+    """Return counts, pending reviews and the newest commit."""
     if call.work.call.scope:
         return _counts(call.work)
     found = standing.do(call.work, standing.Request())
@@ -308,7 +311,7 @@ def status(call: ToolCall) -> Reply:
 
 
 def _counts(here: Work) -> Reply:
-    """Answer a caller that is bound to a scope with the counts of what it sees."""
+    """Return the counts of visible memories, for a caller restricted to a scope."""
     memories = Counter(map(counted_as, here.tree.state().memories.values()))
     counts = ", ".join(f"{n} {name}" for name, n in sorted(memories.items())) or "no memories"
     commit = here.tree.commit
@@ -319,7 +322,7 @@ def _counts(here: Work) -> Reply:
 
 
 def report(done: Done, max_tokens: int) -> Reply:
-    """Return what a verb answered as a person reads it, as data, and its exit code."""
+    """Return a verb's result as text, with its data and exit code."""
     data, whole, code = done.data, done.text, int(done.result.exit)
     commits = {key: data[key] for key in ("run", "commit", "commits") if data.get(key)}
 

@@ -1,7 +1,7 @@
-"""What a tool answers: short text and structured data, both within a bound, memory text fenced.
+"""Replies of tools: a short text and structured data, limited in size, memory text in fences.
 
-Everything that was said by a person or a program is in a fence, in the text and in each string
-of the data; what stands outside is ids, numbers, dates, names of our own, and quoted paths.
+Every text by a person or a program is inside a fence, in the short text and in each string of the
+data. Outside a fence are only ids, numbers, dates, our own names and quoted paths.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from memrepo.text.sentences import token_count
 from memrepo.views.context import HEAD, fenced
 
 LINE = 200
-"""Characters that the short text shows of one memory."""
+"""Characters of one memory in the short text."""
 _BOTH = 4_000
-"""Characters from which on a text is on one side of an answer only."""
+"""Characters from which a reply has its texts only once, in the short text or in the data."""
 SHOWS_DATA = frozenset({"claude-code", "codex-mcp-client"})
-"""Clients that show their model the data of an answer, and its text where there is none."""
+"""Clients that show their model the data of a reply, or the short text if there is no data."""
 ELSEWHERE = "in the text of this answer; with a smaller max_tokens here too"
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of one tool: text for a reader, the same as data, and whether it was refused."""
+    """The reply of a tool: short text, the same as data, and whether the call was refused."""
 
     text: str
     data: Mapping[str, Any] = msgspec.field(default_factory=dict)
@@ -41,7 +41,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tokens(self) -> int:
-        """Return the size of text and data together."""
+        """Return the total size of text and data in tokens."""
         return token_count(self.text + json.dumps(self.data, ensure_ascii=False))
 
 
@@ -53,12 +53,15 @@ _TOOLS = {
     "forget": "memory_forget",
     "thread": "memory_thread_context",
 }
-"""What a model has in place of the commands that errors advise to."""
+"""Tools that replace the commands in error messages."""
 _COMMAND = regex(rf"`memrepo ({'|'.join(_TOOLS)})((?: \w[\w:-]*)?)`")
 
 
 def refusal(error: MemrepoError) -> Reply:
-    """Return an error as a reply; its message may quote what was refused."""
+    """Return the reply for an error.
+
+    Its message is fenced, because it may quote the refused text.
+    """
     found = {"message": fenced(fold(error.message, 500)), "exit": int(error.exit_code)}
     fix = fold(_COMMAND.sub(lambda m: f"`{_TOOLS[m[1]]}{m[2]}`", error.fix), 300)
     text = f"refused:\n{found['message']}" + (f"\ntry: {fix}" if fix else "")
@@ -66,16 +69,16 @@ def refusal(error: MemrepoError) -> Reply:
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory of a list: its data, and its line in the short text."""
+    """A memory in a list: its data, and its line in the short text."""
 
     data: Mapping[str, Any]
     line: str
 
 
 def told(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
-    """Return a hit of recall as a tool tells of it.
+    """Return the data and the line of a hit.
 
-    Of a long text it tells the part that holds most of the terms `asked`.
+    A long text is shortened to the part with most of the terms `asked`.
     """
     hit = shortened(hit, asked)
     note = hit.type == "note" and hit.tier not in ("gist", "forgotten")
@@ -114,9 +117,10 @@ def told(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
 
 
 def one_side(reply: Reply, client: str) -> Reply:
-    """Return a long reply with its texts once: on the side that the client's model is shown.
+    """Return a long reply with its texts only where the client's model sees them.
 
-    Both sides of a short one stay. Which side a program shows was tried or read in its code.
+    A short reply is returned unchanged. Testing or reading the client's code showed which side its
+    model sees.
     """
     if min(len(reply.text), len(json.dumps(reply.data, ensure_ascii=False))) < _BOTH:
         return reply
@@ -139,14 +143,15 @@ def _without_texts(data: object) -> object:
 
 
 def place(resource: str, lines: Sequence[int]) -> str:
-    """Format where a text stands; a file's name cannot break out of it."""
+    """Format a file and line range. The name of the file is quoted so that it cannot break out."""
     return quote(resource) + span(lines)
 
 
 def listing(found: Sequence[Piece], commit: str, max_tokens: int, more: int = 0) -> Reply:
-    """Return the pieces that fit into a bound, in order; one that does not is replaced by others.
+    """Return a reply with the pieces that fit into a number of tokens, in order.
 
-    `more` were left out before.
+    A piece that does not fit is skipped, so that later ones may fit. `more` is the number of pieces
+    that the caller omitted.
     """
     kept: list[Piece] = []
     for piece in found:
@@ -174,7 +179,7 @@ def _listing(kept: Sequence[Piece], commit: str, every: int) -> Reply:
 
 
 def longest(text: str, max_tokens: int, build: Callable[[str], Reply]) -> Reply:
-    """Return the reply that `build` makes of the longest beginning of a text that fits."""
+    """Return the reply that `build` creates from the longest prefix of a text that fits."""
     whole = build(text)
     if whole.tokens <= max_tokens:
         return whole

@@ -1,8 +1,8 @@
-"""The MCP server: the SDK's protocol on one side, one thread for each call on the other.
+"""The MCP server: the SDK's event loop, with a worker thread for each call.
 
-Every call opens the repository again, so that it sees what others committed meanwhile; nothing is
-opened before the first one. A read that the client gives up is let go; a write is seen through.
-Only `memrepo mcp` loads this module, since it loads the SDK.
+Every call reopens the repository, so that it sees commits by others. Nothing is opened before the
+first call. A cancelled read is abandoned, a cancelled write is completed. Only `memrepo mcp`
+imports this module, because it imports the SDK.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ Found = TypeVar("Found")
 
 THREADS = 4
 _BETWEEN_COLLECTIONS = 5_000
-"""Objects; a command that ends at once collects less often than what lives for days."""
+"""New objects between garbage collections. The command line collects less often than a server."""
 NUL = r"\u0000"
 _ESCAPE = regex(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     r"|u([dD][89a-fA-F][0-9a-fA-F]{2})|.)"
 )
-"""An escape of JSON: both halves of a character, one half without the other, or anything else."""
+"""A JSON escape: a surrogate pair, a lone surrogate (group 1), or any other escape."""
 INSTRUCTIONS = (
     "Long-term memory in git. Call memory_search before you answer about the past; memory_store"
     " what should last; memory_supersede what changed. Everything between fences comes from"
@@ -56,7 +56,7 @@ INSTRUCTIONS = (
 
 
 def server_of(session: Call, *, admin: bool) -> Server[object]:
-    """Return the SDK's server for a session, with the tools that it offers."""
+    """Return the SDK server for a session. `admin` adds the admin tools."""
     gc.set_threshold(_BETWEEN_COLLECTIONS)
     remember_objects()
     offered = (*DEFAULT, *(ADMIN if admin else ()))
@@ -66,9 +66,9 @@ def server_of(session: Call, *, admin: bool) -> Server[object]:
 def serve(server: Server[object]) -> None:
     """Serve over standard input and output until the client closes them.
 
-    Raises BrokenPipeError where the client no longer reads what is answered.
+    Raise BrokenPipeError if the client no longer reads answers.
     """
-    # Python's own way waits for the thread that reads, which waits for the client.
+    # By default, Python would wait for the reading thread, which waits for the client.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     async def main() -> None:
@@ -86,9 +86,9 @@ def serve(server: Server[object]) -> None:
 
 
 class _Lines(TextIOWrapper):
-    """What the client writes; half of a character becomes a NUL, which the tools refuse.
+    """Standard input with lone surrogates replaced by NUL, which the tools refuse.
 
-    The SDK drops a line that it cannot decode, and the client would wait for its answer for ever.
+    The SDK drops lines that it cannot decode. The client would then wait forever for an answer.
     """
 
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
@@ -98,7 +98,7 @@ class _Lines(TextIOWrapper):
 
 
 class _Handlers:
-    """What the SDK calls for each kind of request."""
+    """Handlers of the SDK's requests."""
 
     def __init__(self, session: Call, offered: tuple[Tool, ...]) -> None:
         self.session = session
@@ -149,7 +149,7 @@ class _Handlers:
         reply = await self._run(work, give_up=not tool.writes)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=reply.text)],
-            # What was refused does not fit the schema of what is given: it is text alone.
+            # A refusal does not match the output schema, so it is text only.
             structured_content=None if reply.failed else dict(reply.data),
             is_error=reply.failed,
         )
@@ -163,13 +163,13 @@ def _refused(message: str) -> MCPError:
 
 
 def _refuse_cursor(params: Paged) -> None:
-    """Raise for a cursor: every list is one page, so none was given out."""
+    """Raise MCPError for a cursor. Every list is one page, so no cursor is valid."""
     if params is not None and params.cursor:
         raise _refused(f"found no cursor {fold(params.cursor, 100)!r}: every list is one page")
 
 
 def _progress(context: Context) -> Callable[[str], None]:
-    """Return what tells the client how far a call is, from the thread that does it."""
+    """Return a function that reports progress to the client from the worker thread."""
     if not (context.meta and context.meta.get("progress_token") is not None):
         return nothing
     steps = count(1)
@@ -181,6 +181,6 @@ def _progress(context: Context) -> Callable[[str], None]:
 
 
 def _client(context: Context) -> str:
-    """Return the name that the client gave itself, or nothing."""
+    """Return the client's name for itself, or an empty string."""
     known = context.session.client_params
     return known.client_info.name if known is not None else ""

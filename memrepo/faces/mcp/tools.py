@@ -1,7 +1,7 @@
-"""The tools: each is a verb under the name and with the arguments that an agent meets.
+"""The tools: verbs, with names and arguments for agents.
 
-What a tool takes is derived from the fields of its verb's request, and what it gives is a record:
-the two schemas, the validation and the reference page follow from there.
+The arguments of a tool come from the fields of its verb's request. Its output is declared by type.
+Schemas, validation and the reference page are generated from both.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ Given = Mapping[str, Any]
 
 
 def store(call: ToolCall) -> Reply:
-    """Write a memory, or answer with the one that says this already; or several, a commit each."""
+    """Write one memory or several, each in its own commit.
+
+    Return the existing id of a repetition.
+    """
     entries = [dict(entry) for entry in call.get("memories", ())]
     if not entries:
         return _written(_add(call, call.arguments))
@@ -46,9 +49,10 @@ def _add(call: ToolCall, said: Given) -> Done:
 
 
 def _several(call: ToolCall, entries: Sequence[Given]) -> Reply:
-    """Write one after the other; one that is refused does not keep the others out.
+    """Write memories in order. A refused memory does not stop the following ones.
 
-    With `expected_commit` the first builds on that commit, and each further one on the one before.
+    With `expected_commit`, the first write expects that commit, and each further write expects the
+    previous one.
     """
     told, stored, commit = list[str](), list[Given](), ""
     for number, entry in enumerate(entries, 1):
@@ -79,23 +83,26 @@ def _after(call: ToolCall, commit: str) -> ToolCall:
 
 
 def supersede(call: ToolCall) -> Reply:
-    """Replace a memory by what holds now; the old one stays in history, out of recall."""
+    """Replace a memory with a newer statement.
+
+    The old memory stays in history but not in recall.
+    """
     return _written(call.write("supersede", id=call.get("id"), text=call.get("text")))
 
 
 def forget(call: ToolCall) -> Reply:
-    """Take a memory out of recall; its file and history stay."""
+    """Remove a memory from recall. The file and its history remain."""
     return _written(call.write("forget", id=call.get("id")))
 
 
 def restore(call: ToolCall) -> Reply:
-    """Bring a memory back, instead of what replaced it or next to it."""
+    """Restore a memory, instead of its successor or in addition to it."""
     how = {call.get("how"): True} if call.get("how") else {}
     return _written(call.write("restore", id=call.get("id"), **how))
 
 
 def accept(call: ToolCall) -> Reply:
-    """Let a waiting run take effect, or part of it."""
+    """Accept a pending run or a part of it."""
     answer = call.write(
         "accept",
         run=call.get("run"),
@@ -129,7 +136,7 @@ def _written(done: Done) -> Reply:
 Schema = dict[str, object]
 
 LONGEST = {"text": 8000, "reason": 500, "words": 1000}
-"""Characters that an agent may pass, by field; 100 of the others."""
+"""Maximum characters of an argument, by field. Other fields have at most 100."""
 _PATTERNS = {
     "since": "^[0-9A-Za-z:+-]{1,40}$",
     "id": r"^[\w:-]{1,100}$",
@@ -137,51 +144,52 @@ _PATTERNS = {
     "target": r"^[\w:-]{1,100}$",
     "at": "^[0-9A-Za-z:+-]{1,40}$",
 }
-"""What names a thing is no path, option or expression of git's."""
+"""Patterns of names by field. A name must not be mistaken for a path, an option or a git
+expression."""
 _MOST = {"limit": 50, "depth": 5}
 _BOUNDS = ("additionalProperties", "maxItems", "maxLength", "maximum", "minimum", "pattern")
-"""What only the check of a call needs: a refusal says it to who goes beyond."""
+"""Keys of a schema that are only used for validation. A refusal reports them if violated."""
 
 
 class Argument(NamedTuple):
-    """One argument of a tool, and the field of the verb's request that it is."""
+    """An argument of a tool, and the matching field of the verb's request."""
 
     name: str
     field: str = ""
     says: str = ""
     required: bool = False
     one: bool = False
-    """Whether it is one text where the field takes several."""
+    """Whether the argument is a single text although the field is a list."""
 
 
 class Tool(NamedTuple):
-    """A tool: what it is called, which verb it is, takes and gives, and who answers."""
+    """A tool: its name, verb, arguments, output and implementation."""
 
     name: str
     title: str
-    """What a person is shown, and clients that look tools up compare."""
+    """The title for people, which some clients also search."""
     verb: str
     description: str
-    """What it does, in the words in which people ask for it."""
+    """What the tool does, in the words that users of an agent use."""
     answer: Callable[[ToolCall], Reply]
     takes: tuple[Argument, ...] = ()
     own: Mapping[str, Schema] = {}
-    """Arguments of the protocol, which no request holds."""
+    """Arguments that are not fields of the request."""
     gives: Mapping[str, Any] = {}
-    """The keys that are always there, and their types."""
+    """The keys that every output has, and their types."""
     destructive: bool = False
     idempotent: bool = True
     looks: bool = False
-    """Whether it only looks, where its verb may also write."""
+    """Whether the tool only reads although its verb may write."""
 
     @property
     def writes(self) -> bool:
-        """Return whether it writes into the history of the repository."""
+        """Return whether the tool writes to the history of the repository."""
         return VERBS[self.verb].writes and not self.looks
 
     @property
     def required(self) -> tuple[str, ...]:
-        """Return the arguments that cannot be left out."""
+        """Return the names of the required arguments."""
         return tuple(a.name for a in self.takes if a.required)
 
     @property
@@ -190,13 +198,13 @@ class Tool(NamedTuple):
         return (*(a.name for a in self.takes), *self.own)
 
     def listed_schema(self) -> Schema:
-        """Return the JSON Schema that a client is told: without bounds, which cost a context."""
+        """Return the JSON Schema for the client's list of tools, without bounds to save context."""
         return {
             key: _unbound(part) for key, part in self.input_schema().items() if key not in _BOUNDS
         }
 
     def input_schema(self) -> Schema:
-        """Return the JSON Schema of the arguments, which each call is compared with."""
+        """Return the JSON Schema that validates the arguments of each call."""
         hints = get_type_hints(VERBS[self.verb].load().Request, include_extras=True)
         return {
             "type": "object",
@@ -209,12 +217,12 @@ class Tool(NamedTuple):
         }
 
     def output_schema(self) -> Schema:
-        """Return the JSON Schema of the structured answer: what is always there."""
+        """Return the JSON Schema of the structured output. It contains only the required keys."""
         properties = {name: msgspec.json.schema(kind) for name, kind in self.gives.items()}
         return {"type": "object", "properties": properties, "required": list(properties)}
 
     def annotations(self) -> dict[str, bool]:
-        """Return the hints that mean something; nothing here reaches beyond the repository."""
+        """Return the tool's annotations. No tool reaches beyond the repository."""
         hints = {"readOnlyHint": not self.writes, "openWorldHint": False}
         if self.writes:
             hints |= {"destructiveHint": self.destructive, "idempotentHint": self.idempotent}
@@ -231,7 +239,7 @@ def _unbound(schema: object) -> object:
 
 
 def _schema(argument: Argument, hint: object) -> Schema:
-    """Return the JSON Schema of one argument, from the type and the option of its field."""
+    """Return the JSON Schema of an argument, derived from the type and the option of its field."""
     type_, meta = get_args(hint)
     field = argument.field or argument.name
     kinds = [kind for kind in get_args(type_) if kind is not type(None)]
@@ -416,7 +424,7 @@ DEFAULT = (
         gives={"commit": str, "memories": dict},
     ),
 )
-"""What every client is offered."""
+"""The tools for every client."""
 
 
 def _report(verb: str, field: str = "", **fixed: object) -> Callable[[ToolCall], Reply]:
@@ -496,4 +504,4 @@ ADMIN = (
         gives=_REPORT,
     ),
 )
-"""What `--toolset admin` adds: review and repair."""
+"""Additional tools of `--toolset admin`: review and repair."""

@@ -1,1 +1,1 @@
-"""Look into the history."""
+"""Actions that show history."""

@@ -1,4 +1,4 @@
-"""`memrepo log`: history in memory terms, one line per run and one an ingest."""
+"""`memrepo log`: history in terms of memories, with one line per run and per ingest."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from memrepo.store import history
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `log`."""
+    """The arguments of `memrepo log`."""
 
     run: Annotated[str, option("every decision of one run", "--run", metavar="RUN")] = ""
     op: Annotated[
@@ -76,15 +76,15 @@ def _time(text: str) -> str:
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The commits, newest first; those of one run in their order."""
+    """The commits, newest first. The commits of a single run are in chain order."""
 
     entries: tuple[Commit, ...]
     zone: str
-    """The time zone in which a reader is shown their times."""
+    """The time zone in which times are shown."""
 
 
 class WaitingRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that waits for review: its branch, and why it waits."""
+    """A pending run: its branch, and the reason that it is pending."""
 
     run: str
     branch: str
@@ -92,7 +92,7 @@ class WaitingRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LandedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run in effect, by its manifest; older manifests have fewer fields."""
+    """A run in effect, from its manifest. Older manifests have fewer fields."""
 
     run: str
     now: str | None
@@ -105,14 +105,14 @@ class LandedRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Runs(result.Result, frozen=True, kw_only=True):
-    """The runs that wait, and those in effect, newest first."""
+    """Pending runs and runs in effect, newest first."""
 
     waiting: tuple[WaitingRun, ...]
     runs: tuple[LandedRun, ...]
 
 
 def do(work: Work, request: Request) -> Result | Runs:
-    """List commits: runs and ingests by default, decisions where they are asked for."""
+    """List commits: runs and ingests by default, single decisions on request."""
     if request.runs:
         return _runs(work, request.n)
     wanted = _wanted(work, request)
@@ -121,7 +121,7 @@ def do(work: Work, request: Request) -> Result | Runs:
 
 
 def _runs(work: Work, most: int) -> Runs:
-    """List runs from their manifests, which every clone has."""
+    """List runs from their manifests, which are in every clone."""
     manifests, problems = read_manifests(work.tree.files, work.tree.layout)
     names = LandedRun.__struct_fields__
     found = []
@@ -136,15 +136,18 @@ def _runs(work: Work, most: int) -> Runs:
 
 
 def detailed(request: Request) -> bool:
-    """Return whether single decisions are asked for, which are told with their reasons."""
+    """Return whether single decisions are requested. They are shown with their reasons."""
     return bool(request.run or request.memory or request.op or request.actor)
 
 
 def _entries(work: Work, request: Request) -> Iterable[history.Entry]:
-    """Return the commits that are looked through: one run's chain, all, or the short story."""
+    """Return the commits to filter.
+
+    These are the chain of one run, the full history, or the first parents of HEAD.
+    """
     repo, head = work.store.repo, work.tree.commit
     if request.run:
-        # Newest first, as everything else, would hide in which order a chain was decided.
+        # In chain order, because newest first would hide the order of decisions.
         return landing_of(work, request.run).steps(repo)
     if detailed(request):
         return history.entries(repo, head)
@@ -153,9 +156,9 @@ def _entries(work: Work, request: Request) -> Iterable[history.Entry]:
 
 
 def _with_runs(line: list[history.Entry], work: Work) -> list[history.Entry]:
-    """Add the runs that a sync put off the first-parent line, by the time they landed.
+    """Add runs that a sync moved off the first-parent line, sorted by landing time.
 
-    One that git made other commits of is one line all the same, and named.
+    A run whose commits were rewritten by git still gets one line with its name.
     """
     runs = work.landed()
     inside = {entry.commit for run in runs for entry in run.chain}
@@ -168,7 +171,7 @@ def _with_runs(line: list[history.Entry], work: Work) -> list[history.Entry]:
 
 
 def _wanted(work: Work, request: Request) -> Callable[[history.Entry], bool]:
-    """Return the test of a commit: every filter that was given has to let it pass."""
+    """Return a predicate for commits. A commit must pass every given filter."""
     zone = work.config.zone
     since = extent(request.since, zone)[0] if request.since else None
     until = asked(request.until, zone) if request.until else None

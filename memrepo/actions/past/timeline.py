@@ -1,4 +1,4 @@
-"""A memory of any time: found by what a person types though it left the tree, and its commits."""
+"""Memories at any time: look up a memory by name, even after its removal, and list its commits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SLUG = regex(rf"(?:.*[:/])?[^:/]*-([0-9a-f]{{{DIGITS}}})(?:\.md)?")
 
 
 class LeftTheTree(MemrepoError):
-    """The memory was there once, and is not (or not readable) at the commit asked about."""
+    """Raised when a memory existed before but is missing or unreadable at the requested commit."""
 
     exit_code = Exit.USAGE
 
@@ -45,7 +45,7 @@ class LeftTheTree(MemrepoError):
 
 
 class NotThereYet(MemrepoError):
-    """The memory is there now, and was not at the commit that was asked about."""
+    """Raised when a memory exists now but did not exist at the requested commit."""
 
     exit_code = Exit.USAGE
 
@@ -57,7 +57,7 @@ class NotThereYet(MemrepoError):
 
 
 class NoSuchRun(MemrepoError):
-    """No run with this id landed on the branch."""
+    """Raised when no run with this id landed on the branch."""
 
     exit_code = Exit.USAGE
 
@@ -66,7 +66,7 @@ class NoSuchRun(MemrepoError):
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
-    """What a verb tells of one commit."""
+    """A commit as reported by actions."""
 
     commit: str
     when: datetime
@@ -75,14 +75,14 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
     author: str
     actor: str
-    """Who decided, where that is on record."""
+    """The recorded actor of the decision, or an empty string."""
     reason: str
     memories: tuple[str, ...]
     reverts: tuple[str, ...]
 
 
 class Act(msgspec.Struct, frozen=True, kw_only=True):
-    """Who decided something, when, in which commit and run, and why."""
+    """A decision: its actor, time, commit, run and reason."""
 
     commit: str
     op: str
@@ -91,18 +91,18 @@ class Act(msgspec.Struct, frozen=True, kw_only=True):
     when: datetime
     reason: str
     accepted: str
-    """The merge by which the run landed; without a run the commit itself."""
+    """The merge commit that landed the run. Without a run it is the commit itself."""
 
 
 class Past(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory's id, and its versions in the history of one commit, children before parents."""
+    """A memory's id, and its versions in the history of a commit, children before parents."""
 
     id: str
     versions: tuple[Version, ...]
 
 
 def find_past(work: Work, state: State, word: str) -> Past:
-    """Return the versions of the memory that a word names, also where it left the tree.
+    """Return the versions of the memory that a word names, even if the memory was removed.
 
     Raises NoSuchMemory or Ambiguous.
     """
@@ -117,15 +117,15 @@ def find_past(work: Work, state: State, word: str) -> Past:
 
 
 def find_present(work: Work, state: State, word: str, now: Work) -> Memory:
-    """Return the memory that a word names at the there's commit.
+    """Return the memory that a word names at the requested commit.
 
-    Raises LeftTheTree where it was there once, and NotThereYet where it is there now.
+    Raises LeftTheTree if the memory was removed before, and NotThereYet if it was added later.
     """
     try:
         return find(state, word)
     except NoSuchMemory as error:
         if work.call.scope:
-            raise  # history would tell of other scopes
+            raise  # history would reveal other scopes
         gone = _once(work, word)
         if gone is None:
             raise _better(work, word, now, error) from None
@@ -133,7 +133,7 @@ def find_present(work: Work, state: State, word: str, now: Work) -> Memory:
 
 
 def past_of(work: Work, id_: str, path: str) -> Past:
-    """Return the versions of a memory whose id and path are known."""
+    """Return the versions of a memory with a known id and path."""
     layout, repo = work.tree.layout, work.store.repo
     return Past(id=id_, versions=trace(repo, work.tree.commit, layout, id_, path))
 
@@ -148,13 +148,13 @@ def _better(work: Work, word: str, now: Work, error: NoSuchMemory) -> MemrepoErr
 
 
 def _once(work: Work, word: str) -> Past | None:
-    """Return a memory that history knows, or None; raises Ambiguous."""
+    """Return the past of a memory that exists only in history, or None. Raises Ambiguous."""
     layout, repo, head = work.tree.layout, work.store.repo, work.tree.commit
     slug = _SLUG.fullmatch(word)
     digits = _DIGITS.fullmatch(word)
     known: dict[str, str] = {}
     if digits:
-        # By the trailer an id is found whatever a person named its file.
+        # The trailer finds an id even if a person renamed the file.
         grep = f"--grep=^{PREFIX}Memory: mem-{digits[1]}"
         named = (e.trailers.get("Memory", ()) for e in history.entries(repo, grep, head))
         known = {i: "" for ids in named for i in ids if i.startswith(f"mem-{digits[1]}")}
@@ -172,12 +172,12 @@ def _once(work: Work, word: str) -> Past | None:
     if len(known) > 1:
         raise Ambiguous(word, sorted(known))
     past = next((past_of(work, id_, path) for id_, path in known.items()), None)
-    # A trailer alone makes no memory: anybody can write one.
+    # A trailer does not prove that the memory existed: anybody can write one.
     return past if past is not None and any(v.memory for v in past.versions) else None
 
 
 def merges_of(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
-    """Return the merge by which each run landed, in the history of the there's commit."""
+    """Return the merge commit of each run in the history of the current commit, by run id."""
     wanted = sorted({run for run in runs if _RUN.fullmatch(run)})
     if not wanted:
         return {}
@@ -187,7 +187,7 @@ def merges_of(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
 
 
 def acts_of(work: Work, entries: Sequence[history.Entry]) -> list[Act]:
-    """Return who decided each of some commits, and the merge by which it took effect."""
+    """Return the decision of each commit, and the merge that put it into effect."""
     merges = merges_of(work, (entry.run for entry in entries))
     return [
         Act(
@@ -204,9 +204,9 @@ def acts_of(work: Work, entries: Sequence[history.Entry]) -> list[Act]:
 
 
 def landing_of(work: Work, run: str, runs: Sequence[Landing] | None = None) -> Landing:
-    """Return where a run landed, found by its id or a unique prefix of it; raises NoSuchRun.
+    """Return the landing of a run by its id or a unique prefix. Raises NoSuchRun.
 
-    `runs` are those that landed, where somebody asked already.
+    `runs` are the landed runs, if the caller already has them.
     """
     store, tree = work.store, work.tree
     runs = work.landed() if runs is None else runs
@@ -218,17 +218,17 @@ def landing_of(work: Work, run: str, runs: Sequence[Landing] | None = None) -> L
 
 
 def run_merge(work: Work, run: str) -> history.Entry:
-    """Return the commit by which a run landed, found by its id or a unique prefix of it."""
+    """Return the commit that landed a run, found by its id or a unique prefix."""
     return landing_of(work, run).entry
 
 
 def commit_of(entry: history.Entry) -> Commit:
-    """Return what is told of a commit."""
+    """Return the report of a commit."""
     return Commit(**fields_of(entry))
 
 
 def fields_of(entry: history.Entry) -> dict[str, Any]:
-    """Return the fields of `Commit`, for a record that tells more of it."""
+    """Return the fields of `Commit`, for a record with more fields."""
     return {
         "commit": entry.commit,
         "when": entry.when,
@@ -244,12 +244,12 @@ def fields_of(entry: history.Entry) -> dict[str, Any]:
 
 
 def who(entry: history.Entry) -> str:
-    """Return who decided: the actor on record, else the commit's author."""
+    """Return the recorded actor, or else the author of the commit."""
     return entry.trailer("Actor") or entry.author
 
 
 def changing(versions: Sequence[Version]) -> list[tuple[Version, list[Version]]]:
-    """Return the versions that differ from each version before them, with those."""
+    """Return the versions that differ from all their parents, as (version, parents) pairs."""
     by_commit = {v.entry.commit: v for v in versions}
     found = []
     for version in versions:

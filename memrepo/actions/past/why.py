@@ -1,4 +1,4 @@
-"""`memrepo why`: what a memory rests on, every commit of it, or who set what of it."""
+"""`memrepo why`: show the evidence of a memory, its commits, or who set each field and line."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Show = Literal["evidence", "history", "blame"]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `why`."""
+    """The arguments of `memrepo why`."""
 
     id: Annotated[str, option("the memory; its history also where it left the tree", metavar="ID")]
     show: Annotated[
@@ -57,7 +57,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CandidateVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What was said of one candidate that became the memory."""
+    """A judge's verdict on a candidate that became the memory."""
 
     candidate: str
     verdict: str
@@ -66,7 +66,7 @@ class CandidateVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunJudgement(msgspec.Struct, frozen=True, kw_only=True):
-    """What one run said of the memory, and the commit that accepted it."""
+    """A run's judgement of the memory, and the commit that accepted the run."""
 
     run: str
     mode: str
@@ -83,7 +83,7 @@ class RunJudgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Other(msgspec.Struct, frozen=True, kw_only=True):
-    """Another memory, in short; of one that is gone only the id is known."""
+    """A summary of another memory. If the memory is gone, only its id is known."""
 
     id: str
     gone: bool
@@ -93,28 +93,28 @@ class Other(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Supersession(msgspec.Struct, frozen=True, kw_only=True):
-    """What the memory replaced and what replaced it, nearest first."""
+    """The memories that the memory replaced, and those that replaced it, nearest first."""
 
     before: tuple[Other, ...]
     after: tuple[Other, ...]
 
 
 class Duplicates(msgspec.Struct, frozen=True, kw_only=True):
-    """What the memory probably repeats (its id), and what probably repeats it."""
+    """The id of the memory that this one probably duplicates, and the probable duplicates of it."""
 
     of: str
     by: tuple[Other, ...]
 
 
 class CorrectionFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A file under corrections/ that names the memory, with its first words."""
+    """A file under corrections/ that mentions the memory, with its first words."""
 
     path: str
     title: str
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """Why a memory is there and is as it is."""
+    """The evidence, decisions and relations of a memory."""
 
     id: str
     path: str
@@ -125,7 +125,8 @@ class Result(result.Result, frozen=True, kw_only=True):
     commit: str
     evidence: tuple[Quote, ...]
     source_count: int | UnsetType = UNSET
-    """In how many places it was met, where `evidence` quotes only some."""
+    """The number of places where the statement was found, if `evidence` quotes only some of
+    them."""
     decisions: tuple[Act, ...]
     judgements: tuple[RunJudgement, ...]
     scores: Mapping[str, Any]
@@ -135,7 +136,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     retired: tuple[Mapping[str, Any], ...]
     corrections: tuple[CorrectionFile, ...]
     heading: tuple[str, ...]
-    """Of when the answer is, where it is not of now."""
+    """The time of the answer, if it is not the current time."""
 
 
 BODY = "text"
@@ -143,51 +144,54 @@ Kind = Literal["created", "restored", "changed", "moved", "removed", "unreadable
 
 
 class MemoryCommit(Commit, frozen=True, kw_only=True):
-    """One commit of the memory, and what it did to it."""
+    """A commit of the memory, and what it changed."""
 
     change: Kind
     path: str
     moved_from: str
     fields: tuple[str, ...]
-    """What differs by name (`text` is the memory's own), or `everything`."""
+    """The names of the changed fields (`text` is the body), or `everything`."""
     changes: Mapping[str, tuple[Any, Any]]
-    """Before and after, by field."""
+    """The values before and after, by field."""
     cut: bool
-    """Whether a shallow clone ends here, so that it may have been made before."""
+    """Whether the history of a shallow clone ends here, so the change may be older."""
 
 
 class History(result.Result, frozen=True, kw_only=True):
-    """The commits that touched the memory, newest first."""
+    """The commits that changed the memory, newest first."""
 
     id: str
     entries: tuple[MemoryCommit, ...]
     heading: tuple[str, ...]
-    """Of when the answer is, where it is not of now."""
+    """The time of the answer, if it is not the current time."""
     zone: str
-    """The time zone in which a reader is shown its times."""
+    """The time zone in which times are shown."""
 
 
 class Setter(Act, frozen=True, kw_only=True):
-    """Who set a value; `cut` says that it may have been set before: a shallow clone ends here."""
+    """The decision that set a value.
+
+    `cut` is set if the history of a shallow clone ends here, so the value may be older.
+    """
 
     cut: bool
 
 
 class FieldSetter(Setter, frozen=True, kw_only=True):
-    """The value of one field, and who set it."""
+    """The value of a field, and the decision that set it."""
 
     value: Any
 
 
 class Lines(Setter, frozen=True, kw_only=True):
-    """Lines of the text that one commit wrote: the first and the last, one-based."""
+    """The first and last line number (one-based) of lines written by one commit."""
 
     lines: tuple[int, int]
     text: str
 
 
 class Blame(result.Result, frozen=True, kw_only=True):
-    """Who set each field of a memory and wrote each line of its text."""
+    """The decisions that set each field of a memory and wrote each line of its text."""
 
     id: str
     path: str
@@ -197,13 +201,13 @@ class Blame(result.Result, frozen=True, kw_only=True):
     commits: tuple[str, ...]
     """The commits of the memory, newest first."""
     heading: tuple[str, ...]
-    """Of when the answer is, where it is not of now."""
+    """The time of the answer, if it is not the current time."""
     zone: str
-    """The time zone in which a reader is shown its times."""
+    """The time zone in which times are shown."""
 
 
 def do(work: Work, request: Request) -> Result | History | Blame:
-    """Explain why a memory is there and is as it is, list its commits, or name who set what."""
+    """Explain why a memory exists, list its commits, or report who set each field and line."""
     match request.show:
         case "history":
             return _history(work, request)
@@ -244,7 +248,10 @@ def do(work: Work, request: Request) -> Result | History | Blame:
 
 
 def _judgements(work: Work, memory: Memory, runs: Sequence[RunRecord]) -> Iterator[RunJudgement]:
-    """Yield what each run said of the memory, oldest first, and the commit that accepted it."""
+    """Yield each run's judgement of the memory, oldest first.
+
+    A judgement includes the commit that accepted the run.
+    """
     judged = [r for r in runs if r.judgements.get(memory.id)]
     merges = merges_of(work, (r.run for r in judged))
     for record in judged:
@@ -287,7 +294,7 @@ def _relations(entry: Mapping[str, object]) -> dict[str, str]:
 
 
 def _clean(value: object) -> str:
-    """Return what a judge said, without secrets: a manifest is only as clean as its judge."""
+    """Return a judge's text without secrets, because a manifest can contain any text of a judge."""
     return without_secrets(str(value or ""))
 
 
@@ -304,7 +311,7 @@ def _brief(memory: Memory) -> Other:
 
 
 def _duplicates(state: State, memory: Memory) -> Duplicates:
-    """Return what it probably repeats, and what probably repeats it."""
+    """Return the probable original of a memory, and its probable duplicates."""
     repeating = having(state.every, ("duplicate_of",))
     twins = [m for m in repeating if m.text("duplicate_of") == memory.id]
     return Duplicates(
@@ -314,7 +321,7 @@ def _duplicates(state: State, memory: Memory) -> Duplicates:
 
 
 def _contested(state: State, memory: Memory) -> tuple[Other, ...]:
-    """Return the memories that it contradicts, or that contradict it."""
+    """Return the memories that contradict a memory, in either direction."""
     ids = {link.target for link in memory.fields.get("links", ()) if link.type == "contradicts"}
     ids |= {
         m.id
@@ -325,7 +332,7 @@ def _contested(state: State, memory: Memory) -> tuple[Other, ...]:
 
 
 def _corrections(work: Work, memory: Memory) -> Iterator[CorrectionFile]:
-    """Yield the files under corrections/ that name the memory, whatever form they have."""
+    """Yield the files under corrections/ that mention the memory, in any format."""
     area = work.tree.layout.area("corrections")
     for path in sorted(p for p in work.tree.blobs if p.startswith(area)):
         data = work.tree.files[path]
@@ -336,11 +343,11 @@ def _corrections(work: Work, memory: Memory) -> Iterator[CorrectionFile]:
             yield CorrectionFile(path=path, title=fold(next(words, ""), MAX_TITLE))
 
 
-# -- every commit of it ----------------------------------------------------------------------------
+# -- history -------------------------------------------------------------------------------------
 
 
 def _history(work: Work, request: Request) -> History:
-    """List the commits that touched a memory, newest first; it may have left the tree."""
+    """List the commits that changed a memory, newest first. The memory may have been removed."""
     there = work_at(work, request.at)
     past = find_past(there, there.tree.state(), request.id)
     return History(
@@ -360,7 +367,7 @@ def _changes(past: Past) -> Iterator[MemoryCommit]:
 
 
 def _change(version: Version, previous: Sequence[Version], *, again: bool) -> MemoryCommit:
-    """Return what one commit did; a merge is compared with the nearest of its sides."""
+    """Return the changes of a commit. A merge is compared with its most similar parent."""
     pairs = [(b.memory, _differing(b.memory, version.memory)) for b in previous] or [
         (None, _differing(None, version.memory))
     ]
@@ -388,7 +395,7 @@ def _change(version: Version, previous: Sequence[Version], *, again: bool) -> Me
 
 
 def _differing(old: Memory | None, new: Memory | None) -> dict[str, tuple[object, object]]:
-    """Return what differs between two versions, by field (and `text`): before and after."""
+    """Return the differences between two versions, as (before, after) by field name or `text`."""
     if old is None or new is None:
         return {}
     names = [f.name for f in FIELDS if old.fields.get(f.name) != new.fields.get(f.name)]
@@ -397,16 +404,16 @@ def _differing(old: Memory | None, new: Memory | None) -> dict[str, tuple[object
 
 
 def value_of(name: str, memory: Memory) -> Any:
-    """Return a field's value, or the default that its absence means."""
+    """Return the value of a field, or its default if the field is absent."""
     default = BY_NAME[name].default
     return plain(name, memory) if name in memory.fields else default or None
 
 
-# -- who set what of it ----------------------------------------------------------------------------
+# -- blame ---------------------------------------------------------------------------------------
 
 
 def _blame(work: Work, request: Request) -> Blame:
-    """Name for each field and each line the commit that set it."""
+    """Return the commit that set each field, and the commit that wrote each line."""
     there = work_at(work, request.at)
     memory = find_present(there, there.tree.state(), request.id, work)
     versions = past_of(there, memory.id, memory.path).versions
@@ -452,7 +459,10 @@ def _value(memory: Memory, name: str) -> object:
 
 
 def _since(versions: Mapping[str, Version], tip: str, same: Callable[[Memory], bool]) -> str:
-    """Return the commit since which a memory is as at the tip; `same` recognises it."""
+    """Return the commit that first gave a memory its state at the tip.
+
+    `same` compares the state.
+    """
     commit, parent = tip, tip
     while parent:
         commit = parent
@@ -463,7 +473,7 @@ def _since(versions: Mapping[str, Version], tip: str, same: Callable[[Memory], b
 
 
 def _line_origins(versions: Mapping[str, Version], tip: str) -> list[str]:
-    """Return, for each line of the text at the tip, the commit that wrote it."""
+    """Return the commit that wrote each line of the text at the tip."""
 
     def lines_at(commit: str) -> list[str] | None:
         memory = versions[commit].memory
@@ -471,7 +481,7 @@ def _line_origins(versions: Mapping[str, Version], tip: str) -> list[str]:
 
     count = len(lines_at(tip) or ())
     origin = [tip] * count
-    # Line numbers that are still being followed, by commit: (at the tip, at that commit).
+    # The lines still to be traced, by commit: (line at the tip, line at this commit).
     moving = {tip: [(number, number) for number in range(count)]}
     for commit, version in versions.items():
         left = moving.pop(commit, [])

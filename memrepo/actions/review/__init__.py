@@ -1,1 +1,1 @@
-"""Look at what waits, and decide."""
+"""Actions that show pending runs, and decide about them."""

@@ -1,8 +1,9 @@
-"""`memrepo accept`: let a waiting run take effect, whole or in part.
+"""`memrepo accept`: apply a pending run to the branch, as a whole or in part.
 
-A replay, not a merge of the branch: each accepted decision is merged field by field onto HEAD, in a
-new chain. Only decisions in effect are ancestors of the branch. What a person left out is on record
-and waits again, what cannot take effect any more is not proposed again.
+The branch of the run is not merged. Instead, each accepted decision is merged field by field onto
+HEAD, in a new chain of commits. So only decisions in effect are ancestors of the branch. Decisions
+that a person skipped are recorded and proposed again. Decisions that can no longer take effect are
+not proposed again.
 """
 
 from __future__ import annotations
@@ -55,10 +56,10 @@ _DERIVED = ("view", "run")
 
 
 class AcceptedPart(msgspec.Struct, frozen=True, kw_only=True):
-    """Which memories a person takes: all, only these, or all but these.
+    """Which memories a person accepts: all, only some, or all except some.
 
-    Of those that are not taken `refused` are never proposed again. `together` are those among them
-    that nobody named: a decision about several has no halves.
+    Changes to `refused` memories are never proposed again. `together` has the memories that were
+    not named, but share a decision with a named one.
     """
 
     only: frozenset[str] = frozenset()
@@ -67,16 +68,16 @@ class AcceptedPart(msgspec.Struct, frozen=True, kw_only=True):
     together: frozenset[str] = frozenset()
 
     def takes(self, id_: str) -> bool:
-        """Return whether one memory is taken."""
+        """Return whether a memory is accepted."""
         return id_ not in self.without and (not self.only or id_ in self.only)
 
 
 class _Replay(msgspec.Struct):
-    """A chain under construction on top of HEAD.
+    """A chain of commits under construction on top of HEAD.
 
-    `people` are the memories that a person changed or removed since the run was computed, `barred`
-    those that say what a person rejected since. `taken` and `offered` are the memories of each step
-    that take effect, and those that the person left out.
+    `people` are the memories that a person changed or removed after the run was computed. `barred`
+    are the memories that match a tombstone. `taken` and `offered` are the accepted and the skipped
+    parts of each step.
     """
 
     state: State
@@ -93,7 +94,7 @@ class _Replay(msgspec.Struct):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `accept`."""
+    """The arguments of `memrepo accept`."""
 
     run: Annotated[str, option("the waiting run", metavar="RUN")] = ""
     only: Annotated[
@@ -113,7 +114,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision that was left out, since what it would change was changed meanwhile."""
+    """A decision that was skipped, because its memory was changed after the run was computed."""
 
     step: str
     commit: str
@@ -122,32 +123,32 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The merge commit, how many decisions are in effect, and what was left out."""
+    """The merge commit, the number of decisions in effect, and the skipped decisions."""
 
     run: str
     commits: tuple[str, ...]
     decisions: int
-    """How many decisions of the review are in effect."""
+    """The number of decisions in effect."""
     proposed: int
-    """How many decisions the run proposed."""
+    """The number of decisions that the run proposed."""
     dropped: int
-    """How many of them were left out and are not proposed again."""
+    """The number of decisions that did not take effect and are not proposed again."""
     conflicts: tuple[LeftOut, ...]
     refused: tuple[str, ...]
-    """Fingerprints of what cannot take effect any more, and is not proposed again."""
+    """Fingerprints of changes that can no longer take effect and are not proposed again."""
     offered: tuple[str, ...]
-    """Memories of decisions that were left out: the next run offers them again."""
+    """Memories of skipped decisions. The next run proposes these decisions again."""
     together: tuple[str, ...]
-    """Memories that nobody named and that were taken, or left out, with those that were named."""
+    """Memories that were accepted or skipped because they share a decision with a named memory."""
     rejected: tuple[str, ...]
-    """Memories that say what a person rejected since."""
+    """Memories that match a tombstone written after the run was computed."""
     only: tuple[str, ...]
     without: tuple[str, ...] = msgspec.field(name="except")
     downstream: Downstream | msgspec.UnsetType = msgspec.UNSET
 
 
 class AlreadyDecided(result.Result, frozen=True, kw_only=True):
-    """A run that was decided by a command which broke off before it could say so."""
+    """A run that was already decided by an interrupted command."""
 
     run: str
     commits: tuple[str, ...] = ()
@@ -155,7 +156,7 @@ class AlreadyDecided(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result | AlreadyDecided | Reverted:
-    """Replay the accepted decisions onto HEAD and join them with one merge commit."""
+    """Replay the accepted decisions onto HEAD, and join them with one merge commit."""
     work.require_writable()
     work.store.refuse_unfit()
     refuse_on_waiting(work)
@@ -183,7 +184,10 @@ def do(work: Work, request: Request) -> Result | AlreadyDecided | Reverted:
 
 
 def _reverted(work: Work, run: str) -> history.Entry | None:
-    """Return the revert in effect that took a landed run back; accepting the run reverts it."""
+    """Return the revert in effect that reverted a landed run, or None.
+
+    Accepting the run again reverts this revert.
+    """
     try:
         target = landing_of(work, run) if run else None
     except NoSuchRun:
@@ -234,7 +238,10 @@ def _replay(work: Work, waits: Waiting, request: Request) -> tuple[_Replay, Acce
 
 
 def _named(tip: State, before: State, word: str) -> str:
-    """Return the memory that a word names; what a run would remove is there before it alone."""
+    """Return the memory that a word names.
+
+    A memory that the run removes exists only before the run.
+    """
     try:
         return find(tip, word).id
     except NoSuchMemory:
@@ -248,10 +255,10 @@ def _choice(
     refused: frozenset[str],
     made: Collection[str],
 ) -> AcceptedPart:
-    """Return a choice that parts no decision about several memories: all of it, or nothing.
+    """Return a selection that does not split decisions about several memories.
 
-    To leave one out leaves out what the run made next to it; what was there before has other
-    decisions too.
+    If a memory is left out, so are all memories that the run created in the same decision. Memories
+    that existed before can have other decisions too.
     """
     taken = _closed(decisions, only)
     gone = _closed(decisions, refused, made)
@@ -267,7 +274,7 @@ def _choice(
 def _closed(
     decisions: Sequence[Collection[str]], ids: frozenset[str], within: Collection[str] | None = None
 ) -> frozenset[str]:
-    """Return memories with all that are in a decision with one of them."""
+    """Return the memories, with all memories that share a decision with one of them."""
     found = {*ids}
     while (
         more := {i for d in decisions if found & {*d} for i in d if within is None or i in within}
@@ -278,7 +285,7 @@ def _closed(
 
 
 def _people(work: Work, waits: Waiting) -> frozenset[str]:
-    """Return the memories that a person changed or removed since the run was computed."""
+    """Return the memories that a person changed or removed after the run was computed."""
     states = (work.store.snapshot(waits.base).state(), work.tree.state())
     owner = {m.path: id_ for state in states for id_, m in state.memories.items()}
     span = f"{waits.base}..{work.tree.commit}"
@@ -298,7 +305,7 @@ def _by_hand(entry: history.Entry) -> bool:
 def _step(
     work: Work, waits: Waiting, replay: _Replay, entry: history.Entry, choice: AcceptedPart
 ) -> None:
-    """Merge one decision onto the state so far; what is in conflict is left out and listed."""
+    """Merge one decision onto the current state. Skip and record the parts in conflict."""
     base = work.store.snapshot(entry.parents[0]).state()
     theirs = work.store.snapshot(entry.commit).state()
     ids = _concerned(entry, base, theirs)
@@ -321,7 +328,7 @@ def _step(
     if result.conflicts:
         replay.conflicts.append((entry, result.conflicts))
         clashing = {c.id for c in result.conflicts}
-        # Of a file that is no memory there is no part to leave out.
+        # A conflict in a file that is not a memory affects the whole step.
         kept = [] if "" in clashing else [id_ for id_ in taken if id_ not in clashing]
         taken = _share(entry, ids, kept)
         result = _merged(work, replay, entry, base, _without(base, theirs, _rest(ids, taken)))
@@ -338,9 +345,9 @@ def _step(
 
 
 def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> frozenset[str]:
-    """Return the memories of a step of which nothing is left without what a person rejected.
+    """Return the memories of a step that have no statements left without the rejected ones.
 
-    The merge shortens the others.
+    The merge only removes the rejected statements from other memories.
     """
     stones = tombstones_in(state)
     if not stones:
@@ -350,7 +357,10 @@ def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> fro
 
 
 def _concerned(entry: history.Entry, base: State, theirs: State) -> tuple[str, ...]:
-    """Return the memories of a step; of a commit that git alone made, those that differ."""
+    """Return the memories of a step.
+
+    For a commit made without memrepo, return the changed memories.
+    """
     if not _by_hand(entry):
         return entry.trailers.get("Memory", ())
     every = sorted({*base.memories, *theirs.memories})
@@ -358,7 +368,10 @@ def _concerned(entry: history.Entry, base: State, theirs: State) -> tuple[str, .
 
 
 def _share(entry: history.Entry, ids: Sequence[str], taken: list[str]) -> list[str]:
-    """Return what can be taken of a step: a supersession is one decision, and has no parts."""
+    """Return the acceptable memories of a step: all or none if the step cannot be split.
+
+    A supersession, for example, is one decision.
+    """
     return taken if _by_parts(entry) or len(taken) == len(ids) else []
 
 
@@ -401,7 +414,7 @@ def _message(
 
 
 def _prints(entry: history.Entry, ids: Sequence[str]) -> frozenset[str]:
-    """Return the fingerprints of what a step does to some of its memories."""
+    """Return the fingerprints of a step's changes to some of its memories."""
     return Part(entry=entry, memories=tuple(ids)).prints if ids else frozenset()
 
 
@@ -410,7 +423,7 @@ def _differing(work: Work, entry: history.Entry, commit: str) -> frozenset[str]:
 
 
 def _without(base: State, theirs: State, ids: Sequence[str]) -> State:
-    """Return a step's outcome as if it had not touched some memories."""
+    """Return the outcome of a step without its changes to some memories."""
     memories, edits = dict(theirs.memories), {}
     for id_ in ids:
         new, old = theirs.memories.get(id_), base.memories.get(id_)
@@ -455,7 +468,10 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
 
 
 def _headline(waits: Waiting, replay: _Replay, tip: State) -> str:
-    """Return what the merge says: as the run said it where all of it is in effect, else counted."""
+    """Return the subject of the merge commit.
+
+    If all of the run is in effect, it is the subject of the run. Otherwise it has the new counts.
+    """
     if not (replay.offered or replay.left or replay.conflicts):
         return waits.entry.subject.removeprefix(ASKS)
     return headline(waits.run, count_parts(tip, replay.taken))

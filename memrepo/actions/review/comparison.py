@@ -1,4 +1,4 @@
-"""What `memrepo diff` compares: two commits, what lies between them, and the decisions there."""
+"""Comparison of two commits for `memrepo diff`: the changes and the decisions between them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from memrepo.views.review import Change, Evidence, Reason, Review, Stage, tokens
 
 HOT_FILES = ("HOT.md", "MEMORY.md")
 _HOT_TAG = regex(rb"\xe2\x86\x91\d{4}-\d{2}-\d{2}\(")
-"""By the tags of its bullets a hot cache is known from an agent's own MEMORY.md."""
+"""The tag of a bullet. It distinguishes a hot cache from an agent's own MEMORY.md."""
 _LINES = 12
 _SOURCES = 6
 _EVIDENT = frozenset({"added", "reworded", "retired", "standing", "superseded", "evidence"})
 
 
 class NothingToCompare(MemrepoError):
-    """A word names neither a run nor a commit, or a range is not of a form that is read."""
+    """Raised when a word names neither a run nor a commit, or when a range is malformed."""
 
     exit_code = Exit.USAGE
 
@@ -42,9 +42,9 @@ class NothingToCompare(MemrepoError):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Two commits and the commits that led from one to the other, oldest first.
+    """Two commits, and the commits between them, oldest first.
 
-    `base` is empty before a first commit. `entry` is the merge or commit that is shown.
+    `base` is empty if there is no earlier commit. `entry` is the merge or commit that is shown.
     """
 
     title: str
@@ -56,14 +56,14 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def run(self) -> str:
-        """Return the run that is shown, if it is one."""
+        """Return the id of the shown run, or an empty string."""
         return self.entry.run if self.entry and self.state in ("waits", "landed") else ""
 
 
 def span_of(work: Work, words: Sequence[str]) -> Comparison:
-    """Return what words mean: a run, a commit, `A..B` or `A B`.
+    """Return the comparison that the words name: a run, a commit, `A..B` or `A B`.
 
-    Without words it is the waiting run, or else the last one that landed.
+    Without words it is the pending run, or else the last landed run.
     """
     if len(words) > 2:
         raise NothingToCompare(f"found {len(words)} words, expected a run or two revisions")
@@ -123,7 +123,7 @@ def _range(work: Work, first: str, second: str) -> Comparison:
 
 
 def _commit(work: Work, word: str) -> str:
-    """Return the commit that a revision, or the id of a run, names."""
+    """Return the commit of a revision or run id."""
     if found := work.store.resolve(word):
         return found
     try:
@@ -137,7 +137,7 @@ def _commit(work: Work, word: str) -> str:
 
 
 def review_of(work: Work, span: Comparison, *, quote: bool) -> Review:
-    """Gather what changed over a span; with `quote` the recorded lines of the evidence too."""
+    """Collect the changes of a comparison. With `quote`, include the lines of the evidence."""
     before, after = (_state(work, commit) for commit in (span.base, span.tip))
     found = differences(before, after)
     judged = _judged(work, span)
@@ -179,7 +179,7 @@ def _state(work: Work, commit: str) -> State:
 
 
 def _against(found: Difference, after: State) -> tuple[Memory, ...]:
-    """Return the memories that a memory contradicts since: a reviewer sees both sides."""
+    """Return the memories that a memory newly contradicts, so that a reviewer sees both sides."""
     known = _contradicted(found.before) if found.before else frozenset()
     new = _contradicted(found.after) - known if found.after else frozenset()
     return tuple(after.memories[id_] for id_ in sorted(new) if id_ in after.memories)
@@ -198,7 +198,7 @@ def _successors(found: Difference, after: State) -> tuple[Memory, ...]:
 
 
 def _replaced(found: Difference, before: State) -> tuple[str, ...]:
-    """Return what a new memory supersedes, of what was in effect before."""
+    """Return the memories that a new memory supersedes and that were in effect before."""
     if found.after is None or found.kind != "added":
         return ()
     old = (i for i in found.after.texts("supersedes") if i in before.memories)
@@ -206,7 +206,10 @@ def _replaced(found: Difference, before: State) -> tuple[str, ...]:
 
 
 def _whole(entry: history.Entry, state: Stage) -> bool:
-    """Return whether a decision has no parts: to `accept` none but the bulk ones have."""
+    """Return whether a decision cannot be split.
+
+    For `accept`, only bulk operations can be split.
+    """
     return entry.op not in BULK_OPS if state == "waits" else entry.op == "supersede"
 
 
@@ -227,7 +230,7 @@ def _decisions(chain: Iterable[history.Entry], state: Stage) -> Mapping[str, tup
 
 
 def _record(work: Work, span: Comparison) -> Mapping[str, object]:
-    """Return the manifest that a run left or would leave; nothing where it cannot be read."""
+    """Return the manifest of a run, or an empty mapping if it is missing or unreadable."""
     path = work.tree.layout.manifest(span.run)
     data = file_at(work.store.repo, span.tip, path) if span.run else None
     try:
@@ -249,7 +252,7 @@ def _judged(work: Work, span: Comparison) -> Mapping[str, str]:
 
 
 def _hot(work: Work, span: Comparison) -> tuple[int, int] | None:
-    """Return the tokens of the hot cache before and after, where either side has one."""
+    """Return the tokens of the hot cache before and after, or None if neither commit has one."""
     repo, prefix = work.store.repo, work.tree.layout.prefix
     for name in HOT_FILES:
         sides = [file_at(repo, c, prefix + name) if c else None for c in (span.base, span.tip)]
@@ -260,7 +263,7 @@ def _hot(work: Work, span: Comparison) -> tuple[int, int] | None:
 
 
 def _files(work: Work, span: Comparison) -> dict[str, int]:
-    """Count the files that changed and are no memories, by folder."""
+    """Return the number of changed files that are not memories, by folder."""
     layout = work.tree.layout
     changed = work.store.work.changed(span.base, span.tip)
     names = (
@@ -281,7 +284,7 @@ Mark = Literal["new", "gone", "kept"]
 def _evidence(
     found: Difference, successors: Sequence[Memory], recorded: Versions | None
 ) -> list[Evidence]:
-    """Return what came, what went, and what the memory and its successors rest on."""
+    """Return the added, removed and current evidence of a memory and its successors."""
     old, new = (m.sources if m else () for m in (found.before, found.after))
     marked: list[tuple[Source, Mark]] = []
     marked += [(s, "new") for s in new if s not in old and found.before]
@@ -295,7 +298,7 @@ def _evidence(
 
 
 def _quoted(source: Source, mark: Mark, memory: Memory, recorded: Versions | None) -> Evidence:
-    """Return a piece of evidence with its lines, from the version that holds the text."""
+    """Return a piece of evidence with its lines, from the recorded version of the source."""
     blob, text, (first, last) = (
         recorded.of(memory, source) if recorded else Version("", None, (0, 0))
     )

@@ -1,4 +1,4 @@
-"""`memrepo diff`: what a run, a commit or a range changes, told in memories."""
+"""`memrepo diff`: show what a run, a commit or a range changes, by memory."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class GroupRecord(msgspec.Struct, frozen=True, kw_only=True):
     heading: str
     decisions: tuple[tuple[str, ...], ...]
     is_card: bool
-    """Whether it is shown as one card, to be decided as a whole or looked into."""
+    """Whether the group is shown as one card, to be decided as a whole or opened."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `diff`."""
+    """The arguments of `memrepo diff`."""
 
     words: Annotated[
         tuple[str, ...],
@@ -52,7 +52,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What changed, told in memories."""
+    """The changes by memory."""
 
     beside: ClassVar = ("review",)
 
@@ -62,21 +62,21 @@ class Result(result.Result, frozen=True, kw_only=True):
     head: str
     reason: str
     totals: Mapping[Kind, int]
-    """Memories by the kind of change that each is counted as."""
+    """The number of memories by main kind of change. Each memory is counted once."""
     also: Mapping[Kind, int]
-    """Memories by every kind of change that they have."""
+    """The number of memories by kind of change. A memory counts for each of its kinds."""
     memories: int
     decisions: int
-    """What a person decides: memories that stand or fall together are one decision."""
+    """The number of decisions. Memories that must be decided together are one decision."""
     groups: tuple[GroupRecord, ...] | msgspec.UnsetType = msgspec.UNSET
-    """The decisions in the order in which a review shows them; left out as `changes` is."""
+    """The decisions in the order of the review. Unset if only the totals were requested."""
     files: Mapping[str, int]
-    """Other files that changed, by folder."""
+    """The number of other changed files, by folder."""
     hot_tokens: HotTokens | None
     changes: tuple[ChangeRecord, ...] | msgspec.UnsetType = msgspec.UNSET
-    """Left out where only the totals were asked for."""
+    """Unset if only the totals were requested."""
     review: Review
-    """What a text is made of."""
+    """The review from which the text output is rendered."""
 
 
 def _result(review: Review, *, stat: bool) -> Result:

@@ -1,4 +1,4 @@
-"""`memrepo discard`: refuse a waiting run; what it proposed is not proposed again."""
+"""`memrepo discard`: reject a pending run, so that its changes are not proposed again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DISCARDED = "refs/memrepo/discarded/"
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `discard`."""
+    """The arguments of `memrepo discard`."""
 
     run: Annotated[str, option("the waiting run", metavar="RUN")] = ""
     dry_run: DryRun = False
@@ -34,17 +34,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The run, the commit that refuses it, and the fingerprints of what it proposed."""
+    """The run, the commit that discards it, and the fingerprints of its changes."""
 
     run: str
     commits: tuple[str, ...] = ()
     refused: tuple[str, ...]
     decisions: int
-    """How many decisions of the review are not proposed again."""
+    """The number of decisions that are not proposed again."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """Commit a manifest that takes the input and remembers what was refused."""
+    """Commit a manifest that marks the input as read and lists the rejected changes."""
     work.require_writable()
     refuse_on_waiting(work)
     waits = the_waiting(work, request.run)

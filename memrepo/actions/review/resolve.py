@@ -1,4 +1,4 @@
-"""`memrepo resolve`: say which of two contradicting memories holds; or list them."""
+"""`memrepo resolve`: decide a contradiction between two memories, or list contradictions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HOW = "--keep MEMORY, --merge TEXT, --both, --neither or --needs-context"
 
 
 class SeveralContradictions(MemrepoError):
-    """A word fits several contradictions."""
+    """Raised when a word matches several contradictions."""
 
     exit_code = Exit.DECIDE
 
@@ -48,7 +48,7 @@ class SeveralContradictions(MemrepoError):
 
 
 class DecidedBefore(MemrepoError):
-    """The contradiction was decided, and what lost is no longer in recall."""
+    """Raised when the contradiction is already decided and a losing memory is no longer active."""
 
     exit_code = Exit.DECIDE
 
@@ -61,7 +61,7 @@ class DecidedBefore(MemrepoError):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `resolve`."""
+    """The arguments of `memrepo resolve`."""
 
     id: Annotated[
         str,
@@ -114,10 +114,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Party(msgspec.Struct, frozen=True, kw_only=True):
-    """One of two memories that contradict each other, with what it rests on.
+    """One of two contradicting memories, with its evidence.
 
-    Of a case whose memories are not both there to be asked, and of a wording that a merge put
-    aside, only the text is known that the correction keeps.
+    Only the text recorded in the correction is known if one of the memories is gone, or if the side
+    is a wording that a merge replaced.
     """
 
     id: str
@@ -130,7 +130,7 @@ class Party(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Dispute(msgspec.Struct, frozen=True, kw_only=True):
-    """A contradiction with both texts, and what was decided of it."""
+    """A contradiction with both texts, and the decision."""
 
     id: str
     status: str
@@ -145,23 +145,23 @@ class Dispute(msgspec.Struct, frozen=True, kw_only=True):
     decided: str = ""
     run: str = ""
     path: str = ""
-    """The file that records what became of it."""
+    """The correction file that records the decision."""
 
 
 class Open(result.Result, frozen=True, kw_only=True):
-    """The contradictions that nobody decided yet."""
+    """The open contradictions."""
 
     open: tuple[Dispute, ...]
 
 
 class Corrections(result.Result, frozen=True, kw_only=True):
-    """What was contradicted, open cases first."""
+    """All contradictions and other corrections, open ones first."""
 
     corrections: tuple[Dispute, ...]
 
 
 class Shown(result.Result, frozen=True, kw_only=True):
-    """One contradiction, with the fields of a `Dispute`, and whether it must be decided."""
+    """A contradiction with the fields of `Dispute`, and whether it needs a decision."""
 
     id: str
     status: str
@@ -186,13 +186,13 @@ class Decided(Written, frozen=True, kw_only=True):
 
 
 class DecidedSo(Unchanged, frozen=True, kw_only=True):
-    """A contradiction that was decided in this way already."""
+    """A contradiction that already has the same decision."""
 
     contradiction: str
 
 
 def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | DecidedSo:
-    """List, show, or decide; to show without a decision answers 3."""
+    """List, show or decide contradictions. Showing an open one exits with status 3."""
     if request.id and (request.list or request.status):
         raise UsageError(
             f"resolve: --list and --status name all cases, and {request.id} was given too",
@@ -243,7 +243,7 @@ def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | D
 
 
 def the_dispute(state: State, word: str) -> Conflict:
-    """Return the contradiction that a word names: its id, or that of a memory in only one."""
+    """Return the contradiction that a word names, by its own id or by one of its memories."""
     found = conflicts(state, corrections_of(state))
     digits = word.removeprefix("con-")
     fits = [c for c in found if digits and c.id.startswith(f"con-{digits}")]
@@ -266,7 +266,7 @@ def _called(memory: Memory, start: str, word: str) -> bool:
 
 
 def _dispute(work: Work, conflict: Conflict) -> Dispute:
-    """Return a contradiction with both texts and what they rest on."""
+    """Return a contradiction with both texts and their evidence."""
     found = Dispute(
         id=conflict.id,
         status=conflict.status,
@@ -288,7 +288,7 @@ def _dispute(work: Work, conflict: Conflict) -> Dispute:
 
 
 def _decided(work: Work, found: Dispute, case: Correction) -> Dispute:
-    """Return a dispute with what a correction records of its decision."""
+    """Return a dispute with the decision recorded in a correction."""
     return replace(
         found,
         verdict=case.verdict,
@@ -304,13 +304,13 @@ def _decided(work: Work, found: Dispute, case: Correction) -> Dispute:
 
 
 def _listed(work: Work, status: ConflictStatus | None) -> Corrections:
-    """List contradictions by status, then wordings that a merge put aside."""
+    """List contradictions by status, followed by wordings that a merge replaced."""
     state = work.tree.state()
     cases = corrections_of(state)
     rows = [_dispute(work, conflict) for conflict in conflicts(state, cases)]
     known = {row.id for row in rows}
     for id_, case in sorted(cases.cases.items(), key=lambda item: item[1].id):
-        if id_ not in known:  # not both memories are in the tree, or it is a wording
+        if id_ not in known:  # a memory is missing, or it is a wording
             one = Dispute(
                 id=case.id,
                 status="moot" if case.status == "open" else "resolved",
@@ -324,7 +324,7 @@ def _listed(work: Work, status: ConflictStatus | None) -> Corrections:
 
 
 class _Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """One decision at work: from a contradiction to the step that resolves it."""
+    """The decision of one contradiction."""
 
     state: State
     conflict: Conflict
@@ -334,7 +334,7 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
     def step(self, request: Request, merged: str) -> Step | Unchanged:
-        """Return the commit that decides, or the answer when nothing is to be done."""
+        """Return the step that decides the contradiction, or Unchanged if nothing changes."""
         conflict, case = self.conflict, self.conflict.case
         kept = self._kept(request.keep) if request.keep else None
         verdict, id_ = _verdict_of(request), kept.id if kept else ""
@@ -379,7 +379,7 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def _gone(self, lost: Memory, heir: str) -> dict[str, object]:
-        """Return what marks a memory as replaced."""
+        """Return the fields that mark a memory as superseded."""
         (other,) = (m for m in self.conflict.sides if m is not lost)
         return {
             **self._calmed(lost, other),
@@ -407,7 +407,10 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
         return fits[0]
 
     def _superseded(self, kept: Memory) -> dict[str, dict[str, object]]:
-        """Return the fields of both once one replaces the other, which may undo the reverse."""
+        """Return the updated fields of both memories when one supersedes the other.
+
+        An earlier supersession in the opposite direction is undone.
+        """
         (lost,) = (m for m in self.conflict.sides if m is not kept)
         if lost.status == "superseded" and kept.id in lost.texts("superseded_by"):
             return {kept.id: self._calmed(kept, lost), lost.id: self._calmed(lost, kept)}
@@ -439,14 +442,14 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
         return {**self._calmed(memory, other), "status": "archived", "archived_at": self.now}
 
     def _calmed(self, memory: Memory, other: Memory) -> dict[str, object]:
-        """Return what ends `contested`, unless something else opposes the memory still."""
+        """Return the update that removes `contested`, unless another memory opposes this one."""
         if memory.standing != "contested":
             return {}
         rest = still_contested(memory, self._is_active, other.id)
         return {} if rest else {"standing": None}
 
     def _revived(self, memory: Memory, other: Memory) -> dict[str, object]:
-        """Return what brings back a memory that the other one had replaced."""
+        """Return the fields that reactivate a memory that the other memory superseded."""
         if memory.status == "active":
             return {}
         if memory.texts("superseded_by") != (other.id,):
@@ -505,7 +508,7 @@ def _verdict_of(request: Request) -> VerdictWord:
 
 
 def _says(case: Correction, reason: str) -> bool:
-    """Return whether an open case says already what must be known."""
+    """Return whether the open case already records the missing context."""
     return case.verdict == "context" and reason in ("", case.reason)
 
 

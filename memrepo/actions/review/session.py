@@ -1,8 +1,8 @@
-"""A review: what a person answers for each decision of a run, and the verbs that do so.
+"""A review session: the answers to each decision of a run, and the commands to apply them.
 
-What waits is decided; where nothing waits, the last run is gone through. Answers are stored next to
-the index until they take effect, so that a review can be left and continued. They take effect by
-other verbs only: a review makes the commits that the same commands make.
+A session covers the pending run, or the last landed run if none is pending. Answers are stored next
+to the index until they are applied, so a review can be interrupted and continued. They are applied
+only by other commands, with the same commits as if the user had typed these commands.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from memrepo.store.lock import keep_newest, scratch
 from memrepo.views.review import LEAVING, Decision, Review
 
 AnswerWord = Literal["accept", "reject", "skip", "edit", "split", "merge", "keep", "both"]
-"""What a person answers; `keep` and `both` are for memories that contradict each other."""
+"""The kinds of answers. `keep` and `both` apply to memories that contradict each other."""
 REASON = "rejected in review"
 MAX_NEIGHBOURS = 3
-"""Neighbours that are shown with a memory."""
+"""The maximum number of neighbours shown with a memory."""
 MAX_STORED = 50
-"""Reviews whose answers are stored, the newest."""
+"""The maximum number of reviews with stored answers. The newest are retained."""
 _FOLDER = "review"
 
 
 class ReviewAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person answered for one decision.
+    """The answer to one decision.
 
-    `texts` are the wordings of an edit, a split or a merger, `other` the memory that is merged with
-    it or that is kept instead of it.
+    `texts` are the new texts of an edit, a split or a merge. `other` is the memory to merge with,
+    or to keep instead.
     """
 
     does: AnswerWord
@@ -47,7 +47,7 @@ class ReviewAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Words(NamedTuple):
-    """One verb with its request, and the same as a person types it."""
+    """A command with its request, and its arguments as a user would type them."""
 
     verb: str
     request: msgspec.Struct
@@ -55,7 +55,7 @@ class Words(NamedTuple):
 
 
 class ReviewSession(msgspec.Struct, kw_only=True):
-    """A run that is gone through: its review, and the answers by the marks of the decisions."""
+    """A run under review: its decisions, and the stored answers by decision mark."""
 
     run: str
     review: Review
@@ -65,7 +65,7 @@ class ReviewSession(msgspec.Struct, kw_only=True):
 
     @property
     def waits(self) -> bool:
-        """Return whether the run waits for review."""
+        """Return whether the run is pending."""
         return self.review.state == "waits"
 
     @property
@@ -74,7 +74,7 @@ class ReviewSession(msgspec.Struct, kw_only=True):
         return [d for d in self.review.decisions if d.mark not in self.answers]
 
     def answer(self, decision: Decision, answer: ReviewAnswer | None) -> None:
-        """Store the answer to a decision, or drop it."""
+        """Store the answer to a decision. None removes the answer."""
         if answer is None:
             self.answers.pop(decision.mark, None)
         else:
@@ -85,7 +85,10 @@ class ReviewSession(msgspec.Struct, kw_only=True):
         keep_newest(self.path.parent, "*.json", MAX_STORED)
 
     def settle(self) -> None:
-        """Drop the answers, since they took effect; a run that landed counts as gone through."""
+        """Remove the stored answers after they are applied.
+
+        For a landed run, mark them as accepted.
+        """
         if self.waits:
             self.path.unlink(missing_ok=True)
             self.answers.clear()
@@ -96,7 +99,7 @@ class ReviewSession(msgspec.Struct, kw_only=True):
 
 
 def session_of(work: Work, run: str = "") -> ReviewSession:
-    """Return what is to be gone through: a run by its name, what waits, or else the last run."""
+    """Return the session for the named run, or for the pending run, or else for the last run."""
     span = span_of(work, (run,) if run else ())
     review = review_of(work, span, quote=True)
     path = work.store.folder / _FOLDER / f"{span.run or span.tip}.json"
@@ -114,7 +117,7 @@ def session_of(work: Work, run: str = "") -> ReviewSession:
 
 
 class Neighbours:
-    """The memories of a state by what they are linked to and what they are about."""
+    """The active memories of a state, indexed by links and by subject."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -127,7 +130,10 @@ class Neighbours:
     def of(
         self, memory: Memory, but: Sequence[str] = (), most: int = MAX_NEIGHBOURS
     ) -> tuple[Memory, ...]:
-        """Return the nearest memories in recall, but for some."""
+        """Return the neighbours of a memory, linked ones first.
+
+        Return at most `most` memories, and none whose id is in `but`.
+        """
         linked = (
             [self._state.memories[r.id] for r in self._graph.related(memory.id, 1)]
             if memory.id in self._graph.memories
@@ -139,9 +145,9 @@ class Neighbours:
 
 
 def words_of(session: ReviewSession) -> tuple[Words, ...]:
-    """Return the verbs that do what was answered, in the order in which they are done.
+    """Return the commands that apply the answers, in order.
 
-    Of a run that waits, what has no answer is left out, and the next run offers it again.
+    Unanswered decisions of a pending run are skipped, and the next run proposes them again.
     """
     pairs = [(d, session.answers.get(d.mark)) for d in session.review.decisions]
     if session.waits and all(answer is None or answer.does == "skip" for _, answer in pairs):
@@ -156,7 +162,7 @@ def words_of(session: ReviewSession) -> tuple[Words, ...]:
 def _refusals(
     session: ReviewSession, rejected: Sequence[tuple[Decision, ReviewAnswer]]
 ) -> list[Words]:
-    """Return what keeps decisions from taking effect, or reverts them, once for each reason."""
+    """Return the commands for rejected decisions: one per new memory, one revert per reason."""
     from memrepo.actions.takeback import reject
     from memrepo.actions.takeback.revert import RevertRequest
 
@@ -170,7 +176,7 @@ def _refusals(
                     id_ = change.difference.memory.id
                     request = reject.Request(id=id_, reason=reason)
                     found.append(Words("reject", request, (id_, "--reason", reason)))
-        elif not session.waits:  # else it is `accept --refuse`
+        elif not session.waits:  # a pending run uses `accept --refuse`
             reverted.setdefault(reason, []).extend(decision.ids)
     for reason, ids in reverted.items():
         line = (session.run, "--memory", *ids, "--reason", reason)
@@ -199,12 +205,12 @@ def _accepted(
 
 
 def _keeps(decision: Decision, answer: ReviewAnswer) -> bool:
-    """Return whether an answer keeps a memory that the decision would take away."""
+    """Return whether an answer keeps a memory that the decision would remove."""
     return decision.kind in LEAVING and answer.does in ("edit", "split", "merge")
 
 
 def _changes(decision: Decision, answer: ReviewAnswer) -> list[Words]:
-    """Return what a person changes beyond the decision."""
+    """Return the commands for changes by the reviewer that go beyond the decision."""
     from memrepo.actions.review import resolve
     from memrepo.actions.write import add
     from memrepo.actions.write.change import EditRequest, SupersedeRequest

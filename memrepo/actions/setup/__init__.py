@@ -1,1 +1,1 @@
-"""Make a repository, and see that all is in place."""
+"""Actions that set up a repository and check its installation."""

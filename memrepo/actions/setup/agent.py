@@ -1,4 +1,4 @@
-"""`memrepo agent`: install memory in an agent's program, and take it out again."""
+"""`memrepo agent`: install memrepo into an agent program, or uninstall it."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.jsontext import NotJson
 
 RECEIPTS = "agents.json"
-"""The file in memrepo's folder that says what stood in each file before and after."""
+"""The receipts file in memrepo's folder: the text of each edited file before and after the edit."""
 
 
 Does: TypeAlias = Literal["unchanged", "made", "edited", "removed"]
 
 
 class Unreadable(MemrepoError):
-    """A settings file of another program is not what it should be; it was left alone."""
+    """Raised when a settings file of another program cannot be parsed. The file is not changed."""
 
     exit_code = Exit.USAGE
 
@@ -43,7 +43,11 @@ class Unreadable(MemrepoError):
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True):
-    """One file: what is in it, the same without our part, and what will; None for no file."""
+    """The edit of one file.
+
+    `found` is the current text, `base` the text without memrepo's part, and `after` the new text.
+    None means that the file does not exist.
+    """
 
     path: Path
     found: str | None
@@ -52,14 +56,14 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def does(self) -> Does:
-        """Return what happens to the file, in a word."""
+        """Return what happens to the file."""
         if self.found == self.after:
             return "unchanged"
         return "removed" if self.after is None else "made" if self.found is None else "edited"
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `agent`."""
+    """The arguments of `memrepo agent`."""
 
     what: Annotated[
         Literal["install", "uninstall", "hook"],
@@ -79,21 +83,21 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True):
-    """One file of the program's, and what happens to it."""
+    """A file of the agent program, and what happens to it."""
 
     path: str
     does: Does
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What happens to each file, and what is left for the person to do."""
+    """What happens to each file, and the steps left to the user."""
 
     files: tuple[File, ...]
     next: tuple[str, ...]
 
 
 def do(work: Work, request: Request) -> Result:
-    """Install or uninstall; what the hooks call is answered by the command line itself."""
+    """Install or uninstall memrepo. The command line handles hook calls itself."""
     into = _into(work, request)
     program = program_for(request.host, into, work.store.root)
     snippet = (agent_tools() if request.host in WITH_TOOLS else agent_snippet(work)).prompt
@@ -110,7 +114,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _unread(edits: Sequence[Edit]) -> Iterator[str]:
-    """Return what keeps a host from reading what was written: its settings hold comments."""
+    """Yield a warning if Claude Code ignores the edited settings because they contain comments."""
     for edit in edits:
         if edit.path.name == "settings.json" and edit.path.parent.name == ".claude":
             with suppress(ValueError):
@@ -135,7 +139,10 @@ def _into(work: Work, request: Request) -> Path:
 
 
 def _edit(part: Part, receipt: Mapping[str, Any] | None, *, out: bool) -> Edit:
-    """Return the edit of one file; one that nobody touched since gets back its very bytes."""
+    """Return the edit of one file.
+
+    A file that is unchanged since the installation is restored byte for byte.
+    """
     found = _read(part.path)
     try:
         if receipt is not None and found == receipt["after"]:
@@ -151,7 +158,10 @@ def _edit(part: Part, receipt: Mapping[str, Any] | None, *, out: bool) -> Edit:
 
 
 def _is_bare(text: str | None, *, made: bool) -> bool:
-    """Return whether nothing is left of a file; an empty object only where we `made` the file."""
+    """Return whether a file has no content left.
+
+    An empty JSON object counts as empty only if memrepo created the file (`made`).
+    """
     return text is None or text.strip() in (("", "{}") if made else ("",))
 
 
@@ -176,7 +186,7 @@ def _write(
         if edit.after is None:
             edit.path.unlink(missing_ok=True)
         elif edit.after != edit.found:
-            # A settings file may be a link into a person's dotfiles: the link stays.
+            # The settings file may be a symbolic link into a dotfiles folder: preserve the link.
             real = edit.path.resolve()
             real.parent.mkdir(parents=True, exist_ok=True)
             draft = real.with_name(f".{real.name}.memrepo")
@@ -189,7 +199,7 @@ def _write(
             receipts[str(edit.path)] = {"before": edit.base, "after": edit.after}
     if out:
         for part in parts:
-            with suppress(OSError):  # a folder that holds something else stays
+            with suppress(OSError):  # folder is not empty
                 part.path.parent.rmdir()
     (work.store.folder / RECEIPTS).write_text(json.dumps(receipts), encoding="utf-8")
 

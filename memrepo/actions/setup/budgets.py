@@ -1,4 +1,4 @@
-"""What `status` says of budgets: bullets on the hot cache, and what judges cost this month."""
+"""Budgets reported by `status`: bullets in the hot cache, and this month's cost of judges."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from memrepo.policies.hotcache import hot_of
 
 
 class HotBudget(msgspec.Struct, frozen=True, kw_only=True):
-    """How many memories stand on the hot cache, and how many have room there."""
+    """The number of memories in the hot cache, and the limit."""
 
     bullets: int
     budget: int
 
 
 class MonthBudget(msgspec.Struct, frozen=True, kw_only=True):
-    """What judges cost this month, and may; None for an unknown price, or no limit."""
+    """The cost of judges this month, and the limits.
+
+    `usd` is None if a price is unknown. A limit is None if it is not set.
+    """
 
     usd: float | None
     max_usd: float | None
@@ -32,7 +35,7 @@ class MonthBudget(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def said(self) -> str:
-        """Return what was spent today and this month, with the limits that there are."""
+        """Return a summary of today's and this month's cost, with the limits that are set."""
         month = _said(self.usd, self.tokens)
         limits = [] if self.max_usd is None else [f"${self.max_usd:,.2f}"]
         if self.max_tokens is not None:
@@ -49,14 +52,14 @@ def _said(usd: float | None, tokens: int) -> str:
 
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True):
-    """What is left of budgets."""
+    """The hot cache budget and the monthly budget."""
 
     hot: HotBudget
     month: MonthBudget
 
     @property
     def spent(self) -> tuple[Spent, ...]:
-        """Return what is spent of the limits of this month."""
+        """Return the amounts used of this month's limits, in US dollars and in tokens."""
         found = []
         if self.month.usd is not None and self.month.max_usd:
             found.append(Spent(used=self.month.usd, limit=self.month.max_usd, unit="US dollars"))
@@ -67,13 +70,13 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def hot_budget(work: Work, state: State) -> HotBudget:
-    """Count the memories on the hot cache."""
+    """Count the memories in the hot cache."""
     count = sum(hot_of(m) is not None for m in state.active)
     return HotBudget(bullets=count, budget=work.config.rules.hot.budget)
 
 
 def budgets(work: Work, bullets: int, now: datetime) -> Budgets:
-    """Return what is left of the budgets, with so many bullets on the hot cache."""
+    """Return both budgets. `bullets` is the number of bullets in the hot cache."""
     hot = HotBudget(bullets=bullets, budget=work.config.rules.hot.budget)
     recorded, zone = work.tree.manifests[0], work.config.zone
     spent, today = spent_in_month(now, recorded, zone), spent_in_day(now, recorded, zone)

@@ -1,7 +1,8 @@
-"""`memrepo config`: what is in effect and where it comes from; set a key, explain one.
+"""`memrepo config`: show the effective configuration, set a key, or explain a key.
 
-What is set is one commit; where a person's own edits of the file are not committed yet, what is set
-joins them and is committed with them. A setting that no repository may carry goes into this clone.
+Each change of the configuration is one commit. If the file has uncommitted edits, the change is
+written to the file and left for the user to commit. Settings that a repository must not contain are
+stored in the clone's `.git/config`.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ from memrepo.store import settings
 
 What = Literal["show", "set", "add", "remove", "unset", "explain"]
 TABLES = ("prices", "ttls", "aliases", "words")
-"""Kinds of keys whose value is a table: their entries can be set one by one."""
+"""Kinds of keys whose value is a table. Their entries can be set one by one."""
 LISTS = ("texts", "crons")
 
 
 class NoSuchKey(MemrepoError):
-    """No key has this name."""
+    """Raised when no configuration key has the given name."""
 
     exit_code = Exit.USAGE
 
@@ -58,7 +59,7 @@ class NoSuchKey(MemrepoError):
 
 
 class NotAList(MemrepoError):
-    """A word was to be added to a key, or taken out of one, that holds no list."""
+    """Raised when `add` or `remove` names a key whose value is not a list."""
 
     exit_code = Exit.USAGE
 
@@ -67,7 +68,7 @@ class NotAList(MemrepoError):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `config`."""
+    """The arguments of `memrepo config`."""
 
     what: Annotated[
         What,
@@ -87,7 +88,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One key, its value as JSON has it, where that comes from, and what the key is for."""
+    """A key, its value as JSON, the origin of the value, and a description."""
 
     key: str
     value: Any
@@ -96,41 +97,41 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """Every key of the configuration, and the settings that no repository may carry."""
+    """All configuration keys, and the settings that are stored outside the repository."""
 
     keys: tuple[Row, ...]
 
 
 class Explained(result.Result, frozen=True, kw_only=True):
-    """One key: what it is for, what it may be, its default, and what is in effect and why."""
+    """A key: its description, allowed values, default, and current value with its origin."""
 
     key: str
     doc: str
     kind: str
     words: tuple[str, ...]
-    """The words that it may be, where there are only some."""
+    """The allowed words, or an empty tuple if the value is not limited to certain words."""
     default: Any
     value: Any
     from_: str = msgspec.field(name="from")
     set_with: str
-    """The command that changes it."""
+    """The command that changes the key."""
 
 
 class Changed(result.Result, frozen=True, kw_only=True):
-    """What was set: the value before and after, and the commit of it."""
+    """The value of a key before and after the change, and the commit of the change."""
 
     key: str
     old: Any
     new: Any
     path: str
-    """Where it stands: the file of the repository, or `.git/config`."""
+    """The changed file: the repository's configuration, or `.git/config`."""
     commit: str
-    """Empty where nothing was committed."""
+    """Empty if nothing was committed."""
     state: Literal["committed", "with your edits", "in this clone", "dry run", "unchanged"]
 
 
 def do(work: Work, request: Request) -> Result | Explained | Changed:
-    """Do what is asked for."""
+    """Show, explain, or change configuration keys."""
     request = replace(request, key=PLAN_NAMES.get(request.key, request.key))
     if request.what == "show":
         rows = tuple(_rows(work))
@@ -186,7 +187,7 @@ def _text(work: Work) -> str:
 
 
 def _plain(value: object) -> object:
-    """Return a value as JSON has it."""
+    """Return a value as JSON types."""
     if isinstance(value, Mapping):
         return {name: _plain(part) for name, part in value.items()}
     return list(value) if isinstance(value, tuple) else value
@@ -213,7 +214,10 @@ def _explained(work: Work, name: str) -> Explained:
 
 
 def _key_and_path(name: str) -> tuple[Key, tuple[str, ...]]:
-    """Return the key that a name means and its path in the file; of a table's entry the table."""
+    """Return the key with the given name and its path in the file.
+
+    The name of a table entry returns the key of the table.
+    """
     if key := BY_NAME.get(name):
         return key, _path(name)
     for key in KEYS:
@@ -235,7 +239,7 @@ def _set(work: Work, request: Request) -> Changed:
         new = without(new, path)
     else:
         new = with_value(new, path, _value(work, key, request))
-    parsed = parse_config(new)  # raises ConfigError, and nothing was written
+    parsed = parse_config(new)  # raises ConfigError before anything is written
     before, after = _plain(work.config.get(key.name)), _plain(parsed.get(key.name))
     if new == text:
         return _changed(request.key, before, after, work, "", "unchanged")
@@ -244,7 +248,7 @@ def _set(work: Work, request: Request) -> Changed:
 
 
 def _value(work: Work, key: Key, request: Request) -> object:
-    """Return the value that words of a command line mean."""
+    """Return the value for the words of a command line."""
     words = request.values
     if request.what in ("add", "remove"):
         if key.kind not in LISTS:
@@ -268,7 +272,7 @@ def _value(work: Work, key: Key, request: Request) -> object:
         found = tomllib.loads(f"x = {word}")
     except (tomllib.TOMLDecodeError, RecursionError):
         return word
-    # Of a key that holds a text, 5 and 2026-01-01 are texts.
+    # If the value of a key is a text, 5 and 2026-01-01 are texts too.
     plain = found.keys() == {"x"} and key.kind not in ("text", "name", "zone", "choice", "ref")
     return found["x"] if plain or isinstance(found["x"], str) else word
 
@@ -276,7 +280,7 @@ def _value(work: Work, key: Key, request: Request) -> object:
 def _written(
     work: Work, request: Request, new: str, what: str, values: tuple[object, object]
 ) -> Changed:
-    """Write the file, and commit it where it is as HEAD has it."""
+    """Write the file. Commit the change if the file had no uncommitted edits."""
     work.require_writable()
     path, store = work.tree.layout.config, work.store
     name, (before, after) = request.key, values
@@ -312,7 +316,7 @@ def _changed(
 
 
 def _in_clone(work: Work, request: Request) -> Changed:
-    """Set what no repository may carry, for this clone."""
+    """Set a key in the clone's `.git/config`, because a repository must not contain it."""
     name, repo = f"memrepo.{git_name(request.key)}", work.store.repo
     before = settings.get(repo, name) or None
     if request.what in ("add", "remove") or len(request.values) > 1:

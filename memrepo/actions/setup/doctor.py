@@ -1,4 +1,4 @@
-"""`memrepo doctor`: named checks of repository, configuration, index, hooks and judge."""
+"""`memrepo doctor`: named checks of the repository, configuration, index, hooks and judge."""
 
 from __future__ import annotations
 
@@ -112,11 +112,11 @@ def _secrets(work: Work, fix: bool) -> Finding:
 
 
 _LOOKED: WeakKeyDictionary[Work, tuple[Problem, ...]] = WeakKeyDictionary()
-"""The secrets that were met when the other rules were asked: no file is read twice for them."""
+"""Secrets found by the check of rules, cached so that the check of secrets reads no file again."""
 
 
 def _held(work: Work) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
-    """Hold the work tree against all rules at once; those about secrets are distinguished."""
+    """Check the work tree against all rules. Return (other problems, secrets)."""
     looked = whole.look(work.store.root)
     found = [p for p in looked.problems if p.severity == "error"]
     early = tuple(p for p in looked.early if p.severity == "error")
@@ -131,14 +131,14 @@ def _views(work: Work, fix: bool) -> Finding:
     if any(path.startswith(area) for path in work.tree.blobs):
         changes = derived_files(work, work.tree.state(), afresh=True)
         stale = sorted(c.path for c in changes if isinstance(c, Write | Delete))
-    # Single writes leave them behind on purpose: that is how things stand, and nothing is wrong.
+    # Single writes leave stale pages behind by design, so stale pages are not a failure.
     said = counted(len(stale), "page is", "pages are")
     message = f"{said} behind until the next run" if stale else "in step with the memories"
     return Finding(name="views", ok=True, message=message)
 
 
 def _pages(work: Work, fix: bool) -> Finding:
-    """Look for pages that somebody deleted and git still has: what reads them finds nothing."""
+    """Check for pages that were deleted from the work tree but are still in git."""
     layout, tree, files = work.tree.layout, work.tree.files, work.store.work
     hot = (p for name in HOT_NAMES if tree.regular(p := layout.prefix + name))
     gone = files.gone([*tree.below(layout.area("views")), *hot])
@@ -184,7 +184,7 @@ def _broken(work: Work, fix: bool) -> Finding:
 
 
 def _purged(work: Work, fix: bool) -> Finding:
-    """Look for purges that this clone cannot know again, or has not repeated."""
+    """Check for purges whose key is missing, or that were not repeated in this clone."""
     repo = work.store.repo
     if not repo.refs.id(RECORDS):
         return Finding(name="purged", ok=True, message="nothing was purged")
@@ -224,7 +224,7 @@ MIN_GIT = (2, 34)
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `doctor`."""
+    """The arguments of `memrepo doctor`."""
 
     fix: Annotated[bool, option("fix what is safe to fix", "--fix")] = False
     quick: Annotated[
@@ -233,15 +233,18 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What each check found."""
+    """The findings of all checks."""
 
     checks: tuple[Finding, ...]
     left_out: tuple[str, ...] = ()
-    """The checks that were not made: their time grows with the store."""
+    """The names of skipped checks.
+
+    The time of these checks grows with the size of the repository.
+    """
 
 
 def do(work: Work, request: Request) -> Result:
-    """Run every check; answer 1 when one is not ok."""
+    """Run all checks. The exit status is 1 if a check fails."""
     left = tuple(name for name in names() if name in WHOLE) if request.quick else ()
     found: list[Finding] = []
     for check in (*CHECKS, _schedule):
@@ -249,7 +252,7 @@ def do(work: Work, request: Request) -> Result:
             continue
         try:
             found.append(_guarded(check, work, request.fix))
-        except _Unreadable:  # said once, by the check of objects
+        except _Unreadable:  # reported once, by the check of objects
             left = (*left, _name(check))
     exit_ = Exit.DONE if all(f.ok for f in found) else Exit.NO
     return Result(checks=tuple(found), left_out=left, exit=exit_)
@@ -260,11 +263,14 @@ def _name(check: Check) -> str:
 
 
 class _Unreadable(Exception):
-    """A check needs an object that the check of objects names as missing."""
+    """Raised when a check needs an object that the check of objects reports as missing."""
 
 
 def _guarded(check: Check, work: Work, fix: bool) -> Finding:
-    """Let one check fail without taking the others with it; raises _Unreadable."""
+    """Run one check. Return an error as a failed finding, so that the other checks still run.
+
+    Raises _Unreadable if an object is missing.
+    """
     try:
         return check(work, fix)
     except MemrepoError as error:
@@ -274,7 +280,7 @@ def _guarded(check: Check, work: Work, fix: bool) -> Finding:
 
 
 def _missing(work: Work) -> dict[str, str]:
-    """Return the objects of HEAD's files that are not here, by path."""
+    """Return the missing objects of files at HEAD, by path."""
     return work.store.repo.light.objects.missing(work.tree.commit)
 
 
@@ -333,20 +339,21 @@ def _state(work: Work, fix: bool) -> Finding:
 
 
 def _folders_gone(work: Work) -> list[str]:
-    """Return the folders of memrepo's that HEAD has and the work tree lacks."""
+    """Return memrepo's folders that exist at HEAD but not in the work tree."""
     layout, root = work.tree.layout, work.store.root
     areas = (layout.area(name).rstrip("/") for name in AREAS)
     return [a for a in areas if work.tree.files.below(f"{a}/") and not (root / a).is_dir()]
 
 
 def _taken_out(work: Work) -> list[str]:
-    """Return files that the next commit would take out and that lie there as HEAD has them.
+    """Return files that are staged for deletion but are unchanged in the work tree.
 
-    Git leaves that where two of it wrote the index at one time, and `git rm --cached` does.
+    Two git processes that write the index concurrently leave this state, and so does `git rm
+    --cached`.
     """
     files = work.store.work
     out = [p for p, do in files.staged_since(work.tree.commit).items() if do == "D"]
-    blobs = work.tree.blobs if out else {}  # of every file: listed where it is needed alone
+    blobs = work.tree.blobs if out else {}  # lists every file, so only if needed
     return [p for p in out if p in blobs and files.is_at(p, blobs[p])]
 
 
@@ -459,7 +466,7 @@ def _judges(work: Work, fix: bool) -> Finding:
 
 
 def _next_run(work: Work) -> str:
-    """Return what the next run would cost; empty for a judge that costs nothing."""
+    """Return the estimated cost of the next run, or an empty string if the judge is free."""
     choice = Choice(now=work.call.now)
     if kind_of(work, choice) not in PAID:
         return ""
@@ -510,7 +517,7 @@ WHOLE = frozenset(
         *("rejected", "signatures"),
     )
 )
-"""What reads every memory, every run or every object."""
+"""Checks that read every memory, every run or every object."""
 
 
 def names() -> Iterator[str]:

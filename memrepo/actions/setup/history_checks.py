@@ -1,4 +1,4 @@
-"""The checks of `doctor` that read history: trailers, manifests, chains, references, signatures."""
+"""Checks of `doctor` that read history: trailers, manifests, chains, references, signatures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from memrepo.store import history, stream, trace
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What one check found; `fixed` says that --fix fixed it, `problems` names every case."""
+    """The result of one check.
+
+    `fixed` is set if --fix fixed the problem, `problems` has every case.
+    """
 
     name: str
     ok: bool
@@ -31,11 +34,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Check: TypeAlias = Callable[[Work, bool], Finding]
-"""A check of an open repository; the second argument asks it to fix what it can."""
+"""A check of an open repository. If the second argument is true, the check fixes what it can."""
 
 
 SIGNATURES = 200
-"""How many of the newest runs have their signatures verified: each starts a program."""
+"""The number of newest runs whose signatures are verified. Each verification starts a program."""
 
 
 def _history(work: Work, fix: bool) -> Finding:
@@ -92,7 +95,7 @@ def _tombstones(work: Work, fix: bool) -> Finding:
 
 
 def tombstone_problems(state: State) -> tuple[Problem, ...]:
-    """Return what is wrong with tombstones: one that cannot be read bars nothing."""
+    """Return the problems of tombstones. An unreadable tombstone blocks no memory."""
     return tombstones_in(state).problems
 
 
@@ -110,7 +113,7 @@ def _rejected(work: Work, fix: bool) -> Finding:
 def _since(
     work: Work, name: str, problems_of: Callable[[State], tuple[Problem, ...]], well: str
 ) -> Finding:
-    """Report what does not hold at HEAD, and the commit since when."""
+    """Report the problems at HEAD, and the commit that introduced the first problem."""
     problems = problems_of(work.tree.state())
     if not problems:
         return Finding(name=name, ok=True, message=well)
@@ -134,9 +137,9 @@ def _same(one: Problem, other: Problem) -> bool:
 
 
 def first_bad(work: Work, is_bad: Callable[[State], bool]) -> str:
-    """Return the commit since which something does not hold at HEAD: halving, no walk.
+    """Return the commit that introduced a problem at HEAD, by binary search.
 
-    Along first parents, then within the chain of the run that brought it.
+    Search along first parents, then within the chain of the run that the commit merged.
     """
     store = work.store
     born = history.birth(store.repo, work.tree.commit, store.layout.config)
@@ -151,7 +154,7 @@ def first_bad(work: Work, is_bad: Callable[[State], bool]) -> str:
 
 
 def _halved(work: Work, line: Sequence[str], is_bad: Callable[[State], bool]) -> str:
-    low, high = 0, len(line) - 1  # the last one is bad
+    low, high = 0, len(line) - 1  # the last commit is bad
     while low < high:
         middle = (low + high) // 2
         if is_bad(work.store.snapshot(line[middle]).state()):

@@ -1,4 +1,4 @@
-"""`memrepo hooks`: install the hooks of a clone, say whether they run, and be what they run."""
+"""`memrepo hooks`: install the hooks of a clone, report their state, or run one hook."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AFTER = ("post-merge", "post-checkout", "post-rewrite")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `hooks`."""
+    """The arguments of `memrepo hooks`."""
 
     what: Annotated[
         Literal["install", "status", "run"],
@@ -33,17 +33,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Installed(result.Result, frozen=True, kw_only=True):
-    """The hooks that git calls from now on, and those that stood there and are asked first."""
+    """The installed hooks, and the existing hooks that run before them (`kept`)."""
 
     hooks: tuple[str, ...]
     kept: tuple[str, ...]
     before: str
-    """The folder of hooks that git was told to run until now, if any."""
+    """The previous value of core.hooksPath, or an empty string."""
     dry_run: bool
 
 
 class Hook(msgspec.Struct, frozen=True, kw_only=True):
-    """One hook, and what keeps it from running."""
+    """A hook. `message` is the reason that it does not run."""
 
     name: str
     ok: bool
@@ -51,27 +51,27 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class States(result.Result, frozen=True, kw_only=True):
-    """Whether each hook runs, and why programs that the repository names are not trusted."""
+    """The state of each hook, and why programs named by the repository are not trusted."""
 
     hooks: tuple[Hook, ...]
     trust: str
 
 
 class Ran(result.Result, frozen=True, kw_only=True):
-    """What a hook found, and what it fixed on the way."""
+    """The problems that a hook found, and the files that it fixed."""
 
     problems: tuple[Problem, ...]
     fixed: tuple[str, ...] = ()
     restored: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """The fields that only memrepo sets and that were put back, by path among the fixed."""
+    """The restored fields of each fixed file. Only memrepo sets these fields."""
     foreign: tuple[str, ...] = ()
-    """Staged files that are none of memrepo's: scanned for secrets only."""
+    """Staged files that do not belong to memrepo. They are only scanned for secrets."""
     failed: str = ""
-    """Why the index did not catch up with what git did."""
+    """The reason that the index could not be updated, or an empty string."""
 
 
 def do(work: Work, request: Request) -> Installed | States | Ran:
-    """Install, tell, or run one hook."""
+    """Install the hooks, report their state, or run one hook."""
     if (request.what == "run") != bool(request.name):
         raise UsageError(
             f"memrepo hooks {request.what}: found {request.name or 'no name'}",
@@ -121,7 +121,7 @@ def _status(work: Work) -> States:
 
 
 def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
-    """Do what a hook does; the first import of each is all that it waits for."""
+    """Run a hook. Each branch imports only what its hook needs, to start quickly."""
     if name in _STAGED:
         from memrepo.actions.check import check
 
@@ -142,7 +142,7 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
     if name in _AFTER:
         try:
             waits = _catch_up(work, name, given)
-        except MemrepoError as error:  # git is done: what is wrong here stops nothing
+        except MemrepoError as error:  # git has finished: an error must not stop anything
             return Ran(problems=(), failed=error.message)
         return Ran(problems=waits, notices=waits)
     if name == "pre-push":
@@ -154,9 +154,9 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
 
 
 def _catch_up(work: Work, name: str, given: Sequence[str]) -> tuple[Problem, ...]:
-    """Bring an index that is there to HEAD; return what git left for memrepo to settle."""
+    """Update an existing index to HEAD. Return the git merges that memrepo must settle."""
     if name == "post-checkout" and (given[2:3] == ["0"] or given[:1] == given[1:2]):
-        return ()  # files, or the same commit
+        return ()  # a checkout of files, or of the same commit
     from memrepo.actions.hand_merges import announced, unsettled
     from memrepo.actions.recall.recall import index_of
     from memrepo.store.catalogue import NAME

@@ -1,6 +1,7 @@
-"""What each agent's program is given: the files, and how memrepo's part of each is put in and out.
+"""The files that memrepo installs for each agent program, and the functions to edit them.
 
-A part can be put in twice without a second copy, and taken out of a file that was edited since.
+Installing twice does not duplicate memrepo's part. Uninstalling works even if the file was edited
+after the installation.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _TOML_BLOCK = regex(r"(?:\r?\n)?^# memrepo:begin.*?^# memrepo:end$\r?\n?", re.DO
 
 
 def with_block(text: str, body: str, *, toml: bool = False) -> str:
-    """Return a text with one block of ours at its end, in place of any that it had."""
+    """Append memrepo's block to a text, replacing an existing block. Return the new text."""
     rest = without_block(text, toml=toml)
     joint = "" if not rest or rest.endswith("\n") else "\n"
     begin, end = (_TOML_BEGIN, _TOML_END) if toml else (BEGIN, END)
@@ -40,21 +41,25 @@ def with_block(text: str, body: str, *, toml: bool = False) -> str:
 
 
 def without_block(text: str, *, toml: bool = False) -> str:
-    """Return a text without our block."""
+    """Return a text without memrepo's block."""
     return (_TOML_BLOCK if toml else _BLOCK).sub("", text)
 
 
 class Servers(NamedTuple):
-    """Where a client is told of servers, and of instructions, for a person and for a project."""
+    """The files in which a client configures servers and instructions.
+
+    `home` and `home_says` are for all projects of a user, `project` and `project_says` for one
+    project.
+    """
 
     home: str
     project: str
-    """Empty where there is no such file."""
+    """Empty if the client has no such file."""
     key: str
     home_says: str = ""
     project_says: str = "AGENTS.md"
     more: Mapping[str, str] = {}
-    """What an entry holds next to program and words."""
+    """Additional fields of a server entry, next to the command and its arguments."""
 
 
 CLIENTS = {
@@ -83,15 +88,15 @@ CLIENTS = {
         home=".config/zed/settings.json", project=".zed/settings.json", key="context_servers"
     ),
 }
-"""Clients without session hooks: a file that names servers, and a file of instructions."""
+"""Clients without session hooks. They have a file of servers and a file of instructions."""
 HOSTS = ("claude-code", "openclaw", *CLIENTS, "generic")
 WITH_TOOLS = frozenset({"claude-code", *CLIENTS})
-"""Hosts whose agents are told of the tools, and not of commands."""
+"""Hosts whose agents get instructions for the tools instead of the commands."""
 FAILED = "memrepo could not run: this session goes on without its memory"
 DEADLINES = {"start": 5.0, "prompt": 3.0, "stop": 3.0, "end": 120.0}
-"""Seconds after which a hook gives up, by what happened; for the end of a session nobody waits."""
+"""The timeout of a hook in seconds, by event. Nobody waits for the end of a session."""
 PATIENCE = 5
-"""Seconds that a host waits beyond those: for the start of the program, and what it is handed."""
+"""Seconds that a host waits beyond the timeout, for the program to start and read its input."""
 CLAUDE_EVENTS = {
     "SessionStart": "start",
     "UserPromptSubmit": "prompt",
@@ -105,11 +110,14 @@ PROJECT_FOLDERS = {
     "cursor": "${workspaceFolder}",
     "vs-code": "${workspaceFolder}",
 }
-"""What a host puts its project's folder for, in the files of a project, which are committed."""
+"""The variable that a host expands to the project folder. Committed project files use it."""
 
 
 def program_for(host: str, into: Path, repository: Path) -> tuple[str, ...]:
-    """Return the words that start memrepo; in a project's files they hold no path of a machine."""
+    """Return the command line that starts memrepo, as a tuple of words.
+
+    In the files of a project it contains no absolute path, because these files are committed.
+    """
     if into == home_of(host) or host not in PROJECT_FOLDERS:
         return (*crontab.program(), "-C", str(repository))
     folder = os.path.relpath(repository.resolve(), into)
@@ -117,7 +125,7 @@ def program_for(host: str, into: Path, repository: Path) -> tuple[str, ...]:
 
 
 def _shell(words: Sequence[str]) -> str:
-    """Join words as `shlex.join` does, but leave the variable of the project's folder to expand."""
+    """Join words like `shlex.join`, but let the shell expand the project folder variable."""
     variable = PROJECT_FOLDERS["claude-code"]
 
     def quoted(word: str) -> str:
@@ -130,7 +138,10 @@ def _shell(words: Sequence[str]) -> str:
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """memrepo's part of one file: with it, without it; a file of memrepo's alone has no rest."""
+    """The functions that add memrepo's part to a file, and remove it.
+
+    If the whole file belongs to memrepo, `take` returns an empty string.
+    """
 
     path: Path
     put: Callable[[str], str]
@@ -138,14 +149,17 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parts_of(host: str, into: Path, program: Sequence[str], snippet: str) -> tuple[Part, ...]:
-    """Return what a host is given in a folder; `program` starts memrepo on the repository."""
+    """Return the parts to install for a host in a folder.
+
+    `program` is the command line of memrepo.
+    """
     if host in CLIENTS:
         return tuple(_client(CLIENTS[host], into, program, snippet))
     instructions = _block(into / _INSTRUCTIONS[host], snippet)
     match host:
         case "claude-code":
             settings = _settings(into / ".claude" / "settings.json", program)
-            if into == home_of(host):  # a person's own servers are Claude Code's to write
+            if into == home_of(host):  # Claude Code itself manages the servers of a user
                 return (settings, instructions)
             server = _server(into / ".mcp.json", ("mcpServers", "memrepo"), program)
             return (settings, instructions, server)
@@ -175,14 +189,14 @@ _INSTRUCTIONS = {
 
 
 def home_of(host: str) -> Path | None:
-    """Return where a host keeps what holds for all of a person's projects, if there is a place."""
+    """Return the folder of a host's settings for all projects, or None if the host has none."""
     if host == "generic" or (host in CLIENTS and not CLIENTS[host].home):
         return None
     return Path.home() / ".openclaw" if host == "openclaw" else Path.home()
 
 
 def next_steps(host: str, into: Path, program: Sequence[str]) -> tuple[str, ...]:
-    """Return what is left for the person to do."""
+    """Return the steps left to the user after the installation."""
     steps = _host_steps(host, into, program)
     if program[0] == "memrepo" and shutil.which("memrepo") is None:
         here = shlex.quote(crontab.program()[0])
@@ -216,9 +230,12 @@ def _host_steps(host: str, into: Path, program: Sequence[str]) -> tuple[str, ...
 
 
 def hook_line(program: Sequence[str], host: str, kind: str = "start") -> str:
-    """Return the shell line of a hook: it never fails, for a host may take that for a veto.
+    """Return the shell command of a hook.
 
-    At the end of a session it returns at once and the work goes on: hosts cancel slow hooks then.
+    The command always exits with 0, because a host may treat a failure as a veto.
+
+    At the end of a session the command returns immediately and continues in the background, because
+    hosts cancel slow hooks then.
     """
     call = f"{_shell(program)} agent hook {host}"
     if kind == "end":
@@ -246,8 +263,8 @@ def _settings(path: Path, program: Sequence[str]) -> Part:
 
 
 def _table(path: Path, name: str, program: Sequence[str]) -> Part:
-    """Return the same entry as a table of a TOML file, within marks of ours."""
-    # What JSON spells TOML reads as the same text.
+    """Return the part for a server entry in a TOML file, as a marked block."""
+    # A JSON string or list of strings is valid TOML with the same value.
     command, args = json.dumps(program[0]), json.dumps([*program[1:], "mcp"])
     body = f"[{name}]\ncommand = {command}\nargs = {args}"
     return Part(
@@ -260,7 +277,7 @@ def _table(path: Path, name: str, program: Sequence[str]) -> Part:
 def _server(
     path: Path, keys: Sequence[str], program: Sequence[str], more: Mapping[str, str] | None = None
 ) -> Part:
-    """Return the entry of the server that holds the tools."""
+    """Return the part for the entry of the MCP server in a JSON file."""
     entry = {**(more or {}), "command": program[0], "args": [*program[1:], "mcp"]}
 
     def take(text: str) -> str:

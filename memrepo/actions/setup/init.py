@@ -1,4 +1,4 @@
-"""`memrepo init`: make a knowledge repository, or adopt a folder as it is."""
+"""`memrepo init`: create a knowledge repository, or adopt an existing folder."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ InitProfile = Literal["personal", "business", "classic"]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `init`."""
+    """The arguments of `memrepo init`."""
 
     dir: Annotated[str, option("the folder (here)", metavar="DIR")] = ""
     profile: Annotated[
@@ -79,47 +79,50 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recognised(NamedTuple):
-    """What a folder is taken for, and the source profile that reads all of it."""
+    """The recognised kind of a folder, and the source profile that covers all its files."""
 
     what: str = ""
-    """Empty where nothing is known."""
+    """Empty if the kind is unknown."""
     profile: str = "workspace"
     is_code: bool = False
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The repository, and what was taken in on the way."""
+    """The repository, and what was imported and read."""
 
     path: str
     commit: str
     profile: str
     branch: str
     imported: int
-    """How many memories came from a purifier."""
+    """The number of memories imported from a purifier."""
     import_: Brought = msgspec.field(name="import")
     ingest: Ingested
     warnings: tuple[str, ...]
     timezone: str
     config: str
-    """The path of the configuration."""
+    """The path of the configuration file."""
     known: bool
-    """Whether it was a memrepo repository before."""
+    """Whether the folder already was a memrepo repository."""
     made: bool
-    """Whether the git repository was made too."""
+    """Whether the git repository was created too."""
     recognised: str = ""
-    """What the workspace is taken for; empty where it has been a memrepo repository before."""
+    """The recognised kind of the workspace.
+
+    Empty if the folder already was a memrepo repository.
+    """
     left_alone: tuple[LeftAlone, ...]
-    """Text files of the workspace that runs do not read, the largest first."""
+    """Text files of the workspace that runs do not read, largest first."""
     left_alone_pct: float
-    """Their share of the bytes of all its text files."""
+    """The size of these files, in per cent of all text files of the workspace."""
     judges: tuple[Usable, ...] = ()
-    """Which models could judge on this machine, and what a night costs with each."""
+    """The models that can judge on this machine, with the cost of one nightly run each."""
     proposed: tuple[str, ...] = ()
-    """Patterns that would have the runs read what no pattern names."""
+    """Patterns that would include the files that no current pattern matches."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """Make or adopt; what is there already is left as it is."""
+    """Create or adopt a repository. Existing files are not changed."""
     if request.tz is not None and not is_zone(request.tz):
         raise UsageError(
             f"memrepo init: --tz {request.tz!r} is not a zone of the tz database",
@@ -135,7 +138,7 @@ def do(work: Work, request: Request) -> Result:
     with born(where, Layout()) as (store, made):
         store.refuse_unfit()
         with store.writing():
-            pass  # settles an init that was cut short
+            pass  # recover from an interrupted init
         known = find_layout(store.repo, store.head()) if store.head() else None
         if known is None:
             refuse_other_root(store.repo)
@@ -149,7 +152,8 @@ def do(work: Work, request: Request) -> Result:
         adopted = workspace is None and _holds_markdown(where, found)
         apart = adopted and (found.is_code or _taken(where))
         store.layout = known or Layout(ADOPTED_PREFIX if apart else "")
-        # What lies outside the tree comes first: once there is a commit, init counts as done.
+        # Write settings outside the work tree first: after the first commit, init counts as
+        # complete.
         if workspace is not None or (adopted and known is None):
             settings.set_workspace(store.repo, workspace or Path())
         warnings = _local_side(store, adopted=adopted)
@@ -207,7 +211,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 _FOLDERS = 8
-"""So many folders are named each by its own pattern; of more nobody reads the line."""
+"""The maximum number of folders with a pattern each. A longer list would be hard to read."""
 _EMPTY = (
     "holds no text yet: runs read its markdown (`memrepo config explain sources.claims`),"
     " `memrepo import` takes in what another program exported"
@@ -215,18 +219,18 @@ _EMPTY = (
 
 
 def _holds(at: Work, ingested: Ingested) -> bool:
-    """Return whether the workspace has anything that runs read, or would if they could."""
+    """Return whether the workspace contains sources, including sources that could not be read."""
     return bool(ingested.refused) or any(at.tree.files.below(at.tree.layout.area("sources")))
 
 
 def machine_zone() -> str:
-    """Return the zone of this machine and person, `TZ` first; UTC where none can be told."""
+    """Return the time zone of this machine. `TZ` takes precedence. Return UTC if it is unknown."""
     import logging
     from zoneinfo import ZoneInfoNotFoundError
 
     import tzlocal
 
-    logging.getLogger("tzlocal").disabled = True  # it warns of files that only it minds
+    logging.getLogger("tzlocal").disabled = True  # its warnings are irrelevant here
     try:
         found = tzlocal.get_localzone_name()
     except ZoneInfoNotFoundError:
@@ -235,9 +239,10 @@ def machine_zone() -> str:
 
 
 def proposed_patterns(names: Sequence[str]) -> tuple[str, ...]:
-    """Return patterns of `sources.claims` that name all these files: one a top folder and kind.
+    """Return patterns for `sources.claims` that match all given files.
 
-    Of many folders, as a vault has them, it is one a kind.
+    There is one pattern per top folder and file extension. An extension found in many folders, as
+    in a vault, gets a single pattern.
     """
     found: dict[str, dict[str, None]] = {}
     for name in names:
@@ -267,10 +272,13 @@ _CODE = {
 
 
 def recognise(folder: Path) -> Recognised:
-    """Return what a folder is, by the names in it and, for notes, by what lies deeper."""
+    """Recognise the kind of a folder by the names in it.
+
+    Notes are recognised by the files below it.
+    """
     names = {entry.name for entry in os.scandir(folder)} if folder.is_dir() else set()
     code = bool(names & _CODE)
-    # Agents' workspaces are opened in Obsidian too: two names of theirs outweigh its settings.
+    # Agent workspaces are also opened in Obsidian: two agent file names outweigh its settings.
     if ".obsidian" in names and len(names & _AGENT) < 2:
         return Recognised("an Obsidian vault", "notes")
     if names & _AGENT:
@@ -286,7 +294,10 @@ def recognise(folder: Path) -> Recognised:
 
 
 def _claims(at: Work, workspace: Path) -> Brought:
-    """Import what a purifier published in the workspace, once: later changes are a person's."""
+    """Import the claims that a purifier published in the workspace, unless already imported.
+
+    Later changes of the claims are treated as changes by a person.
+    """
     folder = workspace / "runtime"
     if not (folder / CLAIMS).is_file() or was_imported(at):
         return Brought()
@@ -295,14 +306,14 @@ def _claims(at: Work, workspace: Path) -> Brought:
 
 
 def _unread(at: Work, workspace: Path | None) -> Unread:
-    """Return what of a workspace runs do not read."""
+    """Return the files of a workspace that runs do not read."""
     if workspace is None:
         return Unread()
     return find_unread(workspace, at.config.source_rules(), follow=followed(at))
 
 
 def _holds_markdown(where: Path, found: Recognised) -> bool:
-    """Return whether the folder is a workspace itself: it holds files that runs would read."""
+    """Return whether the folder itself is a workspace, with files that runs would read."""
     if found.profile == "notes":
         return True
     if not where.is_dir() or (where / CONFIG_NAME).exists():
@@ -318,7 +329,7 @@ def _taken(where: Path) -> bool:
 def _first_commit(
     store: Repository, work: Work, request: Request, found: Recognised, *, bare: bool
 ) -> str:
-    """Commit the templates; when adopting only the configuration, and no foreign file."""
+    """Commit the templates. When adopting a folder, commit only the configuration."""
     step = Step(
         op="init",
         what="Create knowledge repository",

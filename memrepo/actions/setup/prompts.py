@@ -1,6 +1,7 @@
-"""The texts that an operator gives to an agent, filled in for this very repository.
+"""Prompts that an operator gives to an agent, filled in for this repository.
 
-One a mode for an agent that a scheduler starts, and one for an agent's own instructions.
+There is one prompt per run mode for an agent started by a scheduler, and one for an agent's own
+instructions.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _VERSION = regex(r"^Version (\d+)\.$", re.MULTILINE)
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
-    """A text with this repository's commands, its version, and the hash of its file."""
+    """A prompt with this repository's commands, its version, and the hash of its template."""
 
     version: int
     hash: str
@@ -30,17 +31,17 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cron_prompt(work: Work, mode: RunMode) -> Prompt:
-    """Return the instructions for an agent that a scheduler starts for a run."""
+    """Return the prompt for an agent that a scheduler starts for a run."""
     return _filled(work, f"{mode}-cron.md")
 
 
 def agent_snippet(work: Work) -> Prompt:
-    """Return what an agent's own instructions should say of its memory."""
+    """Return the section on memory for an agent's own instructions."""
     return _filled(work, "agent-snippet.md")
 
 
 def agent_tools() -> Prompt:
-    """Return the same for an agent that has the tools: one way, and no commands."""
+    """Return the same section for an agent that uses the tools. It mentions no commands."""
     raw = asset("prompts", "agent-tools.md").read_text(encoding="utf-8")
     return _prompt(raw, raw)
 

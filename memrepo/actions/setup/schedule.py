@@ -1,4 +1,4 @@
-"""`memrepo schedule`: runs at the times of the cadence, by crontab or by an agent's own cron."""
+"""`memrepo schedule`: start runs at the configured times, by crontab or by an agent's own cron."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from memrepo.policies.rules import RunMode
 from memrepo.store import crontab, settings, telemetry
 
 COMMAND_LIMIT = 990
-"""Crons cut longer commands off, or refuse the table."""
+"""The maximum length of a command in bytes. Crons truncate longer commands, or reject the table."""
 
 
 class CannotSchedule(MemrepoError):
-    """A job cannot be written as a crontab line."""
+    """Raised when a job cannot be written as a crontab line."""
 
     exit_code = Exit.USAGE
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """One cron expression of the cadence, in the repository's zone."""
+    """A cron expression of the cadence, in the repository's time zone."""
 
     name: str
     mode: RunMode
@@ -44,7 +44,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def jobs(work: Work) -> tuple[Job, ...]:
-    """Return the jobs that the configuration asks for, incremental ones first."""
+    """Return the configured jobs, incremental ones first."""
     found = []
     for mode in reversed(MODES):
         crons = work.config.cadence.of(mode)
@@ -55,14 +55,17 @@ def jobs(work: Work) -> tuple[Job, ...]:
 
 
 def crontab_lines(work: Work, cron_zone: str, now: datetime) -> dict[str, tuple[str, ...]]:
-    """Return the crontab lines of each job by name; raises CannotSchedule."""
+    """Return the crontab lines of each job, by job name. Raises CannotSchedule."""
     zone = ZoneInfo(cron_zone) if cron_zone else crontab.machine_zone()
     ahead = crontab.offsets(zone, work.config.zone, now)
     return {job.name: tuple(_lines(work, job, ahead)) for job in jobs(work)}
 
 
 def block_of(work: Work, lines: dict[str, tuple[str, ...]]) -> list[str]:
-    """Return the block of a repository: a comment with each expression, then its lines."""
+    """Return the crontab block of a repository.
+
+    Each cron expression is a comment, followed by its lines.
+    """
     zone = work.config.zone.key
     found = [f"# {zone}; written by `memrepo schedule install`, which overwrites it"]
     for job in jobs(work):
@@ -79,7 +82,10 @@ def _lines(work: Work, job: Job, ahead: frozenset[timedelta]) -> Iterator[str]:
 
 
 def _command(work: Work, mode: RunMode, *, asks: bool) -> str:
-    """Return what cron hands to its shell; a percent sign would end the command there."""
+    """Return the shell command of a crontab line.
+
+    Escape percent signs, which would end the command.
+    """
     root, log = str(work.store.root), local_folder(work) / "log"
     if "\n" in root or "\r" in root:
         raise CannotSchedule(
@@ -111,7 +117,7 @@ def _command(work: Work, mode: RunMode, *, asks: bool) -> str:
 
 
 class Launcher(msgspec.Struct, frozen=True, kw_only=True):
-    """A job as an agent's cron takes it: when, for how long, what to say, and to whom."""
+    """A job for an agent's own cron: times, timeout, message, and where to announce it."""
 
     name: str
     mode: RunMode
@@ -125,7 +131,7 @@ class Launcher(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def launchers(work: Work) -> tuple[tuple[Launcher, ...], tuple[Problem, ...]]:
-    """Return each job as an agent's cron takes it, and what keeps its reports from delivery."""
+    """Return the jobs for an agent's own cron, and problems that prevent report delivery."""
     get = work.config.get
     channel, to = get("announce.channel"), get("announce.to")
     told = bool(get("reporting.enabled") and channel and to)
@@ -160,12 +166,12 @@ def launchers(work: Work) -> tuple[tuple[Launcher, ...], tuple[Problem, ...]]:
 
 
 def prompt_file(work: Work, mode: RunMode) -> Path:
-    """Return where the instructions for an agent that starts a run are, once it was installed."""
+    """Return the path of the installed prompt for an agent that starts a run."""
     return local_folder(work) / f"{mode}-prompt.md"
 
 
 def block_name(root: Path) -> str:
-    """Return the name of a repository's block: its path."""
+    """Return the name of a repository's crontab block, which is its path."""
     return str(root)
 
 
@@ -173,7 +179,7 @@ SHOWN = 3
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `schedule`."""
+    """The arguments of `memrepo schedule`."""
 
     what: Annotated[
         Literal["install", "show", "remove", "due"],
@@ -211,7 +217,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CronPrompt(result.Result, frozen=True, kw_only=True):
-    """The instructions for an agent that a scheduler starts for a run."""
+    """The prompt for an agent that a scheduler starts for a run."""
 
     mode: Mode
     version: int
@@ -227,25 +233,25 @@ class Due(result.Result, frozen=True, kw_only=True):
 
 
 class Removed(result.Result, frozen=True, kw_only=True):
-    """Whether the crontab changed, and who started runs until then."""
+    """Whether the crontab changed, and what started the runs before."""
 
     changed: bool
     by: str
 
 
 class Launchers(result.Result, frozen=True, kw_only=True):
-    """The jobs for an agent's cron, and the next times at which runs are due."""
+    """The jobs for an agent's own cron, and the times of the next runs."""
 
     entries: tuple[Launcher, ...]
     by: str
     zone: str
     taken_out: bool = False
-    """Whether the crontab's entries gave way."""
+    """Whether the entries were removed from the crontab."""
     next: tuple[Next, ...] = ()
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One job of the cadence, and its lines of the crontab."""
+    """A job of the cadence, and its crontab lines."""
 
     name: str
     mode: RunMode
@@ -255,7 +261,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entries(result.Result, frozen=True, kw_only=True):
-    """The crontab's entries, how they stand, and the next times at which runs are due."""
+    """The crontab entries, their state, and the times of the next runs."""
 
     entries: tuple[Entry, ...]
     by: str
@@ -273,7 +279,7 @@ def _zone(text: str) -> str:
 
 
 def do(work: Work, request: Request) -> CronPrompt | Due | Removed | Launchers | Entries:
-    """Do what is asked for."""
+    """Install, show or remove the schedule, or report whether a run is due."""
     if request.prompt and request.what != "show":
         raise UsageError(
             f"memrepo schedule: {request.what} takes no --prompt",
@@ -303,9 +309,9 @@ def _due(work: Work, request: Request) -> Due:
 
 
 def install(work: Work, now: datetime, zone: str = "", *, dry_run: bool = False) -> bool:
-    """Write the entries of a repository into the crontab; tell whether they were not there yet.
+    """Write the entries of a repository to the crontab. Return whether the crontab changed.
 
-    `zone` is the one that cron goes by, where it is not the machine's; it is remembered.
+    `zone` is the time zone of cron, if it differs from the machine's. It is stored in the settings.
     """
     zone = zone or settings.get(work.store.repo, CRON_ZONE)
     lines, table = crontab_lines(work, zone, now), crontab.read()
@@ -332,7 +338,10 @@ def _install(work: Work, request: Request) -> Entries:
 
 
 def _record(work: Work, now: datetime, by: str) -> None:
-    """Remember who starts runs; from when on they count as missed stays as it was."""
+    """Store what starts the runs.
+
+    If it is the same as before, do not reset the time since when missed runs count.
+    """
     if settings.get(work.store.repo, BY) != by:
         settings.put(work.store.repo, BY, by)
         settings.put(work.store.repo, SINCE, format_time(now))
@@ -400,7 +409,7 @@ def _show(work: Work, request: Request) -> Launchers | Entries:
 
 
 def out_of_step(work: Work, now: datetime) -> str:
-    """Return how the crontab differs from the configuration, or an empty text."""
+    """Return how the crontab differs from the configuration, or an empty string."""
     there = crontab.block(crontab.read(), block_name(work.store.root))
     zone = settings.get(work.store.repo, CRON_ZONE)
     lines = crontab_lines(work, zone, now)

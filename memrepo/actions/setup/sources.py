@@ -1,7 +1,8 @@
-"""`memrepo sources`: what each source file is taken for, and what became of its thoughts.
+"""`memrepo sources`: show the kind of each source file, and the memories that come from it.
 
-A file's kind decides how much of it may become memories (`memrepo/read/kinds.toml`). What a person
-knows better goes into `memrepo.toml`: `[sources] kinds = ["memory/ideas.md = rules"]`.
+The kind of a file determines how many of its thoughts may become memories
+(`memrepo/read/kinds.toml`). `memrepo.toml` overrides the kind: `[sources] kinds = ["memory/ideas.md
+= rules"]`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from memrepo.store.tree import read_blob
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `sources`."""
+    """The arguments of `memrepo sources`."""
 
     kind: Annotated[
         str | None,
@@ -31,7 +32,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
-    """One source: its kind and why, its thoughts, and how many memories rest on it."""
+    """A source: its kind with the reason, its number of thoughts, and its number of memories."""
 
     path: str
     kind: str
@@ -43,19 +44,19 @@ class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The sources in path order, and the size of the shelf that they share."""
+    """The sources in path order, and the total limit of memories."""
 
     files: tuple[SourceFile, ...]
     thoughts: int
     claims: int
     shelf: int | None
-    """How many memories runs make of them all; None where there is no limit."""
+    """The maximum number of memories from all sources, or None if there is no limit."""
     largest: tuple[str, int]
-    """The file that most memories rest on, and their share of all in per cent."""
+    """The file with the most memories, and its share of all memories in per cent."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """List what each source is taken for, with its thoughts and memories."""
+    """List the sources with their kinds, thoughts and memories."""
     texts = [text for text in texts_at(work, {}) if text.blob]
     reader = Reader(texts, lambda blob: read_blob(work.store.repo, blob))
     claims: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""`memrepo status`: the state of the repository, what waits, and what is wrong."""
+"""`memrepo status`: the state of the repository, pending runs, and problems."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from memrepo.views.hot import hot_path
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `status`."""
+    """The arguments of `memrepo status`."""
 
     exit_code: Annotated[
         bool, option("answer 1 where something needs you, else 0", "--exit-code")
@@ -52,7 +52,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LastRun(msgspec.Struct, frozen=True, kw_only=True):
-    """The newest run in effect, and the subject of its merge."""
+    """The newest run in effect, and the subject of its merge commit."""
 
     run: str
     when: str
@@ -60,7 +60,7 @@ class LastRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """Where the repository stands, what waits, and what is wrong."""
+    """The state of the repository, pending runs, and problems."""
 
     path: str
     branch: str
@@ -69,23 +69,22 @@ class Result(result.Result, frozen=True, kw_only=True):
     timezone: str
     workspace: str
     memories: Mapping[str, int]
-    """By status."""
+    """The number of memories by status."""
     types: Mapping[str, int]
-    """The active memories but notes, by type."""
+    """The number of active memories except notes, by type."""
     tiers: Mapping[str, int]
-    """The active notes, by tier."""
+    """The number of active notes, by tier."""
     unread: tuple[str, ...]
-    """Sources that are not taken in yet."""
+    """Sources with text that no run has read yet."""
     sources: int
     waiting: tuple[str, ...]
-    """Branches of runs that wait for review."""
+    """Branches of pending runs."""
     asked: Mapping[str, str]
-    """Those of them that are what an agent asked of a person's memory, in words."""
+    """Descriptions of the pending runs that an agent requested, by run or branch."""
     held: tuple[Removal, ...]
-    """What they would take away, as their manifests list it."""
+    """The memories that pending runs would remove, as listed in their manifests."""
     broken_off: tuple[str, ...]
-    """Runs that left answers which are not asked for again."""
-    """Questions to a judge that are being answered, for a later run to take."""
+    """Interrupted runs whose answers are stored and will be reused."""
     uncommitted: tuple[str, ...]
     runs: int
     last_run: LastRun | None
@@ -97,24 +96,25 @@ class Result(result.Result, frozen=True, kw_only=True):
     unsettled: tuple[GitMerge, ...]
     """Merges that git made without memrepo."""
     requests: tuple[Problem, ...]
-    """What texts that were taken in asked of the memory."""
+    """Requests to the memory found in sources."""
     budgets: Budgets
     hot_cache: str
-    """Where the hot cache stands when somebody else's file has its place."""
+    """The path of the hot cache, if another file occupies its configured path."""
     hot_place: str
-    """Its place."""
+    """The configured path of the hot cache."""
     hooks: str
-    """What keeps the hooks from running."""
+    """The reason that the hooks do not run, or an empty string."""
     trust: str
-    """Why the programs that the repository names are not trusted."""
+    """The reason that programs named by the repository are not trusted, or an empty string."""
     needs: tuple[Need, ...] = ()
-    """What needs a person: what waits, failed, was missed, is contested, or costs nearly all."""
+    """What needs a person: pending, failed or missed runs, contradictions, and nearly spent
+    budgets."""
     notified: bool = False
-    """Whether a person was told of that now."""
+    """Whether a notification of these needs was sent by this call."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """Gather what a person wants to know first."""
+    """Collect the state of the repository."""
     store, layout, found = work.store, work.tree.layout, survey(work)
     manifests, damaged = work.tree.manifests
     waits, plan = all_waiting(work), unsettled(work)
@@ -180,7 +180,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _sources(work: Work, manifests: Sequence[Recorded]) -> tuple[int, tuple[str, ...]]:
-    """Return how many sources there are, and which of them hold what is not taken in yet."""
+    """Return the number of sources, and the names of sources with text that no run has read yet."""
     cursor = cursors(manifests)
     texts = texts_at(work, cursor)
     reader = Reader(texts, lambda blob: read_blob(work.store.repo, blob))
@@ -190,7 +190,7 @@ def _sources(work: Work, manifests: Sequence[Recorded]) -> tuple[int, tuple[str,
 
 
 def _moved_cache(work: Work) -> str:
-    """Return where the hot cache stands when somebody else's file has its place, else nothing."""
+    """Return the path of the hot cache if another file occupies its configured path, else ""."""
     rules, layout, files = hot_rules(work), work.tree.layout, work.tree.files
     place = layout.prefix + rules.path
     blob = files.regular(place)
@@ -200,7 +200,7 @@ def _moved_cache(work: Work) -> str:
 
 
 def _stale_views(work: Work) -> tuple[str, ...]:
-    """Return the views that single writes left behind; none before a run has made the first."""
+    """Return the views that single writes left stale, or nothing before the first run."""
     if not work.tree.files.below(work.tree.layout.area("views")):
         return ()
     return stale_files(work)

@@ -1,4 +1,4 @@
-"""What `status` reports of all memories of a commit."""
+"""The survey of all memories at a commit, as reported by `status`."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from memrepo.policies.standing import conflicts, counted_as
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """How many memories there are of what kind, and what is wrong with them."""
+    """Counts of memories, and their problems."""
 
     memories: Mapping[str, int]
-    """By status."""
+    """The number of memories by status."""
     types: Mapping[str, int]
-    """The active memories but notes."""
+    """The number of active memories except notes, by type."""
     tiers: Mapping[str, int]
-    """The active notes."""
+    """The number of active notes, by tier."""
     hot: int
-    """Those on the hot cache."""
+    """The number of memories in the hot cache."""
     contradictions: int
-    """Those that are open."""
+    """The number of open contradictions."""
     undecided: int
-    """Those of them of which no person said that more must be known first."""
+    """The number of open contradictions except those marked as needing more context."""
     problems: tuple[Problem, ...]
-    """What is wrong with files."""
+    """Problems of memory files."""
     stones: tuple[Problem, ...]
-    """What is wrong with tombstones."""
+    """Problems of tombstones."""
     cases: tuple[Problem, ...]
-    """What is wrong with corrections."""
+    """Problems of corrections."""
     broken: tuple[Problem, ...]
-    """What does not hold between memories."""
+    """Problems of references between memories."""
 
 
 def survey(work: Work) -> Survey:
-    """Count the memories of a commit and check what holds between them; once for a commit."""
+    """Return the survey of the current commit. It is cached by commit and scope."""
     surveys = work.store.trees.catalogue.surveys
     key = digest([work.tree.commit, work.call.scope])
     if key not in surveys:
@@ -53,7 +53,7 @@ def survey(work: Work) -> Survey:
 
 
 def survey_of(state: State) -> Survey:
-    """Count the memories of a state and check what holds between them."""
+    """Count the memories of a state, and check the references between them."""
     cases = corrections_of(state)
     found = conflicts(state, cases)
     return Survey(

@@ -1,7 +1,7 @@
-"""Setting one key in a TOML text that a person wrote: every other byte, and each comment, stays.
+"""Set one key in a TOML text that a person wrote, preserving all comments and other bytes.
 
-`tomlkit` changes what is there. What is not there is put by hand: behind the comment that shows
-the key (`# max_usd = 0.50`), else behind the last key of its section, else in a new section.
+`tomlkit` changes existing keys. A new key is inserted after the comment that shows it (`# max_usd =
+0.50`), else after the last key of its section, else in a new section.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _HEADING = regex(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?")
 
 
 def with_value(text: str, path: tuple[str, ...], value: object) -> str:
-    """Return the text with a value at a path of tables and a key."""
+    """Return the text with a value set at a path of table names and a key."""
     import tomlkit
 
     document = tomlkit.parse(text)
@@ -30,7 +30,7 @@ def with_value(text: str, path: tuple[str, ...], value: object) -> str:
 
 
 def without(text: str, path: tuple[str, ...]) -> str:
-    """Return the text without a key, or as it is where it does not stand there."""
+    """Return the text without a key. Return it unchanged if the key is not set."""
     import tomlkit
 
     document = tomlkit.parse(text)
@@ -44,7 +44,7 @@ def without(text: str, path: tuple[str, ...]) -> str:
 def _table(
     document: MutableMapping[str, object], names: Iterable[str]
 ) -> MutableMapping[str, object] | None:
-    """Return the table below tables of these names, where there is one."""
+    """Return the table at a path of table names, or None."""
     table: object = document
     for name in names:
         table = table.get(name) if isinstance(table, Mapping) else None
@@ -64,7 +64,7 @@ def _spelled(name: str) -> str:
 
 
 def _put(text: str, section: str, key: str, line: str) -> str:
-    """Return the text with a line in a section that does not set its key."""
+    """Return the text with a line inserted in a section that does not set its key yet."""
     lines = text.split("\n")
     first, end = _bounds(lines, section)
     if first < 0:
@@ -75,7 +75,10 @@ def _put(text: str, section: str, key: str, line: str) -> str:
 
 
 def _bounds(lines: list[str], section: str) -> tuple[int, int]:
-    """Return where the lines of a section begin and end; -1 where it has no heading."""
+    """Return (first, end) of the lines of a section.
+
+    `first` is -1 if the section has no heading.
+    """
     first = 0 if not section else -1
     for number, line in enumerate(lines):
         if not (heading := _HEADING.fullmatch(line)):
@@ -88,28 +91,31 @@ def _bounds(lines: list[str], section: str) -> tuple[int, int]:
 
 
 def _place(lines: list[str], first: int, end: int, key: str) -> int:
-    """Return the line before which a new key goes."""
+    """Return the index of the line before which to insert a new key."""
     shown = re.compile(rf"#\s*{re.escape(key)}\s*=")
     for number in range(first, end):
         if shown.match(lines[number]):
             return (_closing(lines, number, end) if _is_open(lines[number]) else number) + 1
-    # A table that only a comment opens has its own keys: what is set stands above the first.
+    # A table whose heading is in a comment has its own keys: insert above the first of them.
     keys = [n for n in range(first, end) if re.match(r"\s*[\w\"'.-]+\s*=", lines[n])]
     if not keys:
         return first
     last = keys[-1] + 1
     while last < end and lines[last].strip() and not lines[last].lstrip().startswith("#"):
-        last += 1  # the rest of a value of several lines
+        last += 1  # the rest of a multi-line value
     return last
 
 
 def _closing(lines: list[str], number: int, end: int) -> int:
-    """Return the line that closes a commented value of several lines; its own where none does."""
+    """Return the index of the line that closes a commented multi-line value.
+
+    Return the line of the value itself if no line closes it.
+    """
     rest = range(number + 1, end)
     return next((n for n in rest if lines[n].lstrip("# ").startswith(("]", "}"))), number)
 
 
 def _is_open(line: str) -> bool:
-    """Return whether a commented value goes on: it opens a list or table and does not close it."""
+    """Return whether a commented value continues: it opens a list or table without closing it."""
     value = line.partition("=")[2].strip()
     return value.endswith(("[", "{"))

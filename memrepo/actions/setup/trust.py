@@ -14,22 +14,22 @@ from memrepo.store import settings
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `trust`."""
+    """The arguments of `memrepo trust`."""
 
     dry_run: Annotated[bool, option("show what it names, trust nothing", "--dry-run")] = False
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What is trusted, as it is parsed, line by line, and whether it is trusted now."""
+    """The parsed configuration line by line, and whether it is trusted now."""
 
     names: tuple[str, ...]
     trusted: bool
     state: Literal["nothing", "known", "accepted", "not yet"]
-    """Nothing to trust, trusted before, trusted from now on, or not (a dry run)."""
+    """No configuration, trusted before, trusted by this call, or not trusted (dry run)."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """Show which programs the configuration names, and record that they were seen."""
+    """Return the programs that the configuration names, and mark the configuration as trusted."""
     repo = work.store.repo
     text = settings.hooks_config(repo)
     told = tuple(map(visible, _parsed(text)))
@@ -47,10 +47,10 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _parsed(text: str) -> list[str]:
-    """Return the configuration as pre-commit reads it, whole, one value a line.
+    """Return the whole configuration as pre-commit parses it, one value per line.
 
-    However it is written (in braces, folded over lines, behind anchors), what is shown is what
-    runs. A text that cannot be read runs nothing, and is shown as it is.
+    This shows what runs even if the text uses flow style, folded lines or anchors. A text that
+    cannot be parsed runs nothing, and its lines are returned unchanged.
     """
     import yaml
 

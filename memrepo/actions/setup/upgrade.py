@@ -1,7 +1,7 @@
-"""`memrepo upgrade`: bring a repository of an older format to this program's, in one commit.
+"""`memrepo upgrade`: migrate a repository to the current format, in one commit.
 
-A repository says its format in `memrepo.toml`. Every later version reads it; what writes asks for
-this first, so that a change of format is a commit of its own, which can be read and reverted.
+`memrepo.toml` states the format. Every later version of memrepo can read it, but writing requires
+the upgrade first. So a change of format is a separate commit that can be reviewed and reverted.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ Migration: TypeAlias = Callable[[State], Sequence[Change]]
 
 
 def _short_headers(state: State) -> list[Change]:
-    """Leave to the files of runs what only programs read in the headers of format 1.
+    """Return the changes from format 1 to format 2.
 
-    Files get names from their words in their own script, without folders named by digits.
+    Header fields that only programs read move to the files of runs. File names are built from the
+    words of a memory in its own script, without folders named by digits.
     """
     changes: list[Change] = []
     told = []
@@ -63,7 +64,7 @@ def _short_headers(state: State) -> list[Change]:
 
 
 def _named_anew(memory: Memory, undated: Mapping[str, int]) -> str:
-    """Return a memory's path in format 2; a name that a person gave it stays."""
+    """Return a memory's path in format 2. A file name that a person chose does not change."""
     folder, _, name = memory.path.rpartition("/")
     flat = _UNDATED.sub("", memory.path).rpartition("/")[0]
     if undated[flat] < CROWD:
@@ -75,30 +76,30 @@ def _named_anew(memory: Memory, undated: Mapping[str, int]) -> str:
 
 
 MIGRATIONS: Mapping[int, Migration] = MappingProxyType({1: _short_headers})
-"""By the format that it leaves: what brings a state to the next one."""
+"""The migration from each format to the next one."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `upgrade`."""
+    """The arguments of `memrepo upgrade`."""
 
     dry_run: DryRun = False
     reason: Reason = ""
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The format before and after, the files that changed, and the commit of it."""
+    """The format before and after, the changed files, and the commit."""
 
     old: int
     new: int
     files: tuple[str, ...]
     commit: str
-    """Empty where nothing was written."""
+    """Empty if nothing was written."""
     judge_again: str
-    """Why the next run judges everything again; empty where it goes on as before."""
+    """The reason that the next run judges everything again, or an empty string."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """Migrate from format to format, and say what else a newer memrepo asks for."""
+    """Migrate one format at a time, and report whether the next run must judge everything again."""
     found = int(work.config.get("format"))
     if found > FORMAT:
         raise NewerFormat(found, FORMAT)
@@ -131,7 +132,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _changes(state: State, found: int) -> list[Change]:
-    """Return what leads from a format to this program's, the number in the configuration last."""
+    """Return the changes from the given format to the current one, with the format number last."""
     every: list[Change] = []
     for number in range(found, FORMAT):
         changes = MIGRATIONS[number](state)

@@ -1,1 +1,1 @@
-"""Take back what was done."""
+"""Actions that revert operations, and reject or restore memories."""

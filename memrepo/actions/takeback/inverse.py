@@ -1,7 +1,7 @@
-"""Gathering what taking an operation back needs from history; what it comes to is pure.
+"""Collect from history what the revert of an operation needs.
 
-`merge.takeback` decides; here the states around an operation are read, what later commits wrote,
-and which later steps depend on it.
+`merge.takeback` computes the revert without access to the repository. This module reads the states
+around the operation, the writes of later commits, and the later steps that depend on the operation.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from memrepo.store.tree import Snapshot, read_blob
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
-    """One operation to revert: the commits around it, and what of it is meant.
+    """An operation to revert: the commits around it, and the part to revert.
 
-    `only` limits it to some memories; `kept` names files that stay (a manifest whose input stays
-    consumed). `merge` is one of the last commit that holds more than it: what a person amended is
-    later work. `landing` is the commit by which it is named.
+    `only` limits the revert to some memories. `kept` has files that are not reverted, such as a
+    manifest whose input stays consumed. `merge` is set if a person amended the merge commit, since
+    the amendment counts as later work. `landing` is the commit that names the operation.
     """
 
     before: str
@@ -51,9 +51,9 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
-    """The files that take operations back, what is in the way, and which later steps go too.
+    """A computed revert: the changed files, the clashes, and the later steps that are reverted too.
 
-    `left` is what then stands: a state, or the commit whose tree comes back whole.
+    `left` is the resulting state, or the snapshot whose whole tree is restored.
     """
 
     left: State | Snapshot
@@ -63,17 +63,17 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def state(self) -> State:
-        """Return the state that is left; of a commit its memories are read for it."""
+        """Return the resulting state. For a snapshot, this reads its memories."""
         return self.left if isinstance(self.left, State) else self.left.state()
 
     @property
     def stones(self) -> Tombstones:
-        """Return what is rejected then."""
+        """Return the tombstones of the resulting state."""
         return tombstones_in(self.left) if isinstance(self.left, State) else self.left.stones
 
 
 class _Past(msgspec.Struct):
-    """What was written after an operation, read once; memory files by blob."""
+    """The writes after an operation, each span read once. Decoded memories are cached by blob."""
 
     work: Work
     spans: dict[str, list[Wrote]] = msgspec.field(default_factory=dict)
@@ -92,14 +92,14 @@ class _Past(msgspec.Struct):
         return self.spans[commit]
 
     def amended(self, taken: Taken) -> Iterator[Wrote]:
-        """Yield what the merge of an operation holds that the operation did not write."""
+        """Yield the changes in a merge commit that are not part of the merged operation."""
         if taken.merge:
             changed = self.work.store.work.changed(taken.after, taken.merge)
             sides = {path: (side.old, side.new) for path, side in changed.items()}
             yield Wrote(commit=taken.merge, blobs=sides)
 
     def parts(self, taken: Taken) -> frozenset[str]:
-        """Return the later reverts that reverted parts of the operation: nobody's edits."""
+        """Return later commits that reverted parts of the operation. They do not count as edits."""
         repo = self.work.store.repo
         span = {wrote.commit for wrote in self.after(taken.after)}
         if not span:
@@ -113,9 +113,10 @@ class _Past(msgspec.Struct):
         )
 
     def cancelled(self, commit: str) -> dict[str, frozenset[str | None]]:
-        """Return the later commits that another one reverted, both with the memories that means.
+        """Return the later commits that cancel each other out, with the affected memories.
 
-        Together they wrote nothing. None among the memories stands for the other files.
+        A commit and its revert together change nothing. None among the memories stands for other
+        files.
         """
         repo = self.work.store.repo
         span = {wrote.commit for wrote in self.after(commit)}
@@ -146,9 +147,9 @@ class _Past(msgspec.Struct):
     def pairs(
         self, wrote: Wrote, tails: frozenset[str]
     ) -> Iterator[tuple[str, Memory | None, Memory | None, bool]]:
-        """Yield the memories that one commit wrote, wherever it moved them, before and after.
+        """Yield (id, before, after, own) for the memories that a commit wrote or moved.
 
-        And whether it wrote keys or comments that are a person's own.
+        `own` is set if the commit changed keys or comments that a person wrote.
         """
         sides: tuple[dict[str, FileVersion], dict[str, FileVersion]] = ({}, {})
         for path, blobs in wrote.blobs.items():
@@ -165,10 +166,10 @@ class _Past(msgspec.Struct):
 
 
 def restored(work: Work, taken: Taken) -> Undone | None:
-    """Return what brings back the whole tree before the latest operation, to the byte.
+    """Return the revert of the latest operation that restores the whole tree byte for byte.
 
-    None where it set or lifted a rejection, or took out what is rejected: then it is decided memory
-    by memory what may come back.
+    Return None if the operation changed tombstones or removed a rejected memory. Then each memory
+    needs a separate decision.
     """
     stones, before = work.tree.stones, work.store.snapshot(taken.before)
     changed = work.store.work.changed(taken.before, taken.after)
@@ -187,10 +188,10 @@ def restored(work: Work, taken: Taken) -> Undone | None:
 def undo(
     work: Work, taken: Taken, side: Side = "", *, dependents: bool = False, at: datetime, by: str
 ) -> Undone:
-    """Compute what takes an operation back on top of HEAD; writes nothing.
+    """Compute the revert of an operation on top of HEAD, without writing anything.
 
-    With `dependents` the later steps that refer to what would vanish are reverted before it.
-    `by` and `at` sign the tombstones that it lifts or sets again.
+    With `dependents`, later steps that refer to a vanishing memory are reverted first. `by` and
+    `at` sign the tombstones that the revert lifts or restores.
     """
     past, also = _Past(work), list[Taken]()
     entries: list[history.Entry] = []
@@ -209,7 +210,7 @@ def undo(
             Taken(
                 before=entry.parents[0],
                 after=entry.commit,
-                # Of a bulk or a person's commit only what depends.
+                # For a bulk commit or a commit by hand, revert only the dependent memories.
                 only=frozenset() if entry.trailer("Op") and entry.op not in BULK_OPS else holders,
             )
             for entry in news
@@ -225,7 +226,10 @@ def undo(
 
 
 def _in_order(past: _Past, head: State, every: Sequence[Taken], side: Side) -> TakenBack:
-    """Take operations back, the newest first; each sees nothing of those already gone."""
+    """Revert operations, newest first.
+
+    Each revert ignores the writes of those reverted before it.
+    """
     place = {w.commit: n for n, w in enumerate(past.after(every[0].before))}
     gone: set[str] = set()
     paths: set[str] = set()
@@ -277,7 +281,7 @@ def _operation(past: _Past, taken: Taken, gone: Collection[str]) -> Operation:
 
 
 def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[history.Entry]:
-    """Return the later commits that began to refer to a memory that would vanish."""
+    """Return the later commits that added a reference to a memory that would vanish."""
     wanted = [c for c in clashes if c.kind == "depended-on"]
     tails = frozenset(c.path[-9:-3] for c in wanted) | {c.memory[4:10] for c in wanted}
     found: list[str] = []
@@ -292,9 +296,9 @@ def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[his
 
 
 def _tombstones(work: Work, taken: Taken, *, by: str, at: datetime) -> dict[str, bytes]:
-    """Lift what the operation rejected, or set again what it lifted: a tombstone never goes.
+    """Return the tombstone files to write: lift new tombstones, and restore lifted ones.
 
-    One that was decided again since is somebody else's decision, and stays.
+    A tombstone is never deleted. A tombstone that was decided again since then is not changed.
     """
     layout, store = work.tree.layout, work.store
     changed = store.work.changed(taken.before, taken.after)
@@ -316,7 +320,7 @@ def _tombstones(work: Work, taken: Taken, *, by: str, at: datetime) -> dict[str,
 
 
 def _raised(done: TakenBack, head: State) -> TakenBack:
-    """Raise the epoch of what comes back with a lifted tombstone, as `unreject` does."""
+    """Raise the epoch of memories that return with a lifted tombstone, like `unreject` does."""
     updates = [
         Update(id=memory.id, fields={"status_epoch": old.fields.get("status_epoch", 0) + 1})
         for memory in done.state.memories.values()

@@ -1,4 +1,4 @@
-"""`memrepo reject`: what a memory says is not to come back by any way; the list; the way back."""
+"""`memrepo reject`: prevent a memory's statements from returning, list rejections, or undo one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ REASON_LENGTH = 500
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `reject`."""
+    """The arguments of `memrepo reject`."""
 
     id: Annotated[
         str,
@@ -64,7 +64,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rejection(msgspec.Struct, frozen=True, kw_only=True):
-    """A tombstone; `path` is empty where its memory is no longer in the tree."""
+    """A tombstone. `path` is empty if its memory is no longer in the tree."""
 
     key: str
     state: Stand
@@ -79,19 +79,19 @@ class Rejection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rejections(result.Result, frozen=True, kw_only=True):
-    """What does not come back, the oldest first."""
+    """The rejections, oldest first."""
 
     rejected: tuple[Rejection, ...]
 
 
 class LiftedAlready(Unchanged, frozen=True, kw_only=True):
-    """Nothing was to be done: the tombstones of these keys bar nothing any more."""
+    """The result if all named tombstones are already lifted."""
 
     keys: tuple[str, ...]
 
 
 def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
-    """Write the tombstone and forget what it matches, in one commit; or lift it; or list them."""
+    """Reject a memory and forget all matching ones in one commit, undo this, or list tombstones."""
     if request.list and request.id:
         raise UsageError(
             f"reject: --list names all that is rejected, and {request.id} was given too",
@@ -107,7 +107,7 @@ def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
     if request.undo:
         return _lifted(work, request)
     if not request.reason:
-        _there_or_waiting(work, work.tree.state(), request.id)  # that it is unknown is said first
+        _there_or_waiting(work, work.tree.state(), request.id)  # report an unknown memory first
         raise UsageError(
             "reject: no reason was given", fix="add --reason; leave the value itself out"
         )
@@ -143,7 +143,7 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
         updates = [Update(id=id_, fields={"status": "forgotten"}) for id_ in gone]
         updates += [update for update in shorter if update.body is not None]
         file = path_of(state.layout, stone.key), tombstone_bytes(stone)
-        waits = memory.id not in state.memories  # its words are not in the commit's states
+        waits = memory.id not in state.memories  # only in a pending run, not at HEAD
         return Step(
             op="reject",
             what=f"Reject {memory.type}: {words_of(memory, SUBJECT_LENGTH)}" if waits else "",
@@ -155,7 +155,7 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
 
 
 def _statement(memory: Memory, text: str) -> Memory:
-    """Return a memory that says only one statement of another one."""
+    """Return a copy of a memory that has only one of its statements."""
     only_this = memory.with_fields(
         {"predicate": None, "object": None, "aliases": None}, text.strip()
     )
@@ -170,7 +170,7 @@ def _statement(memory: Memory, text: str) -> Memory:
 
 
 def _there_or_waiting(work: Work, state: State, word: str) -> Memory:
-    """Return the memory that a word names, else one that a waiting run would make."""
+    """Return the memory that a word names at HEAD, or else in a pending run."""
     try:
         return find(state, word)
     except NoSuchMemory:
@@ -181,7 +181,7 @@ def _there_or_waiting(work: Work, state: State, word: str) -> Memory:
 
 
 def _set_again(old: Tombstone | None, new: Tombstone) -> Tombstone:
-    """Return the tombstone as it stands from now on, over one that was lifted or stands already."""
+    """Return the new tombstone, united with an existing tombstone of the same key."""
     if old is None:
         return new
     united = replace(
@@ -193,7 +193,7 @@ def _set_again(old: Tombstone | None, new: Tombstone) -> Tombstone:
 
 
 def _listed(work: Work, *, all_of_them: bool) -> Rejections:
-    """List the tombstones; a text is told only while its memory is in the tree."""
+    """List the tombstones. A text is shown only while its memory is in the tree."""
     state = work.tree.state()
     stones = tombstones_in(state)
     shown = [s for s in stones.found.values() if all_of_them or s.state == "active"]
@@ -211,7 +211,7 @@ def _rejection(state: State, stone: Tombstone) -> Rejection:
 
 
 def _lifted(work: Work, request: Request) -> Written | Unchanged:
-    """Lift the tombstones, never delete them, and raise the epoch of what comes back."""
+    """Lift the tombstones without deleting them, and raise the epoch of memories that return."""
     actor, pages = work.actor, work.config.pages
 
     def draft(state: State) -> Step | Unchanged:
@@ -243,7 +243,10 @@ def _lifted(work: Work, request: Request) -> Written | Unchanged:
 
 
 def tombstones_named(state: State, word: str) -> list[Tombstone]:
-    """Return the tombstones that a key, a unique prefix of one, or a memory names."""
+    """Return the tombstones named by a key, a unique prefix of a key, or a memory.
+
+    Prefer active tombstones to lifted ones.
+    """
     found = tombstones_in(state).found
     digits = word.removeprefix("ts-")
     keyed = [s for key, s in found.items() if digits and key.startswith(f"ts-{digits}")]

@@ -1,7 +1,7 @@
-"""`memrepo restore`: bring a memory back that was pruned, forgotten, archived or superseded.
+"""`memrepo restore`: restore a memory that was pruned, forgotten, archived or superseded.
 
-Its epoch rises, so that in a merge the restoring wins over what took it away. What replaced it is
-never left standing next to it unsaid: that is a choice (`--instead`, `--beside`).
+The restored memory gets a higher epoch, so that in a merge it wins over the removal. If another
+memory replaced it, the user must choose between `--instead` and `--beside`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from memrepo.store.trace import lost_files
 
 
 class Replaced(MemrepoError):
-    """Something in effect replaced the memory: both cannot hold without a word."""
+    """Raised when the memory was replaced by an active memory and the user chose no option."""
 
     exit_code = Exit.DECIDE
 
@@ -44,7 +44,7 @@ class Replaced(MemrepoError):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `restore`."""
+    """The arguments of `memrepo restore`."""
 
     id: Annotated[str, option("the memory; its id, once it left the tree", metavar="ID")]
     instead: Annotated[
@@ -60,7 +60,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Written | Unchanged:
-    """Restore from the tree, or from the last commit that had it."""
+    """Restore a memory from the tree, or from the last commit that contained it."""
     actor, pages = work.actor, work.config.pages
     gone: list[str] = []
 
@@ -97,7 +97,7 @@ def do(work: Work, request: Request) -> Written | Unchanged:
 
 
 def _from_history(work: Work, state: State, word: str) -> State | None:
-    """Return the state with the last version of a memory next to it, as if it were forgotten."""
+    """Return the state plus the last version of a removed memory, marked as forgotten."""
     found: dict[str, tuple[Memory, bytes]] = {}
     for lost in lost_files(work.store.repo, work.tree.commit, work.tree.layout, _tail(word)):
         memory, _ = codec.decode(lost.path, lost.data)
@@ -108,7 +108,7 @@ def _from_history(work: Work, state: State, word: str) -> State | None:
         raise Ambiguous(word, sorted(found))
     for memory, data in found.values():
         memory = replace(memory, path=state.free_path(memory))
-        # What is not in the tree is not in recall: the step below brings it there.
+        # A memory outside the tree is not active. The restore step activates it.
         held = memory if memory.status == "superseded" else memory.with_fields(_ABSENT)
         return replace(
             state,
@@ -123,7 +123,7 @@ _DIGITS = regex(r"(?:mem-)?([0-9a-f]{1,16})")
 
 
 def _tail(word: str) -> str:
-    """Return how the name of a file ends whose memory a word names."""
+    """Return a glob pattern for the end of a memory's file name."""
     digits = _DIGITS.fullmatch(word)
     if digits is None:
         return re.sub(r"[^a-z0-9-]", "?", word.rsplit("/", 1)[-1].removesuffix(".md"))
@@ -138,9 +138,12 @@ def _names(memory: Memory, word: str) -> bool:
 
 
 def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> list[Update]:
-    """Return the updates of a restoring; a supersession is ended or turned round on both sides."""
+    """Return the updates that restore a memory.
+
+    They end or reverse its supersession in both memories.
+    """
     if memory.status == "forgotten" and memory.texts("superseded_by"):
-        # Forgotten over superseded: the first restoring gives back what it was.
+        # If a superseded memory was forgotten, the first restore only makes it superseded again.
         heirs = _heirs(state, memory)
         if heirs and not (request.instead or request.beside):
             return [_update(memory, stamp, {"status": "superseded"})]
@@ -172,7 +175,7 @@ def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> li
 
 
 def _update(memory: Memory, stamp: Stamp, fields: Mapping[str, object]) -> Update:
-    """Return the update of the memory itself: its clocks start again, or upkeep would undo it."""
+    """Return the update of the memory. Its timestamps restart, or upkeep would undo the restore."""
     epoch = memory.fields.get("status_epoch", 0) + 1
     fresh: dict[str, object] = {"verified": (*memory.fields.get("verified", ()), stamp)}
     if memory.is_note:
@@ -187,7 +190,7 @@ def _but(ids: tuple[str, ...], gone: str) -> tuple[str, ...] | None:
 
 
 def _heirs(state: State, memory: Memory) -> tuple[Memory, ...]:
-    """Return the active memories at the end of what replaced a memory."""
+    """Return the active memories at the end of a memory's chain of successors."""
     seen: set[str] = set()
     rest = list(memory.texts("superseded_by"))
     while rest:
@@ -200,7 +203,7 @@ def _heirs(state: State, memory: Memory) -> tuple[Memory, ...]:
 
 
 def _closed(state: State, changes: list[Update]) -> list[Change]:
-    """Return the changes, and what fixes references to memories that are gone by now."""
+    """Return the changes, and the updates that fix references to memories that are gone."""
     own = {update.id for update in changes[:1]}
     known = {n for n in closure.known_in(state) if not any(id_ in n[2] for id_ in own)}
     updates, _ = closure.close(apply(state, changes), known)

@@ -1,8 +1,8 @@
-"""`memrepo revert` and `undo`: revert a run or a decision, and keep later work.
+"""`memrepo revert` and `undo`: revert a run or a decision, and preserve later work.
 
-Of the latest operation the whole tree is restored; of an earlier one each field that nothing wrote
-since returns to its old value. `undo` reverts the last operation on the branch, which may be a
-revert. Where a commit by hand came last, nothing older goes in its place.
+Reverting the latest operation restores the whole tree. Reverting an earlier one restores each field
+that was not written since then. `undo` reverts the last operation on the branch, which may itself
+be a revert. If the last commit was made by hand, `undo` reverts nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from memrepo.store.tree import file_at
 
 
 class NothingToRevert(MemrepoError):
-    """The branch holds no operation that could be reverted."""
+    """Raised when the branch has no operation that can be reverted."""
 
     exit_code = Exit.USAGE
 
@@ -45,7 +45,7 @@ class NothingToRevert(MemrepoError):
 
 
 class TakenBackAlready(MemrepoError):
-    """The run is not in effect: somebody took it back, by memrepo or by git."""
+    """Raised when the run is already reverted, by memrepo or by git."""
 
     exit_code = Exit.USAGE
 
@@ -58,7 +58,7 @@ class TakenBackAlready(MemrepoError):
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be reverted, and how; `only` are memory ids, empty for all of it."""
+    """A requested revert and its options. If `only` is empty, all memories are reverted."""
 
     landing: Landing
     latest: bool
@@ -71,17 +71,17 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def target(self) -> history.Entry:
-        """Return the commit that is reverted; of several the last."""
+        """Return the commit to revert, or the last one of several commits."""
         return self.landing.entry
 
     @property
     def name(self) -> str:
-        """Return the run's id, or the beginning of the commit's."""
+        """Return the run id, or the short id of the commit."""
         return self.landing.run or self.target.commit[:10]
 
 
 class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `revert`."""
+    """The arguments of `memrepo revert`."""
 
     target: Annotated[
         str,
@@ -116,30 +116,30 @@ class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What was reverted, in which commit; where something clashes, nothing was."""
+    """The reverted operation and the new commit. Nothing is reverted if there are conflicts."""
 
     name: str
-    """The run's id, or the beginning of the commit's."""
+    """The run id, or the short id of the commit."""
     reverts: str
     commits: tuple[str, ...] = ()
     conflicts: tuple[Clash, ...] = ()
     files: int = 0
-    """How many files it changes."""
+    """The number of changed files."""
     latest: bool
-    """Whether nothing came later, so that the files are as they were before."""
+    """Whether this was the latest operation, so that all files are restored."""
     also: tuple[str, ...] = ()
-    """Later commits that were reverted with it, since they depended on it."""
+    """Later commits that were reverted too, because they depended on the operation."""
     also_subjects: tuple[str, ...] = ()
     together: tuple[str, ...] = ()
-    """Memories that went with those asked for: a supersession has no halves."""
+    """Memories reverted in addition to the named ones, because they share a supersession."""
     overridden: tuple[str, ...] = ()
-    """Memories of which later work was reverted too, since `--theirs` was given."""
+    """Memories whose later changes were reverted too, because of `--theirs`."""
     anew: bool = False
-    """Whether the next run reads its input again."""
+    """Whether the next run reads the input of the reverted run again."""
 
 
 def revert(work: Work, request: RevertRequest) -> Result:
-    """Revert one operation in a commit of its own; history keeps both."""
+    """Revert one operation with a new commit."""
     work.begin_write(dry_run=request.dry_run)
     landing, only = _target(work, request.target)
     if request.only:
@@ -159,7 +159,7 @@ def revert(work: Work, request: RevertRequest) -> Result:
 
 
 def take_back(work: Work, wanted: Wanted) -> Result:
-    """Take one operation back, in one commit; what clashes is told and nothing is written."""
+    """Revert one operation in one commit. If there are clashes, report them and write nothing."""
     target = wanted.target
     if target.op == "sync":
         commit = target.commit[:10]
@@ -204,7 +204,7 @@ def take_back(work: Work, wanted: Wanted) -> Result:
 
 
 def _target(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
-    """Return the operation that is meant, and to which memories a word limits it."""
+    """Return the operation to revert, and the memories to which the word limits it."""
     head, only = work.tree.commit, frozenset[str]()
     if word:
         found, only = _named(work, word)
@@ -229,7 +229,10 @@ def _target(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
 
 
 def _latest(work: Work) -> Landing:
-    """Return the newest run; never an older one in the place of one that is reverted."""
+    """Return the newest run.
+
+    Raise if it is already reverted, and never choose an older run instead.
+    """
     runs, store, tree = work.landed(), work.store, work.tree
     removed = history.removals(store.repo, tree.commit, tree.layout)
     here = tree.files.below(tree.layout.area("runs"))
@@ -244,7 +247,7 @@ def _latest(work: Work) -> Landing:
 
 
 def _alone(found: Landing, runs: Sequence[Landing]) -> Landing:
-    """Return a run; raise where its commit brought others too."""
+    """Return the landing. Raise if its commit contains other runs too."""
     same = sorted({one.run for one in runs if one.entry.commit == found.entry.commit})
     if len(same) > 1:
         commit = found.entry.commit[:10]
@@ -263,7 +266,7 @@ def _named(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
     except NoSuchRun:
         commit = work.store.resolve(word)
         if commit:
-            # Of a run's last commit, all of the run.
+            # The last commit of a run names the whole run.
             known = next((one for one in runs if one.entry.commit == commit), None)
             entry = next(iter(history.entries(work.store.repo, "-1", commit)))
             return known or commit_landing(entry), frozenset()
@@ -278,7 +281,10 @@ def _named(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
 
 
 def _last_of(work: Work, memory: str) -> tuple[Landing, frozenset[str]]:
-    """Return what was last decided of a memory; of a commit whose parts stand alone, its part."""
+    """Return the last decision about a memory.
+
+    If the memory's part of the commit can be reverted separately, limit the decision to the memory.
+    """
     grep = f"^{PREFIX}Memory: {memory}$"
     walk = history.entries(work.store.repo, "--no-merges", "--grep", grep, work.tree.commit)
     for entry in walk:
@@ -298,15 +304,15 @@ def _last_of(work: Work, memory: str) -> tuple[Landing, frozenset[str]]:
 
 
 _PARTS = (*BULK_OPS, "revert", "import", "edit")
-"""Operations that say something of each memory alone, or of those that `together` finds."""
+"""Operations whose memories can be reverted separately, or in the groups of `together`."""
 _WHOLE = ("resolve", "reject", "unreject", "run")
-"""Operations that write more than memories: of these no part can be reverted."""
+"""Operations that also write other files. No part of them can be reverted separately."""
 
 
 def _by_hand_since(work: Work, memory: str, entry: history.Entry) -> history.Entry | None:
-    """Return the newest commit of a person's that changed what a memory says, after an operation.
+    """Return the newest commit by hand that changed a memory after an operation, or None.
 
-    A stamp only says whose words a commit by hand holds: where it came last, the hand did.
+    A commit that only records the authorship of a commit by hand does not count as an operation.
     """
     held = work.tree.state().memories.get(memory)
     if held is None:
@@ -324,7 +330,7 @@ def _by_hand_since(work: Work, memory: str, entry: history.Entry) -> history.Ent
 
 
 def _memory(work: Work, word: str) -> str:
-    """Return the id of the memory that a word names; one that is gone is known by its full id."""
+    """Return the id of the memory that a word names, or "". A removed memory needs its full id."""
     if ID_PATTERN.fullmatch(word):
         return word
     try:
@@ -337,7 +343,7 @@ def _undone(work: Work, wanted: Wanted) -> Undone:
     target = wanted.target
     run = wanted.landing.run
     kept = frozenset({work.tree.layout.manifest(run)} if wanted.settle and run else ())
-    # A merge that holds more than what it merged was amended: that is a person's own work.
+    # A merge that differs from the merged commit was amended, which is a person's own work.
     amended = len(target.parents) == 2 and work.store.work.changed(target.parents[1], target.commit)
     merge = target.commit if amended else ""
     taken = Taken(
@@ -368,7 +374,7 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
 
         refuse_taking(work, work.tree.state(), undone.state)
     target, steps = wanted.target, wanted.landing.steps(work.store.repo)
-    # Later runs read from these which decisions were reverted: of a part, only that part.
+    # Later runs read the reverted decisions from these trailers, so list only the reverted part.
     memories = dict.fromkeys(
         id_
         for id_ in (*_memories(work, wanted, steps), *_memories_of(undone.also))
@@ -384,7 +390,7 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
     reverts = (*chain_, *(entry.commit for entry in undone.also))
     lines = listed_steps([entry.subject for entry in steps])
     said = message(step, work.context(reverts=reverts, lines=lines))
-    # Where nothing is rejected nothing is compared with it, and no memory is read for that.
+    # Without tombstones there is nothing to check, so do not read any memories.
     bars = work.tree.stones or undone.stones
     before, after = (work.tree.state(), undone.state) if bars else (EMPTY, EMPTY)
     made = chain(
@@ -400,7 +406,7 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
 
 
 def _memories(work: Work, wanted: Wanted, steps: Sequence[history.Entry]) -> tuple[str, ...]:
-    """Return the memories that an operation decided of, or changed where git lost its words."""
+    """Return the memories of an operation, from trailers or else from the changes of the run."""
     if listed := _memories_of(steps):
         return listed
     if not wanted.landing.run:
@@ -418,7 +424,7 @@ def _memories_of(steps: Sequence[history.Entry]) -> tuple[str, ...]:
 
 
 class UndoRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `undo`."""
+    """The arguments of `memrepo undo`."""
 
     dry_run: DryRun = False
     reason: Reason = ""
@@ -433,13 +439,13 @@ class UndoneCommit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UndoResult(Result, frozen=True, kw_only=True):
-    """What was undone."""
+    """The result of an undo."""
 
     undone: UndoneCommit
 
 
 class NotOurs(MemrepoError):
-    """The newest thing on the branch is a person's, which memrepo does not revert."""
+    """Raised when the newest commit on the branch was made by hand. memrepo does not revert it."""
 
     exit_code = Exit.USAGE
 
@@ -454,7 +460,10 @@ class NotOurs(MemrepoError):
 
 
 def undo(work: Work, request: UndoRequest) -> UndoResult:
-    """Revert the newest operation along first parents; raises NotOurs where a hand came later."""
+    """Revert the newest operation along first parents.
+
+    Raises NotOurs if a commit by hand is newer.
+    """
     work.begin_write(dry_run=request.dry_run)
     landing = _last(work)
     target = landing.entry
@@ -469,7 +478,7 @@ def undo(work: Work, request: UndoRequest) -> UndoResult:
 
 
 def _last(work: Work) -> Landing:
-    """Return the last operation; commits by hand that concern no memory are passed over."""
+    """Return the last operation, ignoring commits by hand that concern no memory."""
     runs = {landing.entry.commit: landing for landing in work.landed()}
     hand: history.Entry | None = None
     for entry in history.entries(work.store.repo, "--first-parent", work.tree.commit):
@@ -490,13 +499,16 @@ def _last(work: Work) -> Landing:
 
 
 def _operation(entry: history.Entry) -> Landing | None:
-    """Return what memrepo decided in a commit; a stamp only says whose words a hand's are."""
+    """Return the landing of a commit by memrepo, or None.
+
+    A commit that only records the authorship of a commit by hand is not a decision.
+    """
     decided = entry.trailer("Op") and entry.trailer("Reason") != CLAIMED
     return commit_landing(entry) if decided else None
 
 
 def _concerns(work: Work, entry: history.Entry) -> bool:
-    """Return whether a commit by hand changed what runs and decisions are about."""
+    """Return whether a commit by hand changed files of memrepo other than the configuration."""
     layout = work.tree.layout
     changed = work.store.work.changed(entry.parents[0], entry.commit)
     return any(layout.owns(path) and path != layout.config for path in changed)

@@ -35,8 +35,7 @@ LONGEST = 100_000
 _SEGMENT = regex(r"[^\W_][\w .,@+()=-]{0,99}")
 _DEEPEST = 10
 _LINE_BREAK = regex("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-"""Characters besides line feeds that a reader may treat as a line end. They would break numbering.
-"""
+"""Characters other than line feeds that a reader may show as line ends, which breaks numbering."""
 
 
 class FileRefused(MemrepoError):

@@ -1,1 +1,1 @@
-"""Models and rules that judge."""
+"""Models and rules that judge candidates and clusters."""

@@ -1,11 +1,11 @@
-"""Ask the judge in batches: one second question for what was refused, then item by item.
+"""Query the judge in batches, and ask once more about items whose answer was refused.
 
-A judge that fails, or a budget that is reached, costs no finished batch: what was not judged is
-left open for the next run (memory-purifier gave up every finished batch, its defect P2).
+If the judge fails or a budget is reached, all finished batches remain valid. Items without an
+answer are left for the next run. (memory-purifier lost every finished batch, its defect P2.)
 
-Answers that were paid for are stored until the run lands. An answer is known by what its item
-showed the judge, the prompts and the judge's name. Another word in any of these is another key, and
-the item is asked about again. Days that pass do not count.
+Paid answers are stored until the run lands. The key of an answer consists of the text of its item,
+the prompts and the judge's name. If any of these changes, the item is judged again. Elapsed days do
+not affect the key.
 """
 
 from __future__ import annotations
@@ -48,38 +48,38 @@ from memrepo.judges.passes import check_claims, check_verdicts, with_postures
 from memrepo.text.tokens import content_words
 
 PAIRS = 50
-"""Pairs that one question to a model holds."""
+"""Maximum pairs in one question to a model."""
 CHECKS = 40
-"""Wordings that one second question holds."""
+"""Maximum wordings in one verification question."""
 NEIGHBOUR_LINES = 3
-"""A line so near to another one may name what that is about."""
+"""Maximum distance, in lines, to a neighbour that may name a statement's subject."""
 VERBATIM_LIMIT = 400
-"""Characters up to which several lines are quoted together; of more the first is."""
+"""Maximum characters of several lines quoted together. Beyond it, only the first line is quoted."""
 MAX_KNOWN_LINES = 4
-"""Neighbouring lines and prior claims that one item of the second question shows."""
+"""Maximum neighbouring lines and prior claims shown with one item of a verification question."""
 REPEATED_SHARE = 0.6
-"""A line of which this share of words was stated before adds nothing."""
+"""A line adds nothing if at least this share of its words was stated before."""
 _Request = TypeVar("_Request")
 _Answer = TypeVar("_Answer")
 _T = TypeVar("_T")
 
 
 class Kept(Protocol):
-    """Where answers are stored between runs."""
+    """A store for answers between runs."""
 
     @property
     def unbilled(self) -> Usage:
-        """Return what the answers have cost, as far as no manifest says so yet."""
+        """Return the cost of stored answers that no manifest records yet."""
 
     def find(self, key: str) -> Mapping[str, object] | None:
-        """Return a record, or None."""
+        """Return the record for a key, or None."""
 
     def keep(self, answers: Mapping[str, Mapping[str, object]], usage: Usage) -> None:
-        """Store the records of one question by key, and what it cost."""
+        """Store the records of one question by key, and the question's cost."""
 
 
 class Asking(Protocol):
-    """What a request says next to its items: who judges, when, for whom."""
+    """The context of a request besides its items: judge, time and settings."""
 
     @property
     def now(self) -> datetime:
@@ -87,7 +87,7 @@ class Asking(Protocol):
 
     @property
     def local_now(self) -> datetime:
-        """Return it in the repository's zone: its date is today's."""
+        """Return the time of the run in the repository's time zone. Its date is today's."""
 
     @property
     def judge(self) -> Judge:
@@ -99,17 +99,17 @@ class Asking(Protocol):
 
     @property
     def by_object(self) -> bool:
-        """Return whether claims of one triple are two where their objects differ."""
+        """Return whether claims with equal subject and predicate differ if their objects differ."""
 
     @property
     def kept(self) -> Kept | None:
-        """Return where answers are stored; None for a judge that costs nothing."""
+        """Return the store for answers, or None for a judge without cost."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """A question that brought no answer: pass, batch from 1, why, and what the judge said.
+    """A question without a usable answer: pass, batch (from 1), reason, and the judge's reply.
 
-    `tried` says why each way of reading the answer failed.
+    `tried` has the reason for each attempt to parse the reply that failed.
     """
 
     name: str
@@ -120,7 +120,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Asked(msgspec.Struct, Generic[_T], kw_only=True):
-    """What one pass came to; ids in `refused` and `left` have no answer and stay open."""
+    """The result of one pass. Items in `refused` and `left` have no answer and remain open."""
 
     name: str
     answers: list[_T] = msgspec.field(default_factory=list)
@@ -128,24 +128,24 @@ class Asked(msgspec.Struct, Generic[_T], kw_only=True):
     left: set[str] = msgspec.field(default_factory=set)
     failures: list[Failure] = msgspec.field(default_factory=list)
     stopped: str = ""
-    """Why no further question was asked."""
+    """Why the pass asked no more questions."""
     too_large: bool = False
-    """Whether a smaller question might have been asked."""
+    """Whether a smaller question might fit the budget."""
     batches_done: int = 0
     batches_left: int = 0
 
     @property
     def open(self) -> frozenset[str]:
-        """Return every id without an answer."""
+        """Return the ids of all items without an answer."""
         return frozenset(self.refused) | self.left
 
     @property
     def partial(self) -> str:
-        """Return why the pass is not whole, or an empty string; single refusals do not count."""
+        """Return why the pass is incomplete, or an empty string. Single refusals do not count."""
         return self.stopped or (self.failures[-1].reason if self.batches_left else "")
 
     def join(self, other: Asked[Any]) -> None:
-        """Count the failures and batches of another asking as this one's."""
+        """Add the failures and batches of another result to this one."""
         self.failures += other.failures
         self.stopped = self.stopped or other.stopped
         self.batches_done += other.batches_done
@@ -156,14 +156,14 @@ class _Checked(msgspec.Struct, Generic[_T], frozen=True, kw_only=True):
     answers: tuple[_T, ...]
     refused: Mapping[str, str]
     instead: Mapping[str, _T] = msgspec.field(default_factory=dict)
-    """What may stand for a refused answer, where its words alone were wrong."""
+    """Replacements for refused answers whose only fault was the wording."""
 
 
 class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=True):
-    """How one kind of question is asked, checked, asked again, and its answers stored.
+    """How to send one kind of question, check its answers, ask again and store the answers.
 
-    `items` names the field of a request that holds its items, `id` the field by which an item and
-    its answers are known. `shown` returns what an item shows the judge.
+    `items` names the request field that contains the items. `id` names the field that identifies an
+    item and its answers. `shown` maps the id of each item to the data shown to the judge.
     """
 
     name: str
@@ -181,13 +181,19 @@ class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=Tru
         return [getattr(item, self.id) for item in getattr(request, self.items)]
 
     def some(self, request: _Request, faults: Mapping[str, str], *, again: bool) -> _Request:
-        """Return a question about some items of another; `again` says what was wrong with each."""
+        """Return a request with only the items in `faults`.
+
+        If `again` is true, the request includes the fault of each item.
+        """
         items = tuple(i for i in getattr(request, self.items) if getattr(i, self.id) in faults)
         more: dict[str, Any] = {self.items: items, "faults": faults if again else {}}
         return replace(request, **more)  # type: ignore[type-var]
 
     def known(self) -> dict[str, list[_Answer]]:
-        """Return the stored answers by item; a damaged record is asked for again."""
+        """Return the stored answers by item id.
+
+        A damaged record is ignored, so its item is judged again.
+        """
         found: dict[str, list[_Answer]] = {}
         for id_, shown in self.shown.items() if self.kept else ():
             record = self.kept.find(self._key(shown)) if self.kept else None
@@ -204,7 +210,7 @@ class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=Tru
         return found
 
     def store(self, answers: Sequence[_Answer], usage: Usage) -> None:
-        """Store the answers of one question by item, and what it cost."""
+        """Store the answers of one question by item, and the question's cost."""
         if self.kept is not None:
             rows: dict[str, dict[str, list[object]]] = {}
             for one in answers:
@@ -219,9 +225,10 @@ class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=Tru
 def ask_promotions(
     candidates: Sequence[Candidate], setting: Asking, beside: Mapping[str, str]
 ) -> Asked[Verdict]:
-    """Ask Pass 1 over all candidates: a model in the order of their lines, rules by their ids.
+    """Run Pass 1 for all candidates.
 
-    A candidate that `beside` names stands next to the one that it is to be judged with.
+    A model gets the candidates in line order, rules get them in id order. `beside` maps a candidate
+    to the one in whose batch it must be judged.
     """
     judge = setting.judge
     how: _Pass[PromotionRequest, Verdict] = _Pass(
@@ -236,12 +243,12 @@ def ask_promotions(
         shown={c.candidate_id: [setting.profile, _shown(c)] for c in candidates},
     )
     known = {id_: rows[0] for id_, rows in how.known().items()}
-    # One that links to a candidate without a stored verdict is asked for again, with it.
+    # A stored verdict that links to a candidate without a stored verdict is judged again.
     while loose := [id_ for id_, v in known.items() if not known.keys() >= _links(v)]:
         for id_ in loose:
             del known[id_]
     rest = [c for c in candidates if c.candidate_id not in known]
-    # A model reads a line after the one above it.
+    # A model reads each line after the line above it.
     rest.sort(key=lambda c: (_place(c) if judge.prompt_hash else (), c.candidate_id))
     requests = [
         PromotionRequest(profile=setting.profile, now=setting.local_now, candidates=tuple(batch))
@@ -257,7 +264,7 @@ def _links(verdict: Verdict) -> set[str]:
 
 
 def _shown(c: Candidate) -> list[object]:
-    """Return what a judge is shown of a candidate."""
+    """Return the fields of a candidate that a judge sees."""
     context = list(c.context)
     return [
         *(c.candidate_id, c.text, context, c.type_hint, c.key, c.value, c.task),
@@ -266,17 +273,17 @@ def _shown(c: Candidate) -> list[object]:
 
 
 Choose = Callable[[Sequence[Cluster]], Sequence[PriorClaim]]
-"""From the clusters of one request to the priors that it shows."""
+"""Choose the prior claims to show with the clusters of one request."""
 
 
 def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> Asked[CanonicalClaim]:
-    """Ask Pass 2 over all clusters, in their order, and verify what a model worded."""
+    """Run Pass 2 for all clusters, in their order, and verify wordings written by a model."""
     judge = setting.judge
     priors = {g.cluster_id: choose([g]) for g in groups} if setting.kept is not None else {}
     how = _Wording(setting, groups, priors)
     known = how.asking.known()
     rest = [g for g in groups if g.cluster_id not in known]
-    if judge.prompt_hash:  # a model reads clusters in the order of their lines
+    if judge.prompt_hash:  # a model reads clusters in line order
         rest.sort(key=lambda g: (min(map(_place, g.candidates)), g.cluster_id))
     requests = [
         CanonicalRequest(
@@ -298,7 +305,7 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
 
 
 class _Wording:
-    """How claims are asked for and checked, in both turns."""
+    """Asks for claims and checks them, in the first and in the second attempt."""
 
     def __init__(
         self,
@@ -332,7 +339,7 @@ class _Wording:
         )
 
     def grounds(self, cluster_id: str) -> Grounds:
-        """Return what the claims of a cluster may draw on."""
+        """Return the texts that the claims of a cluster may be based on."""
         if cluster_id not in self._grounds:
             self._grounds[cluster_id] = grounds_of(
                 self.clusters[cluster_id], self.priors[cluster_id], self._near[cluster_id]
@@ -340,7 +347,7 @@ class _Wording:
         return self._grounds[cluster_id]
 
     def again(self, faults: Mapping[str, str]) -> list[CanonicalRequest]:
-        """Return the questions that ask once more for some clusters, with what was wrong."""
+        """Return the requests that ask again about some clusters, with the fault of each."""
         return [
             CanonicalRequest(
                 profile=self.setting.profile,
@@ -355,7 +362,7 @@ class _Wording:
     def in_own_words(
         self, given: Sequence[CanonicalClaim], cluster_id: str, why: str
     ) -> CanonicalClaim | None:
-        """Return the claim that a cluster's evidence makes in its own words, or None."""
+        """Return the claim that quotes a cluster's evidence, or None if it is not valid."""
         claim = _quoted(given, self.clusters[cluster_id])
         if claim is None:
             return None
@@ -383,7 +390,10 @@ class _Wording:
 
 
 def _quoted(given: Sequence[CanonicalClaim], cluster: Cluster) -> CanonicalClaim | None:
-    """Return a claim in the evidence's own words, placed as the refused ones were; None without."""
+    """Return a claim that quotes the evidence, with the type and home of the refused claims.
+
+    Return None without evidence or refused claims.
+    """
     text = _evidence_of(cluster)
     if not text or not given:
         return None
@@ -408,7 +418,7 @@ def _quoted(given: Sequence[CanonicalClaim], cluster: Cluster) -> CanonicalClaim
 
 
 def _evidence_of(cluster: Cluster) -> str:
-    """Return the evidence in its own words: all that its lines state, in their order."""
+    """Return the evidence as a quotation: all distinct statements of its lines, in order."""
     first, *others = sorted(cluster.candidates, key=_place)
     texts, known = [first.text.strip()], content_words(first.text)
     for one in others:
@@ -425,9 +435,9 @@ def _united(several: Iterator[Sequence[PriorClaim]]) -> tuple[PriorClaim, ...]:
 
 
 def _neighbours(groups: Sequence[Cluster]) -> dict[str, tuple[str, ...]]:
-    """Return for each cluster the candidates next to its own lines, and the headings of its files.
+    """Map each cluster to the candidates near its lines and the headings of its files.
 
-    A first heading often says what the whole file is about, which a later line only calls "it".
+    A first heading often names the subject of the whole file, which later lines only call "it".
     """
     lines: dict[str, dict[int, tuple[str, str]]] = {}
     headings: dict[str, dict[str, None]] = {}
@@ -449,10 +459,10 @@ def _neighbours(groups: Sequence[Cluster]) -> dict[str, tuple[str, ...]]:
 
 
 def _verify(asked: Asked[CanonicalClaim], how: _Wording) -> None:
-    """Ask whether evidence states what is worded; what it does not is asked for once more.
+    """Ask whether the evidence states each wording, and ask again for claims that fail.
 
-    What fails again is replaced by the evidence in its own words. What could not be verified, since
-    the judge gave no answer, stays open.
+    A claim that fails twice is replaced by a quotation of the evidence. A claim without an answer
+    from the judge remains open.
     """
     faults = _unstated(asked, how)
     given = {c.cluster_id: c for c in asked.answers}
@@ -480,12 +490,15 @@ def _without_answers(asked: Asked[CanonicalClaim], ids: Collection[str]) -> None
 
 
 def _unstated(asked: Asked[CanonicalClaim], how: _Wording) -> dict[str, str]:
-    """Return why the evidence of clusters does not state what was worded; open ones leave."""
+    """Return, by cluster, why the evidence does not state the wording.
+
+    Claims that could not be verified are removed from the answers and remain open.
+    """
     checks: dict[str, list[tuple[WordingCheck, CanonicalClaim]]] = {}
     for claim in asked.answers:
         id_ = claim.cluster_id
         if claim.refused:
-            continue  # it is the evidence
+            continue  # a quotation of the evidence
         if (check := check_of(claim, how.grounds(id_), how.priors[id_])) is not None:
             checks.setdefault(id_, []).append((check, claim))
     items = tuple(check for own in checks.values() for check, _ in own)
@@ -511,7 +524,7 @@ def _unstated(asked: Asked[CanonicalClaim], how: _Wording) -> dict[str, str]:
 def check_of(
     claim: CanonicalClaim, grounds: Grounds, priors: Sequence[PriorClaim]
 ) -> WordingCheck | None:
-    """Return the second question about a claim; None where nothing of it is in new words."""
+    """Return the verification question about a claim, or None if its words are all copied."""
     if claim.drop or (not claim.restates and _is_copied(claim, grounds)):
         return None
     if prior := named(priors, claim.restates):
@@ -538,7 +551,7 @@ def check_of(
 
 
 def _is_copied(claim: CanonicalClaim, grounds: Grounds) -> bool:
-    """Return whether the text is the evidence, and every other field words of what was shown."""
+    """Return whether a claim's text is evidence, with all other fields in words that were shown."""
     shown = content_words(" ".join((*grounds.evidence, *grounds.context)))
     others = [text for name, text in fields_of(claim) if name != "text"]
     return claim.wording.text in grounds.evidence and content_words(" ".join(others)) <= shown
@@ -547,7 +560,7 @@ def _is_copied(claim: CanonicalClaim, grounds: Grounds) -> bool:
 def ask_checks(
     checks: Sequence[WordingCheck], now: datetime, judge: Judge, kept: Kept | None
 ) -> Asked[Assessment]:
-    """Ask whether the evidence of wordings states them; what is stored is not asked again."""
+    """Ask whether the evidence states each wording. Stored answers are not requested again."""
     every = {check.check_id: check for check in checks}
     how: _Pass[VerificationRequest, Assessment] = _Pass(
         name="verification",
@@ -561,7 +574,7 @@ def ask_checks(
         shown={id_: [id_, check.stated_on] for id_, check in every.items()},
     )
     known = how.known()
-    # In an order that does not depend on which wordings were known before.
+    # The order must not depend on which answers were stored.
     rest = [every[id_] for id_ in sorted(every) if id_ not in known]
     requests = [
         VerificationRequest(now=now, checks=tuple(batch)) for batch in _batches(rest, CHECKS)
@@ -574,7 +587,7 @@ def ask_checks(
 def _checked_assessments(
     request: VerificationRequest, given: Sequence[Assessment]
 ) -> _Checked[Assessment]:
-    """Take what answers each wording once; a yes and a no are a no."""
+    """Accept one answer per wording. If answers differ, the wording counts as not stated."""
     answers: dict[str, list[Assessment]] = {c.check_id: [] for c in request.checks}
     for one in given:
         if one.check_id in answers:
@@ -595,7 +608,7 @@ def _checked_assessments(
 def ask_pairs(
     pairs: Sequence[Suspicion], now: datetime, judge: Judge, kept: Kept | None
 ) -> Asked[Finding]:
-    """Ask which of some pairs contradict each other; what is stored is not asked again."""
+    """Ask which pairs contradict each other. Stored answers are not requested again."""
     how: _Pass[ComparisonRequest, Finding] = _Pass(
         name="contradiction",
         items="pairs",
@@ -617,7 +630,7 @@ def ask_pairs(
 
 
 def _shown_pair(one: Suspicion) -> list[object]:
-    """Return what a judge is shown of a pair: why, and both statements with their days."""
+    """Return the fields of a pair that a judge sees: the reason, and both dated statements."""
     return [
         one.why,
         *(
@@ -631,7 +644,7 @@ def _shown_pair(one: Suspicion) -> list[object]:
 
 
 def _checked_findings(request: ComparisonRequest, given: Sequence[Finding]) -> _Checked[Finding]:
-    """Take what answers each pair once, without a fault, a secret or words of nobody's."""
+    """Accept findings that answer a pair exactly once, without a fault and without secrets."""
     answers: dict[str, list[Finding]] = {p.pair: [] for p in request.pairs}
     for one in given:
         if one.pair in answers:
@@ -651,11 +664,11 @@ def _checked_findings(request: ComparisonRequest, given: Sequence[Finding]) -> _
 def _side_by_side(
     candidates: Sequence[Candidate], beside: Mapping[str, str], size: int
 ) -> list[list[Candidate]]:
-    """Return batches in which what belongs together is not parted, as far as one batch holds it."""
+    """Return batches that do not split a group, unless the group exceeds the batch size."""
     groups: dict[str, list[Candidate]] = {}
     for one in candidates:
         groups.setdefault(beside.get(one.candidate_id, one.candidate_id), []).append(one)
-    # As few batches as hold all, and of about one length: 41 are 21 and 20.
+    # Use the fewest batches of about equal size: 41 candidates make 21 and 20.
     even = -(-len(candidates) // max(1, -(-len(candidates) // size)))
     batches: list[list[Candidate]] = []
     for group in groups.values():
@@ -671,7 +684,7 @@ def _place(candidate: Candidate) -> tuple[str, int]:
 
 
 def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
-    """Yield as few batches as hold the items, all of about one length: 41 are 21 and 20."""
+    """Yield the fewest batches of about equal size: 41 items make 21 and 20."""
     count = -(-len(items) // size)
     for n in range(count):
         yield items[n * len(items) // count : (n + 1) * len(items) // count]
@@ -697,7 +710,7 @@ def _ask(requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> Asked[_
         before, done = how.judge.usage, len(asked.answers)
         _one_batch(asked, number, request, how)
         if asked.too_large and len(ids) > 1 and not asked.answers and how.judge.usage == before:
-            # Nothing fitted yet, and the next run would ask the same: ask about less.
+            # Nothing fits the budget, and the next run would send the same. Split the question.
             asked.stopped, asked.too_large = "", False
             asked.left.difference_update(ids)
             asked.batches_left -= 1
@@ -711,7 +724,7 @@ def _ask(requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> Asked[_
 def _one_batch(
     asked: Asked[_Answer], number: int, request: _Request, how: _Pass[_Request, _Answer]
 ) -> None:
-    """Ask once, ask again for what was refused, and take what is sound."""
+    """Send a request, ask again about refused items, and record the accepted answers."""
     known = frozenset(how.ids(request))
     given = _answers(asked, number, request, how)
     if given is None:
@@ -750,7 +763,7 @@ def _joined(
     refused: Mapping[str, str],
     how: _Pass[_Request, _Answer],
 ) -> _Checked[_Answer]:
-    """Judge both answers as one: a second answer may link to a sound first one."""
+    """Check first and second answers together, since a second may link to an accepted first one."""
     known = dict.fromkeys(how.ids(request), "")
     sound = [answer for answer in first if getattr(answer, how.id) not in refused]
     second = how.check(request, (*sound, *again))
@@ -764,7 +777,7 @@ def _without(refused: Mapping[str, str], ids: Mapping[str, str]) -> dict[str, st
 def _answers(
     asked: Asked[_Answer], number: int, request: _Request, how: _Pass[_Request, _Answer]
 ) -> Sequence[_Answer] | BadReply | None:
-    """Ask; None says that the judge gives no more answers in this run."""
+    """Send a request and return its answers, or None if the judge answers no more in this run."""
     try:
         return tuple(how.ask(request))
     except BadReply as failed:

@@ -1,9 +1,10 @@
-"""Budgets: what one run and one month may spend, checked before every call.
+"""Check the budgets of a run and a month before every call.
 
-The estimate is a third of the question's bytes, and for the answer what such answers had so far, or
-what one of their length has. The answer's own limit is what is left, so that no call can exceed it.
-Pass 1 also leaves room for Pass 2: what is judged should be worded in the same run. A service that
-does not say what a call used is charged the estimate.
+The prompt is estimated at a third of its bytes in tokens. The answer is estimated from earlier
+answers, or from OUTPUT. The limit for the answer is the remaining budget, so no call can exceed it.
+
+Pass 1 also reserves tokens for Pass 2, because promoted candidates should be worded in the same
+run. If a service reports no usage, the estimate is charged.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ OUTPUT: Mapping[PassName, int] = {
     "gist": 200,
     "summary": 400,
 }
-"""The most tokens that the answer to one item has, before any was seen, without thinking."""
+"""Maximum tokens of the answer to one item, without thinking, until answers were observed."""
 _FRAME = 60
 _MARGIN = 1.25
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model costs, in US dollars a million tokens."""
+    """The price of a model in US dollars per million tokens."""
 
     input: float
     output: float
@@ -42,7 +43,10 @@ class Price(msgspec.Struct, frozen=True, kw_only=True):
     cache_read: float
 
     def cost(self, *, fresh: int, output: int, cache_write: int = 0, cache_read: int = 0) -> float:
-        """Return US dollars; `fresh` are input tokens that no cache was asked for or given."""
+        """Return the cost in US dollars.
+
+        `fresh` counts input tokens not read from or written to a cache.
+        """
         return (
             fresh * self.input
             + output * self.output
@@ -51,12 +55,12 @@ class Price(msgspec.Struct, frozen=True, kw_only=True):
         ) / MILLION
 
     def bound(self, prompt: int, completion: int) -> float:
-        """Return the most that so many tokens may cost, wherever they come from."""
+        """Return the maximum cost of a call with these token counts, with or without a cache."""
         return (prompt * max(self.input, self.cache_write) + completion * self.output) / MILLION
 
 
 class Limit(msgspec.Struct, frozen=True, kw_only=True):
-    """The most a run, or a month, may spend; None is no limit. `spent` is what is gone already."""
+    """The spending limit of a run or a month. None means no limit. `spent` is the usage so far."""
 
     what: str
     usd: float | None = None
@@ -64,7 +68,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
     spent: Usage = msgspec.field(default_factory=Usage)
 
     def room(self, used: Usage, prompt: int, price: Price | None) -> int:
-        """Return how many tokens an answer may have at most after a question of so many."""
+        """Return the maximum tokens of the answer to a prompt of so many tokens."""
         gone = self.spent + used
         rooms = [10**9]
         if self.tokens is not None:
@@ -75,7 +79,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
         return max(min(rooms), 0)
 
     def over(self, usd: float, tokens: int) -> str:
-        """Return why a run of that cost would end before it is whole, or an empty string."""
+        """Return why a run of this cost would exceed the limit, or an empty string."""
         gone = self.spent
         if self.tokens is not None and gone.total + tokens > self.tokens:
             return f"{self.what} may use {self.tokens} tokens, {gone.total} are used"
@@ -101,9 +105,9 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Budgeted:
-    """A backend that stops before it overspends; implements `judges.model.Backend`.
+    """A backend that stops before it exceeds a limit. Implements `judges.model.Backend`.
 
-    `max_output` bounds the tokens of one answer, `price` is None where none is known.
+    `max_output` is the maximum tokens of one answer. `price` is None if unknown.
     """
 
     def __init__(
@@ -123,7 +127,7 @@ class Budgeted:
         return self._inner.name
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Ask if every limit allows it; raises BudgetReached."""
+        """Send a prompt if every limit permits it. Raises BudgetReached otherwise."""
         said, asked = self._expected(prompt.name, prompt.items), prompt.token_bound
         need, later = self._needs(prompt, asked, said)
         if why := self._refused(need + later):
@@ -148,7 +152,7 @@ class Budgeted:
         return reply
 
     def _needs(self, prompt: Prompt, asked: int, said: int) -> tuple[Usage, Usage]:
-        """Return what a question may need, and what is to be left for what follows from it."""
+        """Return the estimated usage of a question, and the usage to reserve for later passes."""
         later = Usage()
         if prompt.name == "promotion":
             worded = self._expected("purifier", prompt.items)
@@ -156,20 +160,20 @@ class Budgeted:
         return self._priced(asked, said), later
 
     def _refused(self, need: Usage) -> str:
-        """Return why no question that needs so much may be asked, or an empty string."""
+        """Return why a question with this usage must not be asked, or an empty string."""
         refusals = (
             limit.refuse(self._used, need.cost_usd or 0.0, need.total) for limit in self._limits
         )
         return next(filter(None, refusals), "")
 
     def _expected(self, name: PassName, items: int) -> int:
-        """Return how many tokens the answer to so many items has."""
+        """Return the estimated tokens of an answer about so many items."""
         seen, tokens = self._seen.get(name, (0, 0))
         each = _MARGIN * tokens / seen if tokens else OUTPUT[name]
         return min(self._max_output, ceil(each * items) + _FRAME)
 
     def _priced(self, prompt: int, completion: int) -> Usage:
-        """Return a call of so many tokens as it is charged at most."""
+        """Return the usage of a call, at the maximum price."""
         cost = self._price.bound(prompt, completion) if self._price else None
         return Usage(
             prompt=prompt, completion=completion, source="approximate", cost_usd=cost, calls=1
@@ -177,19 +181,20 @@ class Budgeted:
 
 
 USUAL: Mapping[PassName, int] = {"promotion": 60, "purifier": 150, "verification": 18}
-"""Tokens that the answer to one item usually has."""
+"""Typical tokens of the answer to one item."""
 USUALLY_WORDED = 0.45
-"""The share of candidates that a model usually promotes."""
+"""Typical share of candidates that a model promotes."""
 BYTES_PER_TOKEN = 3.5
-"""Of JSON with plain text in it."""
+"""The typical value for JSON with plain text."""
 BYTES_AROUND_LINE = 220
-"""Bytes that a line has about it in a question: ids, headings, days."""
+"""Bytes added to each line in a question: ids, headings, dates."""
 
 
 def by_lines(lines: Sequence[str], price: Price | None) -> tuple[Usage, dict[str, int]]:
-    """Return about what so many new lines would cost if each were a candidate, and the questions.
+    """Estimate the cost of judging new lines, and the number of questions by pass.
 
-    Pairs are not foreseen, nor what is refused and what a cache saves.
+    The estimate assumes that each line is a candidate. It excludes pairs, repeated questions and
+    savings by a cache.
     """
     shown = sum(len(line.encode()) + BYTES_AROUND_LINE for line in lines) / BYTES_PER_TOKEN
     asked = said = 0.0

@@ -1,8 +1,8 @@
-"""The Claude judge: the official SDK, loaded at the first question and not before.
+"""Judge with Claude by the official SDK, which is imported for the first question.
 
 The SDK reads ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, retries with back-off and honours
-retry-after. The reply is bound to our schema (`output_config.format`), and the instructions and
-prior claims are marked for the prompt cache (anthropic 2.x, `messages.create`).
+retry-after. Replies must match the schema (`output_config.format`). Instructions and prior claims
+are marked for the prompt cache (anthropic 2.x, `messages.create`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memrepo.judges.model import Reply
 from memrepo.judges.prompting import Prompt
 
 _UNUSABLE = (ValueError, TypeError, AttributeError, KeyError, AssertionError, RuntimeError)
-"""What the SDK raises when a server sends something else than the events of a message."""
+"""Exceptions the SDK raises when a server sends anything but the events of a message."""
 _CACHED: object = {"type": "ephemeral"}
 _CONNECT_S = 15.0
 _CUT = ("max_tokens", "model_context_window_exceeded")
@@ -37,7 +37,7 @@ _FIXES = {
 
 
 class NoCredentials(MemrepoError):
-    """The SDK found neither a key nor a token nor a profile."""
+    """Raised when the SDK finds no key, token or profile."""
 
     exit_code = Exit.USAGE
 
@@ -50,7 +50,7 @@ class NoCredentials(MemrepoError):
 
 
 class NoClient(NoCredentials):
-    """The SDK is not installed: an extra brings it, for most of memrepo needs none."""
+    """Raised when the SDK is not installed. It is an optional dependency."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -60,7 +60,7 @@ class NoClient(NoCredentials):
 
 
 def sdk() -> Any:
-    """Import the SDK; raises NoClient."""
+    """Import the SDK. Raises NoClient."""
     try:
         import anthropic
     except ModuleNotFoundError as error:
@@ -71,13 +71,13 @@ def sdk() -> Any:
 
 
 class _Broken(JudgeFailed):
-    """An answer began and broke off, or nothing came of it for too long."""
+    """Raised when an answer stops in the middle, or nothing of it arrives in time."""
 
 
 class _Watch:
-    """Closes a stream when no part of an answer comes for some seconds.
+    """Closes a stream if no part of an answer arrives for some seconds.
 
-    The SDK passes over pings, so a server that sends nothing else would keep a run for ever.
+    The SDK ignores pings, so a server that sends only pings would block a run forever.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -87,7 +87,10 @@ class _Watch:
 
     @contextmanager
     def over(self, stream: Any) -> Iterator[None]:
-        """Watch a stream while the block runs; `heard` is set for each part of the answer."""
+        """Run the block with a watch on a stream.
+
+        The block must set `heard` for each part received.
+        """
         thread = Thread(target=self._watch, args=(stream,), daemon=True)
         thread.start()
         try:
@@ -107,11 +110,11 @@ class _Watch:
 
 
 class Claude(msgspec.Struct, frozen=True, kw_only=True):
-    """Claude by the Messages API; implements `judges.model.Backend`.
+    """Claude through the Messages API. Implements `judges.model.Backend`.
 
-    `timeout_s` bounds how long a server may ask us to wait before the next attempt, `idle_s` how
-    long nothing of the answer comes. An empty `base_url` leaves the choice to the SDK, an empty
-    `effort` and `thinking` to the model.
+    `timeout_s` limits how long a server may ask memrepo to wait before a retry. `idle_s` limits how
+    long no part of an answer arrives. If `base_url` is empty, the SDK chooses it. If `effort` or
+    `thinking` is empty, the model's default applies.
     """
 
     model: str
@@ -121,13 +124,13 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
     idle_s: float = 90.0
     price: Price | None = None
     verify_model: str = ""
-    """The model for the second question about wordings; empty is `model`."""
+    """The model for verification questions. If empty, `model` is used."""
     verify_price: Price | None = None
     base_url: str = ""
     effort: str = ""
     thinking: str = ""
     heard: Callable[[], object] = lambda: None
-    """Called for each piece of an answer."""
+    """Called for each part of an answer."""
 
     @property
     def name(self) -> str:
@@ -135,13 +138,13 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         return f"anthropic/{self.model}"
 
     def refuse_without_key(self) -> None:
-        """Raise NoCredentials where the SDK finds none; nothing is asked."""
+        """Raise NoCredentials if the SDK finds none. No request is sent."""
         self.client().close()
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Ask once, with what is tried again; raises JudgeFailed, NoCredentials.
+        """Send a prompt, with retries. Raises JudgeFailed or NoCredentials.
 
-        What was paid for an answer that broke off counts with the one that did not.
+        The usage of interrupted answers is added to that of the complete one.
         """
         lost = Usage()
         for left in range(self.max_retries, -1, -1):
@@ -159,7 +162,10 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         raise AssertionError("a range that ends with 0 has an end")
 
     def _once(self, prompt: Prompt) -> Reply:
-        """Ask once; the SDK tries again what has not begun. Raises _Broken for what breaks off."""
+        """Send a prompt once. Raises _Broken if the answer is interrupted.
+
+        The SDK retries requests whose answer has not begun.
+        """
         anthropic = sdk()
         import httpx2
 
@@ -206,7 +212,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         return self._broken(stream, why, "raise judge.idle_s or judge.timeout_s")
 
     def asking(self, prompt: Prompt) -> dict[str, Any]:
-        """Return what one question says to the Messages API."""
+        """Return the parameters of the Messages API for one question."""
         content: list[object] = [{"type": "text", "text": prompt.data}]
         if prompt.context:
             content.insert(0, {"type": "text", "text": prompt.context, "cache_control": _CACHED})
@@ -225,7 +231,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         return self.verify_model if verifying else self.model
 
     def refused(self, error: Any) -> JudgeFailed:
-        """Return what a service's refusal is to a run."""
+        """Return the JudgeFailed for an HTTP error status."""
         return JudgeFailed(
             f"{self.name}: HTTP {error.status_code}: {_said(error)}",
             fix=_FIXES.get(error.status_code, ""),
@@ -236,7 +242,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         return min(self.idle_s, self.timeout_s)
 
     def _broken(self, stream: Any, why: str, fix: str) -> _Broken:
-        """Return what broke off, with what is paid for it: a token for four letters."""
+        """Return the _Broken for an interrupted answer. Its usage assumes four letters a token."""
         usage = Usage()
         try:
             so_far = stream.current_message_snapshot.model_dump()
@@ -245,11 +251,11 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             said = max(_count(used, "output_tokens"), len(text) // 4)
             usage = self._usage({**used, "output_tokens": said})
         except (AttributeError, AssertionError, KeyError, TypeError):
-            pass  # nothing of the answer came
+            pass  # no part of the answer arrived
         return _Broken(f"{self.name}: {why}", fix=fix, usage=usage)
 
     def client(self) -> Any:
-        """Make an `anthropic.Anthropic` for one question: connecting takes least of its time."""
+        """Create an `anthropic.Anthropic` for one question, with a short timeout for connecting."""
         anthropic = sdk()
         timeout = anthropic.Timeout(self._patience_s, connect=min(_CONNECT_S, self._patience_s))
         client = anthropic.Anthropic(
@@ -267,7 +273,10 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         return client
 
     def _patience(self, response: Any) -> None:
-        """Do not wait longer than for an answer: the SDK sleeps for whatever a server asks."""
+        """Disable the retry if the server asks to wait longer than `timeout_s`.
+
+        The SDK would sleep for any time that a server asks for.
+        """
         try:
             wait = float(response.headers.get("retry-after", "0"))
         except ValueError:
@@ -276,7 +285,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             response.headers["x-should-retry"] = "false"
 
     def read(self, message: Mapping[str, Any]) -> Reply:
-        """Read a message; nothing that a server sends is taken as it is."""
+        """Parse a message. All values from the server are validated."""
         blocks = message.get("content")
         held = [b for b in blocks or () if isinstance(b, dict) and b.get("type") == "text"]
         reason = str(message.get("stop_reason") or "end_turn")

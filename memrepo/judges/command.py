@@ -1,11 +1,11 @@
-"""Any program as judge: the question on its stdin, the answer on its stdout.
+"""Judge with any program: the question is its stdin, the answer its stdout.
 
-Claude Code and OpenClaw are such programs, each with a login of its own.
+Claude Code and OpenClaw are such programs, each with its own login.
 
-The question is an argument only where the command says `{prompt}`: the system bounds those at
-128 KiB, which memory-purifier's default backend ran into, and other users of the machine can read
-them. No shell is involved. The program starts in an empty folder, so that agents find no
-instructions of a project there.
+The question is passed as an argument only if the command contains `{prompt}`. Linux limits an
+argument to 128 KiB, which memory-purifier's default backend exceeded, and other users of the
+machine can read arguments. No shell is involved. The program starts in an empty folder, so agents
+find no project instructions there.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from memrepo.judges.replies import (
 )
 
 PROMPT, SYSTEM = "{prompt}", "{system}"
-"""Arguments that stand for the question (then stdin is empty), and for its fixed instructions."""
-# A judge needs no tools, hooks, servers, title or transcript: a session's own would start here too.
+"""Arguments replaced by the question (stdin is then empty) and by its fixed instructions."""
+# A judge needs no tools, hooks, servers, title or transcript, so they are disabled.
 _CLAUDE = (
     *("claude", "-p", "--output-format", "json", "--tools", "", "--setting-sources", ""),
     *("--strict-mcp-config", "--no-session-persistence", "--name", "memrepo"),
@@ -44,16 +44,16 @@ _CLAUDE = (
 )
 READY: dict[str, tuple[str, ...]] = {
     "claude": _CLAUDE,
-    # It reads no standard input (openclaw issue 139208, open in November 2026).
+    # openclaw does not read stdin (openclaw issue 139208, open in November 2026).
     "openclaw": ("openclaw", "infer", "model", "run", "--json", "--prompt", PROMPT),
 }
-"""Programs that are known, by the name of their judge."""
+"""Commands of known programs, by the name of their judge."""
 _LOGIN = {
     "claude": "run `claude` once and log in",
     "openclaw": "run `openclaw configure` and choose a model",
 }
 ARGUMENT_LIMIT = 128 * 1024 - 1
-"""Bytes that Linux lets one argument have (MAX_ARG_STRLEN, its final NUL counted)."""
+"""Maximum bytes of one argument on Linux (MAX_ARG_STRLEN without the final NUL)."""
 ENVELOPE = ("response", "message", "content", "text", "output", "outputs", "result")
 """Keys under which programs wrap their answer (memory-purifier; `openclaw infer --json`)."""
 _ANSWERS = frozenset((VERDICTS_KEY, CLAIMS_KEY, CHECKS_KEY, FINDINGS_KEY, GIST_KEY, SUMMARY_KEY))
@@ -62,7 +62,7 @@ _DEPTH = 5
 
 
 class CommandNotFound(MemrepoError):
-    """The judge's program is not on this machine."""
+    """Raised when the judge's program is not on the PATH."""
 
     exit_code = Exit.USAGE
 
@@ -74,10 +74,10 @@ class CommandNotFound(MemrepoError):
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """A program that answers; implements `judges.model.Backend`.
+    """A program that answers. Implements `judges.model.Backend`.
 
-    Tokens are characters / 4, unless the program reports them. `kind` names a program that is
-    known; `model` and `verify_model` are passed on to it.
+    Unless the program reports its usage, tokens are estimated as characters / 4. `kind` names a
+    known program. `model` and `verify_model` are passed to the program.
     """
 
     arguments: tuple[str, ...]
@@ -92,15 +92,15 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Return the program's name, and the model where one is set."""
+        """Return the name of the program, and its model for a known program."""
         if self.kind:
             return f"{self.kind}/{self.model or 'default'}"
         return f"command/{Path(self.arguments[0]).name}"
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Run the program once; raises JudgeFailed on a timeout or an exit code that is not 0.
+        """Run the program once. Raises JudgeFailed on a timeout or a nonzero exit code.
 
-        A question that is too long for an argument costs its batch only (BadReply).
+        Raises BadReply if the question is too long for an argument, so only its batch fails.
         """
         arguments = self._arguments(prompt)
         question = prompt.text.encode()
@@ -152,7 +152,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     cwd=folder,
-                    start_new_session=True,  # so that its children can be ended with it
+                    start_new_session=True,  # to kill its children too
                 )
             except OSError as error:
                 raise JudgeFailed(f"{self.name}: {error}") from error
@@ -165,7 +165,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
                 ) from error
             finally:
                 _end(process)
-        # What fails is stored byte for byte: what is not UTF-8 goes on as surrogates.
+        # Failed output is stored byte for byte, so bytes that are not UTF-8 become surrogates.
         told = out.decode("utf-8", "surrogateescape")
         return told, err.decode("utf-8", "replace"), process.returncode
 
@@ -175,7 +175,7 @@ def _utf8(text: str) -> str:
 
 
 def _envelope(out: str) -> dict[str, object]:
-    """Return the JSON object that an output is, empty where it is none."""
+    """Return the JSON object in an output, or an empty mapping."""
     try:
         found = json.loads(out)
     except (ValueError, RecursionError):
@@ -184,7 +184,10 @@ def _envelope(out: str) -> dict[str, object]:
 
 
 def _reported(envelope: Mapping[str, object]) -> Usage | None:
-    """Return the usage that Claude Code reports; its price is a plan's, so none is known."""
+    """Return the usage that Claude Code reports, or None.
+
+    Its price depends on a plan, so is unknown.
+    """
     used = envelope.get("usage")
     names = ("input_tokens", "output_tokens", "cache_creation_input_tokens")
     counts = (
@@ -207,7 +210,7 @@ def _reported(envelope: Mapping[str, object]) -> Usage | None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program and whatever it started, and close our ends of its pipes."""
+    """Kill a program and its children, and close the pipes to it."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
@@ -222,7 +225,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def unwrapped(text: str) -> str:
-    """Return the answer inside a JSON envelope, or the text itself where there is none."""
+    """Return the answer inside a JSON envelope, or the text itself if there is no envelope."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

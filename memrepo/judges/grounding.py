@@ -1,9 +1,9 @@
-"""Check that a model's wording rests on its evidence.
+"""Check that a model's wording is based on its evidence.
 
-Code checks what it can check exactly: numbers with their units, dates, names, identifiers,
-quotations and cited spans. Whether the evidence states the same is a second question to the judge
-(`Judge.verify`), made here and asked in `judges.asking`. What fails both times is replaced by the
-evidence in its own words.
+Code checks numbers with units, dates, names, identifiers, quotations and cited spans. Whether the
+evidence states the wording is a second question to the judge (`Judge.verify`). That question is
+composed here and sent by `judges.asking`. A wording that fails twice is replaced by a quotation of
+the evidence.
 """
 
 from __future__ import annotations
@@ -59,15 +59,16 @@ _SHOWN = 60
 _INFLECTING = frozenset(("russian", "polish", "czech", "finnish", "hungarian", "turkish"))
 _ALL_NOUNS = frozenset(("german",))
 Day = tuple[int, int, int]
-"""Year, month and day; 0 where one is not given."""
+"""Year, month and day. An unknown part is 0."""
 
 
 class Grounds(msgspec.Struct, frozen=True, kw_only=True):
-    """What a wording may draw on.
+    """The texts a wording may be based on.
 
-    `evidence` is what it words, `context` what that is under. `beyond` are other lines that
-    were shown: neighbours and prior claims. `days` are the dates on which the evidence was stated,
-    as a heading or the file has it: a commit only says when it was stored.
+    `evidence` contains the statements to word. `context` contains their headings, keys and file
+    names. `beyond` contains other lines that were shown: neighbours and prior claims. `days` are
+    the dates of the evidence by heading or file. Commit dates are excluded, since they only show
+    when the evidence was stored.
     """
 
     evidence: tuple[str, ...]
@@ -77,12 +78,12 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return everything that may be drawn on."""
+        """Return all texts."""
         return (*self.evidence, *self.context, *self.beyond)
 
 
 class Foreign(msgspec.Struct, frozen=True, kw_only=True):
-    """A piece of a field that its grounds do not hold, and what kind of thing it is."""
+    """A piece of a field that is not in the grounds, and its kind."""
 
     field: str
     piece: str
@@ -93,7 +94,7 @@ class Foreign(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def foreign(fields: Iterable[tuple[str, str]], grounds: Grounds) -> Iterator[Foreign]:
-    """Yield each piece of some named fields that the grounds do not hold."""
+    """Yield each piece of some (name, text) fields that is not in the grounds."""
     known = _Known(grounds)
     for field, text in fields:
         if text != visible(text):
@@ -105,7 +106,8 @@ def foreign(fields: Iterable[tuple[str, str]], grounds: Grounds) -> Iterator[For
 def missing_span(quote: str, grounds: Grounds) -> str:
     """Return what is wrong with the spans that an answer cites, or an empty string.
 
-    Spans are separated by `...`; each must be in the evidence, and blanks and marks do not count.
+    Spans are separated by `...`. Each must be in the evidence or its context. Blanks and
+    punctuation are ignored.
     """
     spans = spans_of(quote)
     if not spans:
@@ -118,7 +120,7 @@ def missing_span(quote: str, grounds: Grounds) -> str:
 
 
 class _Known:
-    """What the grounds hold, read once."""
+    """The grounds, parsed once for all checks."""
 
     def __init__(self, grounds: Grounds) -> None:
         whole = "\n".join(grounds.texts)
@@ -143,7 +145,11 @@ class _Known:
         self.weekdays = {n for word in self.words if (n := _weekday(word))}
 
     def allows_day(self, day: Day) -> bool:
-        """Return whether a date is there, or follows from a relative one and the file's day."""
+        """Return whether the evidence supports a date.
+
+        A date is supported if the grounds contain it, or if a relative date and the file's day
+        imply it.
+        """
         if any(_same_day(day, other, self.years) for other in self.days) or day in self.stated:
             return True
         if not any(_same_day(day, other, self.years) for other in self.stated):
@@ -151,7 +157,7 @@ class _Known:
         return day[2] == 0 or self._is_relative(day)
 
     def _moved(self) -> Iterator[Day]:
-        """Yield the days that `yesterday` and the like name, for each day of the file."""
+        """Yield the days that words such as `yesterday` refer to, for each date of the evidence."""
         for word, days in _values_of("relative").items():
             if word in self.words or (word >= "\u3040" and word in self.folded):
                 for year, month, day in self.stated:
@@ -175,12 +181,12 @@ class _Known:
         return False
 
     def language(self, text: str) -> str:
-        """Return the language that a text and its evidence are in."""
+        """Return the language of a text and its evidence."""
         whole = "\n".join((text, *self.grounds.evidence))
         return language_of([word.casefold() for word in _WORD.findall(whole)], whole, 1)
 
     def allows_weekday(self, number: int) -> bool:
-        """Return whether a day of the week is named there, or is that of a date there."""
+        """Return whether a weekday is named in the grounds, or is the weekday of a date there."""
         if number in self.weekdays or (number < _SATURDAY and self.words & _WORKDAYS):
             return True
         for year, month, day in self.days | self.stated:
@@ -192,14 +198,17 @@ class _Known:
         return False
 
     def holds(self, literal: str) -> bool:
-        """Return whether an identifier is there as it is written, but for capitals."""
+        """Return whether the grounds contain an identifier verbatim, ignoring case."""
         found = normalise(literal)
         before = rf"(?<![^\W_{_WIDE}])" if found[0].isalnum() else ""
         after = rf"(?![^\W_{_WIDE}])" if found[-1].isalnum() else ""
         return bool(re.search(f"{before}{re.escape(found)}{after}", self.folded))
 
     def names(self, word: str, language: str) -> bool:
-        """Return whether a name is there, with another ending where the language has endings."""
+        """Return whether the grounds contain a name.
+
+        In inflected languages, the ending may differ.
+        """
         folded = bare(normalise(word))
         forms = (folded, folded.removesuffix("s"), f"{folded}s")
         if any(form in self.words for form in forms):
@@ -236,9 +245,9 @@ def _foreign(text: str, known: _Known, *, title: bool) -> Iterator[tuple[str, st
 def grounds_of(
     cluster: Cluster, priors: Sequence[PriorClaim] = (), neighbours: Sequence[str] = ()
 ) -> Grounds:
-    """Return what a claim of a cluster may draw on."""
+    """Return the texts that a claim of a cluster may be based on."""
     members = cluster.candidates
-    # A page may be named for what it is about.
+    # A file name may name the subject.
     paths = [PurePosixPath(s.resource) for c in members for s in c.sources]
     files = (n for p in paths for n in (p.stem, p.parent.name) if n not in ("sources", "memory"))
     context = (part for c in members for part in (*c.context, c.about, c.key))
@@ -253,7 +262,7 @@ def grounds_of(
 
 
 def claim_fault(claim: CanonicalClaim, grounds: Grounds, priors: Sequence[PriorClaim]) -> str:
-    """Return what code finds wrong with the words of a claim, or an empty string."""
+    """Return why a claim's wording is invalid, or an empty string."""
     if claim.drop:
         return ""
     if prior := named(priors, claim.restates):
@@ -270,13 +279,13 @@ def claim_fault(claim: CanonicalClaim, grounds: Grounds, priors: Sequence[PriorC
 
 
 def grounds_of_prior(prior: PriorClaim, grounds: Grounds) -> Grounds:
-    """Return what a line may draw on that only restates a memory."""
+    """Return the grounds for a line that restates a memory."""
     around = (prior.subject, prior.under, *grounds.context)
     return Grounds(evidence=(prior.text,), context=around, days=grounds.days)
 
 
 def fields_of(claim: CanonicalClaim) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each field of a claim that states something."""
+    """Yield the (name, text) pairs of a claim's fields that state something."""
     wording = claim.wording
     yield from (("text", wording.text), ("title", wording.title), ("subject", wording.subject))
     yield from (("predicate", wording.predicate.replace("_", " ")), ("object", wording.object))
@@ -284,7 +293,10 @@ def fields_of(claim: CanonicalClaim) -> Iterator[tuple[str, str]]:
 
 
 def _foreign_entities(claim: CanonicalClaim, grounds: Grounds) -> Iterator[Foreign]:
-    """Yield entities whose capitalised words the grounds lack; others are dropped later."""
+    """Yield entities whose capitalised words are not in the grounds.
+
+    Other unsupported entities are dropped later.
+    """
     known = frozenset(bare(w) for w in _WORD.findall(normalise("\n".join(grounds.texts))))
     for name in claim.entities:
         words = [w for w in _WORD.findall(name) if w[0].isupper()]
@@ -296,7 +308,7 @@ def _foreign_entities(claim: CanonicalClaim, grounds: Grounds) -> Iterator[Forei
 
 
 def _literals(text: str) -> Iterator[str]:
-    """Yield what stands as it is: paths, addresses, identifiers, and words of odd capitals."""
+    """Yield literal text: paths, addresses, identifiers, and words with unusual capitals."""
     for match in _CHUNK.finditer(_without_times(_read_dates(text)[1])):
         chunk = match[0].strip(_EDGES) if not match[0].startswith("--") else match[0]
         chunk = chunk.removesuffix("/")
@@ -327,7 +339,7 @@ def _is_literal(chunk: str) -> bool:
 
 
 def _pieces_held(literal: str, known: _Known) -> bool:
-    """Return whether what joins words by hyphens or a slash is there piece by piece."""
+    """Return whether each part of a compound with hyphens or slashes is in the grounds."""
     if any(ch.isdigit() or ch in "_@.:=#\\~" for ch in literal) or literal.startswith(("/", "--")):
         return False
     pieces = [p for p in regex(r"[-/&+]").split(literal) if p]
@@ -336,7 +348,10 @@ def _pieces_held(literal: str, known: _Known) -> bool:
 
 
 def _foreign_names(text: str, known: _Known, *, title: bool) -> Iterator[tuple[str, str]]:
-    """Yield capitalised words that are not there; the first of a sentence may be any word."""
+    """Yield capitalised words that are not in the grounds.
+
+    The first word of a sentence is exempt.
+    """
     raw = [match[0] for match in _WORD.finditer(text)]
     language = known.language(text)
     if language in _ALL_NOUNS:
@@ -362,7 +377,10 @@ def _foreign_names(text: str, known: _Known, *, title: bool) -> Iterator[tuple[s
 
 
 def _read_dates(text: str) -> tuple[set[Day], str]:
-    """Return the dates of a text, and the text without them: their numbers are compared as such."""
+    """Return the dates of a text, and the text without them.
+
+    Without its dates, the remaining numbers can be compared as figures.
+    """
     found: set[Day] = set()
 
     def take(match: re.Match[str], year: str, month: str, day: str) -> str:
@@ -410,7 +428,7 @@ def _named_date() -> re.Pattern[str]:
 
 
 def _same_day(mine: Day, other: Day, years: set[int]) -> bool:
-    """Return whether one date is the other, or a part of it."""
+    """Return whether two dates are equal, or one is a part of the other."""
     year = mine[0] in (other[0], 0) or (other[0] == 0 and mine[0] in years)
     return year and mine[1] == other[1] and mine[2] in (other[2], 0)
 
@@ -438,7 +456,7 @@ def _without_times(text: str) -> str:
 
 
 def _unnumbered(text: str) -> str:
-    """Return a text without the numbers of its steps: 1., 2., and so on."""
+    """Return a text without its step numbers 1., 2., and so on."""
     found = [int(match[1]) for match in _STEP.finditer(text)]
     counts = len(found) > 1 and found == list(range(1, len(found) + 1))
     return _STEP.sub(" ", text) if counts else text
@@ -467,7 +485,7 @@ def _figures(text: str) -> Iterator[_Figure]:
 
 
 def _values(raw: str) -> frozenset[float]:
-    """Return what a number may mean: 1.500 is one and a half, or fifteen hundred."""
+    """Return the possible values of a number. `1.500` may be 1.5 or 1500."""
     signs = [sign for sign in raw if not sign.isdigit()]
     whole = float("".join(filter(str.isdigit, raw))[:15])
     if not signs or signs[-1] not in ".," or (len(set(signs)) == 1 and len(signs) > 1):
@@ -478,7 +496,7 @@ def _values(raw: str) -> frozenset[float]:
 
 
 def _worded(text: str) -> Iterator[_Figure]:
-    """Yield the numbers that are written in words."""
+    """Yield the numbers written in words."""
     words = [*_plain_words(text), "", ""]
     for at, word in enumerate(words[:-2]):
         if value := _values_of("numbers").get(word, 0):
@@ -497,7 +515,7 @@ def _foreign_figures(text: str, known: _Known) -> Iterator[tuple[str, str]]:
     for figure in (*_figures(text), *_worded(text)):
         least, is_number = min(figure.values), figure.raw[-1].isdigit() or figure.raw[0].isdigit()
         if not is_number and least <= 2 and not figure.unit:
-            continue  # one, two: as often a pronoun
+            continue  # one, two: often a pronoun
         if least in _YEARS and not figure.unit and least in known.years:
             continue
         same = [other.unit for other in known.figures if other.values & figure.values]
@@ -549,5 +567,5 @@ def unit_of(word: str) -> str:
 
 
 def _loose(text: str) -> str:
-    """Return the letters and digits of a text, word by word."""
+    """Return the words of a text, normalised and separated by single blanks."""
     return " ".join(_WORD.findall(normalise(text)))

@@ -1,4 +1,4 @@
-"""A judge that asks a program which answers in text: prompt, backend, reply, typed answers."""
+"""Judge by sending prompts to a text backend and parsing its replies into typed answers."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ from memrepo.purify.routes import recast, route
 
 T = TypeVar("T")
 BATCH = (50, 25)
-"""Candidates and clusters a question (memory-purifier, batching)."""
+"""Maximum candidates, and maximum clusters, in one question (memory-purifier, batching)."""
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What came back: the text, what it cost, and why there is no answer, if there is none.
+    """A backend's reply: its text, its cost, and the reason if it has no answer.
 
-    `cut` says that the model ran out of room; what is complete of the text still counts.
+    `cut` is whether the model reached its output limit. The complete part of the text still counts.
     """
 
     text: str
@@ -63,25 +63,25 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     cut: bool = False
     refusal: str = ""
     raw: str = ""
-    """What a program printed where that is more than the text; other bytes are surrogates."""
+    """The program's whole output, if longer than `text`. Bytes not in UTF-8 are surrogates."""
 
 
 class Backend(Protocol):
-    """What takes a prompt and gives text; raises JudgeFailed or BudgetReached."""
+    """A service that answers a prompt with text. Its `ask` raises JudgeFailed or BudgetReached."""
 
     @property
     def name(self) -> str:
-        """Return the name that manifests record."""
+        """Return the name for the run's manifest."""
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Ask once."""
+        """Send one prompt and return the reply."""
 
 
 class ModelJudge:
-    """Judge by asking a backend; implements `core.judge.Judge`.
+    """Judge by querying a backend. Implements `core.judge.Judge`.
 
-    A question that was answered in this run is not asked again: a run that is computed again,
-    because a person committed meanwhile, pays once.
+    A question that was answered in this run is not sent again. If a person commits during a run,
+    the run is computed again but paid only once.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -96,12 +96,12 @@ class ModelJudge:
 
     @property
     def batch(self) -> tuple[int, int]:
-        """Return how many candidates and how many clusters one question holds."""
+        """Return the maximum numbers of candidates and of clusters in one question."""
         return BATCH
 
     @property
     def usage(self) -> Usage:
-        """Return what all answers so far have cost."""
+        """Return the total cost of all answers so far."""
         return self._usage
 
     @property
@@ -110,11 +110,11 @@ class ModelJudge:
         return prompt_hash()
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
-        """Answer Pass 1 with whatever verdicts the reply holds."""
+        """Answer Pass 1 with the verdicts in the reply."""
         return self._read(promotion_prompt(request), read_verdicts)
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
-        """Answer Pass 2 with whatever claims the reply holds; code adds homes and scores."""
+        """Answer Pass 2 with the claims in the reply, and add homes and scores."""
         clusters = {c.cluster_id: c for c in request.clusters}
         return [
             measured(_housed(claim, request), clusters[claim.cluster_id], request.now)
@@ -124,23 +124,23 @@ class ModelJudge:
         ]
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Return for each wording whether its evidence states it, as far as the reply does."""
+        """Return for each wording whether its evidence states it. The reply may omit some."""
         return self._read(verification_prompt(request), read_checks)
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
-        """Return for each pair whether both can be true, with whatever findings the reply has."""
+        """Return for each pair whether both statements can be true. The reply may omit some."""
         return self._read(comparison_prompt(request), read_findings)
 
     def gist(self, request: GistRequest) -> Gist:
-        """Return title, tags and summary of a note, as the reply has them."""
+        """Return the title, tags and summary of a note from the reply."""
         return self._read(gist_prompt(request), read_gist)
 
     def summarise(self, request: SummaryRequest) -> Summary:
-        """Return the summary of some memories, as the reply has it."""
+        """Return the summary of some memories from the reply."""
         return self._read(summary_prompt(request), read_summary)
 
     def _read(self, prompt: Prompt, read: Callable[[str], T | Unreadable]) -> T:
-        """Ask, and read the reply; raises BadReply."""
+        """Send a prompt and parse the reply. Raises BadReply if the reply cannot be parsed."""
         reply = self._ask(prompt)
         found = read(reply.text)
         if not isinstance(found, Unreadable):
@@ -165,6 +165,6 @@ class ModelJudge:
 
 
 def _housed(claim: CanonicalClaim, request: CanonicalRequest) -> CanonicalClaim:
-    """Return a claim with the home of its type, or the one that the model gave unasked."""
+    """Return a claim with its home: the one the model gave unasked, or the one for its type."""
     kind = recast(claim.type, request.profile)
     return replace(claim, type=kind, home=claim.home or route(kind, request.profile))

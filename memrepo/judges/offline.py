@@ -1,7 +1,7 @@
-"""The judge that needs no model: a librarian, the same answer every time.
+"""Judge by fixed rules, without a model. The same question always gets the same answer.
 
-It promotes what is on the shelf (`read.shelf`) and quotes it: the text of a claim is its evidence's
-own, its type what the sentence states. It composes nothing.
+The judge promotes the candidates on the shelf (`read.shelf`) and quotes them. A claim's text is its
+evidence, and its type is the one the sentence states. No text is composed.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ BATCH = 10**9  # rules have no context window
 TITLE_LENGTH, EXTRACT_LENGTH, SUBJECT_LENGTH, OBJECT_LENGTH = 120, 400, 80, 300
 UNSURE_CONFIDENCE = 0.5
 DOCUMENTS = ("episode", "method")
-"""Types whose thought is a titled document."""
+"""Types whose statement is a document with a title."""
 _HASHTAG = regex(
     r"(?<![\w/#&(:\"'`])#(?!(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\b)([^\W\d_][\w-]{1,40})"
 )
-"""A tag as people write it; `#fff` is a colour."""
+"""A tag as people write it. `#fff` is a colour and not a tag."""
 _HEADING = regex(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*$")
 _SENTENCE_END = regex(r"[.!?…](?=\s)|[。！？]|\n")
 
 
 class OfflineJudge(msgspec.Struct, frozen=True):
-    """Judge both passes by the shelf; implements `core.judge.Judge`."""
+    """Judge both passes by the shelf. Implements `core.judge.Judge`."""
 
     @property
     def name(self) -> str:
@@ -67,21 +67,21 @@ class OfflineJudge(msgspec.Struct, frozen=True):
 
     @property
     def batch(self) -> tuple[int, int]:
-        """Return that any number fits in one request."""
+        """Return the batch sizes, which are practically unlimited."""
         return BATCH, BATCH
 
     @property
     def usage(self) -> Usage:
-        """Return that rules cost nothing."""
+        """Return an empty usage, since rules cost nothing."""
         return Usage()
 
     @property
     def prompt_hash(self) -> str:
-        """Return that rules have no prompt."""
+        """Return an empty string, since rules have no prompt."""
         return ""
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
-        """Answer Pass 1: one verdict a candidate, in the request's order."""
+        """Answer Pass 1 with one verdict per candidate, in the request's order."""
         chosen = {c.candidate_id for c in request.candidates if c.chosen}
         joined: dict[str, set[str]] = {}
         for one in request.candidates:
@@ -91,28 +91,28 @@ class OfflineJudge(msgspec.Struct, frozen=True):
         return tuple(_verdict(c, joined.get(c.candidate_id, ())) for c in request.candidates)
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
-        """Answer Pass 2: one claim a cluster, in the request's order."""
+        """Answer Pass 2 with one claim per cluster, in the request's order."""
         return tuple(_claim(cluster, request) for cluster in request.clusters)
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Report that evidence states each wording: rules word with words of the evidence only."""
+        """Report that the evidence states each wording, since rules only quote the evidence."""
         return [Assessment(check_id=one.check_id, stated=True) for one in request.checks]
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
-        """Answer each pair by itself."""
+        """Return one finding per pair, in the request's order."""
         return [replace(_compared(one), pair=one.pair) for one in request.pairs]
 
     def gist(self, request: GistRequest) -> Gist:
-        """Return the note's heading, its tags and its most telling sentences."""
+        """Return the note's heading, its tags and its most informative sentences."""
         return gist_of(request.note)
 
     def summarise(self, request: SummaryRequest) -> Summary:
-        """Return the most telling sentences of the memories, and the names in them."""
+        """Return the most informative sentences of the memories, and the names in them."""
         return summary_of(request.topic, request.memories)
 
 
 def _verdict(candidate: Candidate, joined: Sequence[str] | set[str]) -> Verdict:
-    """Return the verdict of one candidate; `joined` are those that say nearly the same."""
+    """Return the verdict on one candidate. `joined` contains its near duplicates."""
     word: VerdictWord = "promote" if candidate.chosen else "defer"
     if joined:
         word = "merge"
@@ -130,7 +130,7 @@ def _verdict(candidate: Candidate, joined: Sequence[str] | set[str]) -> Verdict:
 
 
 def spokesman_of(cluster: Cluster) -> Candidate:
-    """Return the member whose text is the claim: the highest on the shelf, then the newest."""
+    """Return the member whose text becomes the claim: highest rank, then newest, then longest."""
     own = [c for c in cluster.candidates if c.type_hint == cluster.type_hint]
     members = sorted(own or cluster.candidates, key=lambda c: c.candidate_id)
     return max(members, key=lambda c: (c.rank, c.captured, len(c.text)))
@@ -157,7 +157,7 @@ def _claim(cluster: Cluster, request: CanonicalRequest) -> CanonicalClaim:
 
 
 def _wording(candidate: Candidate, kind: str) -> Wording:
-    """Return the evidence's own words; an episode is quoted by its beginning."""
+    """Return a wording that quotes the evidence. Only the beginning of an episode is quoted."""
     text, title = candidate.text, ""
     if kind in DOCUMENTS and (match := _HEADING.match(text.partition("\n")[0])):
         title, text = match["title"][:TITLE_LENGTH], text.partition("\n")[2].strip() or text
@@ -173,7 +173,7 @@ def _wording(candidate: Candidate, kind: str) -> Wording:
 
 
 def extract(text: str) -> str:
-    """Return the beginning of a long text, cut at its last sentence end, or at a word."""
+    """Return the beginning of a long text, truncated at a sentence end or between words."""
     if len(text) <= EXTRACT_LENGTH:
         return text
     ends = [m.end() for m in _SENTENCE_END.finditer(text[: EXTRACT_LENGTH + 1])]
@@ -182,9 +182,10 @@ def extract(text: str) -> str:
 
 
 def subject_of(candidate: Candidate) -> str:
-    """Return the named thing that a thought is under, or whom its file is about.
+    """Return the named thing above a statement, or the subject of its file, or an empty string.
 
-    A heading of a known kind ("Preferences"), a date and the file's first heading name nothing.
+    A heading of a known kind ("Preferences"), a date and the file's first heading are not subjects.
+    The first heading is used only for a short text without another subject.
     """
     for heading in reversed(candidate.context[1:]):
         plain = len(heading) <= SUBJECT_LENGTH and not heading.rstrip().endswith((".", "!", "?"))
@@ -194,13 +195,13 @@ def subject_of(candidate: Candidate) -> str:
     if candidate.about or len(candidate.text) >= SHORT or is_time_heading(title):
         return candidate.about
     stems = {PurePosixPath(s.resource).stem.casefold() for s in candidate.sources}
-    if title.casefold() in stems:  # "Memory" of MEMORY.md names nothing
+    if title.casefold() in stems:  # "Memory" of MEMORY.md is no subject
         return ""
-    return title[:SUBJECT_LENGTH]  # without it a few words say nothing
+    return title[:SUBJECT_LENGTH]  # a short text needs its heading
 
 
 def _compared(suspicion: Suspicion) -> Finding:
-    """Answer by what rules notice of two statements."""
+    """Return a finding by the rules that compare two statements."""
     if suspicion.why in ("claimed", "replaced"):
         return Finding(
             is_contradiction=True, confidence=UNSURE_CONFIDENCE, reasoning=suspicion.reason

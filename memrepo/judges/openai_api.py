@@ -1,8 +1,8 @@
-"""The openai judge: any endpoint that speaks the OpenAI API, by the official SDK.
+"""Judge with any endpoint that implements the OpenAI API, by the official SDK.
 
-Ollama, LM Studio, llama.cpp, vLLM and OpenRouter do. The SDK streams and retries. Servers differ in
-what they take: a reply bound to the schema, any JSON object, or plain text. Each is tried in that
-order, and text that holds no answer is asked for once more.
+Ollama, LM Studio, llama.cpp, vLLM and OpenRouter do. The SDK streams and retries. Servers accept
+different forms of reply: bound to the schema, any JSON object, or plain text. The forms are tried
+in this order. If the text has no answer, the question is sent once more.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ REPAIR = (
 )
 _CONNECT_S = 15.0
 _NO_KEY = "none"
-"""What is sent as the key to a server of one's own that wants none."""
+"""The API key sent to a private server that requires none."""
 _PUBLIC = "api.openai.com"
 _LISTED = 8
 _FORMS = ("json_schema", "json_object", "text")
 Untyped = Any
-"""What the SDK passes: it is imported where it is needed, and its own types with it."""
+"""The type of SDK objects. The SDK is imported lazily, so its own types are not available."""
 
 
 def sdk() -> Untyped:
-    """Import the SDK; raises NoCredentials where the extra is not installed."""
+    """Import the SDK. Raises NoCredentials if the extra is not installed."""
     try:
         import openai
     except ModuleNotFoundError as error:
@@ -49,10 +49,10 @@ def sdk() -> Untyped:
 
 
 class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
-    """A model behind the OpenAI API; implements `judges.model.Backend`.
+    """A model behind the OpenAI API. Implements `judges.model.Backend`.
 
-    `timeout_s` bounds how long a server may say nothing: a model on one's own machine may take
-    minutes to read a question. An empty `base_url` leaves the choice to the SDK.
+    `timeout_s` limits how long a server may send nothing. A local model may need minutes to read a
+    question. If `base_url` is empty, the SDK chooses it.
     """
 
     model: str
@@ -64,7 +64,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
     price: Price | None = None
     heard: Callable[[], object] = lambda: None
     refused: set[str] = msgspec.field(default_factory=set)
-    """What this server turned out not to take: forms of a reply, and names of parameters."""
+    """Reply forms and parameter names that this server rejected."""
 
     @property
     def name(self) -> str:
@@ -72,11 +72,11 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
         return f"openai/{self.model}"
 
     def refuse_without_key(self) -> None:
-        """Raise NoCredentials where neither a key nor a server of one's own is set."""
+        """Raise NoCredentials if neither a key nor a private server is configured."""
         self.client().close()
 
     def client(self) -> Untyped:
-        """Make an `openai.OpenAI` for one question."""
+        """Create an `openai.OpenAI` for one question."""
         openai = sdk()
         how = {
             "base_url": self.base_url or None,
@@ -97,7 +97,10 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
         return client
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Ask, and once more for what is no answer; raises JudgeFailed, NoCredentials."""
+        """Send a prompt, and once more if the reply has no answer.
+
+        Raises JudgeFailed or NoCredentials.
+        """
         system = "\n\n".join((prompt.system, prompt.spelled))
         messages = [
             {"role": "system", "content": system},
@@ -143,7 +146,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
                     ) from error
 
     def _asking(self, prompt: Prompt, messages: list[dict[str, str]]) -> dict[str, Untyped]:
-        """Return what one question says, in the first form that was not refused yet."""
+        """Return the parameters of one question, in the first reply form not rejected so far."""
         form = next(form for form in _FORMS if form not in self.refused)
         room = "max_completion_tokens" if "max_tokens" in self.refused else "max_tokens"
         schema = {"name": prompt.name, "strict": False, "schema": dict(prompt.schema)}
@@ -168,7 +171,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def _yield(self, asking: Mapping[str, Untyped], error: Untyped) -> bool:
-        """Note what a server does not take; False where nothing is left to leave out."""
+        """Record a rejected parameter. Return False if there is no parameter to omit."""
         said = _told(error).casefold()
         for name in ("max_tokens", "stream_options"):
             if name in asking and name in said:
@@ -180,7 +183,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
         return False
 
     def _read(self, stream: Untyped, prompt: Prompt) -> Reply:
-        """Put a streamed answer together; nothing that a server sends is taken as it is."""
+        """Assemble a streamed answer. All values from the server are validated."""
         text, refusal, reason, usage = "", "", "", None
         for chunk in stream:
             self.heard()
@@ -215,7 +218,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def _unknown(self, client: Untyped, error: Untyped) -> JudgeFailed:
-        """Return the failure for a model that a server does not have, with those that it has."""
+        """Return the failure for a model that a server does not have, with the models it has."""
         openai = sdk()
         try:
             names = [str(model.id) for model in client.models.list().data][:_LISTED]

@@ -1,11 +1,10 @@
-"""Check what a judge answers in its two passes (memory-purifier, Pass 1 and Pass 2).
+"""Check the answers of a judge in both passes (memory-purifier, Pass 1 and Pass 2).
 
-A judge is never trusted with arithmetic or with ids, and one bad verdict never costs the others:
-it is named in `Pass1.rejected` and its candidate stays where it was.
+A judge's arithmetic and ids are never trusted. One bad verdict does not affect the others. It is
+listed in `Pass1.rejected`, and its candidate remains unchanged.
 
-Check a judge's Pass 2 answer, claim by claim (memory-purifier, Pass 2 and route validation).
-
-Deliberate difference: an invalid claim is set aside alone; the lineage refused the whole publish.
+Pass 2 answers are checked claim by claim, including their routes. Deliberate difference: only the
+invalid claim is rejected, where memory-purifier refused the whole publish.
 """
 
 from __future__ import annotations
@@ -37,31 +36,31 @@ from memrepo.purify.clusters import part_fault
 from memrepo.purify.routes import affinity, permitted
 
 STRENGTH_TOLERANCE = 0.01
-_SLACK = 1e-9  # the tolerance is inclusive, and 2.01 - 2.0 is not 0.01 in binary
+_SLACK = 1e-9  # the bound is inclusive, and 2.01 - 2.0 is not 0.01 in binary
 _SURVIVING = ("promote", "merge")
 _DIMENSIONS = PromotionScores.__struct_fields__
 
 
 class Rejection(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer that was not accepted: for which candidate (or unknown id) and why."""
+    """A rejected answer: its candidate (or unknown id) and the reason."""
 
     candidate_id: str
     reason: str
 
 
 class Pass1(msgspec.Struct, frozen=True, kw_only=True):
-    """Accepted verdicts in the request's order, and what was not accepted."""
+    """Accepted verdicts in the request's order, and the rejections."""
 
     verdicts: tuple[Verdict, ...]
     rejected: tuple[Rejection, ...] = ()
 
 
 def check_verdicts(request: PromotionRequest, verdicts: Sequence[Verdict]) -> Pass1:
-    """Accept each valid verdict and name every other, missing candidates included.
+    """Accept each valid verdict. Reject all others, and report missing candidates.
 
-    A candidate that is answered twice has no verdict, because nothing says which one is meant.
-    Merge links come back in both directions; a link to a candidate that does not survive is
-    dropped (`merge_dropped` in the rationale), and a merge without any link left is a promotion.
+    If a candidate is answered twice, all its verdicts are rejected, since either could be intended.
+    Merge links are made bidirectional. A link to a candidate that does not survive is dropped
+    (`merge_dropped` in the rationale). A merge without remaining links becomes a promotion.
     """
     known = frozenset(c.candidate_id for c in request.candidates)
     answers: dict[str, list[Verdict]] = {c.candidate_id: [] for c in request.candidates}
@@ -98,7 +97,7 @@ def _count_fault(count: int) -> str:
 
 
 def _fault(verdict: Verdict, known: frozenset[str], is_named: bool) -> str:
-    """Return why one verdict is invalid by itself, or an empty string."""
+    """Return why a single verdict is invalid, or an empty string."""
     if verdict.fault:
         return verdict.fault
     for name in _DIMENSIONS:
@@ -115,7 +114,10 @@ def _fault(verdict: Verdict, known: frozenset[str], is_named: bool) -> str:
 
 
 def _link_fault(verdict: Verdict, known: frozenset[str], is_named: bool) -> str:
-    """Return what is wrong with the ids that a verdict names; one side of a merge is enough."""
+    """Return why the ids in a verdict are invalid, or an empty string.
+
+    A merge may be declared by either candidate.
+    """
     if verdict.verdict == "merge":
         if not verdict.merge_with and not is_named:
             return "merge names no candidate"
@@ -138,7 +140,10 @@ def _link_fault(verdict: Verdict, known: frozenset[str], is_named: bool) -> str:
 
 
 def _closing_fault(verdict: Verdict, captured: Mapping[str, str]) -> str:
-    """Return why a candidate cannot close what it names: it must be known, and not be later."""
+    """Return why a candidate cannot close the candidates it names, or an empty string.
+
+    The named candidates must be known and not later.
+    """
     for closed in verdict.closes:
         if closed not in captured or closed == verdict.candidate_id:
             return "closes names an unknown candidate, or itself"
@@ -157,7 +162,7 @@ _DONE = "a later line says that it is done"
 
 
 def in_unit_range(value: object) -> bool:
-    """Return whether a value is a finite number from 0 to 1; a bool is no number."""
+    """Return whether a value is a finite number from 0 to 1. A bool is not a number."""
     return _is_number(value) and 0.0 <= float(value) <= 1.0  # type: ignore[arg-type]
 
 
@@ -166,7 +171,7 @@ def _is_number(value: object) -> bool:
 
 
 def _compress_faults(sound: Mapping[str, Verdict]) -> dict[str, str]:
-    """Follow each chain of compress targets; its end must survive."""
+    """Return the fault of each compress chain whose final target does not survive."""
     faults: dict[str, str] = {}
     ends: dict[str, str] = {}
     for start in sound:
@@ -192,7 +197,7 @@ def _end(verdict: Verdict | None) -> str:
 
 
 def _join_merges(sound: Mapping[str, Verdict]) -> tuple[Verdict, ...]:
-    """Make merge links bidirectional among survivors."""
+    """Make merge links bidirectional among surviving candidates."""
     links: dict[str, set[str]] = {key: set() for key in sound}
     for key, verdict in sound.items():
         for other in verdict.merge_with:
@@ -216,26 +221,26 @@ def _linked(verdict: Verdict, links: set[str]) -> Verdict:
     )
 
 
-# Standings that a judge may give; retire_candidate and probable_duplicate are found by code.
+# Standings a judge may give. Code determines retire_candidate and probable_duplicate.
 JUDGED_STANDINGS = ("resolved", "contested", "unresolved", "stale")
 RELATIONS = ("contested", "stale", "superseded")
 BODY_LIMIT = 400
-"""Characters of a claim's text in other words than its evidence's; a quotation is whole."""
+"""Maximum characters of a claim's text. Quotations of the evidence have no limit."""
 _REASON_LIMIT = 200
-_FIELD_LIMIT = 2000  # what the schema of a memory file takes in one field
+_FIELD_LIMIT = 2000  # as in the schema of a memory file
 
 
 class ClaimRejection(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim that was not accepted: for which cluster (or unknown id) and why."""
+    """A rejected claim: its cluster (or unknown id) and the reason."""
 
     cluster_id: str
     reason: str
     wording: bool = False
-    """Whether nothing but its words was wrong: they say what the evidence does not."""
+    """Whether only the wording was invalid: it states something the evidence does not."""
 
 
 class Pass2(msgspec.Struct, frozen=True, kw_only=True):
-    """Accepted claims in the request's order, and what was not accepted."""
+    """Accepted claims in the request's order, and the rejections."""
 
     claims: tuple[CanonicalClaim, ...]
     rejected: tuple[ClaimRejection, ...] = ()
@@ -247,12 +252,12 @@ def check_claims(
     *,
     grounds: Callable[[str], Grounds] | None = None,
 ) -> Pass2:
-    """Accept each valid claim and name every other, unanswered clusters included.
+    """Accept each valid claim. Reject all others, and report clusters without a claim.
 
-    A cluster may have several claims where each quotes the evidence it rests on; one bad answer
-    refuses them all. With `grounds`, by cluster id, each wording must rest on them.
-    Postures are derived again from the scores, as the documented cuts have it,
-    whatever the judge wrote.
+    A cluster may have several claims if each quotes its evidence. One invalid claim rejects all
+    claims of its cluster. `grounds` returns the grounds of a cluster id. If given, each wording
+    must be based on them. Postures are computed from the scores with the documented thresholds and
+    override the judge's.
     """
     answers: dict[str, list[CanonicalClaim]] = {c.cluster_id: [] for c in request.clusters}
     bad: list[ClaimRejection] = []
@@ -300,7 +305,7 @@ def check_claims(
 def _aside_fault(
     claim: CanonicalClaim, given: Sequence[CanonicalClaim], priors: Sequence[PriorClaim]
 ) -> str:
-    """Return why an answer may not end without a claim of its own, or an empty string."""
+    """Return why an answer that restates or drops is invalid, or an empty string."""
     if claim.fault:
         return claim.fault
     if len(given) > 1:
@@ -315,7 +320,10 @@ def _aside_fault(
 
 
 def _joining(claim: CanonicalClaim, priors: Sequence[PriorClaim]) -> CanonicalClaim:
-    """Return an answer that brings no claim of its own, in the words of the memory it restates."""
+    """Return a claim that restates a memory, in that memory's words.
+
+    A dropped claim is returned with its reason shortened.
+    """
     prior = named(priors, claim.restates)
     if prior is None:
         return replace(claim, drop=" ".join(claim.drop.split())[:_REASON_LIMIT])
@@ -340,7 +348,7 @@ def with_postures(claim: CanonicalClaim) -> CanonicalClaim:
 def _claim_fault(
     claim: CanonicalClaim, cluster: Cluster, profile: Profile, priors: Set[str]
 ) -> str:
-    """Return why one claim is invalid, or an empty string."""
+    """Return why a claim is invalid, or an empty string."""
     if claim.fault:
         return claim.fault
     for name in Scores.__struct_fields__:

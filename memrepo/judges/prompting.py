@@ -1,8 +1,8 @@
-"""What a model is sent: instructions from prompts/, then the evidence, fenced as data.
+"""Compose prompts: instructions from prompts/, then the evidence, fenced as data.
 
-Evidence is JSON in which no text can spell an angle bracket or a line of its own, between marks
-that hash it; so it can neither end its fence nor pass for an instruction's place. Secrets are
-taken out of all of it before it leaves.
+Evidence is JSON in which no text can contain an angle bracket or start a new line. The marks around
+it contain its hash. Evidence can therefore neither close its fence nor imitate instructions.
+Secrets are removed from all evidence.
 """
 
 from __future__ import annotations
@@ -58,16 +58,16 @@ FILES: Mapping[PassName, str] = {
     "summary": "summary.md",
 }
 JUDGED_LENGTH = 700
-"""Characters of a text that pass 1 shows: its beginning says whether it is worth wording."""
-# JSON may spell any character by its number: these would look like the end of a fence or a tag.
+"""Maximum characters of a text in pass 1. The beginning shows whether it is worth wording."""
+# Escape characters that could look like the end of a fence or tag, as JSON allows.
 _ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u2029"})
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
-    """One question to a model: fixed instructions, context that batches share, and the batch.
+    """One question to a model: fixed instructions, context shared by batches, and the batch.
 
-    `items` counts what must be answered; `room` bounds the answer's tokens, 0 leaves that to the
-    backend. A service that binds the answer to the schema is not told it a second time.
+    `items` is the number of items to answer. `room` is the maximum tokens of the answer, and 0
+    leaves the limit to the backend. Services that enforce the schema do not receive it as text.
     """
 
     name: PassName
@@ -79,7 +79,7 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """Return all of it as one text, for programs that take one."""
+        """Return the whole prompt as one text, for programs."""
         return "\n\n".join(filter(None, (self.system, self.spelled, self.context, self.data)))
 
     @property
@@ -94,22 +94,22 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def key_of_answers(self) -> str:
-        """Return the one key of the reply."""
+        """Return the single top-level key of the reply."""
         return next(iter(msgspec.convert(self.schema["required"], list[str])))
 
     @property
     def key(self) -> str:
-        """Return the hash that names this question in recordings."""
+        """Return the hash that identifies this question in recordings."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:32]
 
     @property
     def token_bound(self) -> int:
-        """Return more tokens than the question has: a third of its bytes in UTF-8."""
+        """Return an upper bound for the tokens of the prompt: a third of its bytes in UTF-8."""
         return -(-len(self.text.encode()) // 3)
 
 
 def promotion_prompt(request: PromotionRequest) -> Prompt:
-    """Format Pass 1's question."""
+    """Compose the question of Pass 1."""
     body = {
         "today": request.now.date().isoformat(),
         "profile": request.profile,
@@ -126,7 +126,10 @@ def promotion_prompt(request: PromotionRequest) -> Prompt:
 
 
 def canonical_prompt(request: CanonicalRequest) -> Prompt:
-    """Format Pass 2's question; its prior claims stand apart, as every batch repeats them."""
+    """Compose the question of Pass 2.
+
+    Prior claims are in the shared context, because every batch repeats them.
+    """
     body = {
         "today": request.now.date().isoformat(),
         "profile": request.profile,
@@ -144,7 +147,7 @@ def canonical_prompt(request: CanonicalRequest) -> Prompt:
 
 
 def verification_prompt(request: VerificationRequest) -> Prompt:
-    """Format the question whether evidence states what wordings of it say."""
+    """Compose the question whether the evidence states each wording."""
     items: list[object] = [_check(one) for one in request.checks]
     return Prompt(
         name="verification",
@@ -156,7 +159,7 @@ def verification_prompt(request: VerificationRequest) -> Prompt:
 
 
 def comparison_prompt(request: ComparisonRequest) -> Prompt:
-    """Format the question which pairs of statements contradict each other."""
+    """Compose the question which pairs of statements contradict each other."""
     body = {"today": request.now.date().isoformat(), **_faults(request.faults)}
     items: list[object] = [_pair(one) for one in request.pairs]
     return Prompt(
@@ -194,7 +197,7 @@ def _pair(one: Suspicion) -> dict[str, object]:
 
 
 def _statement(p: PriorClaim) -> dict[str, object]:
-    """Format a statement with all that says who said it, where and when."""
+    """Return a statement as JSON fields, including its author, place and date."""
     return _lean(
         {
             "text": p.text,
@@ -208,16 +211,17 @@ def _statement(p: PriorClaim) -> dict[str, object]:
 
 
 def _when(sources: Sequence[Source]) -> dict[str, object]:
-    """Return on which day something was said, as a heading or the file says: no commit does.
+    """Return the date of a statement by its heading or file, as a JSON field.
 
-    A date inside the statement may be that of a birth or a deadline: the reader sees it there.
+    Commit dates are ignored. Dates inside the statement are ignored too, because they may be those
+    of a birth or a deadline.
     """
     dated = (s.captured[:10] for s in sources if s.captured_from not in ("", "commit", "unit"))
     return _lean({"stated_on": max(dated, default="")})
 
 
 def gist_prompt(request: GistRequest) -> Prompt:
-    """Format the question for the gist of a note; it depends on nothing but the note."""
+    """Compose the question for the gist of a note. It depends only on the note."""
     note = request.note
     row = _lean({"title": note.text("title"), "tags": list(note.texts("tags")), "text": note.body})
     return Prompt(
@@ -230,7 +234,7 @@ def gist_prompt(request: GistRequest) -> Prompt:
 
 
 def summary_prompt(request: SummaryRequest) -> Prompt:
-    """Format the question for a summary; it depends on nothing but the memories."""
+    """Compose the question for a summary. It depends only on the memories."""
     rows = [
         _lean(
             {
@@ -254,7 +258,7 @@ def summary_prompt(request: SummaryRequest) -> Prompt:
 
 @cache
 def instructions(name: PassName) -> str:
-    """Return the instructions of a question: its file in prompts/."""
+    """Return the instructions of a pass, from its file in prompts/."""
     return asset("prompts", FILES[name]).read_text(encoding="utf-8").strip()
 
 
@@ -265,13 +269,13 @@ def _spelled_schema(name: PassName) -> str:
 
 @cache
 def prompt_hash() -> str:
-    """Return the hash of everything fixed in all questions, as manifests record it."""
+    """Return the hash of all instructions and schemas, for the run's manifest."""
     fixed = "\0".join(f"{instructions(name)}\n{_spelled_schema(name)}" for name in SCHEMAS)
     return f"sha256:{hashlib.sha256(fixed.encode()).hexdigest()}"
 
 
 def fence(key: str, rows: list[object], head: Mapping[str, object]) -> str:
-    """Format rows as a JSON object, one row per line, between marks made of its own hash."""
+    """Return rows as a JSON object, one row per line, between marks that contain its hash."""
     lead = "".join(f"{_spelled(k)}: {_spelled(v)},\n" for k, v in head.items())
     body = f"{{{lead}{_spelled(key)}: [\n" + ",\n".join(map(_spelled, rows)) + "\n]}"
     mark = hashlib.sha256(body.encode()).hexdigest()[:16]
@@ -316,7 +320,10 @@ def _cluster(c: Cluster) -> dict[str, object]:
 
 
 def _stands_at(c: Candidate) -> tuple[str, int, str]:
-    """Return where a candidate stands: steps are read in their order."""
+    """Return the sort key: source and line of the first place, then id.
+
+    Steps must be read in their order.
+    """
     first = min(((s.resource, s.lines[0]) for s in c.sources), default=("", 0))
     return (*first, c.candidate_id)
 
@@ -337,5 +344,5 @@ def _prior(p: PriorClaim) -> dict[str, object]:
 
 
 def _lean(record: dict[str, object]) -> dict[str, object]:
-    """Leave out what is empty: tokens cost."""
+    """Remove empty values to save tokens."""
     return {key: value for key, value in record.items() if value not in ("", [], ())}

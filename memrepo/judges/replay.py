@@ -1,4 +1,4 @@
-"""Recorded answers: every live answer can be kept, and judged again without a model."""
+"""Record live answers to judge again without a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCHEMA_VERSION = 1
 
 
 class CannotRecord(MemrepoError):
-    """The folder for recordings cannot be written."""
+    """Raised when the folder for recordings cannot be written."""
 
     exit_code = Exit.USAGE
 
@@ -23,9 +23,9 @@ class CannotRecord(MemrepoError):
 
 
 class Recording:
-    """A backend that keeps every answer it passes on; implements `judges.model.Backend`.
+    """A backend that records every answer. Implements `judges.model.Backend`.
 
-    An answer is filed under its question's hash, which covers instructions, schema and evidence.
+    The file name is the hash of the question, which covers instructions, schema and evidence.
     """
 
     def __init__(self, inner: Backend, folder: Path) -> None:
@@ -42,7 +42,7 @@ class Recording:
         return self._inner.name
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Ask, and write question and answer down."""
+        """Send a prompt, and record the question and its answer."""
         reply = self._inner.ask(prompt)
         record = {
             "schema_version": SCHEMA_VERSION,
@@ -64,7 +64,7 @@ class Recording:
 
 
 class Unanswered(MemrepoError):
-    """The session that judges has a question to answer first; the run lands nothing yet."""
+    """Raised when the judging session must answer a question first. The run lands nothing yet."""
 
     exit_code = Exit.MODEL
 
@@ -77,9 +77,9 @@ class Unanswered(MemrepoError):
 
 
 class Session:
-    """Answers that an agent's own session gives, one question at a time.
+    """Answers given by an agent's own session, one question at a time.
 
-    Implements `judges.model.Backend`. It costs nothing that memrepo could count.
+    Implements `judges.model.Backend`. Its cost is unknown to memrepo and counts as zero.
     """
 
     name = "session/1"
@@ -88,7 +88,7 @@ class Session:
         self._folder = folder
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Return the answer that was given; raises Unanswered where there is none yet."""
+        """Return the session's answer. Raises Unanswered if there is none yet."""
         path = self._folder / f"{prompt.key}.txt"
         if not path.is_file():
             raise Unanswered(prompt)
@@ -96,7 +96,7 @@ class Session:
 
 
 class Replay:
-    """Answers from recordings; implements `judges.model.Backend`. It costs nothing."""
+    """Answers from recordings, without cost. Implements `judges.model.Backend`."""
 
     name = "replay/1"
 
@@ -104,7 +104,7 @@ class Replay:
         self._folder = folder
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Return the recorded answer; raises JudgeFailed where there is none."""
+        """Return the recorded answer. Raises JudgeFailed if there is none."""
         path = self._folder / f"{prompt.key}.json"
         try:
             record = json.loads(path.read_text(encoding="utf-8"))

@@ -1,11 +1,11 @@
-"""From a model's text to typed answers: one ladder for every judge that answers in text.
+"""Parse a model's text into typed answers, for every judge that answers in text.
 
-The schemas that models are given and the reader both derive from the records of
-`core.judge`. Nothing here raises on what a model wrote: an element of a wrong shape becomes an
-answer with a `fault`, which the checks of both passes refuse by name.
+The schemas sent to models and this parser both derive from the records of `core.judge`. Nothing
+here raises on a model's text. A malformed element becomes an answer with a `fault`, which the
+checks of both passes refuse.
 
-Lineage: memory-purifier's parse ladder (direct, fence, brace scan); truncated and doubled
-objects, which it gave up on, are read here too.
+Lineage: memory-purifier's parse ladder (direct, fence, brace scan). Truncated and repeated objects,
+which memory-purifier rejected, are parsed too.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ T = TypeVar("T")
 
 _ID_LIMIT = 120
 _FLOAT_BITS = 1023
-_TRIES = 400  # brace scans: a hostile reply of a million braces must not cost a million parses
+_TRIES = 400  # limits the cost of a hostile reply with a million braces
 _STARTS = 20
 _FENCE = regex(r"```[a-zA-Z0-9_-]*[ \t]*\n(.*?)```", re.DOTALL)
 _BETWEEN = regex(r"[\s,]*")
-# Found, set or computed by code: a model is not asked for these, and they are not read.
+# Fields determined by code. They are neither requested from a model nor read.
 _OURS = frozenset(
     (
         *("fault", "freshness_posture", "confidence_posture", "strength", "canonical_clarity"),
@@ -57,8 +57,8 @@ _READ_IF_GIVEN: Mapping[type, tuple[str, ...]] = {
     Verdict: ("strength",),
     CanonicalClaim: ("home",),
 }
-"""A model that gives these all the same is checked."""
-# A model reads and writes these names in a reply; the records have the lineage's.
+"""Fields that are not requested but are checked if a model gives them."""
+# Names of fields in a reply, by the names of memory-purifier in the records.
 _WIRE: Mapping[str, str] = {
     "future_judgment_value": "judgment",
     "action_value": "action",
@@ -81,7 +81,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 
 
 class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a text holds no answer, and why each way of reading it failed."""
+    """Why a text has no answer, and why each attempt to parse it failed."""
 
     reason: str
     tried: tuple[str, ...] = ()
@@ -100,18 +100,18 @@ def claims_schema() -> dict[str, object]:
 
 
 def read_verdicts(text: str) -> tuple[Verdict, ...] | Unreadable:
-    """Read a Pass 1 reply; a strength that it leaves out is what the scores add up to."""
+    """Parse a Pass 1 reply. A missing strength is computed from the scores."""
     return _read(text, VERDICTS_KEY, Verdict)
 
 
 def read_claims(text: str) -> tuple[CanonicalClaim, ...] | Unreadable:
-    """Read a Pass 2 reply."""
+    """Parse a Pass 2 reply."""
     return _read(text, CLAIMS_KEY, CanonicalClaim)
 
 
 @cache
 def findings_schema() -> dict[str, object]:
-    """Return the JSON Schema of an answer which pairs of statements contradict each other."""
+    """Return the JSON Schema of a reply about contradicting pairs."""
     row = {
         "pair": {"type": "string"},
         "isContradiction": {"type": "boolean"},
@@ -124,42 +124,48 @@ def findings_schema() -> dict[str, object]:
 
 
 def read_findings(text: str) -> tuple[Finding, ...] | Unreadable:
-    """Read which pairs of statements contradict each other; nothing of it is guessed."""
+    """Parse a reply about contradicting pairs. Missing values are not guessed."""
     return _read(text, FINDINGS_KEY, Finding)
 
 
 @cache
 def checks_schema() -> dict[str, object]:
-    """Return the JSON Schema of an answer whether evidence states wordings."""
+    """Return the JSON Schema of a reply about whether evidence states wordings."""
     text: dict[str, object] = {"type": "string"}
     row: dict[str, object] = {"id": text, "stated": {"type": "boolean"}, "reason": text}
     return _object({CHECKS_KEY: {"type": "array", "items": _object(row)}})
 
 
 def read_checks(text: str) -> tuple[Assessment, ...] | Unreadable:
-    """Read whether evidence states wordings; what is neither yes nor no is a fault."""
+    """Parse a reply about whether evidence states wordings. Values except yes and no are faults."""
     return _read(text, CHECKS_KEY, Assessment)
 
 
 @cache
 def gist_schema() -> dict[str, object]:
-    """Return the JSON Schema of an answer that holds the gist of a note."""
+    """Return the JSON Schema of a reply with the gist of a note."""
     return _object({GIST_KEY: _schema(Gist, "")})
 
 
 def read_gist(text: str) -> Gist | Unreadable:
-    """Read the gist of a note; whether the note supports it is for `actions.run.wording` to say."""
+    """Parse the gist of a note.
+
+    `actions.run.wording` checks whether the note supports the gist.
+    """
     return _read_one(text, GIST_KEY, Gist)
 
 
 @cache
 def summary_schema() -> dict[str, object]:
-    """Return the JSON Schema of an answer that holds the summary of some memories."""
+    """Return the JSON Schema of a reply with the summary of some memories."""
     return _object({SUMMARY_KEY: _schema(Summary, "")})
 
 
 def read_summary(text: str) -> Summary | Unreadable:
-    """Read the summary of memories; whether they support it is for `actions.run.wording` to say."""
+    """Parse the summary of some memories.
+
+    `actions.run.wording` checks whether the memories support the summary.
+    """
     return _read_one(text, SUMMARY_KEY, Summary)
 
 
@@ -185,10 +191,10 @@ def _read(text: str, key: str, cls: type[T]) -> tuple[T, ...] | Unreadable:
 
 
 def elements(text: str, key: str) -> tuple[object, ...] | Unreadable:
-    """Return the elements of the list under a key of the last object in a text that has it.
+    """Return the elements of the list under a key, in the last object of a text that has it.
 
-    Tries the whole text, then each fenced block, then every object that starts at a brace, then
-    the complete elements of a list that was cut off (or that no parser takes).
+    Tries the whole text, then each fenced block, then every object from a brace. The last attempt
+    reads the complete elements of a truncated or malformed list.
     """
     text = text.strip().removeprefix("\ufeff")
     if not text:
@@ -201,7 +207,7 @@ def elements(text: str, key: str) -> tuple[object, ...] | Unreadable:
 
 
 def _unreadable(text: str, key: str) -> Unreadable:
-    """Return why a text holds no answer, and what came of each way of reading it."""
+    """Return why a text has no answer, with the result of each attempt to parse it."""
     try:
         found: object = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -231,14 +237,14 @@ _KINDS = {list: "an array", str: "a string", bool: "a boolean", type(None): "nul
 
 
 def holds_answer(text: str, key: str, *, several: bool) -> bool:
-    """Return whether a text has an answer: an object with a key, or a list of these."""
+    """Return whether a text has an answer: an object with a key, or with a list under that key."""
     if several:
         return not isinstance(elements(text, key), Unreadable)
     return any(isinstance(o, dict) and key in o for found in _ladder(text) for o in found)
 
 
 def _ladder(text: str) -> tuple[Iterator[object], ...]:
-    """Return what parses of the whole text, then of fenced blocks, then from each brace on."""
+    """Return the values parsed from the whole text, from fenced blocks and from each brace."""
     text = text.strip().removeprefix("\ufeff")
     return _parsed([text]), _parsed(_FENCE.findall(text)), _objects(text)
 
@@ -252,7 +258,10 @@ def _parsed(texts: list[str]) -> Iterator[object]:
 
 
 def _objects(text: str) -> Iterator[object]:
-    """Yield every object that parses from a brace on, from left to right, none inside another."""
+    """Yield every object that can be parsed from a brace, left to right.
+
+    Nested objects are skipped.
+    """
     decoder = json.JSONDecoder()
     at = text.find("{")
     for _ in range(_TRIES):
@@ -268,9 +277,9 @@ def _objects(text: str) -> Iterator[object]:
 
 
 def _cut_off(text: str, key: str) -> list[object]:
-    """Return the complete elements of the last such list.
+    """Return the complete elements of the last list under a key.
 
-    A list with a comma too many ends as well: only what cannot be read is lost.
+    Reading ends at the first element that cannot be parsed. An extra comma is ignored.
     """
     decoder = json.JSONDecoder()
     for match in list(re.finditer(rf'"{key}"\s*:\s*\[', text))[: -_STARTS - 1 : -1]:
@@ -312,7 +321,7 @@ def _object(
 def _schema(hint: object, name: str) -> dict[str, object]:
     if _is_record(hint):
         hints = _hints(hint)
-        # What has a default may be left out: an empty field costs tokens in each answer.
+        # Fields with a default are optional, since an empty field costs tokens in each answer.
         known = defaults_of(hint)
         required = {
             _WIRE.get(name, name)
@@ -341,9 +350,9 @@ def _is_record(hint: object) -> bool:
 
 
 def _build(cls: Any, element: object) -> Any:
-    """Build an answer; what is wrong with it, the first of it, is in its `fault`."""
+    """Build an answer. If it is malformed, its `fault` has the first error."""
     shaped = _shaped(cls, element)
-    # An answer for an id that is not one text names no item; the checks list it as unknown.
+    # If the id is not a single text, the answer identifies no item. The checks then reject it.
     id_name = "pair" if cls is Finding else next(iter(_hints(cls)))
     id_ = shaped.get(id_name) if isinstance(shaped, dict) else None
     id_ = id_[:_ID_LIMIT] if isinstance(id_, str) else ""
@@ -361,9 +370,9 @@ def _build(cls: Any, element: object) -> Any:
 
 
 def _shaped(hint: Any, given: object) -> Any:
-    """Return a JSON value under the names of our fields, without what no file may contain."""
+    """Return a JSON value with our field names, without characters that files cannot contain."""
     if isinstance(given, str):
-        # JSON can spell half of a surrogate pair, which no file can hold.
+        # JSON can contain half of a surrogate pair, which a file cannot.
         text = given.encode("utf-8", "replace").decode("utf-8")
         return text if text.isprintable() else "".join(ch for ch in text if _may_enter(ch))
     if _is_record(hint) and isinstance(given, dict):
@@ -385,7 +394,7 @@ def _shaped(hint: Any, given: object) -> Any:
 
 
 def _blank(hint: Any) -> Any:
-    """Return a record in which nothing is stated."""
+    """Return a record with empty values."""
     if _is_record(hint):
         known = defaults_of(hint)
         hints = get_type_hints(hint).items()
@@ -394,16 +403,16 @@ def _blank(hint: Any) -> Any:
 
 
 def _fault(error: msgspec.ValidationError, key: str = "") -> str:
-    """Return what is wrong with an answer and where, by the names that the model wrote."""
+    """Return the error in an answer and its place, in the names used by the model."""
     said, _, where = str(error).partition(" - at `$")
     path = ".".join(_WIRE.get(part, part) for part in where.strip("`.").split("."))
     return f"{'.'.join(filter(None, (key, path))) or 'the answer'}: {said}"
 
 
 def _may_enter(ch: str) -> bool:
-    """Return whether a character may be in an answer: not invisible or bidirectional.
+    """Return whether a character is permitted in an answer: not invisible or bidirectional.
 
-    Joiners stay: scripts need them.
+    Joiners are permitted, since some scripts need them.
     """
     if ch in "\n\t\u200c\u200d":
         return True

@@ -1,7 +1,8 @@
-"""Scores by formulae: the six dimensions of Pass 1 and the eight scores of Pass 2.
+"""Compute the six dimensions of Pass 1 and the eight scores of Pass 2 by formulae.
 
-Pass 1 (memory-purifier): a candidate's strength follows from its rank on the shelf (`read.shelf`)
-and is spread over the five dimensions by its type and signs; noise risk follows from the verdict.
+Pass 1 (memory-purifier): a candidate's strength follows from its rank on the shelf (`read.shelf`).
+Its type and signs determine how the strength is distributed over five dimensions. Noise risk
+follows from the verdict.
 
 Pass 2:
 
@@ -11,12 +12,12 @@ Pass 2:
 | canonical_clarity | 0.9 with a key, 0.7 with a subject, else 0.6; -0.2 hedged |
 | provenance_strength | 0.4 + 0.2 per further resource + 0.1 per further day + 0.1 if dated |
 | contradiction_pressure | 0.6 contested, 0.3 superseding, else 0 |
-| freshness | halves every 180 days from the newest evidence; 0.5 where nothing dates it |
+| freshness | halves every 180 days from the newest evidence; 0.5 for undated evidence |
 | confidence | 0.35 + 0.15 strength + 0.1 (provenance - 0.4) - 0.2 hedged - 0.3 pressure |
 | route_fitness | the score of the route's affinity |
 | supersession_confidence | 0.95 superseding, 0.5 contradicting, else 0 |
 
-Each is cut to 0 to 1 and rounded to two decimals.
+Each score is limited to 0 to 1 and rounded to two decimals.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ _PERSONAL = frozenset(("identity", "preference", "relationship"))
 def promotion_scores(candidate: Candidate, verdict: VerdictWord) -> PromotionScores:
     """Return the six dimensions of a candidate, whose strength agrees with the verdict.
 
-    From 2.0 on for what is promoted, between 0.5 and 1.5 for what is deferred, below for the rest.
+    The strength is at least 2.0 for promoted candidates, and from 0.5 to 1.5 for deferred ones. For
+    rejected candidates, the strength is lower.
     """
     if verdict in ("promote", "merge"):
         strength = min(2.1 + 0.3 * max(candidate.rank - FAIR, 0.0), 4.4)
@@ -65,7 +67,7 @@ def promotion_scores(candidate: Candidate, verdict: VerdictWord) -> PromotionSco
     weights[3] *= 2 if candidate.type_hint in _PERSONAL else 1
     weights[4] *= 2 if candidate.days > 1 or candidate.resources > 1 else 1
     left, values = strength + noise, [0.0] * 5
-    for _ in range(3):  # what one dimension cannot hold goes to the others
+    for _ in range(3):  # move any excess over 1.0 to the other dimensions
         room = [
             weight if value < 1.0 else 0.0 for weight, value in zip(weights, values, strict=True)
         ]
@@ -103,7 +105,7 @@ def measure(claim: CanonicalClaim, cluster: Cluster, now: datetime, *, hedged: b
 
 
 def measured(claim: CanonicalClaim, cluster: Cluster, now: datetime) -> CanonicalClaim:
-    """Return a model's claim with the scores that nobody needs a model for."""
+    """Return a model's claim with the scores that are computed without a model."""
     scores = replace(
         claim.scores,
         canonical_clarity=0.9 if claim.wording.subject else 0.6,
@@ -116,7 +118,7 @@ def measured(claim: CanonicalClaim, cluster: Cluster, now: datetime) -> Canonica
 
 
 def provenance_strength(cluster: Cluster) -> float:
-    """Return how well evidenced a cluster is: distinct resources, distinct days, any date."""
+    """Return how well a cluster is evidenced: distinct resources, distinct days, any date."""
     sources = [s for c in cluster.candidates for s in c.sources]
     resources = max(len({s.resource for s in sources}), *(c.resources for c in cluster.candidates))
     days = max(
@@ -127,7 +129,7 @@ def provenance_strength(cluster: Cluster) -> float:
 
 
 def freshness(cluster: Cluster, now: datetime) -> float:
-    """Return 1.0 for evidence of today, halved every 180 days; 0.5 for undated evidence."""
+    """Return 1.0 for evidence of today, halved every 180 days, and 0.5 for undated evidence."""
     newest = max((c.captured for c in cluster.candidates), default="")
     try:
         captured = parse_time(newest)
@@ -138,7 +140,7 @@ def freshness(cluster: Cluster, now: datetime) -> float:
 
 
 def contradiction_pressure(claim: CanonicalClaim) -> float:
-    """Return how much stands against a claim: contested more than superseding."""
+    """Return the pressure against a claim. Contested claims have more than superseding ones."""
     if any(c.relation == "contested" for c in claim.contradictions):
         return 0.6
     return 0.3 if claim.contradictions or claim.supersedes else 0.0

@@ -1,6 +1,6 @@
-"""The command line: argv, environment, clock and stdout are read and written here only.
+"""The command line. Only this module reads argv, environment and clock and writes to stdout.
 
-Arguments are parsed before anything else is loaded, so that `--version` and `--help` are quick.
+Arguments are parsed before other modules are imported, to keep `--version` and `--help` fast.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ _REFUSALS = frozenset(
         errno.ENFILE,
     }
 )
-"""What the system says when there is no room or no right: no bug of ours."""
+"""System errors for a missing permission or a full disk. These are not bugs."""
 _BETWEEN_COLLECTIONS = 100_000
-"""Objects; at Python's 700 a command spends a tenth of its time on looking for rings of garbage."""
+"""New objects between garbage collections. Python's default, 700, costs a tenth of the run time."""
 
 
 _NO_YEAR = 9000
-"""From this year on a term of some centuries would end after the year 9999, the last there is."""
+"""Times from this year on are refused, because adding centuries would pass Python's last year."""
 
 
 def main(argv: Sequence[str] | None = None, *, age: Callable[[], float] = float) -> int:
-    """Run one command line and return its exit code; `age` tells how long its caller waits."""
+    """Run one command line and return its exit code. `age` returns the seconds since the start."""
     _collect_seldom()
     _print_any_letter()
     as_json = "--json" in (sys.argv[1:] if argv is None else argv)
@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None, *, age: Callable[[], float] = float)
         _complain("interrupted; the repository is as it was", "", Exit.REPOSITORY, as_json)
         return 130
     except BrokenPipeError:
-        # The reader of our output left (`memrepo log | head`): nothing is wrong.
+        # The reader closed our output (`memrepo log | head`), which is not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(Exit.DONE)
     except OSError as error:
@@ -81,12 +81,12 @@ def main(argv: Sequence[str] | None = None, *, age: Callable[[], float] = float)
         fix = "make room, or give the user that runs memrepo the right to write there"
         _complain(f"the system refused: {what}", fix, Exit.REPOSITORY, as_json)
         return int(Exit.REPOSITORY)
-    except Exception as error:  # noqa: BLE001 - the one place where a bug is turned into a message
+    except Exception as error:  # noqa: BLE001 - the only place that turns a bug into a message
         return _bug(error, sys.argv[1:] if argv is None else argv, as_json)
 
 
 def _print_any_letter() -> None:
-    """Let output in an encoding that lacks a letter show its code instead of failing."""
+    """Print characters as escapes if the output encoding lacks them, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and not _is_unicode(stream.encoding):
             stream.reconfigure(errors="backslashreplace")
@@ -97,7 +97,7 @@ def _is_unicode(encoding: str | None) -> bool:
 
 
 def _json(data: object) -> str:
-    """Return data as one line; where the output lacks letters, as JSON spells them in ASCII."""
+    """Return data as one line of JSON. Use ASCII escapes if the output is not Unicode."""
     import json
 
     ascii_only = not _is_unicode(getattr(sys.stdout, "encoding", None))
@@ -105,10 +105,10 @@ def _json(data: object) -> str:
 
 
 def _collect_seldom() -> None:
-    """Look for rings of garbage seldom, and at the end not at all: nearly all that is made stays.
+    """Collect garbage rarely, and not at all when the process exits.
 
-    Loading modules makes objects by the ten thousand, which are functions and classes until the
-    process ends; then its memory is given back as a whole.
+    Importing modules creates tens of thousands of objects, mostly functions and classes. They live
+    until the process ends, so searching them for garbage wastes time.
     """
     gc.set_threshold(_BETWEEN_COLLECTIONS)
     atexit.unregister(gc.freeze)
@@ -158,7 +158,7 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
 
 
 def _screen(work: Work) -> Screen | None:
-    """Return the terminal that the answer goes to, if it is one."""
+    """Return the terminal for the answer, or None if stdout is not a terminal."""
     if not sys.stdout.isatty():
         return None
     from memrepo.faces.cli.screen import Screen
@@ -167,10 +167,10 @@ def _screen(work: Work) -> Screen | None:
 
 
 def _load_msgspec() -> None:
-    """Import msgspec without what it, and what it takes, only look at: every command waits for it.
+    """Import msgspec without the modules that it imports but does not need, to start faster.
 
-    `typing_extensions`, with `inspect` and `ast` behind it, has nothing that `typing` lacks from
-    Python 3.11 on; of `platform` the module `uuid` asks the system's name, as it is imported.
+    From Python 3.11 on, `typing` covers `typing_extensions`, which would import `inspect` and
+    `ast`. The module `uuid` uses `platform` only for the name of the system.
     """
     if "msgspec" in sys.modules:
         return
@@ -209,13 +209,13 @@ def _call(options: argparse.Namespace, age: Callable[[], float]) -> Call:
 
 
 def _colour(options: argparse.Namespace) -> bool:
-    """Return whether to print colours: on a terminal that has them, unless one asks for none."""
+    """Return whether stdout is a terminal with colours that the user has not disabled."""
     unwanted = options.no_color or os.environ.get("NO_COLOR")
     return sys.stdout.isatty() and not unwanted and os.environ.get("TERM") != "dumb"
 
 
 class _Bars:
-    """Progress on stderr, only on a terminal: one line for each thing that is counted."""
+    """Progress bars on stderr, one per counted label."""
 
     def __init__(self) -> None:
         self.bars: dict[str, Any] = {}
@@ -253,19 +253,19 @@ def _now(text: str) -> datetime:
 
 
 def _actor(text: str) -> str:
-    """Return the actor the environment names: agents set it, so as never to pass for you."""
+    """Return the actor from the environment. Agents set it so that they do not act as a person."""
     return text if not text or ":" in text else f"process:{text}"
 
 
 def _read() -> str:
-    """Return standard input; who has to type it is told that it is waited for."""
+    """Return standard input. On a terminal, first tell the user that the command is waiting."""
     if sys.stdin.isatty():
         print("reading from standard input; Ctrl-D ends it", file=sys.stderr)
     return sys.stdin.read()
 
 
 def _edit(text: str) -> str | None:
-    """Open the person's editor on a text; None where there is no terminal to open it on."""
+    """Open the user's editor on a text and return the edited text, or None without a terminal."""
     import shlex
     import subprocess
     import tempfile
@@ -298,7 +298,7 @@ def _nothing(line: str) -> None:
 
 
 def _print(call: Call, name: str, request: object, answer: Result, screen: Screen | None) -> None:
-    """Print what a command found; of a secret that is in it, its kind."""
+    """Print the result of a command, with each secret replaced by its kind."""
     text = ""
     if not (call.json or call.quiet):
         from memrepo.faces.text import text_of
@@ -309,7 +309,7 @@ def _print(call: Call, name: str, request: object, answer: Result, screen: Scree
         return
     from memrepo.core.secrets import concealed, harmless, harmless_data
 
-    # A text that was put on one line shows by the record what is a secret in it.
+    # The whole record shows secrets that a one-line text hides.
     data, text, told = concealed([answer.as_json(), text, told])
     if call.json:
         data = harmless_data({"schema_version": SCHEMA_VERSION, **data})
@@ -349,9 +349,9 @@ def _complain(message: str, fix: str, code: Exit, as_json: bool) -> None:
 
 
 def _bug(error: Exception, argv: Sequence[str], as_json: bool) -> int:
-    """Report a bug: a short message, and the traceback in the repository's `.memrepo/log/`.
+    """Report a bug with a short message, and write the traceback to `.memrepo/log/`.
 
-    Where there is no repository, the traceback goes to stderr: no folder is made to hold it.
+    Without a repository, print the traceback to stderr instead of creating a folder.
     """
     import traceback
     from datetime import UTC, datetime
@@ -374,7 +374,7 @@ def _bug(error: Exception, argv: Sequence[str], as_json: bool) -> int:
 
 
 def _log_folder(argv: Sequence[str]) -> Path | None:
-    """Return where the repository that a command line means keeps its logs, if there is one."""
+    """Return the log folder of the repository that a command line selects, or None."""
     from pathlib import Path
 
     from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME

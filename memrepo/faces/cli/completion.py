@@ -1,6 +1,6 @@
-"""`memrepo completion`: a completion script, made from the same parsers that read the line.
+"""`memrepo completion`: a completion script, generated from the parsers of the command line.
 
-Memories and runs are completed by what git lists, without starting memrepo: a key is waited for.
+The script completes ids from git's file list without starting memrepo, because the user waits.
 """
 
 from __future__ import annotations
@@ -69,29 +69,29 @@ end
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `completion`."""
+    """The arguments of `completion`."""
 
     shell: Annotated[str, option("which shell", choices=SHELLS)]
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """A completion script, and the shell that reads it."""
+    """A completion script and its shell."""
 
     shell: str
     script: str
 
 
 def do(work: Work, request: Request) -> Result:
-    """Print the script: `memrepo completion bash > ~/.local/share/bash-completion/.../memrepo`."""
+    """Return the script: `memrepo completion bash > ~/.local/share/bash-completion/.../memrepo`."""
     del work
     parser, commands = whole_parser()
     if request.shell == "fish":
         script = "\n".join(_fish(parser, commands))
-        return Result(shell="fish", script=script)  # noqa: S604 - the name of one
+        return Result(shell="fish", script=script)  # noqa: S604 - the name of a shell, not a call
     import shtab
 
     for each in (parser, *commands.values()):
-        for action in each._actions:  # noqa: SLF001 - shtab reads this attribute of theirs
+        for action in each._actions:  # noqa: SLF001 - shtab sets an attribute on each action
             if names := _named(action):
                 action.complete = _by_shell(names)  # type: ignore[attr-defined]
     script = shtab.complete(parser, shell=request.shell, preamble=_PREAMBLE.get(request.shell, ""))
@@ -99,7 +99,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def whole_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """Return one parser with every command in it, and the commands' own."""
+    """Return a parser with all commands, and the parser of each command by name."""
     parser = argparse.ArgumentParser(prog="memrepo")
     add_globals(parser, defaults=True)
     commands = parser.add_subparsers(dest="command")
@@ -111,7 +111,7 @@ def whole_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.Argument
 
 
 def _named(action: argparse.Action) -> str:
-    """Return what a word of an argument names: `memories`, `runs`, `both`, `files` or nothing."""
+    """Return the kind of an argument's values: `memories`, `runs`, `both`, `files` or empty."""
     words = set(str(action.metavar or action.dest).upper().split("|"))
     runs, memories = bool(words & {"RUN"}), bool(words & {"ID", "MEMORY"})
     if words & {"FILE", "DIR", "WORKSPACE", "PATH"}:
@@ -128,14 +128,14 @@ def _by_shell(names: str) -> dict[str, str]:
 def _fish(
     parser: argparse.ArgumentParser, commands: dict[str, argparse.ArgumentParser]
 ) -> Iterator[str]:
-    """Format the script of fish, for which there is no other maker: a line an option or word."""
+    """Yield the lines of the fish script, one per option or word. shtab does not support fish."""
     yield _PREAMBLE["fish"].strip("\n")
     yield "complete -c memrepo -f"
     for name, each in commands.items():
         yield f"complete -c memrepo -n __fish_use_subcommand -a {name}" + _said(COMMANDS[name].says)
-        for action in each._actions:  # noqa: SLF001 - argparse has no other list of them
+        for action in each._actions:  # noqa: SLF001 - argparse has no public list of actions
             if not (action.option_strings or action.choices or _named(action)):
-                continue  # any word
+                continue  # any text is allowed
             yield f"complete -c memrepo -n '__fish_seen_subcommand_from {name}'" + _taken(action)
     for action in parser._actions:  # noqa: SLF001
         if action.option_strings:
@@ -143,7 +143,7 @@ def _fish(
 
 
 def _taken(action: argparse.Action) -> str:
-    """Format how an option is written, and what may stand behind it."""
+    """Format the flags, values and description of an option."""
     line = ""
     for flag in action.option_strings:
         line += f" -l {flag[2:]}" if flag.startswith("--") else f" -s {flag[1:]}"

@@ -1,4 +1,4 @@
-"""`memrepo demo`: a tour on shipped sample data, every command echoed as it runs, offline."""
+"""`memrepo demo`: an offline tour on sample data that shows each command and its output."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ LINES = 14
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `demo`."""
+    """The arguments of `demo`."""
 
     dir: Annotated[str, option("keep the demo here", metavar="DIR")] = ""
     fast: Annotated[bool, option("no pauses between the steps", "--fast")] = False
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """One command line of the tour, and what it answered."""
+    """A command of the tour and its result."""
 
     command: str
     exit: int
@@ -43,14 +43,14 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The steps of the tour, and where the repository is kept (empty: nowhere)."""
+    """The steps of the tour, and the path of the repository, empty if it was removed."""
 
     steps: tuple[Step, ...]
     kept: str
 
 
 def do(work: Work, request: Request) -> Result:
-    """Play the tour in DIR, or in a temporary folder that is removed afterwards."""
+    """Run the tour in DIR, or in a temporary folder that is removed afterwards."""
     with _folder(work.call, request.dir) as folder:
         steps = _tour(_free(work.call), folder, 0.0 if request.fast or work.call.json else PAUSE_S)
     kept = str(folder / "memory") if request.dir else ""
@@ -58,7 +58,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _free(call: Call) -> Call:
-    """Move a tour out of the hours that belong to reconciliations, whose demo this is not."""
+    """Move the time of the tour past any reconciliation, which would block its runs."""
     config = parse_config("")
     while guard(call.now, config.cadence, config.zone):
         call = replace(call, now=call.now + WINDOW)
@@ -109,7 +109,7 @@ def _tour(call: Call, folder: Path, pause_s: float) -> list[Step]:
 
 
 class _Guide:
-    """Echoes commands, runs them, prints the head of their answer, and remembers the JSON."""
+    """A guide that runs commands, prints the head of their output and records results."""
 
     def __init__(self, call: Call, folder: Path, pause_s: float) -> None:
         self.call = call
@@ -122,7 +122,10 @@ class _Guide:
         self.call.say(f"\n# {text}")
 
     def do(self, where: Path, line: str) -> dict[str, Any]:
-        """Run one command line in a folder; an answer of no stops nothing, an error does."""
+        """Run one command line in a folder and return its JSON data.
+
+        Only an error stops the tour.
+        """
         self.call.say(f"$ memrepo {line}")
         with Work(replace(self.call, where=where, json=False)) as work:
             answer, text = run_line(work, shlex.split(line))

@@ -1,4 +1,4 @@
-"""`memrepo help COMMAND` and `--schema`: pages made from the records of the commands."""
+"""`memrepo help COMMAND` and `help --schema COMMAND`, generated from the commands' records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memrepo.faces.cli.parser import (
 
 
 def page(words: Sequence[str]) -> str:
-    """Return what is asked for: the help of a command, or a JSON Schema."""
+    """Return the help of a command, or its JSON Schema. Raise UsageError for other arguments."""
     match [*words]:
         case ["--schema", name]:
             return json.dumps(schema(canonical(name)), indent=2)
@@ -32,7 +32,7 @@ def page(words: Sequence[str]) -> str:
 
 
 def schema(name: str) -> dict[str, object]:
-    """Return the JSON Schema of what a command answers with `--json`: one of its results."""
+    """Return the JSON Schema of a command's `--json` output."""
     command_parser(name)
     kinds = results(name)
     refs, parts = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
@@ -52,7 +52,7 @@ def schema(name: str) -> dict[str, object]:
 
 
 def results(name: str) -> tuple[type[Result], ...]:
-    """Return the records that a command may answer with."""
+    """Return the record types of a command's possible results."""
     do = COMMANDS[name].load().do
     told = get_type_hints(do, {**vars(import_module(COMMANDS[name].module))})["return"]
     return tuple(dict.fromkeys(each for kind in get_args(told) or (told,) for each in _kinds(kind)))

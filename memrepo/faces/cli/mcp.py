@@ -1,4 +1,4 @@
-"""`memrepo mcp`: serve the memory's tools to an agent, by standard input and output."""
+"""`memrepo mcp`: serve memory tools to an agent over standard input and output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 
 
 class NotInstalled(MemrepoError):
-    """The package that speaks the protocol comes with an extra."""
+    """Raised when the package for the protocol is missing. An extra installs it."""
 
     exit_code = Exit.USAGE
 
@@ -28,7 +28,7 @@ class NotInstalled(MemrepoError):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `mcp`."""
+    """The arguments of `mcp`."""
 
     toolset: Annotated[
         str,
@@ -49,20 +49,20 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Serve until the client leaves; a folder without memories is said at once."""
+    """Serve until the client disconnects. Fail immediately if the folder is not a repository."""
     if find_spec("mcp") is None:
         raise NotInstalled
     with Work(work.call) as here:
-        _ = here.store  # a folder that is no repository is said before a client waits
+        _ = here.store  # fail before the client waits if the folder is not a repository
     call = work.call
     if request.scope is not None and not request.scope.strip():
-        # An unset variable of a shell: without a scope it would serve all of them.
+        # The scope may come from an unset shell variable. An empty scope would serve all scopes.
         raise UsageError("--scope names no scope", fix="name one, or leave the option out")
     if scope := narrowed(call.scope, request.scope or ""):
         if request.toolset == "admin":
             raise OutOfScope(scope, "the admin tools are about the whole repository")
         call = replace(call, scope=scope)
-    with uncollected():  # the SDK's thousands of types are all here to stay
+    with uncollected():  # the thousands of types in the SDK are never garbage
         from memrepo.faces.mcp.server import serve, server_of
 
     serve(server_of(call, admin=request.toolset == "admin"))

@@ -1,6 +1,7 @@
-"""The command line's parsers, derived from the verbs' requests.
+"""The parsers of the command line, derived from the verbs' requests.
 
-A verb's module is imported when it is named, and what it works with when it runs.
+The module of a verb is imported when the command line names the verb. Its dependencies are imported
+when the verb runs.
 """
 
 from __future__ import annotations
@@ -52,29 +53,29 @@ _OWN = {
         ),
     ),
 }
-"""What the command line offers next to the verbs: they need a terminal, a parser or a process."""
+"""Commands that are not verbs, because they need a terminal, a parser or a process."""
 
 GROUPS = {group: (*verbs, *_OWN.get(group, ())) for group, verbs in ACTIONS.items()}
 COMMANDS = {verb.name: verb for group in GROUPS.values() for verb in group}
 COMMANDS["agent"] = COMMANDS["agent"]._replace(module="memrepo.faces.cli.agent")
 
 argparse._ = str  # type: ignore[attr-defined]
-"""It looks for a translation of each of its words, of which there are none, in all folders."""
+"""Disable translation in `argparse`, which searches many folders for each of its messages."""
 _DRAFT = partial(argparse.HelpFormatter, width=80)
-"""While options are declared: `argparse` formats each once, and would ask how wide the screen is,
-which takes longer than all of the declaring. Help that is printed is as wide as the screen."""
+"""The formatter while options are declared. `argparse` formats each option once, and would query
+the terminal width each time, which is slow. Printed help uses the full width."""
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are exceptions, caught where all others are."""
+    """An argument parser that raises errors as exceptions."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise UsageError instead of leaving the process."""
+        """Raise UsageError instead of exiting the process."""
         raise UsageError(f"{self.prog}: {message}", self.format_usage())
 
 
 def globals_parser() -> Parser:
-    """Return the parser of what is before the command."""
+    """Return the parser for global options. It leaves the rest of the command line unparsed."""
     parser = Parser(
         prog="memrepo",
         usage="memrepo [-C DIR] [--now TIME] [--json] [-q] [--no-color] COMMAND ...",
@@ -85,14 +86,14 @@ def globals_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"memrepo {__version__}")
     add_globals(parser, defaults=True)
-    # One positional for the whole command line: a second one would eat the `--` before a word.
+    # A single positional argument takes the whole rest. A second one would remove `--` from it.
     parser.add_argument("line", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser
 
 
 def listing(*, everyday: bool = False) -> str:
-    """Return the commands by group: those of every day, or all."""
+    """Return the list of commands by group: the everyday commands, or all commands."""
     groups = {
         group: [verb for verb in verbs if verb.everyday or not everyday]
         for group, verbs in GROUPS.items()
@@ -110,7 +111,10 @@ def listing(*, everyday: bool = False) -> str:
 
 
 def add_globals(parser: argparse.ArgumentParser, *, defaults: bool) -> None:
-    """Declare the global options; after the command they override only when they are given."""
+    """Declare the global options.
+
+    Without `defaults`, an omitted option leaves the value unchanged.
+    """
 
     def default(value: object) -> object:
         return value if defaults else argparse.SUPPRESS
@@ -141,7 +145,10 @@ def add_globals(parser: argparse.ArgumentParser, *, defaults: bool) -> None:
 
 
 def command_parser(name: str) -> Parser:
-    """Return the parser of one command; raises UsageError with a suggestion for no command."""
+    """Return the parser of one command.
+
+    Raise UsageError with a suggestion for an unknown command.
+    """
     alias = ALIASES.get(name)
     if name not in COMMANDS and alias is None:
         import difflib
@@ -170,7 +177,7 @@ def add_fields(
     request: Any,
     given: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
-    """Declare what a request holds, but for what an older name has `given` already."""
+    """Declare the fields of a request as arguments, except the fields that an alias has `given`."""
     parser.set_defaults(**given)
     hints = get_type_hints(request, include_extras=True)
     groups: dict[str, Any] = {}
@@ -196,7 +203,7 @@ _REQUIRED = object()
 
 
 def _default(request: Any, name: str) -> Any:
-    """Return what a field is when it is left out, or `_REQUIRED`."""
+    """Return the default of a field, or `_REQUIRED`."""
     after = len(request.__struct_fields__) - len(request.__struct_defaults__)
     at = request.__struct_fields__.index(name) - after
     import msgspec
@@ -206,7 +213,7 @@ def _default(request: Any, name: str) -> Any:
 
 
 def _settings(name: str, type_: Any, known: Option, meta: Any, default: Any) -> dict[str, Any]:
-    """Return what argparse is told of one field."""
+    """Return the settings of a field for argparse's `add_argument`."""
     from memrepo.actions.request import choices_of
 
     if type_ is bool:
@@ -236,7 +243,7 @@ def _settings(name: str, type_: Any, known: Option, meta: Any, default: Any) -> 
 
 
 def _reader(type_: Any, meta: Any) -> Any:
-    """Return what reads a number within its bounds from a word; None for texts."""
+    """Return a function that parses a number and checks its bounds, or None for a text."""
     kinds = (type_, *get_args(type_))
     kind = int if int in kinds else float if float in kinds else None
     if kind is None:
@@ -258,7 +265,7 @@ def _reader(type_: Any, meta: Any) -> Any:
 
 
 def _reading(read: Any) -> Any:
-    """Let what reads a word say why it cannot."""
+    """Wrap a parsing function so that argparse shows the message of its ValueError."""
 
     def reading(text: str) -> object:
         try:
@@ -273,12 +280,12 @@ def _reading(read: Any) -> Any:
 
 
 def canonical(name: str) -> str:
-    """Return the command that an older name is by now, or the name itself."""
+    """Return the current name of a command, given that name or an older one."""
     return ALIASES[name].verb if name in ALIASES else name
 
 
 def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] = str) -> object:
-    """Return the request that a parsed command line makes; `read` returns standard input."""
+    """Return the request for parsed options. `read` returns standard input."""
     kind = COMMANDS[canonical(name)].load().Request
     given = {field: getattr(options, field) for field in kind.__struct_fields__}
     hints = get_type_hints(kind, include_extras=True)
@@ -294,7 +301,7 @@ def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] =
 
 
 def run_command(work: Work, name: str, request: object) -> Result:
-    """Run one command: a verb, or one of the command line's own."""
+    """Run a verb or one of the other commands, and return its result."""
     if VERBS.get(name) is COMMANDS[name]:
         return perform(work, name, request)
     answer: Result = COMMANDS[name].load().do(work, request)
@@ -302,7 +309,7 @@ def run_command(work: Work, name: str, request: object) -> Result:
 
 
 def run_line(work: Work, argv: Sequence[str]) -> tuple[Result, str]:
-    """Run a command line without global options, as the demo does; return its text too."""
+    """Run a command line without global options. Return its result and the result's text."""
     from memrepo.faces.text import text_of
 
     name, *rest = argv

@@ -1,7 +1,7 @@
-"""`memrepo review`: go through what waits, or through the last run, one decision at a time.
+"""`memrepo review`: review a pending run or the last run, one decision at a time.
 
-A line is read for each decision, so it works over ssh, without colours and from a script; texts are
-written in the person's editor. Answers are stored until they take effect.
+Each decision is read as a line, so it works over ssh, without colours and from a script. Texts are
+edited in the user's editor. Answers are stored until they take effect.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from memrepo.views.wording import in_words, judged_in_words
 
 WIDTH = 78
 ON_CARD = 5
-"""Memories of a card that are listed; `look` shows the rest."""
+"""Maximum memories listed on a card. `look` shows the rest."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `review`."""
+    """The arguments of `review`."""
 
     run: Annotated[
         str,
@@ -51,7 +51,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DoneVerb(msgspec.Struct, frozen=True, kw_only=True):
-    """One verb that was done, as it is typed, with its commit; or what kept it from being done."""
+    """A performed command with its commit, or the error of a failed command."""
 
     line: str
     commit: str = ""
@@ -59,7 +59,7 @@ class DoneVerb(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """How many decisions there are, of how many something was said, and what was done."""
+    """The number of decisions and answers, and the performed commands."""
 
     run: str
     waits: bool
@@ -70,7 +70,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 class ReviewKey(NamedTuple):
-    """A key: its word, and what it does for a person."""
+    """A key of the prompt: its letter, its word and its effect."""
 
     letter: str
     word: str
@@ -97,14 +97,14 @@ _BY_WORD = {word: key.word for key in KEYS for word in (key.letter, key.word)}
 
 
 def do(work: Work, request: Request) -> Result:
-    """Go through the screens, then do what was said if the person wants it."""
+    """Ask for each decision, then apply the answers if the user confirms."""
     return _Talk(work, session_of(work, request.run)).go()
 
 
 class _Talk:
-    """One review at a terminal.
+    """A review session at a terminal.
 
-    `items` are what is asked about in turn: the decisions of a card, or one decision.
+    `items` are the questions in order. Each is one decision, or all decisions of a card.
     """
 
     def __init__(self, work: Work, session: ReviewSession) -> None:
@@ -117,11 +117,11 @@ class _Talk:
             else:
                 self.items += [(group, [decision]) for decision in group.decisions]
         self.history: list[tuple[int, list[Decision]]] = []
-        """Place and decisions of each answer in this sitting, for undo."""
+        """The position and decisions of each answer in this session, for undo."""
         self.neighbours: Neighbours | None = None
 
     def go(self) -> Result:
-        """Ask about each open item in turn."""
+        """Ask about each open item in order."""
         session, say = self.session, self._say
         what = "waits" if session.waits else "is in effect"
         count = counted(len(session.review.decisions), "decision", "decisions")
@@ -139,7 +139,7 @@ class _Talk:
         return [d for d in self.items[place][1] if d.mark not in self.session.answers]
 
     def _ask(self, place: int) -> int:
-        """Show one item and take its answer; return where to go on, or a stop."""
+        """Show one item and store the answer. Return the next position, or `_QUIT` or `_DONE`."""
         group, decisions = self.items[place]
         self._show(place)
         is_card = len(decisions) > 1
@@ -224,7 +224,10 @@ class _Talk:
         return place + 1
 
     def _all(self, group: ReviewGroup, count: int) -> ReviewAnswer | None:
-        """Ask for one answer to all open decisions under a heading."""
+        """Ask for one answer to all open decisions under a heading.
+
+        Return None if there is none.
+        """
         heading = visible(group.heading)
         typed = self._line(f"all {count} under “{heading}”: [y] accept, [n] reject, s[k]ip: ")
         match _BY_WORD.get((typed or "").lower()):
@@ -235,7 +238,7 @@ class _Talk:
         return None
 
     def _reason(self) -> str:
-        """Ask why; it is kept in clear, so the value itself is better left out."""
+        """Ask for a reason. It is stored in plain text, so it should not repeat a secret."""
         return self._line(f"why? (enter: {REASON}) ") or REASON
 
     def _edit(self, decision: Decision) -> ReviewAnswer | None:
@@ -280,7 +283,7 @@ class _Talk:
         return None
 
     def _text(self, text: str) -> str | None:
-        """Return what the person makes of a text; None where there is no editor or nothing new."""
+        """Return the user's new version of a text, or None if it is empty or unchanged."""
         new = self.work.call.edit(text)
         if new is None:
             new = self._line("no editor here; the text on one line: ")
@@ -302,11 +305,11 @@ class _Talk:
                     say(f"    {number:>4} {visible(line)}")
 
     def _say(self, text: str) -> None:
-        """Print a text; of a secret that is in it, its kind."""
+        """Print a text with each secret replaced by its kind."""
         self.work.call.say(concealed([text])[0])
 
     def _line(self, prompt: str) -> str | None:
-        """Read one answer; None at the end of input."""
+        """Read one line of input. Return None at the end of input."""
         sys.stdout.write(prompt)
         sys.stdout.flush()
         line = sys.stdin.readline()
@@ -315,7 +318,7 @@ class _Talk:
             return None
         return line.strip()
 
-    # -- taking effect -----------------------------------------------------------------------------
+    # -- applying the answers ---------------------------------------------------------------------
 
     def _finish(self) -> Result:
         say, words = self._say, words_of(self.session)
@@ -340,7 +343,7 @@ class _Talk:
         return self._result()
 
     def _do(self, words: Words) -> DoneVerb:
-        """Do one verb as the command line does; what is refused is told, and the rest goes on."""
+        """Perform one command and print its result. Print the error of a failed command."""
         from memrepo.faces.text import text_of
 
         line = as_command(words)
@@ -370,7 +373,7 @@ class _Talk:
 
 _QUIT, _DONE = -2, -1
 _WITH_TEXT: dict[str, Callable[[_Talk, Decision], ReviewAnswer | None]] = {
-    "edit": _Talk._edit,  # noqa: SLF001 - its own
+    "edit": _Talk._edit,  # noqa: SLF001 - a method of this module
     "split": _Talk._split,  # noqa: SLF001
     "merge": _Talk._merge,  # noqa: SLF001
     "choose": _Talk._choose,  # noqa: SLF001
@@ -382,5 +385,5 @@ def _open(session: ReviewSession) -> str:
 
 
 def as_command(words: Words) -> str:
-    """Format a verb as a person types it."""
+    """Format a verb as a command line."""
     return f"memrepo {words.verb} {visible(shlex.join(words.line))}"

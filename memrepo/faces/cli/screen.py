@@ -1,6 +1,6 @@
-"""An answer on a terminal: no wider than it, with short ids and a pager.
+"""Print results on a terminal: wrapped to its width, with short ids and a pager.
 
-What goes into a pipe or a file is left as it is, so that a program reads whole ids and whole lines.
+Output to a pipe or a file is unchanged, so that programs get complete ids and lines.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memrepo.actions.work import Work
 
 _PASTED = frozenset({"agent", "completion", "export", "hooks", "merge-driver", "schedule"})
-"""Commands whose lines are for another program: a crontab's line that is broken is another one."""
+"""Commands with output for other programs. A wrapped line of a crontab would be invalid."""
 _MEMORY = regex(r"(?<![\w/-])mem-([0-9a-f]{6})[0-9a-f]{10}(?![\w-])")
 _RUN = regex(r"(?<![\w/-])(\d{8}T\d{6}Z)-[0-9a-f]{8}(?![\w-])")
 _TAIL = regex(r"-([0-9a-f]{6})\.md$")
@@ -40,16 +40,16 @@ _PIECE = regex(f"{_UNSEEN}|\\s+|[{_WIDE}][{_CLOSING}]*|[^\\s\x1b{_WIDE}]+|\x1b")
 _GAP = regex(r"(?<=\S)\s{2,}(?=\S)")
 _BULLET = regex(r"\s*(?:[-*+]|\d{1,3}[.)])\s+")
 _COLUMNS = 0.4
-"""The share of a line in which its columns are looked for: the last of them is what hangs below."""
+"""Share of a line that is searched for columns. Wrapped lines are indented to the last column."""
 
 
 class Screen:
-    """The terminal that an answer is printed on, and what shortens it."""
+    """The terminal that results are printed on."""
 
     def __init__(self, work: Work | None = None) -> None:
         self.width, self.height = shutil.get_terminal_size()
         self.paths: list[str] = []
-        """The files by which ids are shortened; without a repository there are none."""
+        """The paths of memories and runs that may share a short id. Empty without a repository."""
         with suppress(MemrepoError):
             if work is not None:
                 layout, files = work.tree.layout, work.tree.files
@@ -57,9 +57,9 @@ class Screen:
                 self.paths = [path for area in areas for path in files.below(area)]
 
     def show(self, name: str, text: str, request: object = None) -> None:
-        """Print a command's text, by the pager where it is longer than the screen.
+        """Print the text of a command, with a pager if it is longer than the screen.
 
-        Never by the pager after a write: what was done stays in sight.
+        The text of a command that writes is never paged, so that it stays visible.
         """
         if name not in _PASTED and not _is_another_format(request):
             text = fitted(shortened(text, self.paths), self.width)
@@ -69,7 +69,7 @@ class Screen:
         print(text)
 
     def _paged(self, text: str) -> bool:
-        """Pass a text to the pager, as git does; return whether there is one."""
+        """Show a text in the pager, as git does. Return whether a pager was started."""
         import subprocess
 
         asked = os.environ.get("MEMREPO_PAGER", os.environ.get("PAGER", "less"))
@@ -84,13 +84,13 @@ class Screen:
             return False
         try:
             pager.communicate(f"{text}\n".encode())
-        except KeyboardInterrupt:  # it is the pager's: less stops searching, and stays
+        except KeyboardInterrupt:  # Ctrl-C belongs to the pager: less stops searching and continues
             pager.wait()
         return True
 
 
 def _is_another_format(request: object) -> bool:
-    """Return whether a patch, a page or lines for another program were asked for."""
+    """Return whether the request selects a format for another program."""
     named = ("git", "markdown", "html")
     return any(getattr(request, n, None) for n in named) or getattr(
         request, "format", "text"
@@ -98,9 +98,10 @@ def _is_another_format(request: object) -> bool:
 
 
 def shortened(text: str, paths: Collection[str]) -> str:
-    """Shorten ids: of a memory to the digits that its file's name ends in, of a run to its time.
+    """Shorten unique ids in a text.
 
-    Only where nothing else has the same, so that what is shown names one thing.
+    A memory is shortened to the digits in its file name, a run to its time. An id that shares its
+    short form with another is unchanged.
     """
     if named := {found[0]: found[1] for found in _MEMORY.finditer(text)}:
         digits = Counter(named.values())
@@ -120,10 +121,10 @@ def shortened(text: str, paths: Collection[str]) -> str:
 
 
 def fitted(text: str, width: int) -> str:
-    """Break lines at blanks so that none is wider; what is broken hangs below its column.
+    """Wrap lines at spaces to a width, with indented continuation lines.
 
-    A word is never broken: of a path that is wider by itself the middle is left out, and any other
-    such word is the terminal's to break, so that it can be copied whole.
+    Words are not split, so that they can be copied. A path that is too long loses its middle. Other
+    long words are left to the terminal.
     """
     return "\n".join(
         line if cells(line) <= width else "\n".join(_broken(line, width))
@@ -132,7 +133,7 @@ def fitted(text: str, width: int) -> str:
 
 
 def cells(text: str) -> int:
-    """Count the columns of a terminal that a text takes."""
+    """Return the number of terminal columns of a text."""
     if "\x1b" in text:
         text = regex(_UNSEEN).sub("", text)
     if text.isascii():
@@ -167,7 +168,7 @@ def _broken(line: str, width: int) -> Iterator[str]:
 
 
 def _hang(line: str, width: int) -> int:
-    """Return where the rest of a line goes on: below its last column, or after its bullet."""
+    """Return the indentation of continuation lines, which is that of the last column or bullet."""
     if bullet := _BULLET.match(line):
         return bullet.end()
     plain = regex(_UNSEEN).sub("", line)
@@ -176,7 +177,7 @@ def _hang(line: str, width: int) -> int:
 
 
 def _elided(piece: str, room: int) -> str:
-    """Leave the middle of a path out: the first folder and the name say which it is."""
+    """Shorten a path to its first folder and the end of its name. Return other words unchanged."""
     parts = PurePosixPath(piece).parts
     if not (".md" in piece and len(parts) > 2):
         return piece

@@ -1,4 +1,4 @@
-"""`memrepo serve`: a page on this machine to look at the memory and to decide."""
+"""`memrepo serve`: local web pages for reading the memory and making decisions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memrepo.actions.work import Work
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `serve`."""
+    """The arguments of `serve`."""
 
     repos: Annotated[
         tuple[str, ...], option("repositories to show (the one here)", metavar="DIR")
@@ -26,7 +26,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Serve until interrupted; a folder without memories is said at once."""
+    """Serve until interrupted. Fail immediately if a folder is not a repository."""
     folders = [work.call.where / name for name in request.repos] or [work.call.where]
     from memrepo.faces.web.app import serve
 

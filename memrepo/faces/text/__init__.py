@@ -1,4 +1,4 @@
-"""Results as a person reads them; the command line prints these texts and tools quote them."""
+"""Text output for people. The command line prints it, and tools include it in their replies."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from memrepo.actions.result import Result
 from memrepo.actions.verbs import VERBS
 
 _SHARED = {"takeback": "review", "purge": "review", "exchange": "sync"}
-"""Groups of verbs whose wordings are in the module of another group."""
+"""Groups of verbs whose text functions are in the module of another group."""
 
 
 def text_of(name: str, request: object, result: Result, *, colour: bool = False) -> str:
-    """Return the text of what a verb answered."""
+    """Return the text of a verb's result."""
     return str(wording(name)(request, result, colour=colour))
 
 
 def wording(name: str) -> Callable[..., str]:
-    """Return the function of a verb's name in its group's module.
+    """Return the function that formats the result of a verb or command.
 
-    Each is `NAME(request, result, *, colour) -> str`, the hyphens of the name being `_`.
+    Its signature is `NAME(request, result, *, colour) -> str`, with `_` for each hyphen of the
+    name.
     """
     group = VERBS[name].module.split(".")[-2] if name in VERBS else "cli"
     word = name.replace("-", "_")

@@ -1,4 +1,4 @@
-"""What `memrepo.actions.check` answers, in words."""
+"""Text output of `memrepo.actions.check`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from memrepo.core.problems import Problem
 
 ROWS = 50
 CELL = 200
-"""So many findings a markdown table holds, and so many characters a cell: with the review of what
-changes (`review_text.LONGEST`) they stay below the 65,536 that a forge takes for a comment."""
+"""Maximum findings in a markdown table, and maximum characters of a cell. With the review of
+changes (`MAX_MARKDOWN` in `text.review`), a comment stays below a forge's 65,536 characters."""
 
 
 def _said(problem: Problem) -> str:
@@ -29,7 +29,7 @@ def _said(problem: Problem) -> str:
 
 
 def log_marks(problems: Sequence[Problem]) -> str:
-    """Return the commands of a log by which GitHub marks lines of a pull request."""
+    """Return the log commands that make GitHub annotate lines of a pull request."""
     return "\n".join(_annotation(p) for p in problems)
 
 
@@ -53,7 +53,7 @@ def _property(text: str) -> str:
 
 
 def markdown(problems: Sequence[Problem], what: str) -> str:
-    """Return the findings as a section of a review; `what` says in our words what was checked."""
+    """Return the findings as a markdown section. `what` describes the checked files or commits."""
     errors = sum(p.severity == "error" for p in problems)
     warnings = len(problems) - errors
     told = f"{counted(errors, 'error', 'errors')}, {counted(warnings, 'warning', 'warnings')}"
@@ -75,14 +75,14 @@ def _where(problem: Problem) -> str:
 
 
 def _code(text: str) -> str:
-    """Return a text as a span of code on one line of a table, which no text can leave."""
+    """Return a text as a one-line code span for a markdown table. The text cannot end the span."""
     said = " ".join(visible(text).split()).replace("`", "'")
     said = f"{said[:CELL]}..." if len(said) > CELL else said
     return "`" + said.replace("|", "\\|") + "`"
 
 
 SHOWN = 200
-"""How many findings are printed; --json has them all."""
+"""Maximum findings that are printed. `--json` contains all."""
 
 
 def check(
@@ -91,7 +91,7 @@ def check(
     *,
     colour: bool,
 ) -> str:
-    """List what was found, or say that it was nothing; in the form that was asked for."""
+    """Return the findings in the requested format, or a line that reports none."""
     from memrepo.actions.check.check import Result
 
     if request.format != "text":
@@ -129,7 +129,7 @@ def findings(
     problems: Sequence[Problem],
     restored: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> list[str]:
-    """List what was fixed, what is none of memrepo's, and what is wrong."""
+    """Return lines for fixed files, foreign files and problems."""
     lines = [
         f"fixed {name}: restored {', '.join(keys)}, which only memrepo sets"
         if (keys := restored.get(name))
@@ -151,5 +151,5 @@ def _past(result: checking.Past) -> str:
 
 
 def check_message(request: object, result: message.Result, *, colour: bool) -> str:
-    """List what is wrong with the message."""
+    """Return the problems of a commit message, one per line."""
     return "\n".join(map(str, result.problems))

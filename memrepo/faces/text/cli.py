@@ -1,4 +1,4 @@
-"""What the command line's own commands answer, in words."""
+"""Text output of commands that are not verbs."""
 
 from __future__ import annotations
 
@@ -11,30 +11,33 @@ if TYPE_CHECKING:
 
 
 def completion(request: object, result: completing.Result, *, colour: bool) -> str:
-    """Return the script."""
+    """Return the completion script."""
     return result.script.rstrip("\n")
 
 
 def demo(request: object, result: touring.Result, *, colour: bool) -> str:
-    """Return what is left of the tour."""
+    """Return the closing line of the tour."""
     kept = f"the repository is in {result.kept}" if result.kept else "nothing was left behind"
     return f"\nThat was the tour; {kept}."
 
 
 def mcp(request: object, result: object, *, colour: bool) -> str:
-    """Return no text: the client read everything."""
+    """Return an empty string, because the client received all output."""
     del request, result, colour
     return ""
 
 
 def review(request: object, result: reviewing.Result, *, colour: bool) -> str:
-    """Return what is left to decide; what was done was told as it was done."""
+    """Return a closing line for a review, or an empty string.
+
+    The review already printed each performed command.
+    """
     if not result.decisions:
         return "nothing in it is for a person to decide"
     return "" if result.waits or result.open or result.done else "all of it was gone through"
 
 
 def serve(request: object, result: object, *, colour: bool) -> str:
-    """Return no text: everything was on the pages."""
+    """Return an empty string, because the pages showed all output."""
     del request, result, colour
     return ""

@@ -1,4 +1,4 @@
-"""What `memrepo.actions.lifecycle` answers, in words."""
+"""Text output of `memrepo.actions.lifecycle`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳"
 
 
 def health(request: object, result: ageing.Health, *, colour: bool) -> str:
-    """Show the figures in the layout agents know."""
+    """Return the figures in the layout that agents expect."""
     labels = "  ".join(f"{_SIGNS[name]} {name}: {result.priority[name]}" for name in LABELS)
     lines = [
         "=== Memory Health ===",
@@ -51,12 +51,12 @@ def health(request: object, result: ageing.Health, *, colour: bool) -> str:
 
 
 def nominate(request: ageing.NominateRequest, result: ageing.Nominated, *, colour: bool) -> str:
-    """List the nominated notes, or print the report."""
+    """Return the list of nominated notes, or the report."""
     return "\n".join((report if request.report else listed)(result.candidates))
 
 
 def tiers(request: object, result: ageing.Spread, *, colour: bool) -> str:
-    """Render how the notes are spread over the tiers, and list what moves next."""
+    """Return a bar chart of notes by tier, and the notes that will move next."""
     most = max(result.tiers.values(), default=0)
     wide = len(str(most))
     lines = [
@@ -77,7 +77,7 @@ def tiers(request: object, result: ageing.Spread, *, colour: bool) -> str:
 
 
 def bar(count: int, most: int, width: int = 40) -> str:
-    """Render a count as a bar; what is not nothing shows at least a sliver."""
+    """Return a count as a bar. A count above zero has at least an eighth of a block."""
     if not count or not most:
         return ""
     eighths = max(1, round(count * width * 8 / most))
@@ -88,7 +88,7 @@ def bar(count: int, most: int, width: int = 40) -> str:
 def decay(
     request: ageing.DecayRequest, result: ageing.Stats | ageing.Changed, *, colour: bool
 ) -> str:
-    """Count by class, or list what was changed."""
+    """Return the numbers by decay class, or the changed memories."""
     from memrepo.actions.lifecycle.ageing import Stats
 
     if isinstance(result, Stats):
@@ -112,7 +112,7 @@ def session(
     *,
     colour: bool,
 ) -> str:
-    """Show the context, the instructions, or say what was kept."""
+    """Return the context, the instructions, or the result of the session's end."""
     from memrepo.actions.lifecycle.session import Ended, Refreshed, Snippet
 
     if isinstance(result, Snippet):

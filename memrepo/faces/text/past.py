@@ -1,4 +1,4 @@
-"""What `memrepo.actions.past` answers, in words."""
+"""Text output of `memrepo.actions.past`."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 INDENT = " " * 30
 VALUE, TEXT = 60, 100
-"""Characters that are shown of a value, and of a text."""
+"""Maximum characters of a field value, and of a text."""
 
 
 def log(request: logging.Request, result: logging.Result | logging.Runs, *, colour: bool) -> str:
-    """List the commits, a line each; decisions with their reasons. Or list the runs."""
+    """Return the commits, one per line, with the reasons of decisions.
+
+    Or return the list of runs.
+    """
     from memrepo.actions.past.log import Runs
 
     if isinstance(result, Runs):
@@ -55,7 +58,7 @@ def _local(when: datetime, zone: str) -> str:
 
 
 def _history(result: History) -> str:
-    """List the commits that touched a memory, each with what it changed."""
+    """Return the commits that touched a memory, and the changes of each."""
     lines = list(result.heading)
     for entry in result.entries:
         lines.append(_line(entry, result.zone))
@@ -66,7 +69,7 @@ def _history(result: History) -> str:
 
 
 def _changed(entry: MemoryCommit) -> Iterator[str]:
-    """Format what a commit did to the memory."""
+    """Yield the lines that describe how a commit changed the memory."""
     match entry.change:
         case "unreadable":
             yield f"left {visible(entry.path)} unreadable"
@@ -81,7 +84,7 @@ def _changed(entry: MemoryCommit) -> Iterator[str]:
 
 
 def _value(value: object) -> str:
-    """Format a value on one short line; `none` where there is none."""
+    """Format a value on one short line. An empty value is `none`."""
     if value in (None, [], ""):
         return "none"
     if isinstance(value, list):
@@ -97,7 +100,7 @@ def _value(value: object) -> str:
 
 
 def _blame(result: Blame) -> str:
-    """Format what each commit set, newest first: fields, then lines of the text."""
+    """Return what each commit set, newest commit first: fields, then lines of the text."""
     groups: dict[str, list[str]] = {}
     acts: dict[str, Setter] = {}
     for name, field in result.fields.items():
@@ -127,7 +130,7 @@ def _blame(result: Blame) -> str:
 def why(
     request: explaining.Request, result: explaining.Result | History | Blame, *, colour: bool
 ) -> str:
-    """Return what a memory rests on, or its commits, or who set what of it."""
+    """Return the evidence of a memory, its history, or the commit that set each field and line."""
     from memrepo.actions.past.why import Blame, History
 
     match result:
@@ -139,7 +142,7 @@ def why(
 
 
 def _evidence(result: explaining.Result) -> str:
-    """Return what a memory rests on, who judged and decided so, and what it is related to."""
+    """Return the evidence of a memory, with judgements, decisions and related memories."""
     standing = f"{result.type}, {result.status}, {result.standing}"
     lines = [*result.heading, f"{result.id}  {standing}", f"  {_short(result.text)}", ""]
     quoted = evidence_lines(result.evidence, result.source_count)

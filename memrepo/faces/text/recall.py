@@ -1,4 +1,4 @@
-"""What `memrepo.actions.recall` answers, in words."""
+"""Text output of `memrepo.actions.recall`."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ if TYPE_CHECKING:
     from memrepo.actions.recall.search import Hit
 
 LINE = 200
-"""Characters that are shown of one hit."""
+"""Maximum characters of a hit."""
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 def search(request: searching.Request, result: searching.Result, *, colour: bool) -> str:
-    """Show the hits, each with where it stands, or say why there are none.
+    """Return the hits with their sources, or the reason for an empty result.
 
-    What says the same is one entry, and the words that were asked for are bold where there is
-    colour.
+    Hits with equivalent statements share one entry. With colour, the words of the query are bold.
     """
     asked = query_terms(result.query)
     tiers = result if isinstance(result, LayeredResult) else None
@@ -67,13 +66,13 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
 
 
 def _archived(result: searching.Result) -> list[str]:
-    """Return how many archived memories match too."""
+    """Return a line with the number of matching archived memories, if any."""
     one, many = "archived memory also matches", "archived memories also match"
     return [f"{counted(result.archived, one, many)} (`--status archived`)"] * bool(result.archived)
 
 
 def _bold(text: str, asked: Collection[str]) -> str:
-    """Return a line of text with the words that were asked for in bold."""
+    """Return a line of text with the words of the query in bold."""
     return " ".join(
         f"{_BOLD}{word}{_PLAIN}" if not set(terms(word)).isdisjoint(asked) else word
         for word in text.split(" ")
@@ -92,7 +91,7 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False)
     flags += ", stale" if hit.stale else ""
     flags += ", not committed" if not hit.commit else ""
     flags += f", {hit.tier}" if hit.tier in ("gist", "forgotten") else ""
-    score = f"  (score {hit.score:.2f})" if hit.score else ""  # what is listed has none
+    score = f"  (score {hit.score:.2f})" if hit.score else ""  # a listed memory has no score
     lines = [f"{hit.id}  {hit.type}{flags}{score}"]
     context = visible(hit.context)
     lines += [f"  {_DIM}{context}{_PLAIN}" if bold else f"  {context}"] if context else []
@@ -116,7 +115,7 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False)
 def _passages(
     found: Sequence[searching.Passage], asked: Collection[str], *, bold: bool
 ) -> list[str]:
-    """List what the sources say that no memory holds, each with its lines, as one entry."""
+    """Return one entry with the passages of the sources that are in no memory, if any."""
     lines = ["in the sources, not promoted:"]
     for one in found:
         text = " ".join(visible(excerpt(one.text, asked, LINE)).split())
@@ -135,7 +134,7 @@ def _span(lines: tuple[int, int]) -> str:
 
 
 def recent(request: looking.Request, result: looking.Result, *, colour: bool) -> str:
-    """List what became of which memory, newest first."""
+    """Return the changed memories with the kind of each change, newest first."""
     since = f"since commit {result.since[:10]}" if result.since else "since the first commit"
     lines = [f"{counted(len(result.changes), 'memory', 'memories')} new or changed {since}"]
     for one in result.changes:
@@ -153,7 +152,7 @@ def recent(request: looking.Request, result: looking.Result, *, colour: bool) ->
 
 
 def show(request: showing.Request, result: showing.Result, *, colour: bool) -> str:
-    """Show a memory: its text, its fields, the lines it rests on, and where it is in life."""
+    """Return a memory: text, fields, sources, lifecycle and doubts."""
     from memrepo.actions.recall.quotes import evidence_lines
     from memrepo.actions.recall.recall import NoteFacts
 
@@ -229,7 +228,7 @@ def _local(when: str, zone: str, form: str = "%Y-%m-%d %H:%M") -> str:
 
 
 def _life(memory: Mapping[str, Any], derived: Derived) -> Iterator[str]:
-    """Return where a memory is in its life: tier and gist, or class and expiry; retrievals."""
+    """Yield the lifecycle of a memory: tier and gist, or class and expiry, and its retrievals."""
     from memrepo.actions.recall.recall import ClaimFacts, Facts, NoteFacts
 
     if isinstance(derived, NoteFacts):
@@ -260,7 +259,7 @@ def _importance(found: showing.Importance) -> Iterator[str]:
 
 
 def _threads(result: reading.Threads) -> str:
-    """List the threads with time, number of members and title."""
+    """Return the threads, one per line: time, number of members and title."""
     lines = [counted(result.count, "thread", "threads")]
     times = [_when(row.begin, row.end, result.zone) for row in result.threads]
     wide, most = (
@@ -276,7 +275,7 @@ def _threads(result: reading.Threads) -> str:
 
 
 def _when(begin: str, end: str, zone: str) -> str:
-    """Format when a thread began and ended, as far as that is known."""
+    """Format the begin and end of a thread, or report that a time is unknown."""
     if not begin or not end:
         return "no time known"
     first, last = _local(begin, zone), _local(end, zone)
@@ -287,7 +286,7 @@ def _when(begin: str, end: str, zone: str) -> str:
 def thread(
     request: reading.Request, result: reading.Result | reading.Threads, *, colour: bool
 ) -> str:
-    """Print the members of a thread in the order in which they came, or list the threads."""
+    """Return the members of a thread in order, or the list of threads."""
     from memrepo.actions.recall.thread import Threads
 
     if isinstance(result, Threads):
@@ -306,7 +305,7 @@ def thread(
 
 
 def topics(request: counting.Request, result: counting.Result, *, colour: bool) -> str:
-    """List topics with score and count, and what rose or fell."""
+    """Return the topics with score and count, and the rising and falling topics."""
     lines = [counted(len(result.topics), "topic", "topics")]
     lines += [f"  {t.score:7.3f}  {t.count:>4}  {visible(t.term)}" for t in result.topics]
     for name, found in (("rising", result.rising), ("falling", result.falling)):
@@ -323,7 +322,7 @@ def topics(request: counting.Request, result: counting.Result, *, colour: bool) 
 def entities(
     request: naming.Request, result: naming.Entities | naming.Mentioned, *, colour: bool
 ) -> str:
-    """List all entities, or the memories that mention one."""
+    """Return all entities, or the memories that mention one entity."""
     from memrepo.actions.recall.entities import Mentioned
 
     if isinstance(result, Mentioned):
@@ -341,7 +340,7 @@ def _names(row: naming.Row | naming.Mentioned) -> str:
 
 
 def graph(request: drawing.Request, result: drawing.Result, *, colour: bool) -> str:
-    """Count the links by type and name the most linked memories; or print the page."""
+    """Return the number of links by type and the most linked memories, or the page if requested."""
     from collections import Counter
 
     from memrepo.views.graph_page import TYPES
@@ -361,7 +360,7 @@ def graph(request: drawing.Request, result: drawing.Result, *, colour: bool) -> 
 
 
 def related(request: relating.Request, result: relating.Result, *, colour: bool) -> str:
-    """List what a memory is linked to or replaced, by how many links lie between."""
+    """Return the linked memories, grouped by the number of links between them."""
     lines = [f"{result.id}  {result.label}"]
     depth = 1
     for row in result.related:
@@ -382,7 +381,7 @@ def related(request: relating.Request, result: relating.Result, *, colour: bool)
 
 
 def why_not(request: explaining.Request, result: explaining.Result, *, colour: bool) -> str:
-    """Name what was asked about, and say why, a line a reason."""
+    """Return the item in question and the reasons, one per line."""
     from memrepo.actions.recall.why_not import Present, SetAside
 
     match result:

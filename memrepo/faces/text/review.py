@@ -1,4 +1,4 @@
-"""What `memrepo.actions.review`, `takeback` and `purge` answer, in words."""
+"""Text output of `memrepo.actions.review`, `takeback` and `purge`."""
 
 from __future__ import annotations
 
@@ -38,21 +38,22 @@ if TYPE_CHECKING:
 
 TEXT = 160
 MAX_ITEMS = 200
-"""Memories that are listed under a card."""
+"""Maximum memories listed under a card."""
 MAX_SOURCES = 5
 WIDTH = 96
 _CONTEXT = 12
-"""Words of a long shared stretch that are shown on each side of what changed."""
+"""Words of a long unchanged stretch that are shown on each side of a change."""
 _COLOURS = {"old": "\x1b[31m", "new": "\x1b[32m"}
 _MARKED = {"old": "\x1b[1;31;7m", "new": "\x1b[1;32;7m"}
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 MAX_MARKDOWN = 40_000
-"""Characters of a section of markdown: a forge takes 65,536 for a comment, findings included."""
+"""Maximum characters of a markdown section. A forge accepts comments of 65,536 characters, and the
+findings of `check` are in the same comment."""
 _TICKS = regex("`+")
 
 
 def review_text(review: Review, *, stat: bool = False, colour: bool = False) -> str:
-    """Return the review as text; with `stat` its totals only, with `colour` for a terminal."""
+    """Return a review as text. `stat` limits it to totals, and `colour` adds terminal colours."""
     totals = ", ".join(f"{n} {kind}" for kind, n in review.totals.items())
     lines = [f"{_line(review.title)}: no memory differs"]
     if totals:
@@ -79,12 +80,12 @@ def _heading(group: ReviewGroup) -> str:
 
 
 def bold(text: str, colour: bool) -> str:
-    """Return a heading, in bold type where there are colours."""
+    """Return a heading, in bold if there are colours."""
     return f"{_BOLD}{text}{_PLAIN}" if colour else text
 
 
 def review_markdown(review: Review) -> str:
-    """Return the review as a section of markdown: the text as it is, in a block none can leave."""
+    """Return a review as a markdown section, with the text in a code block that it cannot end."""
     lines = review_text(review).split("\n")
     text, cut = "\n".join(lines), ""
     while len(text) > MAX_MARKDOWN:
@@ -112,7 +113,7 @@ def _context(review: Review) -> Iterator[str]:
 
 
 def card_lines(changes: Sequence[Change], most: int = MAX_ITEMS) -> list[str]:
-    """Return a line for each of some memories that are decided as a whole."""
+    """Return one line per memory for memories that are decided together, up to a maximum."""
     found = [change.difference.memory for change in changes]
     lines = [f"    {memory.id}  {cut(memory.body, WIDTH - 26)}" for memory in found[:most]]
     return lines + [f"    and {len(found) - most} more"] * (len(found) > most)
@@ -121,9 +122,9 @@ def card_lines(changes: Sequence[Change], most: int = MAX_ITEMS) -> list[str]:
 def change_lines(
     change: Change, *, colour: bool, width: int = WIDTH, quote: bool = False
 ) -> list[str]:
-    """Return a change: its texts, what it contradicts, its fields, sources and reason.
+    """Return the lines of a change: texts, contradictions, fields, sources and reason.
 
-    With `quote` the recorded lines of the sources are shown.
+    `quote` adds the recorded lines of the sources.
     """
     found, memory = change.difference, change.difference.memory
     old, new = found.before.body if found.before else "", memory.body
@@ -173,7 +174,7 @@ def _evidence(change: Change) -> Iterator[str]:
     signs = {"new": "+", "gone": "-"}
     marked = [e for e in change.evidence if e.mark in signs]
     places = [place_of(e.source) for e in marked]
-    # A line that was edited where it stands is the same place before and after.
+    # A line that was edited in place has the same location before and after.
     marked = [e for e in marked if places.count(place_of(e.source)) == 1]
     for found in marked[:MAX_SOURCES]:
         yield f"    {signs[found.mark]} evidence {_line(place_of(found.source))}"
@@ -197,7 +198,7 @@ def _more(count: int) -> Iterator[str]:
 
 
 def _side(spans: Iterable[Span], side: Mark, *, colour: bool, width: int) -> list[str]:
-    """Return one wording, wrapped; long stretches that both share are shortened."""
+    """Return one side of a comparison, wrapped. Long unchanged stretches are shortened."""
     sign = "-" if side == "old" else "+"
     every = [s for s in spans if s.mark in ("same", side)]
     only = not any(s.mark == "same" for s in every)
@@ -207,7 +208,7 @@ def _side(spans: Iterable[Span], side: Mark, *, colour: bool, width: int) -> lis
         rows = textwrap.wrap(said, width - 4, break_on_hyphens=False)
         rows = [f"  {sign if n == 0 else ' '} {row}" for n, row in enumerate(rows)]
         return [f"{_COLOURS[side]}{row}{_PLAIN}" for row in rows] if colour else rows
-    # Colours have no width, so a marked text is left to the terminal to wrap.
+    # `textwrap` would count colour codes as text, so the terminal wraps marked text.
     parts = [
         f"{(_MARKED if span.mark == side else _COLOURS)[side]}{folded}{_PLAIN}"
         for span, text in zip(every, texts, strict=True)
@@ -235,7 +236,7 @@ def _line(text: str, most: int = TEXT) -> str:
 
 
 def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> str:
-    """Return where the value stood, what was done, and what is left for others to do."""
+    """Return the places of the value, the performed steps and the steps left to the user."""
     if result.verified is not None:
         lines = [_verified(result)]
     elif not result.hits:
@@ -281,7 +282,7 @@ restore = written
 
 
 def revert(request: object, result: reverting.Result, *, colour: bool) -> str:
-    """Return what was reverted, or what is in the way."""
+    """Return the reverted changes, or the conflicts that prevent a revert."""
     name = result.name
     if result.conflicts:
         return _clashing(result)
@@ -315,7 +316,7 @@ def _clashing(result: reverting.Result) -> str:
 
 
 def undo(request: reverting.UndoRequest, result: reverting.UndoResult, *, colour: bool) -> str:
-    """Return what was undone, or would be, or why it cannot simply be."""
+    """Return the undone step, or the conflicts that prevent an undo."""
     short = result.undone.commit[:10]
     what, body = f"{result.undone.subject} ({short})", revert(request, result, colour=colour)
     if result.conflicts:
@@ -326,7 +327,7 @@ def undo(request: reverting.UndoRequest, result: reverting.UndoResult, *, colour
 
 
 def reject(request: object, result: Written | Unchanged | Rejections, *, colour: bool) -> str:
-    """Return what was rejected or lifted, or list the rejections, each with its reason."""
+    """Return the new or lifted rejection, or the list of rejections with their reasons."""
     if isinstance(result, Rejections):
         return "\n".join(map(_rejection, result.rejected)) or "nothing is rejected"
     if isinstance(result, LiftedAlready):
@@ -354,7 +355,7 @@ def accept(
     *,
     colour: bool,
 ) -> str:
-    """Return how many decisions are in effect, and what was left out."""
+    """Return the number of accepted decisions, and the omitted ones."""
     from memrepo.actions.review.accept import AlreadyDecided, Result
 
     if isinstance(result, AlreadyDecided):
@@ -379,7 +380,7 @@ def accept(
 
 
 def discard(request: discarding.Request, result: discarding.Result, *, colour: bool) -> str:
-    """Return how many decisions were refused."""
+    """Return the number of discarded decisions."""
     said = f"{counted(result.decisions, 'decision', 'decisions')} will not be proposed again"
     return f"{'dry run: ' if request.dry_run else ''}discarded {result.run}: {said}"
 
@@ -390,7 +391,7 @@ def diff(
     *,
     colour: bool,
 ) -> str:
-    """Return what changes in memories, in git's own words, or as a page."""
+    """Return the changes in memories as text, as markdown or as a git patch."""
     from memrepo.actions.review.diff import Patch
 
     if isinstance(result, Patch):
@@ -401,7 +402,7 @@ def diff(
 
 
 def _corrections(result: resolving.Corrections) -> str:
-    """List what was contradicted, and what became of it."""
+    """Return the corrections, with the status and memories of each."""
     lines = [counted(len(result.corrections), "correction", "corrections")]
     for row in result.corrections:
         said = f", {_verdict(row)}" if row.status == "resolved" else ""
@@ -416,7 +417,7 @@ def resolve(
     *,
     colour: bool,
 ) -> str:
-    """List what is open, show one, or say what was written."""
+    """Return the open contradictions, the details of one, or the result of a decision."""
     from memrepo.actions.review.resolve import HOW, Corrections, Open, Shown
 
     if isinstance(result, Corrections):
@@ -438,7 +439,7 @@ def resolve(
 
 
 def _shown(shown: resolving.Shown) -> list[str]:
-    """Return a contradiction in lines: both texts, where each stands, and why they clash."""
+    """Return the lines of a contradiction: texts, status, evidence and reason."""
     lines = [f"{shown.id}  {shown.status}"]
     for memory in shown.memories:
         lines += ["", f"{memory.id}  {memory.status}, {memory.standing}"]

@@ -1,4 +1,4 @@
-"""What `memrepo.actions.run` answers, in words."""
+"""Text output of `memrepo.actions.run`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from memrepo.core.manifest import Removal
 
 SHOWN = 5
-"""So many removals that wait are named one by one."""
+"""Maximum pending changes that are listed."""
 
 
 def ingest(request: ingesting.Request, result: ingesting.Result, *, colour: bool) -> str:
-    """Return what was taken in."""
+    """Return the counts of new, changed and removed sources."""
     said = summary(result.added, result.changed, result.removed)
     lines = [f"{result.source}: {said or 'nothing new'}"]
     if result.unmatched.count and not result.news:
@@ -39,12 +39,12 @@ def ingest(request: ingesting.Request, result: ingesting.Result, *, colour: bool
 
 
 def report(request: object, result: reports.Chat | reports.LastRun, *, colour: bool) -> str:
-    """Return the report."""
+    """Return the text of the report."""
     return result.text
 
 
 def run(request: object, result: Result, *, colour: bool) -> str:
-    """Return what a run came to, as much of it as is asked for."""
+    """Return the result of a run, with as much detail as configured."""
     if result.report == "silent":
         return ""
     lines = [result.taken_over] if result.taken_over else []
@@ -57,7 +57,7 @@ def run(request: object, result: Result, *, colour: bool) -> str:
 
 
 def _first(first: FirstRun) -> Iterator[str]:
-    """Explain the first run: what was read, why so little of it became memories, what is next."""
+    """Yield lines that explain the first run: files, statements, memories and next steps."""
     rest = max(0, first.statements - first.memories)
     made = counted(first.memories, "memory", "memories")
     files = counted(first.files, "file", "files")
@@ -79,7 +79,7 @@ def _first(first: FirstRun) -> Iterator[str]:
 
 
 def judge(request: object, result: judging.Result, *, colour: bool) -> str:
-    """Show the next question as a model is asked it, or what the run came to."""
+    """Return the next question with its schema and data, or the result of the run."""
     if result.run is not None:
         return run(request, result.run, colour=colour)
     asked = result.question
@@ -103,7 +103,7 @@ def _headline(result: Result) -> str:
         case "dry-run" if not (result.run or pending):
             return "dry run: nothing new"
         case "dry-run":
-            # With news that was not judged, that no memory is new cannot be said.
+            # Unjudged sources may add memories, so "no new memory" would be wrong.
             told = [] if result.unsaid or not result.run else [result.said]
             return f"dry run: {'; '.join(told + pending)}; nothing was written"
         case "held":
@@ -126,7 +126,7 @@ def _headline(result: Result) -> str:
 
 
 def _pending(result: Result) -> list[str]:
-    """Return what the workspace has for a real run: a dry one takes nothing in, nor judges it."""
+    """Return a line about changed sources, which a dry run neither reads nor judges."""
     taken = result.ingest
     if not taken.is_pending:
         return []
@@ -153,14 +153,14 @@ def _details(result: Result) -> list[str]:
 
 
 def _withheld(one: Withheld) -> str:
-    """Return what a decision would do, in a line."""
+    """Describe a pending decision in one line."""
     text = f' "{one.text}"' if one.text else f" {', '.join(one.memories)}"
     why = f" ({in_words(one.reason)})" if one.reason else ""
     return f"{one.op}{text}{why}"
 
 
 def _removal(removal: Removal) -> str:
-    """Return what a removal would do."""
+    """Describe a pending removal in one line."""
     match removal.op, removal.memories:
         case "supersede", (old, new):
             return f"{old} would be replaced by {new}: {removal.reason}"

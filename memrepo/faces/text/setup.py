@@ -1,4 +1,4 @@
-"""What `memrepo.actions.setup` answers, in words."""
+"""Text output of `memrepo.actions.setup`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 80
 _NAMED = 5
-"""Files that are named of those that are not read; `--json` has them all."""
+"""Maximum unread files that are listed. `--json` contains all."""
 
 
 def hooks(
@@ -40,7 +40,7 @@ def hooks(
     *,
     colour: bool,
 ) -> str:
-    """Return what was installed, what runs, or what a hook has to say."""
+    """Return the installed hooks, the states of all hooks, or the output of one hook."""
     from memrepo.actions.setup.hooks import Installed, Ran
 
     if isinstance(result, Installed):
@@ -49,7 +49,7 @@ def hooks(
 
 
 def _ran(name: str, result: hooking.Ran) -> str:
-    """Return no text where nothing was found: git prints its own."""
+    """Return the output of a hook, or an empty string if it found nothing."""
     if result.failed:
         return f"memrepo: {result.failed}"
     if name in ("post-merge", "post-checkout", "post-rewrite"):
@@ -87,7 +87,7 @@ def _states(result: hooking.States) -> str:
 
 
 def init(request: object, result: init_.Result, *, colour: bool) -> str:
-    """Return what the folder is now, what was taken in, and what comes next."""
+    """Return the state of the new repository, the imported data and the next step."""
     first = "is a memrepo repository already" if result.known else "is a memrepo repository now"
     lines = [f"{result.path} {first}{' (git init)' if result.made else ''}"]
     if result.recognised:
@@ -122,7 +122,7 @@ _READS = {
 
 
 def _alone(result: init_.Result) -> Iterator[str]:
-    """Return what of the workspace is not read, and the line of the configuration that says so."""
+    """Yield lines about unread files of the workspace, and the keys that select files."""
     if not (files := result.left_alone):
         return
     what = counted(len(files), "text", "texts")
@@ -139,7 +139,7 @@ def _alone(result: init_.Result) -> Iterator[str]:
 
 
 def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bool) -> str:
-    """Return what happens to each file and what is left to do, or what a hook is answered."""
+    """Return the effect on each file and the next steps, or the answer of a hook."""
     from memrepo.actions.setup.agent import Result
 
     if not isinstance(result, Result):
@@ -157,7 +157,7 @@ def config(
     *,
     colour: bool,
 ) -> str:
-    """List keys with value and origin, explain one, or say what was set."""
+    """Return keys with value and origin, the details of one key, or the result of a change."""
     from memrepo.actions.setup.config import Changed, Explained
 
     if isinstance(result, Explained):
@@ -199,7 +199,7 @@ def _changed(done: configuration.Changed) -> str:
 
 
 def _difference(before: object, after: object) -> str:
-    """Return what changed: of lists and tables the entries that came and went alone."""
+    """Describe the difference of two values. For lists and tables, show only changed entries."""
     if isinstance(before, dict) and isinstance(after, dict):
         names = [n for n in {**before, **after} if before.get(n) != after.get(n)]
         return ", ".join(f"{n} {_difference(before.get(n), after.get(n))}" for n in names)
@@ -212,7 +212,7 @@ def _difference(before: object, after: object) -> str:
 
 
 def doctor(request: object, result: checkup.Result, *, colour: bool) -> str:
-    """List what each check found."""
+    """Return the result of each check, one per line."""
     lines = [
         f"{'ok  ' if one.ok else 'FAIL'}  {one.name:<12} {one.message}" for one in result.checks
     ]
@@ -222,7 +222,7 @@ def doctor(request: object, result: checkup.Result, *, colour: bool) -> str:
 
 
 def trust(request: object, result: trusting.Result, *, colour: bool) -> str:
-    """Show the lines that name programs, and whether they are trusted now."""
+    """Return the lines that name programs, and whether they are trusted."""
     said = {
         "nothing": "there is no .pre-commit-config.yaml: "
         "no hook runs a program of this repository's",
@@ -234,7 +234,7 @@ def trust(request: object, result: trusting.Result, *, colour: bool) -> str:
 
 
 def schedule(request: scheduling.Request, result: Result, *, colour: bool) -> str:
-    """Show the entries, the instructions, or say what became of them."""
+    """Return the entries, the instructions, or the result of a change to the schedule."""
     from memrepo.actions.setup import schedule as scheduling
 
     match result:
@@ -278,7 +278,7 @@ def _next(ahead: Sequence[Next], zone: str) -> list[str]:
 
 
 def status(request: object, result: standing.Result, *, colour: bool) -> str:
-    """Show the state of the repository, then what a person may have to do."""
+    """Return the state of the repository and the open tasks of the user."""
     active = result.memories.get("active", 0)
     notes = sum(result.tiers.values())
     rest = ", ".join(f"{n} {name}" for name, n in result.memories.items() if name != "active")
@@ -364,7 +364,7 @@ def _left(result: standing.Result) -> Iterator[str]:
 
 
 def upgrade(request: object, result: upgrading.Result, *, colour: bool) -> str:
-    """Return which format there is by now, and what else is asked for."""
+    """Return the format of the repository, and a required further step."""
     if result.old == result.new:
         lines = [f"format {result.new}: nothing to migrate"]
     else:
@@ -377,7 +377,7 @@ def upgrade(request: object, result: upgrading.Result, *, colour: bool) -> str:
 
 
 def sources(request: listing.Request, result: listing.Result, *, colour: bool) -> str:
-    """List the files by kind, with what decided it, and what is read but promotes nothing."""
+    """Return the files by kind, with the reason for each kind and the numbers of statements."""
     lines = [f"{'kind':<12}{'thoughts':>9}{'memories':>9}  file"]
     for file in sorted(result.files, key=lambda f: (-f.share, f.kind, f.path)):
         row = f"{file.kind:<12}{file.thoughts:>9}{file.claims:>9}  {visible(file.path)}"

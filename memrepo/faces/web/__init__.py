@@ -1,1 +1,1 @@
-"""The memory as pages on this machine: looked at in a browser, decided by the same verbs."""
+"""Local web pages for reading the memory and for decisions, which use the same verbs."""

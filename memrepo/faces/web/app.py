@@ -1,4 +1,4 @@
-"""The pages of `memrepo serve`: their addresses, who may see them, and what a form does."""
+"""The web application of `memrepo serve`: routes, access control and forms."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ LOOPBACK = "127.0.0.1"
 
 
 def serve(call: Call, folders: Sequence[Path], *, port: int, read_only: bool) -> None:
-    """Serve repositories until interrupted; raises NotARepository before anything listens."""
+    """Serve repositories until interrupted.
+
+    Raise NotARepository before listening if a folder is not a repository.
+    """
     repos: dict[str, Path] = {}
     for folder in folders:
         with Work(replace(call, where=folder.absolute())) as work:
@@ -54,7 +57,7 @@ def serve(call: Call, folders: Sequence[Path], *, port: int, read_only: bool) ->
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((LOOPBACK, port))
-        listener.listen()  # who has the link may come before the loop runs
+        listener.listen()  # a browser may connect before the event loop runs
         port = listener.getsockname()[1]
         site = Site(
             call=call,
@@ -77,7 +80,7 @@ def serve(call: Call, folders: Sequence[Path], *, port: int, read_only: bool) ->
 
 
 def _name(name: str, taken: dict[str, Path]) -> str:
-    """Return a name for the address of a repository that no other has."""
+    """Return a unique name for a repository's address."""
     plain = "".join(ch if ch.isalnum() or ch in "-_" else "-" for ch in name) or "memory"
     number = 1
     while (found := plain if number == 1 else f"{plain}-{number}") in taken:
@@ -91,7 +94,7 @@ HEADERS = {
         " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",  # with none at all a form has no origin
+    "Referrer-Policy": "same-origin",  # "no-referrer" would hide the origin of forms
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -100,7 +103,10 @@ SAFE = ("GET", "HEAD")
 
 
 class Guard:
-    """The outermost layer: refuses what is not ours, and sets the headers of all answers."""
+    """The outermost ASGI layer.
+
+    It rejects foreign requests and sets the headers of all responses.
+    """
 
     def __init__(self, app: ASGIApp, *, port: int, token: str) -> None:
         self.app = app
@@ -109,7 +115,7 @@ class Guard:
         self.cookie = f"memrepo-{port}"  # a browser sends cookies to all ports of a host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or hand on a request that may pass."""
+        """Reject the request, or pass it to the application."""
         if scope["type"] != "http":
             return
 
@@ -138,7 +144,7 @@ class Guard:
         return self.app
 
     def _welcome(self, given: str) -> Response:
-        """Put the token of the link into a cookie, and out of the address."""
+        """Store the link's token in a cookie and redirect to an address without the token."""
         if not self._is(given):
             return Response(status_code=403)
         answer = RedirectResponse("/", status_code=303)
@@ -150,14 +156,14 @@ class Guard:
 
 
 class FormResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a form came to: a text for each verb; `draft` is a text that could not be saved."""
+    """The result of a form: one text per verb. `draft` is a text that could not be saved."""
 
     texts: list[str]
     draft: str = ""
 
 
 def do(work: Work, form: Mapping[str, str]) -> FormResult:
-    """Do what a form asks for."""
+    """Perform the verbs that a form requests. Return their results as text."""
     given = {name: value.replace("\r\n", "\n") for name, value in form.items()}
     texts: list[str] = []
     draft = ""
@@ -184,10 +190,9 @@ _DEEDS: Mapping[str, tuple[str, ...]] = {
     "confirm": ("id",),
     "resolve": ("id", "keep", "both"),
 }
-"""What pages offer next to the decisions of a run: a verb, and the fields of its request.
+"""Verbs that pages offer in addition to decisions about a run, with the fields of their requests.
 
-Nothing else can be asked for.
-"""
+Other verbs are ignored."""
 _FLAGS = ("off", "both")
 
 
@@ -208,7 +213,7 @@ def _words(work: Work, given: Mapping[str, str]) -> tuple[Words, ...]:
 
 
 def _decided(work: Work, given: Mapping[str, str]) -> tuple[Words, ...]:
-    """Return the verbs for the answers of a form: for a whole card, or for one decision."""
+    """Return the verbs for a form's answers. An answer is for a card or for one decision."""
     session = session_of(work, given.get("run", ""))
     for n, group in enumerate(session.review.groups):
         for decision in group.decisions:
@@ -244,14 +249,14 @@ def _environment() -> Environment:
 
 
 def _coded(text: str) -> Markup:
-    """Return a text of ours for a page, its commands in backticks as code."""
+    """Return our own text as HTML, with backticks converted to code elements."""
     parts = str(shown(without_secrets(text))).split("`")
     pairs = (f"<code>{part}</code>" if n % 2 else part for n, part in enumerate(parts))
     return Markup("".join(pairs))  # noqa: S704 - every part was escaped
 
 
 def rendered(template: str, **values: object) -> str:
-    """Return a page."""
+    """Return the HTML of a template."""
     return _environment().get_template(template).render(**values)
 
 
@@ -259,7 +264,7 @@ STATUS = {Exit.USAGE: 404, Exit.DECIDE: 409, Exit.LOCKED: 409}
 
 
 class Site(msgspec.Struct, kw_only=True):
-    """What is served: repositories by their name in addresses, and how."""
+    """The served repositories by name, and the settings of the server."""
 
     call: Call
     repos: dict[str, Path]
@@ -267,12 +272,12 @@ class Site(msgspec.Struct, kw_only=True):
     token: str
     read_only: bool = False
     done: FormResult | None = None
-    """What the last form came to: the next page shows it once."""
+    """The result of the last form, which the next page shows once."""
     busy: threading.Lock = msgspec.field(default_factory=threading.Lock)
-    """One request works at a time, as one person does."""
+    """Lock that lets only one request work at a time."""
 
     def work(self, name: str) -> Work:
-        """Return a repository as it is now."""
+        """Return the repository with this name, at the current time."""
         call = self.call
         now = call.clock() if call.clock else call.now
         return Work(Call(where=self.repos[name], now=now, actor=call.actor))
@@ -287,11 +292,11 @@ SCREENS: Mapping[str, Show] = {
     "memory": pages.memory,
     "change": pages.change,
 }
-"""The screens, and the pages of one memory and of one change."""
+"""Functions that return the template variables, by screen."""
 
 
 def application(site: Site) -> Starlette:
-    """Return the application behind its guard."""
+    """Return the web application with access control."""
 
     async def root(_: Request) -> Response:
         return RedirectResponse(f"/r/{next(iter(site.repos))}/morning", status_code=303)
@@ -324,7 +329,7 @@ _FILES = {"web.css": "text/css", "web.js": "text/javascript", "icon.svg": "image
 
 
 def _screen(site: Site, request: Request) -> Response:
-    """Show one screen; what a verb refuses is told on a page of its own."""
+    """Return the page of a screen, or an error page if a verb refuses."""
     name, screen = request.path_params["repo"], request.path_params["screen"]
     if name not in site.repos or screen not in SCREENS:
         return Response(status_code=404)
@@ -349,7 +354,7 @@ def _screen(site: Site, request: Request) -> Response:
 
 
 def _do(site: Site, request: Request, form: Mapping[str, str]) -> Response:
-    """Do what a form asks for, then show the page that it came from."""
+    """Perform a form's request, then redirect to its page."""
     name = request.path_params["repo"]
     if name not in site.repos:
         return Response(status_code=404)

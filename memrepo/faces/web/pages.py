@@ -1,6 +1,6 @@
-"""What each screen shows, asked of the verbs: nothing is decided here, and nothing is written.
+"""Collect the data of each screen with verbs that only read.
 
-Memory text is data: templates escape it, and what is hidden in it is spelled out.
+Memory text is data. Templates escape it and make hidden characters visible.
 """
 
 from __future__ import annotations
@@ -53,26 +53,26 @@ from memrepo.views.worddiff import word_diff
 from memrepo.views.wording import in_words, judged_in_words
 
 Shown = dict[str, object]
-"""What a template is given."""
+"""The variables of a template."""
 MAX_ENTRIES, MAX_HITS, MAX_FOUND = 100, 25, 500
-"""Commits of the timeline; hits on a page; hits that are counted."""
+"""Maximum commits in the timeline, hits on a page, and hits that are counted."""
 MAX_NEIGHBOURS = 6
-"""Memories about the same that are listed next to those that are linked."""
+"""Maximum similar memories that are listed next to linked ones."""
 HEADING, LABEL = 110, 90
-"""Characters of a heading, and of a memory in a list."""
+"""Maximum characters of a heading, and of a memory in a list."""
 MAX_TEXT, MAX_VALUE, MAX_QUOTE = 20_000, 500, 600
-"""Characters of a memory, of a field's value and of a quoted line."""
+"""Maximum characters of a memory, of a field value and of a quoted line."""
 
 
 def _ask(work: Work, name: str, request: Any) -> Any:
     return perform(work, name, checked(request))
 
 
-# -- this morning ----------------------------------------------------------------------------------
+# -- the start screen ------------------------------------------------------------------------------
 
 
 def morning(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return what waits, what the last run came to, what failed, the spend, and what to do."""
+    """Return the status, the last run, pending runs, open contradictions and tasks."""
     del asked
     found = _ask(work, "status", status.Request())
     told = from_json(last_record(work).get("last", {}))
@@ -92,7 +92,7 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
 
 
 def _todo(found: status.Result, waiting: Sequence[object]) -> Iterable[str]:
-    """Yield what a person may have to do, in the words for a terminal where they help."""
+    """Yield the open tasks of the user, with commands where they help."""
     if waiting:
         yield "Decide what waits, below (`memrepo review`)."
     if found.contradictions:
@@ -127,7 +127,7 @@ def _waiting(session: ReviewSession) -> Shown:
 
 
 def _groups(groups: Iterable[ReviewGroup], neighbours: Neighbours | None = None) -> list[Shown]:
-    """Return what templates show of the groups of a review."""
+    """Return the template variables for the groups of a review."""
     return [
         {
             "heading": group.heading,
@@ -157,10 +157,10 @@ def _groups(groups: Iterable[ReviewGroup], neighbours: Neighbours | None = None)
 
 
 def _card(change: Change) -> Shown:
-    """Return what the template of one change (`_change.html.j2`) shows of it."""
+    """Return the template variables for a change (`_change.html.j2`)."""
     found, memory = change.difference, change.difference.memory
     head = " ".join(headline(memory).split())
-    # A text is shown once: a pair where the old one gives way, a short one as the heading.
+    # Show each text once: a replaced text with its successor, a short text as the heading.
     told = found.kind == "added" and bool(change.replaces)
     single = "reworded" not in found.kinds and not change.successors and not change.against
     is_headed = single and head == memory.body and len(head) <= HEADING
@@ -186,7 +186,7 @@ def _card(change: Change) -> Shown:
 
 
 class CardText(NamedTuple):
-    """One wording of a card: label, tone, text, and the id of another memory, if any."""
+    """A text on a card: label, tone, text, and the id of another memory, if any."""
 
     label: str
     tone: str
@@ -195,7 +195,7 @@ class CardText(NamedTuple):
 
 
 def _texts(change: Change) -> list[CardText]:
-    """Return the wordings of a card; of a contradiction both sides are on one card."""
+    """Return the texts of a card. A contradiction has both texts on one card."""
     found, memory = change.difference, change.difference.memory
     old = _long((found.before or memory).body)
     against = [CardText("against", "plain", shown(_long(m.body)), m.id) for m in change.against]
@@ -229,7 +229,7 @@ def _texts(change: Change) -> list[CardText]:
 
 
 def _rows(change: Change) -> Iterable[tuple[str, str, str]]:
-    """Yield the fields that changed: name, before, after."""
+    """Yield the changed fields as (name, before, after)."""
     found = change.difference
     if found.before is None or found.after is None:
         return
@@ -255,19 +255,22 @@ def _evidence(found: Evidence, bodies: set[str]) -> Shown:
 
 
 def _cut(text: str, most: int) -> str:
-    """Return the beginning of a text; unlike `cut` it leaves hidden characters in, to be seen."""
+    """Return the beginning of a text.
+
+    Unlike `cut`, retain hidden characters, which the page shows.
+    """
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def _long(text: str) -> str:
-    """Return a text as a page shows it: what is longer than a chapter is cut, and says so."""
+    """Return a text for a page. Truncate a very long text, with a note."""
     if len(text) <= MAX_TEXT:
         return text
     return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT} more characters are in the file]"
 
 
 def change(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return what a run or commit changed, and whether it can be reverted."""
+    """Return the changes of a run or commit, and whether it can be reverted."""
     span = span_of(work, (asked.get("id", ""),))
     review = review_of(work, span, quote=True)
     target = span.run or span.tip
@@ -281,7 +284,7 @@ def change(work: Work, asked: Mapping[str, str]) -> Shown:
 
 
 def _can_revert(work: Work, target: str) -> bool:
-    """Return whether reverting would change something and clash with nothing."""
+    """Return whether a revert would change files without conflicts."""
     with suppress(MemrepoError):
         found = _ask(work, "revert", RevertRequest(target=target, dry_run=True))
         return bool(found.files) and not found.conflicts
@@ -292,14 +295,14 @@ def _can_revert(work: Work, target: str) -> bool:
 
 
 class TimelineDay(NamedTuple):
-    """One day of the history."""
+    """A day of the history and its commits, each with the time of day."""
 
     day: str
     entries: list[tuple[str, Commit]]
 
 
 def timeline(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return runs and hand edits by day, newest first."""
+    """Return runs and manual edits by day, newest first."""
     since, until = _date(asked.get("since")), _date(asked.get("until"))
     found = _ask(work, "log", log.Request(n=MAX_ENTRIES, since=since, until=until))
     rows = [(entry.when.astimezone(work.config.zone), entry) for entry in found.entries]
@@ -312,7 +315,7 @@ def timeline(work: Work, asked: Mapping[str, str]) -> Shown:
 
 
 def _date(text: str | None) -> str | None:
-    """Return a date of a form; raises UsageError for anything else."""
+    """Return the date from a form, or None if empty. Raise UsageError for an invalid date."""
     if not text:
         return None
     try:
@@ -323,7 +326,7 @@ def _date(text: str | None) -> str | None:
 
 
 def search(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return what is found, why, and an honest word where nothing is."""
+    """Return the hits with their scores, or the reason for an empty result."""
     query, at = asked.get("q", "").strip(), asked.get("at", "").strip()
     type_, status_ = asked.get("type", ""), asked.get("status", "")
     found = None
@@ -360,7 +363,7 @@ def _title(work: Work, id_: str) -> str:
 
 
 def session(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return what an agent was given when its last session began, and what it looked up since."""
+    """Return the context of the last session, and the memories that were retrieved since."""
     del asked
     given = last_given(work)
     if given is None:
@@ -413,7 +416,7 @@ def memory(work: Work, asked: Mapping[str, str]) -> Shown:
 
 
 def _near(work: Work, id_: str) -> Iterable[tuple[str, str, str]]:
-    """Yield what a memory is linked to, then what is about the same: how, id, first words."""
+    """Yield linked memories, then similar ones, as (relation, id, label)."""
     linked = _ask(work, "related", related.Request(id=id_)).related
     yield from ((row.type, row.id, row.label) for row in linked)
     state, known = work.tree.state(), {row.id for row in linked}

@@ -1,1 +1,1 @@
-"""Other programs' memory, read: files in, records with their provenance and findings out."""
+"""Readers of other programs' memory formats. They return records with provenance, and problems."""

@@ -1,8 +1,8 @@
 """Claude Code's auto memory: `~/.claude/projects/<project>/memory/`.
 
-`MEMORY.md` is an index, a line a memory; every other file is one memory with name, description and
-a type (user, feedback, project, reference) in its header. Older folders hold topic files without a
-header: these are read item by item.
+`MEMORY.md` is an index with one line per memory. Every other file is one memory, with name,
+description and type (user, feedback, project, reference) in its header. Older folders contain topic
+files without a header. Each item of a topic file becomes a record.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     "project": ("fact", ""),
     "reference": ("fact", ""),
 }
-"""Their types as (type, layer) of ours; an empty layer is the type's own."""
+"""Claude Code's types as (type, layer) in memrepo. An empty layer is the default of the type."""
 _POINTER = regex(r"\[[^\[\]\n]{1,300}\]\(([^()\s]{1,300}\.md)\)")
 
 
 def read(files: Files) -> Read:
-    """Read a memory a file; of the index what points to no file, and why each file matters."""
+    """Read one record per memory file, and the items of the index and of files without a header.
+
+    Index lines that point to a file are not records. They are added to its description.
+    """
     pages, problems = read_pages(files)
     records: list[Record] = []
     hooks = _hooks(pages)
@@ -49,7 +52,7 @@ def read(files: Files) -> Read:
 
 
 def _hooks(pages: Sequence[Page]) -> dict[str, str]:
-    """Return what the index says of each file, behind its name."""
+    """Return the text after the link in the index, by file path."""
     found: dict[str, str] = {}
     for page in (page for page in pages if page.stem == "MEMORY"):
         for line in page.body.split("\n"):

@@ -1,7 +1,7 @@
 """claude-mem: its database, `~/.claude-mem/claude-mem.db`.
 
-Decisions and discoveries become memories; reports of changes and the summaries of sessions become
-notes. Docs: docs.claude-mem.ai, "Database Architecture".
+Decisions and discoveries become memories. Other observations and session summaries become notes.
+Docs: docs.claude-mem.ai, "Database Architecture".
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def wants(path: str) -> bool:
 
 
 def read(files: Files) -> Read:
-    """Read observations and summaries of each database."""
+    """Read the observations and summaries of each database."""
     records: list[Record] = []
     problems: list[Problem] = []
     for path, data in sorted(files.items()):
@@ -54,8 +54,8 @@ def read(files: Files) -> Read:
 
 
 def _rows(data: bytes) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of our tables; raises sqlite3.Error."""
-    # A database in memory has no write-ahead log: bytes 18 and 19 of its header must say so.
+    """Return the rows of the known tables, by table name. Raises sqlite3.Error."""
+    # An in-memory database has no write-ahead log: clear WAL mode in bytes 18 and 19 of the header.
     plain = data[:18] + b"\1\1" + data[20:]
     with closing(sqlite3.connect(":memory:")) as database:
         database.deserialize(plain)
@@ -85,7 +85,7 @@ def _observation(given: Given, row: Mapping[str, Any]) -> list[Record]:
 
 
 def _listed(value: object) -> list[str]:
-    """Return the texts of a column that holds a JSON list."""
+    """Return the texts in a column that contains a JSON list, or an empty list."""
     try:
         found = json.loads(value) if isinstance(value, str) and value else []
     except ValueError:

@@ -1,9 +1,8 @@
-"""Exports of ChatGPT and of Claude: `conversations.json`, a note per conversation.
+"""Exports of ChatGPT and of Claude: `conversations.json`, one note per conversation.
 
-A note holds what the person wrote, a bullet per message; what the assistant answered stays in the
-export. What ChatGPT stored in its own memory (messages to its tool `bio`) becomes a memory each.
-Of a conversation with branches the branch counts that the person saw last. Docs: the help pages of
-both services on exporting data.
+A note contains the messages of the user, one bullet each, without the answers. Each entry of
+ChatGPT's own memory (messages to its tool `bio`) becomes a memory. If a conversation has branches,
+only the current branch is read. Docs: the help pages of both services on exporting data.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from memrepo.core.problems import Problem
 from memrepo.formats.records import Files, Given, Read, Record, day_of, read_json, refused
 
 MAX_MESSAGE = 2000
-"""Characters of one message that a note holds."""
+"""The maximum number of characters of a message in a note."""
 
 
 class Message(NamedTuple):
-    """One message: who wrote it, to whom, and its text."""
+    """A message: its author's role, its recipient, and its text."""
 
     role: str
     to: str
@@ -29,7 +28,10 @@ class Message(NamedTuple):
 
 
 def wants(path: str) -> bool:
-    """Return whether a file is a list of conversations; large exports number them."""
+    """Return whether a file is a list of conversations.
+
+    Large exports have several numbered files.
+    """
     name = path.rpartition("/")[2]
     return name.startswith("conversations") and name.endswith(".json")
 
@@ -75,7 +77,7 @@ def _read(files: Files, holds: str, messages: Any) -> Read:
 def _records(
     given: Given, key: str, talk: Mapping[str, Any], said: list[Message]
 ) -> Iterator[Record]:
-    """Yield the note of one conversation, and what was stored in the program's own memory."""
+    """Yield the entries of ChatGPT's own memory, and then the note of a conversation."""
     id_ = next((str(talk[k]) for k in ("uuid", "conversation_id", "id") if talk.get(k)), "")
     began = _moment(given, talk.get("create_time", talk.get("created_at")), f"{key}.created")
     ended = _moment(given, talk.get("update_time", talk.get("updated_at")), f"{key}.updated")
@@ -115,7 +117,7 @@ def _records(
 
 
 def _moment(given: Given, value: object, key: str) -> datetime | None:
-    """Return a time that is text, or seconds since 1970."""
+    """Return a time given as text or as seconds since 1970, or None."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             return datetime.fromtimestamp(int(value), UTC)
@@ -126,7 +128,7 @@ def _moment(given: Given, value: object, key: str) -> datetime | None:
 
 
 def _chatgpt_messages(talk: Mapping[str, Any]) -> Iterator[Message]:
-    """Yield the messages from the first to the current one."""
+    """Yield the messages from the first one to the current one."""
     nodes: Any = talk["mapping"]
     path: list[Any] = []
     name = talk.get("current_node")

@@ -1,7 +1,7 @@
-"""What `openclaw hybrid-mem export` writes: `memory/CATEGORY/[TAG/]SLUG-ID.md`, one file a fact.
+"""Exports of `openclaw hybrid-mem export`: `memory/CATEGORY/[TAG/]SLUG-ID.md`, one file per fact.
 
-The files have no header; category, first tag and the first eight digits of the id stand in their
-paths. `memory/procedures/` holds procedures, `MEMORY.md` is only an index.
+The files have no header. Category, first tag and the first eight digits of the id are in their
+paths. `memory/procedures/` contains procedures, and `MEMORY.md` is only an index.
 """
 
 from __future__ import annotations

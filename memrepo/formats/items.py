@@ -1,4 +1,4 @@
-"""Markdown without a schema, item by item: what runs would judge, taken as it stands."""
+"""Markdown without a schema, item by item: the units that runs would judge, unjudged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def items(
 ) -> Iterator[Record]:
     """Yield a record for each list item, table row and paragraph of a file's body.
 
-    What could not be read item by item is `noted`; where nothing could, the body is one record.
+    Problems are appended to `noted`. If no item could be read, the whole body is one record.
     """
     found = scan(page.path, page.body.encode())
     noted += (_there(page, problem) for problem in found.problems)
@@ -33,7 +33,7 @@ def _unread(problems: Sequence[Problem]) -> bool:
 
 
 def _there(page: Page, problem: Problem) -> Problem:
-    """Return what was found in a body as it is of the file, which is taken in even so."""
+    """Return a problem of a body with the line number in the file, as a warning."""
     line = problem.line + page.lines[0] - 1 if problem.line else 0
     if problem.severity == "warning":
         return replace(problem, line=line)
@@ -47,7 +47,7 @@ def _there(page: Page, problem: Problem) -> Problem:
 
 
 def item(page: Page, unit: Unit, type_: str, *, layer: str = "") -> Record:
-    """Return the record of one unit: its nearest heading is what it is about."""
+    """Return the record of one unit. Its subject is its lead or its nearest heading."""
     given = Given(page.path, unit.lines[0])
     about = unit.lead or (unit.headings[-1] if unit.headings else "")
     given.put("subject", " ".join(about.split())[:2000])
@@ -65,7 +65,7 @@ def item(page: Page, unit: Unit, type_: str, *, layer: str = "") -> Record:
 
 
 def log_notes(page: Page, noted: list[Problem]) -> Iterator[Record]:
-    """Yield a note for each dated or timed section of a daily log, else one for the file."""
+    """Yield a note for each dated or timed section of a daily log, or one for the file."""
     ahead = page.lines[0] - 1
     notes, problems = scan_notes(page.path, page.body.encode())
     noted += (_there(page, problem) for problem in problems)

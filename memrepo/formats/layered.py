@@ -1,7 +1,7 @@
 """Two layers with an access tracker: `MEMORY.md` as hot cache of `memory/LAYER.md`.
 
-As the layered memory manager keeps them: a bullet of the hot cache carries
-`↑DATE(REASON)←memory/LAYER.md[pin]`; its full text is in that file, which is what comes in.
+This is the format of the layered memory manager. A bullet of the hot cache ends with
+`↑DATE(REASON)←memory/LAYER.md[pin]`. The full text is in that file, and becomes the record.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memrepo.text.tokens import content_words
 _HOT = "MEMORY.md"
 _ARCHIVE = "memory/archive/"
 _POINTER = "→"
-"""Begins the line under a section that says where the full texts stand."""
+"""The prefix of the line below a section that refers to the file with the full texts."""
 _BULLET = regex(
     r"\s*[-*+]\s+(?P<text>\S.*?)\s*↑(?P<day>\d{4}-\d{2}-\d{2})\((?P<reason>[^()]{1,100})\)"
     r"←(?P<file>[^\s\[\]]{1,300})(?P<pin>\[pin\])?\s*"
@@ -36,18 +36,18 @@ _LAYERS: Mapping[str, tuple[str, str]] = {
     "skills": ("method", ""),
     "context": ("fact", "context"),
 }
-"""Their layers as (type, layer) of ours; an empty layer is the type's own."""
+"""The layers as (type, layer) in memrepo. An empty layer is the default of the type."""
 _SHARED = 0.6
-"""Of a hot bullet's words, this share must are in the text that it condenses."""
+"""The minimum share of a hot bullet's words that its full text must contain."""
 
 
 def wants(path: str) -> bool:
-    """Return whether a file is the hot cache, a layer's, a log, or archived."""
+    """Return whether a file is the hot cache, a layer, a log, or archived."""
     return is_markdown(path) and (path == _HOT or path.startswith("memory/"))
 
 
 def read(files: Files) -> Read:
-    """Read the layers, the logs and what is archived, then what of it is hot."""
+    """Read the layers, logs and archived files, then mark the records that are in the hot cache."""
     pages, problems = read_pages(files)
     records: list[Record] = []
     for page in pages:
@@ -73,7 +73,7 @@ def _records(page: Page, noted: list[Problem]) -> list[Record]:
 
 
 def _heat(page: Page, records: list[Record]) -> list[Problem]:
-    """Put what hot bullets condense on the hot cache; one without a full text comes in itself."""
+    """Mark the records condensed by hot bullets. A bullet without a full text becomes a record."""
     problems: list[Problem] = []
     for number, line in prose(page):
         match = _BULLET.fullmatch(line)
@@ -104,7 +104,10 @@ def _heat(page: Page, records: list[Record]) -> list[Problem]:
 
 
 def _meant(text: str, file: str, records: list[Record]) -> int | None:
-    """Return which record of a file a bullet condenses: the one with most of its words."""
+    """Return the index of the record that a bullet condenses, or None.
+
+    It is the record of the file that has the most words of the bullet.
+    """
     words = content_words(text)
     shares = [
         (len(words & content_words(record.text)) / len(words), -at)

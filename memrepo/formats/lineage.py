@@ -1,6 +1,7 @@
-"""Names, enums and formulas of memory-purifier's files, and how its one status meets our two axes.
+"""Names, enums and formulas of memory-purifier's files, and the mapping of its status to memrepo's.
 
-Lineage: memory-purifier 1.7, artifact schema 1. Docs: docs/migrating.md.
+memrepo splits the status into `status` and `standing`. The lineage is memory-purifier 1.7, artifact
+schema 1. Docs: docs/migrating.md.
 """
 
 from __future__ import annotations
@@ -48,9 +49,10 @@ _AXES: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def status_of(memory: Memory) -> str:
-    """Return the one status that a memory's `status` and `standing` come to.
+    """Return the memory-purifier status for a memory's `status` and `standing`.
 
-    superseded wins; archived is stale unless it waits for retirement; else it is the standing.
+    A superseded memory is "superseded". An archived one is "stale", unless it waits for retirement.
+    Otherwise it is the standing.
     """
     if memory.status == "superseded":
         return "superseded"
@@ -60,42 +62,45 @@ def status_of(memory: Memory) -> str:
 
 
 def axes_of(status: str) -> tuple[str, str]:
-    """Return `status` and `standing` for the lineage's one status; KeyError for an unknown one."""
+    """Return (status, standing) for a memory-purifier status. Raises KeyError if it is unknown."""
     return _AXES[status]
 
 
 def lineage_id(*, subject: str, predicate: str, text: str, home: str) -> str:
-    """Return `cl-<16 hex>`: SHA-256 of the four raw strings joined by bars."""
+    """Return `cl-<16 hex>`: the SHA-256 of the four strings joined by "|"."""
     return f"cl-{_sha(f'{subject}|{predicate}|{text}|{home}')[:16]}"
 
 
 def contradiction_id(claim_ids: Iterable[str]) -> str:
-    """Return `contra-<12 hex>` of the claims that disagree, whatever their order.
+    """Return `contra-<12 hex>` for contradicting claims, independent of their order.
 
-    Deliberate difference: the lineage draws a random one, so its records multiply.
+    This differs from memory-purifier, whose random ids create duplicate records.
     """
     return f"contra-{_sha('|'.join(sorted(claim_ids)))[:12]}"
 
 
 def candidate_id(*, source: str, line: int, text: str) -> str:
-    """Return `cand-<16 hex>` of source, first line and the text in lower case, blanks folded."""
+    """Return `cand-<16 hex>` for source, first line and text.
+
+    The text is lower-cased, and its whitespace is folded.
+    """
     folded = " ".join(text.split()).lower()
     return f"cand-{_sha(f'{source}:{line}:{folded}')[:16]}"
 
 
 def cursor_of(inventory: Mapping[str, str]) -> str:
-    """Return `cursor-v1:<16 hex>` of content hashes (`sha256:...`) by path."""
+    """Return `cursor-v1:<16 hex>` for content hashes (`sha256:...`) by path."""
     lines = sorted(f"{path}:{hash_}" for path, hash_ in inventory.items())
     return f"cursor-v1:{_sha(chr(10).join(lines))[:16]}"
 
 
 def content_hash(data: bytes) -> str:
-    """Return `sha256:<64 hex>` of a source's bytes."""
+    """Return `sha256:<64 hex>` for the bytes of a source."""
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def state_version() -> str:
-    """Return the 12 hex digits that name the triple of versions these files have."""
+    """Return the 12 hex digits that identify the three versions of these files."""
     triple = f"{LOGIC_VERSION}|{MANIFEST_SCHEMA}|{ARTIFACT_SCHEMA}"
     return hashlib.sha1(triple.encode(), usedforsecurity=False).hexdigest()[:12]
 

@@ -1,7 +1,7 @@
-"""The reference MCP memory server: `memory.json`, a line per entity or relation.
+"""The reference MCP memory server: `memory.json`, one line per entity or relation.
 
-Each observation becomes a memory in the context of its entity, each relation a memory with both
-names. Docs: modelcontextprotocol/servers, "Knowledge Graph Memory Server".
+Each observation becomes a memory in the context of its entity. Each relation becomes a memory with
+both names. Docs: modelcontextprotocol/servers, "Knowledge Graph Memory Server".
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from memrepo.formats.records import Files, Given, Read, Record, refused
 
 
 def wants(path: str) -> bool:
-    """Return whether a file may be the server's."""
+    """Return whether a file may belong to the server."""
     return path.endswith((".json", ".jsonl")) and "/" not in path
 
 
 def read(files: Files) -> Read:
-    """Read every line; one that cannot be read is a finding, and never stops the rest."""
+    """Read every line. An unreadable line is a problem and does not stop the rest."""
     records: list[Record] = []
     problems: list[Problem] = []
     for path, data in sorted(files.items()):

@@ -1,6 +1,6 @@
-"""mem0: what `get_all` or an export job returns, saved as JSON.
+"""mem0: the result of `get_all` or of an export job, saved as JSON.
 
-A list of memories, or an object that holds it under `results` or `memories`. Docs:
+It is a list of memories, or an object with the list under `results` or `memories`. Docs:
 docs.mem0.ai, API reference, "Get memories".
 """
 
@@ -16,17 +16,17 @@ from memrepo.formats.records import Files, Given, Read, Record, day_of, read_jso
 _TEXTS = ("memory", "data", "text")
 _LISTS = ("results", "memories")
 _WORD = regex(r"[\w.:/@+-]{1,60}")
-"""What of a memory's own metadata is a tag: one word."""
+"""A metadata value that can become a tag: one word."""
 _SCOPES = (("user_id", "user"), ("agent_id", "agent"), ("app_id", "project"))
 
 
 def wants(path: str) -> bool:
-    """Return whether a file holds JSON."""
+    """Return whether a file is JSON."""
     return path.endswith(".json") and "/" not in path
 
 
 def read(files: Files) -> Read:
-    """Read the memories of every file; relations between entities are counted as passed over."""
+    """Read the memories of every file. Relations between entities are only counted."""
     records: list[Record] = []
     problems: list[Problem] = []
     relations = 0
@@ -50,7 +50,7 @@ def read(files: Files) -> Read:
 
 
 def _page(path: str, value: object) -> tuple[str, list[object], int] | Problem:
-    """Return the key that the memories stand under, the memories, and the number of relations."""
+    """Return the key of the list, the memories, and the number of relations."""
     if isinstance(value, list):
         return "", value, 0
     if isinstance(value, dict):
@@ -62,7 +62,7 @@ def _page(path: str, value: object) -> tuple[str, list[object], int] | Problem:
 
 
 def _numbered(text: str, where: str, found: list[object]) -> Iterator[tuple[str, int, object]]:
-    """Pair each memory with its key and the line that its id is on (0 without an id)."""
+    """Yield (key, line, memory) for each memory. The line is that of its id, or 0 without an id."""
     at, line = 0, 1
     for number, value in enumerate(found):
         id_ = value.get("id") if isinstance(value, dict) else None
@@ -107,7 +107,7 @@ def _record(path: str, key: str, line: int, value: object) -> tuple[Record | Non
 
 
 def _metadata(value: Mapping[str, object]) -> tuple[list[str], list[str]]:
-    """Return a memory's own metadata: words as tags, what is longer as lines behind the text."""
+    """Return a memory's metadata: words as tags, longer values as lines to append to the text."""
     tags: list[str] = []
     lines: list[str] = []
     for name, said in _extra(value).items():

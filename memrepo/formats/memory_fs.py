@@ -1,7 +1,7 @@
 """memory_fs of context-clear: notes in `hot/`, `warm/`, `gist/` and `forgotten/`, and a counter.
 
-`gist/NAME.md` is a summary (`# title`, a line of tags, text) of `warm/NAME.md`, which stays. The
-counter `refcount.json` stands next to the folder, so that `PATH` is best the folder above.
+`gist/NAME.md` is a summary (`# title`, a line of tags, text) of `warm/NAME.md`, which still exists.
+The counter `refcount.json` is next to the folder, so `PATH` should be the parent folder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from memrepo.formats.pages import Page, read_pages
 from memrepo.formats.records import Files, Given, Read, Record, day_of, refused
 
 _TIERS = ("hot", "warm", "forgotten", "gist")
-"""In the order in which a note's own text is looked for: a gist is only its summary."""
+"""The tiers in the order in which to look for a note's text. A gist is only a summary."""
 _COUNTER = "refcount.json"
 _TAGS = regex(r"\s*(?:标签|標籤|tags?)\s*[:：]\s*(.*)", re.IGNORECASE)
 
@@ -34,7 +34,7 @@ def wants(path: str) -> bool:
 
 
 def read(files: Files) -> Read:
-    """Read every note once, whichever folders hold it."""
+    """Read every note once, even if it is in several folders."""
     pages, problems = read_pages({p: d for p, d in files.items() if p.endswith(".md")})
     counted = _counter(files, problems)
     notes: dict[str, dict[str, Page]] = {}

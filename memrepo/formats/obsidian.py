@@ -1,6 +1,6 @@
-"""An Obsidian vault: a memory a note, tags and links as far as they name notes of the vault.
+"""An Obsidian vault: one memory per note, with tags, and links to other notes of the vault.
 
-What `memrepo export obsidian` wrote comes back as the memories it was made of.
+Files written by memrepo become the same memories again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An Open Knowledge Format bundle: our own files as they are, other producers' concepts as facts.
+"""An Open Knowledge Format bundle: memrepo's own files as they are, other concepts as facts.
 
 Spec: GoogleCloudPlatform/knowledge-catalog, okf/SPEC.md, 0.2. `index.md` and `log.md` are reserved.
 """
@@ -19,7 +19,7 @@ def wants(path: str) -> bool:
 
 
 def read(files: Files) -> Read:
-    """Read a bundle; a concept without a type is none."""
+    """Read a bundle. A concept without a type is refused."""
     found: list[Record | Whole] = []
     problems: list[Problem] = []
     for path, data in sorted(files.items()):

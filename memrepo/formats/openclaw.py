@@ -1,7 +1,8 @@
-"""An OpenClaw workspace: `MEMORY.md`, `USER.md`, `memory/`, the diary, and what dreaming recalled.
+"""An OpenClaw workspace: `MEMORY.md`, `USER.md`, `memory/`, the diary, and dreaming's recall.
 
-Docs: docs.openclaw.ai, "Memory" and "Dreaming". A bullet that dreaming promoted names the lines of
-the daily log it came from; `.dreams/short-term-recall.json` has concept tags for lines of logs.
+A bullet promoted by dreaming refers to the source lines in a daily log.
+`.dreams/short-term-recall.json` has concept tags for lines of logs. Docs: docs.openclaw.ai,
+"Memory" and "Dreaming".
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from memrepo.formats.records import Files, Given, Read, Record, refused
 from memrepo.text.dates import date_of_path, find_date
 
 _PROFILES = {"USER.md": "user", "IDENTITY.md": "identity"}
-"""Files about the person and the agent, and the layers that their items are of."""
+"""The files about the person and the agent, and the layers of their items."""
 _DIARY = ("DREAMS.md", "dreams.md")
 _RECALL = "memory/.dreams/short-term-recall.json"
 _REPORTS = "memory/dreaming/"
@@ -35,11 +36,11 @@ _RULE = regex(r"\s{0,3}(?:-\s?){3,}\s*")
 _WHEN = regex(r"\s*[*_]([^*_]{4,80})[*_]\s*")
 _COMMENT = regex(r"\s*<!--[^>]{0,300}-->\s*")
 _KNOWN = 40
-"""So many characters of what was recalled have to are in a memory that takes its tags."""
+"""The number of characters of a recalled snippet that a memory must contain to get its tags."""
 
 
 def wants(path: str) -> bool:
-    """Return whether a file is one of the workspace's memory."""
+    """Return whether a file belongs to the memory of a workspace."""
     if path == _RECALL:
         return True
     return is_markdown(path) and (
@@ -81,7 +82,7 @@ def _records(page: Page, noted: list[Problem]) -> Iterator[Record]:
 
 
 def _promoted(page: Page) -> Iterator[Record]:
-    """Yield the bullets that dreaming promoted, with the lines that they came from."""
+    """Yield the bullets that dreaming promoted, with the lines of the daily log as evidence."""
     for number, line in prose(page):
         match = _PROMOTED.fullmatch(line)
         if match is None:
@@ -104,7 +105,10 @@ def _promoted(page: Page) -> Iterator[Record]:
 
 
 def _dreams(page: Page) -> Iterator[Record]:
-    """Yield the entries of the diary, which rules part; the first line in italics dates one."""
+    """Yield the entries of the diary, split at horizontal rules.
+
+    A first line in italics is the date of its entry.
+    """
     entry: list[tuple[int, str]] = []
     for number, line in enumerate([*page.body.split("\n"), "---"], start=page.lines[0]):
         if not _RULE.fullmatch(line):
@@ -133,7 +137,7 @@ def _dreams(page: Page) -> Iterator[Record]:
 
 
 def _recalled(files: Files, problems: list[Problem]) -> list[Any]:
-    """Return what was recalled lately: path, lines, snippet, concept tags and counts."""
+    """Return the recently recalled entries: path, lines, snippet, concept tags and counts."""
     if _RECALL not in files:
         return []
     page = read_object(files[_RECALL])
@@ -150,7 +154,10 @@ def _count(entry: Any) -> int:
 
 
 def _tagged(record: Record, recalled: Iterable[Any]) -> Record:
-    """Give a record the concept tags of what was recalled of it; lines alone are not trusted."""
+    """Add the concept tags of recalled entries whose snippet is in the record.
+
+    Line numbers are not compared, because they are unreliable.
+    """
     said = normalise(record.text)
     found: list[str] = []
     for entry in recalled:

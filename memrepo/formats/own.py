@@ -1,4 +1,4 @@
-"""Memories in our own spelling: lines of JSON, and memory files, taken in without a loss."""
+"""Memories in memrepo's own formats: JSON lines and memory files, imported without loss."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _ODD = regex(r"(?:^|/)(?:\.{0,2}|\.git)(?:/|$)|\.md/|[\x00-\x1f\x7f]|[^/]{250}",
 
 
 def wants_lines(path: str) -> bool:
-    """Return whether a file holds JSON lines."""
+    """Return whether a file contains JSON lines."""
     return path.endswith(".jsonl")
 
 
 def read_jsonl(files: Files) -> Read:
-    """Read what `memrepo export jsonl` wrote: one memory a line, forgotten ones too."""
+    """Read the output of `memrepo export jsonl`: one memory per line, including forgotten ones."""
     found: list[Whole] = []
     problems: list[Problem] = []
     for path, data in files.items():
@@ -56,7 +56,7 @@ def _memory(path: str, line: Line) -> tuple[Memory | None, list[Problem]]:
 
 
 def memory_file(path: str, data: bytes) -> Whole | None:
-    """Read a file that memrepo wrote; None for anybody else's: it has no id of ours."""
+    """Read a file written by memrepo. Return None for other files, which have no memory id."""
     memory, _ = codec.decode(path, data)
     if memory is None or not memory.id:
         return None
@@ -64,9 +64,9 @@ def memory_file(path: str, data: bytes) -> Whole | None:
 
 
 def path_here(layout: Layout, memory: Memory) -> str:
-    """Return a whole memory's path in this repository: its own, or that of a new memory.
+    """Return the path of a whole memory in this repository.
 
-    A path from elsewhere is kept where a repository can hold it, under this one's own prefix.
+    It is the memory's own path below this repository's prefix if valid, or else a new path.
     """
     name = memory.path.rpartition(_AREA)[2] if _AREA in memory.path else memory.path
     path = layout.area("memories") + name

@@ -1,4 +1,4 @@
-"""One markdown file of another program: its header as nodes, its body, and what links in it."""
+"""A markdown file of another program: its header as nodes, its body, and its links."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _TAG = regex(r"(?<![\w/#&])#([^\W\d_][\w/-]{0,100})")
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
-    """A file: its header's values and their lines, its body, and the body's one-based lines."""
+    """A file: header values with their lines, the body, and the body's first and last line.
+
+    Line numbers are one-based.
+    """
 
     path: str
     values: Mapping[str, Node] = msgspec.field(default_factory=dict)
@@ -31,21 +34,21 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def stem(self) -> str:
-        """Return the file's name without its ending."""
+        """Return the file's name without its extension."""
         return PurePosixPath(self.path).stem
 
     @property
     def day(self) -> str:
-        """Return the ISO date that the file's name holds, or an empty string."""
+        """Return the ISO date in the file's name, or an empty string."""
         return date_of_path(self.path)
 
     def text(self, key: str) -> str:
-        """Return a header value that is one text; empty for anything else."""
+        """Return a header value that is a text, or else an empty string."""
         value = self.values.get(key)
         return str(value).strip() if isinstance(value, str) else ""
 
     def texts(self, key: str) -> list[str]:
-        """Return a header value as texts: a list, or one text with commas."""
+        """Return a header value as a list of texts, from a list or a comma-separated text."""
         value = self.values.get(key)
         found = value if isinstance(value, list) else [value] if isinstance(value, str) else []
         parts = (part for item in found if isinstance(item, str) for part in item.split(","))
@@ -53,7 +56,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_page(path: str, data: bytes) -> tuple[Page | None, list[Problem]]:
-    """Read a file; without a header all of it is body. None where it is no text."""
+    """Read a file. A file without a header is all body. Return None if it is not UTF-8."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -82,7 +85,7 @@ def read_page(path: str, data: bytes) -> tuple[Page | None, list[Problem]]:
 
 
 def read_pages(files: Mapping[str, bytes]) -> tuple[list[Page], list[Problem]]:
-    """Read every file that can be read, in order of their names."""
+    """Read all readable files, sorted by name. Return the pages and the problems."""
     pages, problems = [], []
     for path in sorted(files):
         page, found = read_page(path, files[path])
@@ -93,7 +96,7 @@ def read_pages(files: Mapping[str, bytes]) -> tuple[list[Page], list[Problem]]:
 
 
 def prose(page: Page) -> Iterator[tuple[int, str]]:
-    """Yield a body's lines with their numbers, but not those in fenced code."""
+    """Yield the lines of a body with their numbers, except those in fenced code."""
     source = read_lines(page.path, page.body.encode())
     for number, line in enumerate(source.text, start=1):
         if number not in source.fenced:
@@ -101,36 +104,36 @@ def prose(page: Page) -> Iterator[tuple[int, str]]:
 
 
 def linked(text: str) -> tuple[str, ...]:
-    """Return what a text links to, each once: `[[names]]`, and files in markdown links."""
+    """Return the unique link targets of a text: `[[names]]`, and files in markdown links."""
     found = [name.strip() for name in _WIKI.findall(text)]
     return tuple(dict.fromkeys([*found, *map(unquoted, _LINK.findall(text))]))
 
 
 def unquoted(target: str) -> str:
-    """Return the name of the file that a relative markdown link means, without its ending."""
+    """Return the file name in a relative markdown link, without its extension."""
     from urllib.parse import unquote
 
     return PurePosixPath(unquote(target)).stem
 
 
 def hashtags(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return the `#tags` of lines, each once and without the sign."""
+    """Return the unique `#tags` of lines, without the sign."""
     return tuple(dict.fromkeys(tag for line in lines for tag in _TAG.findall(line)))
 
 
 def names_of(page: Page) -> tuple[str, ...]:
-    """Return the names by which others link to a file: its stem, its path, its own title."""
+    """Return the names by which other files link to a file: its stem, path, title and others."""
     path = page.path.removesuffix(".md")
     names = [page.stem, path, page.text("title"), page.text("permalink"), page.text("name")]
     return tuple(dict.fromkeys(filter(None, names)))
 
 
 def is_markdown(path: str) -> bool:
-    """Return whether a path is a markdown file's, and not in a hidden folder."""
+    """Return whether a path is a markdown file outside hidden folders."""
     return path.endswith(".md") and not any(part.startswith(".") for part in path.split("/"))
 
 
 def properties(page: Page, known: Collection[str]) -> str:
-    """Return the values of a header that no field of ours holds, a line each."""
+    """Return the header values that memrepo has no field for, one line per key."""
     found = ((key, page.texts(key)) for key in page.values if key not in known)
     return "\n".join(f"{key}: {', '.join(values)}" for key, values in found if values)

@@ -1,8 +1,9 @@
-"""From what a reader found to the changes of one commit; the same again changes nothing.
+"""Plan the changes of an import from the records of a reader. Importing again changes nothing.
 
-A record that is a memory already, by its id there, by id or by text, is left as it is; where the
-other program words it again and nobody here touched it, the memory follows. What a person rejected
-stays out, and so does what an earlier import brought and has left the tree since.
+A record that is already a memory, by its foreign id, its id or its text, is not created again. If
+the other program reworded it and nobody edited the memory here, the memory gets the new text.
+Rejected statements are left out. So are memories that an earlier import created and that were
+removed since.
 """
 
 from __future__ import annotations
@@ -38,29 +39,29 @@ from memrepo.purify.routes import affinity, permitted, recast, route
 from memrepo.text.tokens import content_words
 
 ALIKE = 0.3
-"""The share of common words from which on an item without an id is the one that went, reworded."""
+"""The minimum similarity at which an item without an id is a rewording of a missing one."""
 _SPOKEN = ("title", "subject", "predicate", "object", "description", "tags", "entities")
 _Place = tuple[str, int]
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """What an import is made with: the format's name, profile, now, and what left the tree.
+    """The parameters of an import.
 
-    `left` are ids of memories that an earlier import brought and that are not in the tree any more.
+    `left` are ids of memories that an earlier import created and that are no longer in the tree.
     """
 
     format: str
     profile: Profile
     now: datetime
     zone: tzinfo = UTC
-    """Where a record's time is of which day."""
+    """The time zone that determines the day of a record's time."""
     left: Collection[str] = ()
     workspace: Workspace | None = None
-    """The sources that records rest on, where they name places in them."""
+    """The workspace with the sources that records refer to, if any."""
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes for one commit, judgements by memory id, counts, and every finding."""
+    """The changes for one commit, judgements by memory id, counts, and all problems."""
 
     changes: tuple[Change, ...] = ()
     judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
@@ -69,7 +70,10 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def take(state: State, read: Read, terms: Terms) -> Imported:
-    """Return what taking the records in would change; its manifest names them, judged by nobody."""
+    """Return the changes that import the records.
+
+    The judgements list the new memories, unjudged.
+    """
     work = _Work(state=state, terms=terms, problems=list(read.problems))
     for record in read.records:
         match record:
@@ -142,7 +146,7 @@ class _Work(msgspec.Struct):
                 self._texts.setdefault((memory.is_note, memory.text("scope"), hash_), memory.id)
 
     def take_record(self, record: Record) -> None:
-        """Make a memory of a record, unless there is one that it is already."""
+        """Create a memory for a record, unless the memory already exists."""
         text = normal_body(record.text)
         if not text:
             said = refused(record.path, "found no text", line=record.lines[0], key=record.key)
@@ -160,7 +164,7 @@ class _Work(msgspec.Struct):
             self.names.setdefault(name, held or memory.id)
 
     def take_whole(self, whole: Whole) -> None:
-        """Take a memory of our own shape as it is, unless it is there already."""
+        """Import a memory in memrepo's own format unchanged, unless it already exists."""
         memory = self._clean(whole.memory, (whole.path, whole.line))
         if memory.id in self.state.memories or memory.id in self.fresh:
             self.known += 1
@@ -172,7 +176,7 @@ class _Work(msgspec.Struct):
             self.files[memory.id] = whole.data
 
     def _new(self, memory: Memory, place: _Place, key: str) -> bool:
-        """Add a memory to the import; tell whether it may come in."""
+        """Add a memory to the import. Return whether it is accepted."""
         if memory.id in self.terms.left:
             self.left += 1
             return False
@@ -191,7 +195,7 @@ class _Work(msgspec.Struct):
         return True
 
     def _held(self, memory: Memory, record: Record) -> str:
-        """Return the memory that a record is: by its id there, by id, or by text."""
+        """Return the id of the existing memory of a record: by foreign id, by id, or by text."""
         resource = memory.sources[0].resource if record.key else ""
         where = (memory.is_note, memory.text("scope"), text_hash(memory.body))
         long = len(memory.body) >= SHORT
@@ -207,12 +211,12 @@ class _Work(msgspec.Struct):
         return ""
 
     def _meet(self, id_: str, memory: Memory, record: Record) -> None:
-        """Count a record that is known, and tell where it says something else by now."""
+        """Count a known record. Update the memory or report a problem if the text differs."""
         self.known += 1
         self.met.add(id_)
         held = self.state.memories.get(id_)
         if held is None:
-            if record.places:  # one statement under two homes is one memory with all evidence
+            if record.places:  # one statement with several homes is one memory with all evidence
                 sources = unite(self.fresh[id_].sources, memory.sources)
                 self.fresh[id_] = self.fresh[id_].with_fields({"sources": sources})
             return
@@ -237,7 +241,7 @@ class _Work(msgspec.Struct):
             )
 
     def _is_as_it_came(self, held: Memory) -> bool:
-        """Return whether nobody here worded, confirmed or ended what an import made."""
+        """Return whether an imported memory was never edited, confirmed or retired here."""
         written = held.fields.get("generated")
         return (
             held.text("origin") == "import"
@@ -248,9 +252,10 @@ class _Work(msgspec.Struct):
         )
 
     def _follow(self, held: Memory, memory: Memory) -> None:
-        """Let a memory say what the other program says by now; its former wording is an alias.
+        """Update a memory to the current text of the other program. The old text becomes an alias.
 
-        What a person rejected is out of the new text, and the rest may be what is held already.
+        Rejected statements are already removed from the new text, so the rest may equal the old
+        text.
         """
         if text_hash(memory.body) == text_hash(held.body):
             return
@@ -263,13 +268,13 @@ class _Work(msgspec.Struct):
         self.updated[held.id] = Update(id=held.id, fields=fields, body=memory.body)
 
     def _meet_whole(self, memory: Memory) -> None:
-        """Follow a memory of our own shape that was reworded there, and not here since."""
+        """Update a memory in memrepo's own format that was reworded elsewhere, but not here."""
         held = self.state.memories.get(memory.id)
         if held is None or held.body == memory.body or held.status != memory.status:
             return
         self._targets = self._targets or Targets(self.state.memories.values())
         if self._targets.same(held, replace(memory, path=path_here(self.state.layout, memory))):
-            return  # an export writes links as its own files need them
+            return  # an export only adapts the links
         ours, theirs = (m.fields.get("generated") for m in (held, memory))
         later = ours and theirs and ours.at and theirs.at and theirs.at > ours.at
         if later or (
@@ -278,7 +283,7 @@ class _Work(msgspec.Struct):
             self._follow(held, memory)
 
     def pair(self) -> None:
-        """Take what has no id there, and is in a file next to what went, as that reworded."""
+        """Pair new records without an id with similar missing ones of a file, as rewordings."""
         gone: dict[str, list[Memory]] = defaultdict(list)
         for held in sorted(
             self.state.memories.values(), key=lambda m: m.sources[0].lines if m.sources else (0, 0)
@@ -301,9 +306,9 @@ class _Work(msgspec.Struct):
             self._follow(best, memory)
 
     def _screened(self, memory: Memory, place: _Place, key: str) -> Memory | None:
-        """Return a memory without what a person rejected; None where it is left out.
+        """Return a memory without rejected statements, or None if nothing is left of it.
 
-        So is what is close to a rejection: nobody is there to ask.
+        A memory similar to a rejection is left out too, because there is nobody to ask.
         """
         stones = tombstones_in(self.state)
         stone = stones.bar(memory)
@@ -408,7 +413,10 @@ class _Work(msgspec.Struct):
         return Memory(path=path, fields=fields, body=text)
 
     def _places(self, places: Sequence[Source], text: str, *, in_force: bool) -> Iterator[Source]:
-        """Yield places in a workspace as places here; a URL or a memory's own file stays."""
+        """Yield the places in the workspace as places in this repository.
+
+        A URL or a memory's own file is not changed.
+        """
         layout, workspace = self.state.layout, self.terms.workspace
         for place in places:
             name = place.resource
@@ -432,7 +440,7 @@ class _Work(msgspec.Struct):
         )
 
     def link(self) -> None:
-        """Link new memories to those that their records name, as far as these came along."""
+        """Link new memories to those that their records name, if these were imported too."""
         for id_, record in self.records.items():
             links = list(self.fresh[id_].fields.get("links", ()))
             for type_, name in record.links:
@@ -450,7 +458,10 @@ class _Work(msgspec.Struct):
                 self._supersede(self.names.get(name, ""), id_)
 
     def _supersede(self, id_: str, old: str) -> None:
-        """Let a new memory replace another new one; what was there before is a person's to end."""
+        """Mark a new memory as superseded by another new one.
+
+        Only a person may end existing memories.
+        """
         if not {id_, old} <= self.fresh.keys() or old == id_:
             return
         if self.fresh[old].texts("superseded_by"):
@@ -464,7 +475,7 @@ class _Work(msgspec.Struct):
         )
 
     def changes(self) -> tuple[Change, ...]:
-        """Return the memories to create, and what known ones need so that references hold."""
+        """Return the creations and updates, including updates that fix references."""
         creates = [Create(memory=memory) for memory in self.fresh.values()]
         before = {finding.name for finding in findings(self.state)}
         updates, mended = close(apply(self.state, [*creates, *self.updated.values()]), before)

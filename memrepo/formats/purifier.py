@@ -1,8 +1,8 @@
-"""What memory-purifier published: `purified-claims.jsonl`, in a workspace's `runtime/` folder.
+"""The claims published by memory-purifier: `purified-claims.jsonl`, in a workspace's `runtime/`.
 
-A claim rests on lines of the workspace. Where its text is a unit there, or where its lines hold one
-unit with its words in a file that the purifier read last, the next run meets it again.
-Docs: docs/migrating.md.
+A claim refers to lines of the workspace. The next run recognises it if its text is a unit there. It
+also does if its lines contain a single unit that shares its words, in a file unchanged since the
+purifier read it. Docs: docs/migrating.md.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RUNTIME = "runtime/"
 _CLAIM_ID = regex(r"cl-[0-9a-f]{16}")
 _EVIDENCE_KINDS = ("direct", "inferred", "merged")
 _SHARED_WORDS = 0.5
-"""Of the shorter text's words, this share must be in the other."""
+"""The share of the shorter text's words that must be in the other text."""
 _JUDGEMENT = {
     "cluster": "sourceClusterId",
     "disposition": "duplicateDisposition",
@@ -40,16 +40,16 @@ _JUDGEMENT = {
     "confidence": "confidencePosture",
     "run": "updatedInRunId",
 }
-"""What a manifest stores of a memory, and the claim's key for it."""
+"""The judgement fields that a manifest stores for a memory, with the claim's keys."""
 
 
 def wants(path: str) -> bool:
-    """Return whether a file is one that an import reads; the others follow from them."""
+    """Return whether an import reads a file. The other files of a purifier are derived."""
     return path.removeprefix(RUNTIME) in (lineage.CLAIMS, lineage.CONTRADICTIONS, lineage.MANIFEST)
 
 
 def read(files: Files) -> Read:
-    """Read the claims; what only the file of contradictions knows is linked too."""
+    """Read the claims, and add links from the file of contradictions."""
     problems: list[Problem] = []
     records: list[Record] = []
     against: dict[str, list[str]] = {}
@@ -149,16 +149,16 @@ def _sources(claim: Mapping[str, Any], given: Given) -> Iterator[Source]:
 
 
 def _day(value: object) -> str:
-    """Return the date of a capture; its time of day is that of a file, and means little."""
+    """Return the date of a capture. Its time of day is that of a file, so it is dropped."""
     try:
         parse_time(str(value))
     except ValueError:
         return ""
-    return str(value).strip()[:10]  # the day there, whatever the offset
+    return str(value).strip()[:10]  # the local day, whatever the offset
 
 
 def _retired(claim: Mapping[str, Any]) -> Iterator[Retired]:
-    """Yield one entry per removed source; the purifier lists them under one reason."""
+    """Yield one entry per removed source. The purifier lists them under one reason."""
     for entry in mappings(claim.get("retirementReasons")):
         run, word = (str(entry.get(key) or "unknown")[:200] for key in ("runId", "reason"))
         word = "source_removed" if word == "all_sources_removed" else word
@@ -168,7 +168,7 @@ def _retired(claim: Mapping[str, Any]) -> Iterator[Retired]:
 
 
 def _judgement(claim: Mapping[str, Any]) -> dict[str, object]:
-    """Return what has no place in a memory's header."""
+    """Return the judgement fields that a memory's header cannot contain."""
     found: dict[str, object] = {
         ours: text if isinstance(text := claim.get(theirs), str) else ""
         for ours, theirs in _JUDGEMENT.items()
@@ -183,7 +183,7 @@ def _judgement(claim: Mapping[str, Any]) -> dict[str, object]:
 
 
 class Workspace(msgspec.Struct):
-    """The sources as they are now, by name with their blob ids, and what the purifier read."""
+    """The current sources and blob ids by name, and the hashes recorded by the purifier."""
 
     sources: Mapping[str, bytes]
     blobs: Mapping[str, str]
@@ -191,7 +191,7 @@ class Workspace(msgspec.Struct):
     _units: dict[str, tuple[Unit, ...]] = msgspec.field(default_factory=dict)
 
     def located(self, place: Source, text: str, *, in_force: bool) -> Source:
-        """Return a place with blob and text hash of the unit that a claim rests on, if sure."""
+        """Return a place with blob and text hash of the claim's unit, if the unit is certain."""
         name, lines, hash_ = place.resource, place.lines, text_hash(text)
         units = self._read(name)
         within = [u for u in units if u.lines[0] <= lines[1] and lines[0] <= u.lines[1]]
@@ -217,7 +217,7 @@ class Workspace(msgspec.Struct):
 
 
 def read_hashes(files: Files) -> dict[str, str]:
-    """Return the content hashes of the sources as the purifier read them last, by name."""
+    """Return the content hashes of sources when the purifier last read them, by name."""
     page = read_object(_named(files, lineage.MANIFEST) or b"{}")
     entries = mappings(page.get("sourceInventory")) if isinstance(page, dict) else []
     return {str(entry.get("path")): str(entry.get("content_hash")) for entry in entries}

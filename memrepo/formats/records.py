@@ -1,7 +1,7 @@
-"""What every reader of a format returns: records that may become memories, and findings.
+"""The result of every format reader: records that may become memories, and problems.
 
-A reader is pure: file contents by name in, records out. What cannot be read is a Problem that names
-file, line and key, and never stops the rest.
+A reader is pure: it maps file contents by name to records. Unreadable input is a Problem with file,
+line and key, and does not stop the rest.
 """
 
 from __future__ import annotations
@@ -25,15 +25,14 @@ _HALVES = regex(r"\\u[dD][89a-fA-F]")
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory as another program keeps it.
+    """One memory of another program.
 
-    `path` and `lines` say where it stands among the files, `key` is its id there and `names` are
-    further names by which others link to it. `captured` is an ISO date, `written` when that program
-    last wrote it. `fields` holds values of our schema. `links` are (type of ours, name) pairs,
-    `replaces` and `replaced_by` are names of records that this one supersedes, or is superseded by.
-    `evidence` is where the program says that it has the text from. Instead of the record itself,
-    `places` of the workspace (resources are names there) may be its evidence. `judgement` is what a
-    manifest stores of it.
+    `path` and `lines` are its place in the imported files. `key` is its id there, and `names` are
+    other names that links use. `captured` is an ISO date, and `written` is when the program last
+    wrote it. `fields` has values of memrepo's schema. `links` are (memrepo link type, name) pairs.
+    `replaces` and `replaced_by` are names of records. `evidence` is the source that the program
+    states for the text. `places` of the workspace, with resources as names there, replace the
+    record itself as evidence. `judgement` is stored in the manifest.
     """
 
     path: str
@@ -56,7 +55,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Whole(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory of our own shape, taken in as it is; `data` is its file where there is one."""
+    """A memory in memrepo's own format, imported unchanged. `data` is its file, if there is one."""
 
     memory: Memory
     path: str
@@ -65,7 +64,7 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Read(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reader found: records and whole memories in order, findings, what it passed over."""
+    """The result of a reader: records and whole memories in order, problems, and skipped counts."""
 
     records: tuple[Record | Whole, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -77,18 +76,18 @@ Reader = Callable[[Files], Read]
 
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):
-    """One format: its name, what it is in a few words, which files it reads, and its reader."""
+    """A format: its name, a short description, a predicate for its files, and its reader."""
 
     name: str
     what: str
     wants: Callable[[str], bool]
     read: Reader
     is_database: bool = False
-    """Whether its files are SQLite databases: the reader is given a snapshot of each."""
+    """Whether the files are SQLite databases. The reader gets a snapshot of each."""
 
 
 class Given:
-    """Values of one foreign record as fields of ours; what does not fit is a finding."""
+    """Collects the fields of one foreign record. Invalid values become problems."""
 
     def __init__(self, path: str, line: int = 0) -> None:
         self.path, self.line = path, line
@@ -96,9 +95,9 @@ class Given:
         self.problems: list[Problem] = []
 
     def put(self, name: str, value: object, key: str = "", line: int = 0) -> None:
-        """Set a field from a JSON value or a header's node; nothing is set from nothing.
+        """Set a field from a JSON value or a header node. Empty values are ignored.
 
-        What another program has as tags is spelled as tags are here.
+        Tags are converted to memrepo's spelling of tags.
         """
         if value not in (None, "", []):
             self.set(name, value, key, line)
@@ -107,7 +106,7 @@ class Given:
             self.fields["tags"] = tuple(filter(None, words))
 
     def set(self, name: str, value: object, key: str = "", line: int = 0) -> None:
-        """Set a field from a value, an empty one too."""
+        """Set a field from a value, even an empty one."""
         node = node_of(value)
         try:
             read = BY_NAME[name].kind.read("" if node is None else node)
@@ -118,7 +117,7 @@ class Given:
             self.fields[name] = read
 
     def time(self, value: object, key: str, line: int = 0) -> datetime | None:
-        """Return a value as a time; None, with a finding, where it is something else."""
+        """Return a value as a time. Return None and add a problem if the value is not a time."""
         node = node_of(value)
         if node in (None, ""):
             return None
@@ -129,7 +128,7 @@ class Given:
             return None
 
     def note(self, key: str, said: str, line: int = 0) -> None:
-        """Note that a field could not be used: the record is taken in without it."""
+        """Add a problem for a field that is left out. The record is still imported."""
         self.problems.append(
             Problem(
                 path=self.path,
@@ -145,7 +144,7 @@ class Given:
 
 
 def node_of(value: object) -> Node | None:
-    """Return a JSON value as the header reader would yield it; null is None."""
+    """Return a JSON value as the header reader would return it. null becomes None."""
     match value:
         case None | str():
             return value
@@ -163,9 +162,9 @@ def node_of(value: object) -> Node | None:
 
 
 def read_json(path: str, data: bytes, problems: list[Problem]) -> object | None:
-    """Return what a file of JSON holds; None, with a finding, where it holds nothing to read.
+    """Return the value of a JSON file. Return None and add a problem if it cannot be read.
 
-    Half a surrogate pair, which JSON can spell and no text can hold, becomes U+FFFD.
+    An unpaired surrogate, which JSON allows but text cannot contain, becomes U+FFFD.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -205,7 +204,7 @@ def read_json(path: str, data: bytes, problems: list[Problem]) -> object | None:
 
 
 def refused(path: str, said: str, *, line: int = 0, key: str = "") -> Problem:
-    """Return the finding that a record is not taken in."""
+    """Return the problem that a record is not imported."""
     return Problem(
         path=path,
         line=line,
@@ -218,7 +217,7 @@ def refused(path: str, said: str, *, line: int = 0, key: str = "") -> Problem:
 
 
 def day_of(moment: datetime | None) -> str:
-    """Return a moment as evidence has it: midnight is a date, whose day needs no zone."""
+    """Return a time as text for evidence. Midnight is returned as a date without a time zone."""
     if moment is None:
         return ""
     return format_time(moment) if moment.time() != time() else moment.date().isoformat()

@@ -1,4 +1,7 @@
-"""The formats that `memrepo import` reads, by name; a new one is a module and a line here."""
+"""The formats that `memrepo import` reads, by name.
+
+A new format is one module and an entry here.
+"""
 
 from __future__ import annotations
 
@@ -111,4 +114,4 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         )
     }
 )
-"""Our own formats."""
+"""All formats by name."""

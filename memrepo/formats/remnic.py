@@ -1,7 +1,8 @@
-"""Remnic, formerly engram: a folder of markdown files, one a memory, with a header of its own.
+"""Remnic, formerly engram: a folder of markdown files, one per memory, with their own header.
 
-`facts/DAY/ID.md` and the like; `entities/TYPE-NAME.md` and `profile.md` are read item by item,
-`namespaces/NAME/` becomes a scope. Chunks are passed over: their parent holds the whole text.
+Memories are in `facts/DAY/ID.md` and similar paths. `entities/TYPE-NAME.md` and `profile.md` are
+read item by item. `namespaces/NAME/` becomes a scope. Chunks are skipped, because their parent
+contains the whole text.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _HELD = {"entities": "fact", "questions": "open_question"}
 
 
 def read(files: Files) -> Read:
-    """Read every memory that Remnic itself believes in."""
+    """Read every memory, except chunks and those that Remnic itself does not trust."""
     pages, problems = read_pages(files)
     records: list[Record] = []
     successors: dict[str, str] = {}
@@ -61,7 +62,10 @@ def read(files: Files) -> Read:
 
 
 def _without_id(page: Page, noted: list[Problem], passed: dict[str, int]) -> list[Record]:
-    """Read a profile or an entity's page, whose items are about it."""
+    """Read the items of a profile or an entity page.
+
+    Items of an entity page refer to the entity.
+    """
     if page.path.rpartition("/")[2] == "profile.md":
         return list(items(page, noted, "fact", layer="user"))
     folder = next((part for part in page.path.split("/")[:-1] if part in _HELD), "")
@@ -139,7 +143,7 @@ def _links(page: Page) -> tuple[tuple[str, str], ...]:
 
 
 def _replaced(records: list[Record], successors: Mapping[str, str]) -> list[Record]:
-    """Record in successors what they replace; archive what has no successor."""
+    """Set what each successor replaces, and archive superseded records without a successor."""
     keys = {record.key for record in records}
     made = []
     for record in records:

@@ -1,1 +1,1 @@
-"""Validate files, commits and messages."""
+"""Actions that validate files, commits and messages."""

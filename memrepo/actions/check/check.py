@@ -1,4 +1,4 @@
-"""`memrepo check`: hold files against every rule, for hooks, CI and people."""
+"""`memrepo check`: check files against all rules, for hooks, CI and people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Format = Literal["text", "github", "markdown"]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `check`."""
+    """The arguments of `memrepo check`."""
 
     files: Annotated[
         tuple[str, ...],
@@ -55,28 +55,28 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What breaks a rule, how many files were looked at, and which of them were fixed."""
+    """The problems, the number of checked files, and the fixed files."""
 
     problems: tuple[Problem, ...]
     files: int
     fixed: tuple[str, ...] = ()
     restored: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """The fields that only memrepo sets and that were put back, by path among the fixed."""
+    """The restored fields of each fixed file. Only memrepo sets these fields."""
     foreign: tuple[str, ...] = ()
-    """Files that are none of memrepo's: scanned for secrets only."""
+    """Files that do not belong to memrepo. They are only scanned for secrets."""
     range: str = ""
     commits: int = 0
-    """The commits of the range that was asked for."""
+    """The number of commits in the requested range."""
 
 
 class Past(result.Result, frozen=True, kw_only=True):
-    """The secrets that commits brought, which any ref leads to."""
+    """The secrets added by commits that are reachable from any ref."""
 
     problems: tuple[Problem, ...]
 
 
 def do(work: Work, request: Request) -> Result | Past:
-    """Check and answer 1 where an error was found."""
+    """Check files, a range or the history. The exit status is 1 if there is an error."""
     _refuse_odd(request)
     if request.history:
         from memrepo.actions.check import commits
@@ -97,7 +97,7 @@ def do(work: Work, request: Request) -> Result | Past:
 
 
 def look(work: Work, request: Request, *, merging: bool = False) -> Result:
-    """Check files; `merging` says that git is about to commit a merge, which nothing else tells."""
+    """Check files. `merging` is set if git is about to commit a merge."""
     if not (request.files or request.staged):
         return _whole(work, request)
     fixed: list[str] = []
@@ -115,7 +115,7 @@ def look(work: Work, request: Request, *, merging: bool = False) -> Result:
             scene, fixed = mend(checked, work.call.now, request.only)
             restored = repair.restored(checked.scene, scene, fixed)
         found = (*checked.early, *registry.problems(scene, request.only))
-    if request.staged:  # what a person is about to commit: a misspelt key would do nothing
+    if request.staged:  # before a commit, a misspelt key is an error
         found = tuple(_refused(problem) for problem in found)
     found = tuple(replace(p, path=checked.names.get(p.path, p.path)) for p in found)
     return Result(
@@ -134,7 +134,7 @@ def _refused(problem: Problem) -> Problem:
 
 
 def _whole(work: Work, request: Request) -> Result:
-    """Check the tree at HEAD, every file of it."""
+    """Check every file of the tree at HEAD."""
     from memrepo.actions.check import whole
 
     looked = whole.look(work.call.where, request.only)
@@ -147,7 +147,7 @@ def _exit(found: tuple[Problem, ...]) -> Exit:
 
 
 def _range(work: Work, request: Request) -> str:
-    """Return the range of commits that is asked for; a file of that name is a file."""
+    """Return the requested range of commits, or "" if the argument is a file."""
     word = request.files[0] if len(request.files) == 1 and ".." in request.files[0] else ""
     if not word or (work.call.where / word).exists():
         return ""
@@ -157,7 +157,7 @@ def _range(work: Work, request: Request) -> str:
 
 
 def _refuse_odd(request: Request) -> None:
-    """Raise UsageError where options do not go together."""
+    """Raise UsageError if options cannot be combined."""
     words = ("staged", "all", "history")
     whole = next((word for word in words if getattr(request, word)), "")
     if request.files and whole:

@@ -1,4 +1,4 @@
-"""`memrepo check-message`: the commit-msg hook's question, whether a message poses as memrepo's."""
+"""`memrepo check-message`: check in the commit-msg hook that a message has no memrepo trailers."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from memrepo.core.problems import Problem
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `check-message`."""
+    """The arguments of `memrepo check-message`."""
 
     file: Annotated[str, option("the message, as git hands it to its hook", metavar="FILE")]
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What is wrong with the message."""
+    """The problems of the message."""
 
     problems: tuple[Problem, ...]
 
 
 def do(work: Work, request: Request) -> Result:
-    """Answer 1 where the message has trailers of memrepo's, or a secret."""
+    """Exit with 1 if the message has trailers of memrepo, or a secret."""
     path = work.call.where / request.file
     try:
         text = path.read_text(encoding="utf-8", errors="replace")

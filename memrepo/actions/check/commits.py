@@ -1,10 +1,9 @@
-"""What a range of commits brings, as a forge asks before it merges: `memrepo check A..B`.
+"""`memrepo check A..B`: check a range of commits, as a forge does before a merge.
 
-The range is looked at twice. As one change, from where the two sides parted to its tip, it is held
-against every rule about what a file says. What memrepo writes itself (`derived`) is asked of each
-commit that memrepo did not make: a run on the branch may write it, a hand may not. Secrets are
-looked for in every commit and message, for a forge keeps them also where a later commit took them
-out.
+The changes from the merge base to the tip are checked as one change against all rules about the
+content of files. The `derived` rules about files that only memrepo writes are checked for each
+commit by hand, because a run on the branch may change these files. Secrets are searched in every
+commit and message, because a forge also stores those that a later commit removed.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from memrepo.store.tree import Snapshot
 
 
 def past(work: Work) -> Past:
-    """Answer 1 where a commit that a ref leads to brought a secret."""
+    """Search all commits reachable from any ref for secrets. Exit with 1 if there are any."""
     with scenes.opened_git(work.call.where) as git:
         found = tuple(_told(git, "--all"))
     return Past(problems=found, exit=Exit.NO if found else Exit.DONE)
@@ -46,7 +45,8 @@ def past(work: Work) -> Past:
 def pushed(work: Work, given: Sequence[str]) -> tuple[Problem, ...]:
     """Return the secrets in commits that the remote does not have yet.
 
-    `given` is what git gives the hook: the remote's name and address; the refs come on stdin.
+    `given` has the arguments of the pre-push hook: the remote's name and URL. The refs come on
+    stdin.
     """
     remote = given[0] if given else ""
     with scenes.opened_git(work.call.where) as git:
@@ -54,7 +54,7 @@ def pushed(work: Work, given: Sequence[str]) -> tuple[Problem, ...]:
         for line in work.call.read().splitlines():
             words = line.split(" ")
             if len(words) != 4 or not words[1].strip("0"):
-                continue  # no ref, or one that is deleted there
+                continue  # not a ref, or a deleted one
             new, there = words[1], words[3]
             known = [f"^{there}"] if there.strip("0") and git.objects.commit(there) else []
             found += _told(git, new, *known, "--not", f"--remotes={remote or '*'}")
@@ -62,14 +62,14 @@ def pushed(work: Work, given: Sequence[str]) -> tuple[Problem, ...]:
 
 
 def _told(git: Git, *revisions: str) -> Iterator[Problem]:
-    """Yield each secret that commits brought; its path names the commit."""
+    """Yield each secret added by commits. Its path includes the commit."""
     for commit, problem in brought(git, *revisions):
         where = f"{commit[:10]}:{problem.path}" if problem.path else f"{commit[:10]} (message)"
         yield replace(problem, path=where)
 
 
 def brought(git: Git, *revisions: str) -> Iterator[tuple[str, Problem]]:
-    """Yield each secret with the commit that brought it; one in a message has no path."""
+    """Yield (commit, problem) for each added secret. A secret in a message has no path."""
     for commit, path, blob in introduced(git, *revisions):
         data = git.read(blob)
         for problem in secret_problems(path, data):
@@ -81,11 +81,11 @@ def brought(git: Git, *revisions: str) -> Iterator[tuple[str, Problem]]:
 
 
 class NoRange(UsageError):
-    """A range of commits cannot be read."""
+    """Raised when a range of commits cannot be read."""
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with a range, and how many commits and files of memrepo's it has."""
+    """The problems of a range, and its numbers of commits and of memrepo's files."""
 
     problems: tuple[Problem, ...]
     commits: int
@@ -93,13 +93,13 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_range(word: str) -> bool:
-    """Return whether a word names commits (`A..B`, `A..`) and no file (`../x`, `a/../b`)."""
+    """Return whether a word is a range (`A..B`, `A..`) and not a path (`../x`, `a/../b`)."""
     first, dots, rest = word.partition("..")
     return bool(dots and first) and not first.endswith("/") and not rest.startswith("/")
 
 
 def look(work: Work, word: str, only: Sequence[Group]) -> Found:
-    """Hold what a range brings against the rules."""
+    """Check the changes of a range against the rules."""
     store = work.store
     base, tip = _ends(work, word)
     tree = store.snapshot(tip)
@@ -134,7 +134,7 @@ def look(work: Work, word: str, only: Sequence[Group]) -> Found:
 
 
 def _ends(work: Work, word: str) -> tuple[str, str]:
-    """Return the commit where both sides parted, which may be none, and the tip of a range."""
+    """Return (merge base, tip) of a range. The merge base is "" if there is none."""
     first, _, rest = word.partition("..")
     names = (first, rest.removeprefix(".") or "HEAD")
     commits = [work.store.resolve(name) for name in names]
@@ -160,14 +160,14 @@ def _as_one(scene: Scene, wanted: Sequence[Group]) -> Iterator[Problem]:
 
 
 def _stands(state: State, files: Collection[str]) -> Iterator[Problem]:
-    """Yield what is wrong with the changed files next to all others: ids and references."""
+    """Yield duplicate memory ids in the changed files, compared with all memories."""
     for problem in (*state.problems, *closure.closure(state)):
         if problem.path in files and problem.rule == "memory-same-id":
             yield replace(problem, severity="error")
 
 
 def _config(path: str, data: bytes) -> Iterator[Problem]:
-    """Yield what keeps a configuration from being read: no command would write by it."""
+    """Yield the error of an unreadable configuration. No command would write with it."""
     try:
         parse_config(data.decode("utf-8"))
     except UnicodeDecodeError:
@@ -181,10 +181,10 @@ def _config(path: str, data: bytes) -> Iterator[Problem]:
 
 
 def _by_hand(work: Work, tree: Snapshot, whole: Scene, revisions: str) -> Iterator[Problem]:
-    """Yield what hands did to what memrepo writes, as far as it is at the tip.
+    """Yield problems of edits by hand to files that only memrepo writes, if still at the tip.
 
-    A commit that brings a run is one that git made of memrepo's: squashed, amended, rebased. Where
-    all commits are hands' the range is looked at as one change, with what its merges did.
+    A commit that contains a run is not by hand, even if git squashed, amended or rebased it. If all
+    commits are by hand, check the range as one change, including its merges.
     """
     repo = work.store.repo
     runs = landings(repo, tree.commit, tree.layout, tree.blobs)
@@ -200,9 +200,9 @@ def _by_hand(work: Work, tree: Snapshot, whole: Scene, revisions: str) -> Iterat
 def problems_of(
     git: Git, tree: Snapshot, commits: Sequence[str], groups: Sequence[Group]
 ) -> Iterator[tuple[str, Problem]]:
-    """Yield what commits broke, with the commit, as the hook would have seen it in a tree.
+    """Yield (commit, problem) for the problems of each commit that are still present in a tree.
 
-    What a later commit changed again is passed over.
+    The rules see the same context as in the pre-commit hook.
     """
     state, known = tree.state(), grounds(git).wants(git)
     found: dict[str, list[tuple[str, str, str]]] = {}
@@ -224,9 +224,9 @@ def problems_of(
 
 
 class TreeAt(Around):
-    """The tree at one commit around a change, and the files as they were before it.
+    """The files at a commit as context of a change, with the files before the change.
 
-    `paths` are all of the tree, where more than memrepo's files are asked for.
+    `paths` are all paths of the tree, if files outside memrepo matter.
     """
 
     def __init__(
@@ -242,7 +242,7 @@ class TreeAt(Around):
         return found
 
     def before(self, path: str) -> bytes | None:
-        """Return a file as the commit found it."""
+        """Return a file as it was before the commit."""
         return self._earlier.get(path)
 
     def holders(self, ids: Collection[str]) -> Iterator[Memory]:
@@ -250,20 +250,20 @@ class TreeAt(Around):
         return (m for id_ in ids if (m := self._state.memories.get(id_)) is not None)
 
     def called(self, names: Collection[str]) -> Collection[Memory]:
-        """Return every memory: which one a name means is asked of them."""
+        """Return all memories. The caller finds those that the names match."""
         del names
         return self._state.memories.values()
 
     def there(self, path: str) -> bool:
-        """Return whether a file is at a path."""
+        """Return whether a file exists at a path."""
         return path in self._state.files or path in self._paths
 
     def file(self, path: str) -> bytes | None:
-        """Return a file at HEAD."""
+        """Return a file at the commit."""
         return self._state.files.get(path)
 
     def alike(self, paths: Collection[str]) -> Collection[str]:
-        """Return the paths that differ from one of these in case or in the form of accents only."""
+        """Return the paths that differ from one of these only in case or Unicode normalisation."""
         return {other for path in paths for other in self._alike.get(folded(path), ())} - {*paths}
 
     def below(self, folder: str) -> Mapping[str, bytes]:
@@ -272,7 +272,7 @@ class TreeAt(Around):
         return {path: files[path] for path in files if path.startswith(folder)}
 
     def naming(self, text: str) -> Collection[str]:
-        """Return the paths of the memories whose file holds a text."""
+        """Return the paths of the memories whose file contains a text."""
         files, wanted = self._state.files, text.encode()
         return [m.path for m in self._state.memories.values() if wanted in files[m.path]]
 
@@ -280,7 +280,7 @@ class TreeAt(Around):
 def _secrets(
     work: Work, layout: Layout, files: Collection[str], base: str, tip: str
 ) -> Iterator[Problem]:
-    """Yield the secrets of each commit and message; one that the tip holds was found there."""
+    """Yield the secrets of each commit and message, except those already found at the tip."""
     objects = work.store.repo.light.objects
     for commit, problem in brought(work.store.repo.light, tip, *([f"^{base}"] if base else [])):
         if not problem.path:

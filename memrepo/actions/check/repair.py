@@ -1,4 +1,4 @@
-"""What `check --fix` does: it fixes in the work tree what is safe to fix, and nothing else."""
+"""Repairs of `check --fix`: fix files of the work tree if this is safe."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from memrepo.core.memory import LAYER_OF_TYPE, Memory
 def mended(
     scene: Scene, now: datetime, only: Collection[Group] = ()
 ) -> dict[str, tuple[str, bytes]]:
-    """Return what mending makes of the memories of a scene: old path to new path and bytes.
+    """Return the repaired memories of a scene, by old path, as (new path, content).
 
-    Files that cannot be read, and those that need nothing, are left out.
+    Unreadable and unchanged files are left out.
     """
     made: dict[str, tuple[str, bytes]] = {}
     known: dict[str, Memory] = {}
@@ -55,7 +55,7 @@ def mended(
 def _relinked(
     scene: Scene, known: Mapping[str, Memory], made: Mapping[str, tuple[str, bytes]]
 ) -> dict[str, tuple[str, bytes]]:
-    """Let the links of files that are fixed together lead to those that get another name."""
+    """Update the links between repaired files if some of them get another name."""
     moved = {memory.id: path for path, memory in known.items() if memory.path != path}
     if not moved:
         return {}
@@ -86,7 +86,7 @@ def _relinked(
 
 
 def _headed(data: bytes, path: str) -> bytes:
-    """Give a note without a header one: its type is what its folder holds, else a fact."""
+    """Add a missing header. The type follows from the folder, or is "fact"."""
     _, problems = codec.decode(path, data)
     if [p.rule for p in problems] != ["frontmatter-missing"] or not data.strip():
         return data
@@ -106,7 +106,7 @@ def _formatted(data: bytes, path: str) -> bytes:
 
 
 def _restored(scene: Scene, memory: Memory) -> Memory:
-    """Put back what only memrepo writes, where the file was known before."""
+    """Restore the fields that only memrepo writes, if an earlier version of the memory is known."""
     if scene.merging:
         return memory
     old = scene.earlier.get(memory.id) or next(
@@ -121,7 +121,7 @@ def _restored(scene: Scene, memory: Memory) -> Memory:
 
 
 def mend(checked: Checked, now: datetime, only: Collection[Group] = ()) -> tuple[Scene, list[str]]:
-    """Fix files in the work tree; return the scene as it is then, and the paths that changed."""
+    """Fix files in the work tree. Return the new scene and the changed paths."""
     files, fixed = dict(checked.scene.files), []
     for path, (new, data) in mended(checked.scene, now, only).items():
         if new != path and (checked.root / new).exists():
@@ -136,10 +136,11 @@ def mend(checked: Checked, now: datetime, only: Collection[Group] = ()) -> tuple
 def mend_staged(
     checked: Checked, now: datetime, only: Collection[Group] = ()
 ) -> tuple[Scene, list[str]]:
-    """Fix staged files in the work tree and in the index that git is about to commit.
+    """Fix staged files in the work tree and in the index.
 
-    Left alone is a file of which only a part is staged, and all of them where a commit names
-    files: the index of such a commit is thrown away, and the next one would undo the mending.
+    Return the new scene and the changed paths. Skip partially staged files. Skip everything if the
+    commit names files (`git commit FILE`), because git discards its temporary index and the next
+    commit would undo the fixes.
     """
     from memrepo.store.git import Git, index_of_commit
     from memrepo.store.staged import put_in_index
@@ -163,7 +164,7 @@ def mend_staged(
 
 
 def restored(before: Scene, after: Scene, fixed: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the fields of fixed files that had a value and have another one now."""
+    """Return the fields of fixed files whose value was changed."""
     found: dict[str, tuple[str, ...]] = {}
     for path in fixed:
         old, _ = codec.decode(path, before.files.get(path, b""))

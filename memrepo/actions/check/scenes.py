@@ -1,4 +1,4 @@
-"""The scenes that `check` looks at: named files, or what is staged."""
+"""The files that `check` examines, with their context: named files, or staged files."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """A scene, what kept files out of it, and the folder that its paths start from.
+    """A scene, the files that could not be included, and the folder to which paths are relative.
 
-    `names` gives files the name by which they were asked for; `foreign` are those that are none
-    of memrepo's.
+    `names` has the name under which each file was requested. `foreign` has the files that do not
+    belong to memrepo.
     """
 
     scene: Scene
@@ -35,7 +35,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
-    """Yield the scene of files in the work tree; outside of a repository they stand alone."""
+    """Yield the scene of files in the work tree. Outside of a repository it has no context."""
     top = next((p for p in (where, *where.parents) if (p / ".git").exists()), None)
     paths = {_below(top, where / name): name for name in names} if top else {}
     if top is None or "" in paths:
@@ -65,13 +65,13 @@ def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
 
 
 def _below(top: Path, path: Path) -> str:
-    """Return a path as it is seen from the top, or nothing where it lies outside."""
+    """Return a path relative to the top, or "" if the path is outside."""
     whole = Path(normpath(path))
     return whole.relative_to(top).as_posix() if whole.is_relative_to(top) else ""
 
 
 def read(root: Path, names: Iterable[str]) -> tuple[dict[str, bytes], tuple[Problem, ...]]:
-    """Read files of the work tree, and say which of them cannot be read."""
+    """Read files of the work tree. Return them by name, and a problem for each unreadable file."""
     files, problems = {}, []
     for name in names:
         path = root / name
@@ -89,7 +89,7 @@ def read(root: Path, names: Iterable[str]) -> tuple[dict[str, bytes], tuple[Prob
 
 
 def _linked(root: Path, name: str) -> bool:
-    """Return whether a file, or a folder on the way to it, is a symlink."""
+    """Return whether a file or one of its parent folders is a symlink."""
     if Path(name).is_absolute():
         return Path(name).is_symlink()
     parts = Path(name).parts
@@ -98,7 +98,7 @@ def _linked(root: Path, name: str) -> bool:
 
 @contextmanager
 def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
-    """Yield the scene of what the next commit changes, from the index that git commits."""
+    """Yield the scene of the changes in the next commit, from the index that git commits."""
     from memrepo.store.staged import Index, grounds
     from memrepo.store.staged import staged as staged_files
 
@@ -122,7 +122,7 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
 
 @contextmanager
 def opened_git(where: Path) -> Iterator[Git]:
-    """Open the repository that holds a folder, for reading; raises NotARepository."""
+    """Open the repository that contains a folder, for reading. Raises NotARepository."""
     from memrepo.store.git import Git, top_of
     from memrepo.store.local import NotARepository
 
@@ -136,7 +136,7 @@ def opened_git(where: Path) -> Iterator[Git]:
 def taken(
     git: Git, layout: Layout, entries: Iterable[tuple[str, str, str]]
 ) -> tuple[dict[str, bytes], tuple[Problem, ...]]:
-    """Read the files among some entries; what is none is named where memrepo would read it."""
+    """Read the regular files of the entries. Return a problem for others inside memrepo's areas."""
     files, problems = {}, []
     for path, mode, blob in entries:
         if any("\ud800" <= ch <= "\udfff" for ch in path):

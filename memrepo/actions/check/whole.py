@@ -1,6 +1,7 @@
-"""The whole tree at HEAD as one scene; hot cache and views are read as they are in the work tree.
+"""The whole tree at HEAD as one scene, with hot cache and views from the work tree.
 
-A hand edits them there, committed or not. Every file is read: nothing rests on an earlier look.
+People edit hot cache and views in the work tree, with or without committing them. Every file is
+read again, so nothing depends on an earlier check.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from memrepo.store.staged import at_head, grounds
 
 
 class Looked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a look at the whole tree found; `early` is what could not be read as a file."""
+    """The problems of the whole tree. `early` are those of entries that are not readable files."""
 
     early: tuple[Problem, ...]
     problems: tuple[Problem, ...]
@@ -28,22 +29,22 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Everything(Around):
-    """Around all files of memrepo's are those of others, and nothing changes."""
+    """The context of the whole tree: all files of memrepo, without any change."""
 
     def __init__(self, files: dict[str, bytes], paths: frozenset[str]) -> None:
         self._files, self._paths = files, paths
 
     def before(self, path: str) -> bytes | None:
-        """Return the file itself."""
+        """Return the current file, because nothing changed."""
         return self._files.get(path)
 
     def there(self, path: str) -> bool:
-        """Return whether the tree has a file."""
+        """Return whether the tree contains a file."""
         return path in self._paths
 
 
 def look(where: Path, only: Collection[Group] = ()) -> Looked:
-    """Check every file at HEAD against every rule."""
+    """Check every file at HEAD against the rules."""
     with scenes.opened_git(where) as git:
         known = grounds(git)
         layout = known.layout
@@ -62,6 +63,6 @@ def look(where: Path, only: Collection[Group] = ()) -> Looked:
 
 
 def _hides(layout: Layout, entry: tuple[str, str, str]) -> bool:
-    """Return whether an area is itself a link: it would hide all that it holds without a word."""
+    """Return whether an entry is a link in place of an area, which hides the area's files."""
     path, mode, _ = entry
     return not mode.startswith("100") and layout.owns(path + "/")

@@ -1,1 +1,1 @@
-"""Other programs' formats."""
+"""Actions that import and export other programs' formats."""

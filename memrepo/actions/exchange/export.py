@@ -1,4 +1,4 @@
-"""`memrepo export`: the memories in other programs' formats, in a folder of their own."""
+"""`memrepo export`: write the memories to a folder in another program's format."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ PROFILES = ("personal", "business")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `export`."""
+    """The arguments of `memrepo export`."""
 
     format: Annotated[
         str,
@@ -78,7 +78,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The files that were written into a folder, and what there was no place for."""
+    """The written files, and counts of the memories that were left out."""
 
     format: str
     path: str
@@ -89,11 +89,11 @@ class Result(result.Result, frozen=True, kw_only=True):
     dry_run: bool
     warnings: tuple[Problem, ...]
     heading: tuple[str, ...] = ()
-    """Of when the files are, where they are not of now."""
+    """The time of the exported state, if it is not the current time."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """Write the memories at HEAD, or of another time; the repository is not changed."""
+    """Export the memories at HEAD or at another time. The repository is not changed."""
     where = (work.call.where / request.dir).absolute()
     refuse_place(work, where, force=request.force)
     there = work_at(work, request.at)
@@ -125,7 +125,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def write_runtime(work: Work, folder: Path) -> tuple[Problem, ...]:
-    """Write the artifacts where a workspace's other programs read them; say what kept it."""
+    """Write the artifacts to the runtime folder of a workspace. Return a problem on failure."""
     try:
         made = _artifacts(work, Request(format="artifacts", dir=str(folder)), work.tree.state())
         place(folder, made.files)
@@ -142,8 +142,9 @@ def write_runtime(work: Work, folder: Path) -> tuple[Problem, ...]:
 def write_layers(work: Work) -> tuple[Problem, ...]:
     """Write `memory/hygiene.json` and `memory/LAYER.md` into the work tree, where git ignores them.
 
-    They follow from memories and ledger, so nobody edits them. A file of somebody else stays. Where
-    the folder is the workspace too, only the tracker is written: layers would be read as sources.
+    These files are derived from memories and ledger. Files written by others are not overwritten.
+    If the work tree is also the workspace, only the tracker is written, because layers would be
+    read as sources.
     """
     state, root, prefix = work.tree.state(), work.store.root, work.tree.layout.prefix
     hygiene = _hygiene(work, Request(format="hygiene", dir="memory"), state)
@@ -180,16 +181,17 @@ def _unwritten(path: Path, why: str) -> Problem:
 
 
 def _then(work: Work, state: State, valid_at: str) -> State:
-    """Return the state with the memories alone that were true at a date; empty: all."""
+    """Return the state with only the memories that were true at a date (empty: all)."""
     if not valid_at:
         return state
     return replace(state, memories=MappingProxyType(dict(true_then(work, state, valid_at))))
 
 
 def _shown(state: State, request: Request) -> State:
-    """Return the state with what an export hands out: what is in recall, unless all is asked for.
+    """Return the state with the memories to export: active ones, unless all are requested.
 
-    What a person rejected is handed out by none. What was true at a date may rest by now.
+    Rejected memories are never exported. With a date, superseded and archived memories are
+    included.
     """
     if request.format not in _OF_ALL:
         return state
@@ -231,7 +233,7 @@ def _okf(work: Work, request: Request, state: State) -> Exported:
 
 
 def _hygiene(work: Work, request: Request, state: State) -> Exported:
-    """Return hygiene.json and its monthly logs, from files, ledger and history."""
+    """Return hygiene.json and its monthly logs, from memories, ledger and history."""
     files = hygiene_files(
         state.memories, ledger_of(work.store).accesses(), _logged(work), work.call.now
     )
@@ -285,13 +287,13 @@ def _limits(work: Work) -> Limits:
 
 
 def _left(state: State, told: int) -> dict[str, int]:
-    """Return how many memories a format has no place for: not active, or of other types."""
+    """Return the number of memories that the format cannot represent: inactive ones and notes."""
     others = len(state.memories) - told
     return {"not active, or notes": others} if others else {}
 
 
 _OF_ALL = ("jsonl", "okf")
-"""Formats that hold memories as they are, whatever their status."""
+"""Formats that can represent memories of any status."""
 
 _Make = Callable[[Work, Request, State], Exported]
 _FORMATS: Mapping[str, _Make] = {

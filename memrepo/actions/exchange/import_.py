@@ -1,4 +1,4 @@
-"""`memrepo import`: import the memory of another program, in one commit."""
+"""`memrepo import`: import the memories of another program, in one commit."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NEW = "memories_new"
 
 
 class NothingToImport(MemrepoError):
-    """The path holds no file of the format."""
+    """Raised when the path contains no file of the format."""
 
     exit_code = Exit.USAGE
 
@@ -52,7 +52,7 @@ class NothingToImport(MemrepoError):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `import`."""
+    """The arguments of `memrepo import`."""
 
     format: Annotated[
         str,
@@ -64,30 +64,30 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Brought(msgspec.Struct, frozen=True, kw_only=True):
-    """What one import did; `commit` is empty when there was nothing to do."""
+    """The outcome of an import. `commit` is empty if nothing changed."""
 
     commit: str = ""
     run: str = ""
     imported: int = 0
-    """How many records became memories."""
+    """The number of records that became memories."""
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What one import did; `commit` is empty when there was nothing to do."""
+    """The outcome of an import. `commit` is empty if nothing changed."""
 
     commit: str
     run: str
     imported: int
-    """How many became memories."""
+    """The number of records that became memories."""
     counts: Mapping[str, int]
     problems: tuple[Problem, ...]
     dry_run: bool
 
 
 def do(work: Work, request: Request) -> Result:
-    """Import once; what is a memory already is left as it is."""
+    """Import the records of a path. Existing memories are not changed."""
     if request.format not in FORMATS:
         raise UsageError(
             f"import {request.format}: invalid choice, there is no such format",
@@ -114,7 +114,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def was_imported(work: Work) -> bool:
-    """Return whether a purifier's claims were imported: what came may have been removed since."""
+    """Return whether a purifier's claims were imported before, even if they were removed since."""
     runs, _ = read_runs(work.tree.files, work.tree.layout)
     judges = (ARTIFACTS, "memory-purifier")
     return any(run.mode == IMPORT and run.record.get("judge") in judges for run in runs)
@@ -129,7 +129,7 @@ def bring_in(
     reason: str = "",
     dry_run: bool = False,
 ) -> Brought:
-    """Import a folder or file in a commit of its own; `sources` are texts that claims rest on."""
+    """Import a folder or file in one commit. `sources` are the texts that claims refer to."""
     work.require_writable()
     work.store.refuse_unfit()
     format_ = FORMATS[format_name]
@@ -197,7 +197,7 @@ def bring_in(
 
 
 def read_databases(where: Path, format_: Format) -> tuple[dict[str, bytes], list[Problem]]:
-    """Return a snapshot of each database by file name, with what its program wrote last."""
+    """Return a snapshot of each database by file name, including uncommitted WAL content."""
     import sqlite3
 
     places = [where] if where.is_file() else sorted(p for p in where.iterdir() if p.is_file())
@@ -232,7 +232,7 @@ def _run_id(work: Work, base: str, found: Imported, runs: list[str]) -> str:
 
 
 def _manifest(work: Work, run_id: str, found: Imported, judge: str) -> Manifest:
-    """Return the manifest: it consumes nothing, so that a run meets every source."""
+    """Return the manifest. It marks no source as read, so the next run reads all sources."""
     return Manifest(
         run=run_id,
         mode=IMPORT,

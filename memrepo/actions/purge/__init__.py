@@ -1,1 +1,1 @@
-"""Taking a value out of history, here and in every clone."""
+"""Actions that remove a value from history, in this clone and in all others."""

@@ -1,8 +1,8 @@
-"""A purge, hub and clones: the record is read before anything is fetched, and repeated here.
+"""Purges across clones: read purge records before fetching, and repeat purges in this clone.
 
-What a clone that purged tells the hub is the record, then the new history in place of the old, ref
-by ref and each only where the hub still has what the record replaces. A clone that meets a record
-finds the value by its key, does the same to its own history, and says so in the record.
+A clone that purges a value pushes the record first. Then it replaces the old history on the hub,
+ref by ref, if the hub still has the replaced commit. A clone that receives a record finds the value
+by its key, purges its own history, and acknowledges this in the record.
 """
 
 from __future__ import annotations
@@ -33,11 +33,14 @@ from memrepo.store.remote import (
 
 _MESSAGE = "purge: records of both\n"
 _OURS = ("refs/heads/", "refs/tags/", "refs/notes/", "refs/memrepo/")
-"""What a clone may push; a host keeps refs of its own, such as those of pull requests."""
+"""The refs that a clone may push. A host has other refs, such as those of pull requests."""
 
 
 def gather(work: Work) -> tuple[Problem, ...]:
-    """Bring what only the hub has, so that no old history stays there unknown."""
+    """Fetch the refs that only the hub has, so that their history is purged too.
+
+    Return a warning if the hub cannot be reached.
+    """
     repo = work.store.repo
     try:
         hub = hub_of(repo, "", work.store.branch)
@@ -62,9 +65,9 @@ def gather(work: Work) -> tuple[Problem, ...]:
 
 
 def heed(work: Work, hub: Hub) -> tuple[Problem, ...]:
-    """Read what was purged before anything else is fetched, do the same, and tell the hub.
+    """Repeat recorded purges in this clone before anything else is fetched, and update the hub.
 
-    Raises KeyMissing: then nothing is fetched and nothing sent.
+    Raises KeyMissing before anything is fetched or pushed.
     """
     store = work.store
     carry(store, hub, RECORDS, _MESSAGE, work.call.now, ref=RECORDS)
@@ -80,7 +83,7 @@ def heed(work: Work, hub: Hub) -> tuple[Problem, ...]:
 
 
 def _repeated(work: Work, receipt: Receipt) -> Problem:
-    """Take out of this clone what another one purged."""
+    """Repeat in this clone what another clone purged."""
     repo, now = work.store.repo, work.call.now
     key = purges.key_of(receipt.key)
     if key is None:
@@ -108,7 +111,7 @@ def _repeated(work: Work, receipt: Receipt) -> Problem:
 
 
 def _replaced(work: Work, hub: Hub) -> tuple[Problem, ...]:
-    """Put the new history in place of the old on the hub, ref by ref, where it is still old."""
+    """Replace the old history on the hub, ref by ref, unless the ref has changed."""
     repo = work.store.repo
     moved = replaced_commits(repo)
     changed, left = 0, list[str]()
@@ -158,7 +161,10 @@ def _kept_notice(hub: Hub, left: Sequence[str]) -> Problem:
 
 
 def refuse_old(work: Work, hub: Hub, tip: str, kept: str) -> None:
-    """Raise where what was fetched holds a commit that was purged; `kept` is its ref."""
+    """Raise if the fetched history contains a purged commit.
+
+    `kept` is the ref of the fetched history.
+    """
     repo = work.store.repo
     moved: Mapping[str, str] = replaced_commits(repo)
     if not moved or not tip:

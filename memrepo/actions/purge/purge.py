@@ -1,7 +1,7 @@
-"""`memrepo purge`: take a value out of history and of everything next to it, with a receipt.
+"""`memrepo purge`: remove a value from history and all derived files, and record a receipt.
 
-The value is what a memory says, or comes from standard input: a command line is kept by shells and
-seen by others. How it is done, and what comes after: docs/erasing.md.
+The value is the text of a memory, or is read from standard input. It is never an argument, since
+shells store command lines and other users can see them. docs/erasing.md describes the procedure.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from memrepo.store.remote import OWN
 from memrepo.store.settings import clone_id
 
 _CHECKS = ("objects", "state", "memories", "manifests", "history", "runs", "format", "ledger")
-"""The checks of `doctor` that are about what history holds, and not about this machine."""
+"""The checks of `doctor` that concern the history, not this machine."""
 CLASSES = (
     "source",
     "memory",
@@ -60,9 +60,9 @@ CLASSES = (
     "git folder",
     "unreachable",
 )
-"""What is searched, and cleaned."""
+"""The classes of places that are searched and cleaned."""
 OUTSIDE = ("git configuration", "workspace")
-"""What is searched, and left to the person whose it is."""
+"""The classes of places that are searched but left to their owner to clean."""
 _AREAS = {
     "sources": "source",
     "memories": "memory",
@@ -76,7 +76,10 @@ _AREAS = {
 
 
 def verify(work: Work, word: str) -> Result:
-    """Search for what receipts are about; one that standard input names by its value, by that."""
+    """Search again for purged values, to verify receipts.
+
+    If standard input has a value, search for this value and choose the matching receipts.
+    """
     repo = work.store.repo
     known = [r for r in purges.receipts(repo) if r.id.startswith(word)]
     if not known:
@@ -128,7 +131,7 @@ def _key(receipt: Receipt) -> bytes:
 
 
 def _old_tips(work: Work, receipt: Receipt) -> list[str]:
-    """Return the refs here that are still at what they were before."""
+    """Return the refs that still point to a commit from before the purge."""
     key = purges.key_of(receipt.key)
     rows = work.store.repo.git.for_each_ref("--format=%(objectname) %(refname)").splitlines()
     kept = set(receipt.tips_after.values())
@@ -142,11 +145,11 @@ def _old_tips(work: Work, receipt: Receipt) -> list[str]:
 
 VERIFY = "verify"
 COLLECT = "git reflog expire --expire=now --all && git repack -a -d -q && git prune --expire=now"
-"""What is run on a hub, so that it forgets too."""
+"""The command that removes the old objects from a hub."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `purge`."""
+    """The arguments of `memrepo purge`."""
 
     what: Annotated[
         str,
@@ -165,41 +168,41 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """A place that holds the value: its class, where it is, and how often."""
+    """A place that contains the value: its class, its location, and the number of hits."""
 
     kind: str
     where: str
     hits: int
     via: str = ""
-    """The ref by which it was reached first."""
+    """The ref by which the place was reached first."""
 
 
 class Clone(msgspec.Struct, frozen=True, kw_only=True):
-    """A clone that is known here, and whether it has repeated a purge."""
+    """A known clone, and whether it has repeated a purge."""
 
     clone: str
     acknowledged: bool
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What holds the value, what was done about it, and who has yet to do the same."""
+    """The places with the value, what was changed, and which clones have not repeated the purge."""
 
     receipt: str = ""
     places: tuple[Place, ...] = ()
     hits: dict[str, int] = msgspec.field(default_factory=dict)
-    """By class, before."""
+    """The number of hits by class, before the purge."""
     left: dict[str, int] = msgspec.field(default_factory=dict)
-    """By class, after; of a dry run what is left to the person."""
+    """The remaining hits by class. After a dry run, only hits that are left to the user."""
     commits: int = 0
-    """How many were written again."""
+    """The number of rewritten commits."""
     clones: tuple[Clone, ...] = ()
     verified: bool | None = None
     collect: str = ""
-    """What makes a hub forget the old objects."""
+    """The command that removes the old objects from a hub."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """Purge a value, say what holds it, or verify what was purged."""
+    """Purge a value, list its places (dry run), or verify receipts."""
     if request.what == VERIFY:
         return verify(work, request.receipt)
     work.require_writable()
@@ -231,14 +234,17 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _named(work: Work, hidden: Sequence[Keyed], key: bytes) -> str:
-    """Return the id of a purge: two clones that purge one value at one time make two of it."""
+    """Return the id of a purge.
+
+    Two clones that purge the same value at the same time get different ids.
+    """
     macs = (one.mac for one in hidden)
     said = (clone_id(work.store.repo), format_time(work.call.now), *macs)
     return f"pg-{mac(key, 'receipt', ' '.join(said))[:16]}"
 
 
 def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -> Result:
-    """Take what the needles find out of everything; the caller holds the locks."""
+    """Remove the value from history and files. The caller holds the locks."""
     store = work.store
     repo = store.repo
     tips = quarantine.tips_of(repo)
@@ -293,7 +299,7 @@ def _purged(work: Work, receipt: Receipt, plan: Plan, found: Sequence[Place]) ->
 
 
 def _values(work: Work, word: str) -> list[str]:
-    """Return what is looked for: what a memory says, or what standard input holds."""
+    """Return the values to purge: the text of the memory, or the text on standard input."""
     if not word:
         given = work.call.read().strip()
         if not given:
@@ -315,7 +321,7 @@ def _values(work: Work, word: str) -> list[str]:
 
 
 def _refuse_broken(work: Work, plan: Plan) -> None:
-    """Check the new history on a copy that is thrown away; raise where a check fails."""
+    """Check the new history in a temporary work tree. Raise if a check of `doctor` newly fails."""
     repo = work.store.repo
     objects = Path(repo.common_dir) / "objects"
     where = quarantine.folder_of(repo)
@@ -336,7 +342,7 @@ def _refuse_broken(work: Work, plan: Plan) -> None:
 def _failing(
     work: Work, where: Path, objects: Path, refs: Mapping[str, str], head: str
 ) -> frozenset[str]:
-    """Return the checks of `doctor` that fail for refs, in a work tree that borrows objects."""
+    """Return the checks of `doctor` that fail for refs, in a work tree with borrowed objects."""
     repo = work.store.repo
     try:
         form = "sha256" if len(next(iter(refs.values()))) == 64 else "sha1"
@@ -360,7 +366,7 @@ def _failing(
 
 
 def files_of(work: Work, history: History) -> Iterable[File]:
-    """Yield every version of every file, under each path that it has."""
+    """Yield every version of every file, under each of its paths."""
     objects = work.store.repo.light.objects
     for blob, paths in history.paths.items():
         data = objects.read(blob)
@@ -368,7 +374,7 @@ def files_of(work: Work, history: History) -> Iterable[File]:
 
 
 def outside(found: Iterable[Place]) -> dict[str, int]:
-    """Return how often the value is in each class that is left to the person."""
+    """Return the number of hits in each class that is left to the user."""
     left: dict[str, int] = {}
     for place in found:
         if place.kind in OUTSIDE:
@@ -377,7 +383,7 @@ def outside(found: Iterable[Place]) -> dict[str, int]:
 
 
 def clones(work: Work, purge_id: str) -> tuple[Clone, ...]:
-    """Return the clones that the ledgers know, and which of them have repeated a purge."""
+    """Return the clones known from the ledgers, and whether each has repeated a purge."""
     repo = work.store.repo
     done = {said.clone for said in purges.acknowledged(repo, purge_id)}
     known = set(done)
@@ -389,7 +395,7 @@ def clones(work: Work, purge_id: str) -> tuple[Clone, ...]:
 
 
 def recognised(work: Work, history: History, hidden: Sequence[Keyed], key: bytes) -> list[Needle]:
-    """Return what finds keyed values here: each is known again where it stands."""
+    """Return needles for the keyed values, by searching all texts in this clone for them."""
     found: dict[str, Needle] = {}
     repo = work.store.repo
     objects = repo.light.objects
@@ -405,7 +411,7 @@ def recognised(work: Work, history: History, hidden: Sequence[Keyed], key: bytes
 
 
 def recognised_words(work: Work, history: History, hidden: Sequence[str], key: bytes) -> set[str]:
-    """Return the words that pages and headers list, and that only a purged value had."""
+    """Return the words of pages and headers that only a purged value contained."""
     objects = work.store.repo.light.objects
     listed = set[str]()
     for blob in history.paths if hidden else ():
@@ -425,7 +431,7 @@ def _on_disk(work: Work) -> Iterable[Path]:
 
 
 def places(work: Work, edit: Edit, history: History) -> list[Place]:
-    """Return every place that holds the value, in history, next to it and outside."""
+    """Return every place that contains the value, in history, in other files and outside."""
     found = [
         *_in_history(work, edit, history),
         *_of_refs(work, edit),
@@ -436,7 +442,7 @@ def places(work: Work, edit: Edit, history: History) -> list[Place]:
 
 
 def hits_of(found: Iterable[Place]) -> dict[str, int]:
-    """Return how often the value is in each class that is cleaned."""
+    """Return the number of hits in each class that is cleaned."""
     counts: Counter[str] = Counter()
     for place in found:
         if place.kind not in OUTSIDE:
@@ -520,7 +526,10 @@ def _in_file(edit: Edit, path: Path, name: str) -> int:
 
 
 def _outside(work: Work, edit: Edit) -> Iterator[Place]:
-    """Look into the workspace: its files are the agent's, and whoever owns them cleans them."""
+    """Yield the places in the workspace.
+
+    Its files belong to the agent, so their owner cleans them.
+    """
     root = settings.workspace(work.store.repo)
     if root is None or not root.is_dir() or root.resolve() == work.store.root.resolve():
         return
@@ -532,7 +541,7 @@ def _outside(work: Work, edit: Edit) -> Iterator[Place]:
 
 
 def count(git: Git, edit: Edit, hits: Mapping[str, int] | None = None) -> Count:
-    """Count all objects of a repository; without given hits, the value in each of them too."""
+    """Count all objects of a repository. Unless `hits` is given, count the hits in them too."""
     objects = size = commits = 0
     found: Counter[str] = Counter()
     for one in git.objects.every():

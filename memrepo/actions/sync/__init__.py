@@ -1,1 +1,1 @@
-"""Bring clones to one history."""
+"""Actions that synchronise clones."""

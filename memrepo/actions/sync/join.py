@@ -1,7 +1,7 @@
-"""Joining this clone's history with the hub's: one merge, computed field by field.
+"""Merge the history of this clone with the hub's in one commit, computed field by field.
 
-The hub's tip is the first parent, so that the hub's first-parent line is its own story, told by
-every clone alike. Nothing here writes to the branch or talks to another host.
+The hub's tip is the first parent, so that the first-parent line is the same in every clone. This
+module neither writes to the branch nor accesses the network.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ from memrepo.views.pages import render_views
 
 
 class Merged(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that both sides changed, and where it lies now; the path is empty if it is gone."""
+    """A memory that both sides changed, and its current path. The path is empty if it is gone."""
 
     id: str
     path: str
 
 
 class Clash(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person must decide: one side removed or rewrote what the other changed.
+    """A conflict that a person must decide: one side removed or rewrote what the other changed.
 
-    `ours` and `theirs` are the commits that did, here and on the hub.
+    `ours` and `theirs` are the last commits of each side that changed it.
     """
 
     kind: str
@@ -64,9 +64,9 @@ class Clash(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Joined(msgspec.Struct, frozen=True, kw_only=True):
-    """A merge ready to be written, or the clashes in its way.
+    """A merge that is ready to be written, or the clashes that prevent it.
 
-    `kept` are the files in `corrections/` that hold what gave way.
+    `kept` has the files in `corrections/` with the replaced versions.
     """
 
     chain: Chain | None
@@ -77,9 +77,9 @@ class Joined(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sides(msgspec.Struct, frozen=True, kw_only=True):
-    """Two commits to merge, their base (virtual where there are several) and what history says.
+    """Two commits to merge, their base (virtual if there are several), and facts of history.
 
-    For a sync the first is the hub's.
+    For a sync, the first commit is the hub's.
     """
 
     bases: Sequence[str]
@@ -89,7 +89,7 @@ class Sides(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[Facts, Facts]
 
     def merged(self, states: tuple[State, State] | None = None) -> MergeResult:
-        """Merge by memory id and field; the effect is relative to the first side."""
+        """Merge by memory id and field. The effect is relative to the first side."""
         return merge_states(
             self.base,
             *(states or self.states),
@@ -99,10 +99,10 @@ class Sides(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sides_of(store: Repository, first: str, second: str, human_authors: Collection[str]) -> Sides:
-    """Read two commits that are to be merged.
+    """Read two commits to merge.
 
-    `human_authors` are the addresses whose commits without trailers are a person's. What was
-    retrieved since the two parted is not pruned by a machine's decision on either side.
+    Commits without trailers by `human_authors` count as written by a person. A memory retrieved
+    since the merge base is not pruned by a machine's decision on either side.
     """
     shared, tips = common(store, first, second), (first, second)
     recalled = frozenset[str]()
@@ -122,7 +122,7 @@ def sides_of(store: Repository, first: str, second: str, human_authors: Collecti
 
 
 def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "") -> Joined:
-    """Merge this clone's HEAD onto the hub's tip; `taken` says whose version settles clashes.
+    """Merge this clone's HEAD onto the hub's tip. `taken` is the side that wins all clashes.
 
     Raises CannotWork or NewerFormat.
     """
@@ -166,14 +166,17 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
 
 
 def _without_lost_heirs(state: State) -> tuple[Update, ...]:
-    """Return what brings a memory back whose heir a hand removed: nothing replaces it any more."""
+    """Return the updates that reactivate memories whose successor was removed by hand."""
     found = closure.findings(state)
     others = {f.name for f in found if f.name[:2] != ("reference-lost", "superseded_by")}
     return closure.close(state, others)[0] if len(others) < len(found) else ()
 
 
 def _unkept(result: MergeResult) -> list[LosingVersion]:
-    """Return what gave way and is not on file yet: the merge itself puts wordings aside."""
+    """Return the replaced versions that are not stored yet.
+
+    The merge itself stores replaced wordings.
+    """
     known = result.state.memories
     return [lost for lost in result.kept if lost.key != "body" or lost.id not in known]
 
@@ -196,7 +199,10 @@ def _sides(work: Work, hub: str, name: str) -> Sides:
 
 
 def _merged(sides: Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:
-    """Merge the memories and memrepo's other files; return what a person must decide first."""
+    """Merge the memories and memrepo's other files.
+
+    Return the conflicts that a person must decide.
+    """
     layout = sides.states[0].layout
     result = sides.merged()
     deciding = [c for c in result.conflicts if _decides(layout, c)]
@@ -212,7 +218,7 @@ def _merged(sides: Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:
 
 
 def _decides(layout: Layout, conflict: Conflict) -> bool:
-    """Return whether a conflict is a person's to decide; of the others the newer version stands."""
+    """Return whether a person must decide a conflict. For all others, the newer version is used."""
     match conflict.kind:
         case "removed-and-edited":
             machines = ("sources", "candidates", "runs")
@@ -226,7 +232,7 @@ def _decides(layout: Layout, conflict: Conflict) -> bool:
 
 
 def _untouched(base: State, side: State, conflicts: Iterable[Conflict]) -> State:
-    """Return a side as if it had not touched what is in conflict."""
+    """Return a side without its changes to the files and memories in conflict."""
     memories, edits = dict(side.memories), dict[str, bytes | None]()
     for conflict in conflicts:
         new, old = memories.pop(conflict.id, None), base.memories.get(conflict.id)
@@ -238,7 +244,7 @@ def _untouched(base: State, side: State, conflicts: Iterable[Conflict]) -> State
 
 
 def _effect(sides: Sides, paths: Iterable[str], after: State, foreign: Foreign) -> Effect:
-    """Return what leads from the hub's tree to the merged one."""
+    """Return the changes from the hub's tree to the merged tree."""
     before = sides.states[0].files
     touched = {*paths, *(p for f in sides.facts for p in f.paths or () if after.layout.owns(p))}
     files = {
@@ -268,7 +274,7 @@ def _config(state: State) -> Config:
 
 
 def _merged_memories(sides: Sides, after: State) -> tuple[Merged, ...]:
-    """Return the memories that both sides changed since they parted."""
+    """Return the memories that both sides changed since the merge base."""
     changed = [
         {
             i
@@ -310,7 +316,7 @@ def _chain(
 
 
 def _stood(conflict: Conflict) -> Problem:
-    """Report a conflict that the merge resolved by itself."""
+    """Report a conflict that the merge resolved automatically."""
     return Problem(
         path=conflict.path,
         rule="sync-gave-way",

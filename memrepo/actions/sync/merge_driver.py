@@ -1,8 +1,9 @@
-"""`memrepo merge-driver`: join one file for a person who runs `git merge` or `git pull` by hand.
+"""`memrepo merge-driver`: merge one file during a `git merge` or `git pull` run by hand.
 
-Git starts it once for each file that both sides changed (gitattributes(5), "Defining a custom merge
-driver"). It knows the three versions and nothing else: no repository, no history, no configuration.
-What git decides without asking it (deletions, moves, files of one side) the next command settles.
+Git starts the driver once for each file that both sides changed (gitattributes(5), "Defining a
+custom merge driver"). The driver has only the three versions: no repository, history or
+configuration. Git handles deletions, renames and files of one side without the driver. The next
+command of memrepo settles these.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from memrepo.merge.versions import FileVersion, Stamps, join_versions
 
 
 class Joined(msgspec.Struct, frozen=True, kw_only=True):
-    """What the file holds now; `open_` says what a person must look at (empty: nothing)."""
+    """The merged content. `open_` lists what a person must check, and is empty otherwise."""
 
     data: bytes
     open_: tuple[str, ...] = ()
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `merge-driver`."""
+    """The arguments of `memrepo merge-driver`."""
 
     base: Annotated[str, option("file with the common ancestor's version", metavar="BASE")]
     ours: Annotated[str, option("file with our version, which takes the result", metavar="OURS")]
@@ -42,14 +43,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The file, and what a person must look at in it (empty: nothing)."""
+    """The file, and a list of what a person must check in it (empty if nothing)."""
 
     path: str
     open: tuple[str, ...]
 
 
 def do(work: Work, request: Request) -> Result:
-    """Join, write the result over OURS, and answer 1 where a person must look."""
+    """Merge, write the result over OURS, and exit with 1 if a person must check it."""
     target = work.call.where / request.ours
     ours = target.read_bytes()
     base, theirs = (
@@ -67,7 +68,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def join(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Joined:
-    """Join three versions of one file; an ancestor of None is two files that met."""
+    """Merge three versions of one file. A `base` of None means that both sides added the file."""
     layout = next((Layout(p) for p in (ADOPTED_PREFIX, "") if Layout(p).owns(path)), None)
     if layout is None:
         return Joined(data=ours, open_=("both sides changed a file that is not memrepo's",))

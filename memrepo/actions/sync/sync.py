@@ -1,4 +1,4 @@
-"""`memrepo sync`: join this clone and the hub, field by field, without force."""
+"""`memrepo sync`: merge this clone with the hub field by field, and never force-push."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from memrepo.store.remote import (
 from memrepo.store.repo import BranchMoved
 
 TRIES = 10
-"""How often a sync starts over when the hub or the branch moved while it worked."""
+"""The maximum number of attempts if the hub or the branch moves during a sync."""
 CLASHING = (
     "--ours keeps there what this clone has, --theirs takes what the hub has; "
     "`git show COMMIT` shows each side"
@@ -40,10 +40,10 @@ CLASHING = (
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What a sync came to: commits that came and went, the merge if one was needed.
+    """The outcome of a sync: the numbers of pulled and pushed commits, and the merge if any.
 
-    `commit` is where both are to be, empty where nothing is to be written; `head` where this clone
-    was.
+    `commit` is the new commit of both sides, or empty if nothing is to be written. `head` is the
+    previous HEAD of this clone.
     """
 
     commit: str
@@ -54,7 +54,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `sync`."""
+    """The arguments of `memrepo sync`."""
 
     remote: Annotated[
         str, option("the remote's name (the branch's upstream, or origin)", metavar="REMOTE")
@@ -73,14 +73,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Segments(msgspec.Struct, frozen=True, kw_only=True):
-    """How many segments of the access ledger came and went."""
+    """The numbers of pulled and pushed segments of the access ledger."""
 
     pulled: int = 0
     pushed: int = 0
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What came and went; where the two clash nothing was written here or sent there."""
+    """The outcome of a sync. If there are clashes, nothing was written or pushed."""
 
     remote: str
     branch: str
@@ -90,15 +90,15 @@ class Result(result.Result, frozen=True, kw_only=True):
     merged: tuple[Merged, ...] = ()
     """The memories that both sides changed."""
     kept: tuple[str, ...] = ()
-    """The files in `corrections/` that hold what gave way."""
+    """The files in `corrections/` with the replaced versions."""
     conflicts: tuple[Clash, ...] = ()
     ledger: Segments = Segments()
     fix: str = ""
-    """How a person decides, where the two clash."""
+    """How to resolve the clashes."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """Fetch, merge, push and land, again where something moved; then carry the ledger."""
+    """Fetch, merge, push and land, with retries. Then synchronise the access ledger."""
     work.require_writable()
     work.store.refuse_unfit()
     hub = hub_of(work.store.repo, request.remote, work.store.branch)
@@ -150,7 +150,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _heeded(work: Work, hub: Hub) -> tuple[Problem, ...]:
-    """Repeat what other clones purged, before anything is fetched; seldom is there such a thing."""
+    """Repeat purges of other clones before anything is fetched. Usually there are none."""
     if not hub.tips(RECORDS) and not work.store.repo.refs.id(RECORDS):
         return ()
     from memrepo.actions.purge.clones import heed
@@ -161,10 +161,10 @@ def _heeded(work: Work, hub: Hub) -> tuple[Problem, ...]:
 
 
 def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
-    """Bring both to one commit; starts over where the hub or the branch moved."""
+    """Bring both sides to one commit. Retry if the hub or the branch moves."""
     sent = 0
     for turn in range(1, TRIES + 1):
-        # Whoever writes here all the time has to wait in the end, a network's time at most.
+        # After half of the attempts, lock out other writers here for one fetch and push.
         patient = first.store.writing() if turn > TRIES // 2 else nullcontext()
         tip = _fetched(hub, first, request)
         try:
@@ -178,7 +178,8 @@ def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
                     _land(first, hub, outcome)
                     return replace(outcome, pushed=sent)
         except BranchMoved:
-            # If the hub has this merge, what was committed here meanwhile is joined to it next.
+            # If the hub already has this merge, the next attempt merges the new local commits into
+            # it.
             continue
         pause(first.store.head(), turn)
     raise MemrepoError(
@@ -194,7 +195,7 @@ def _land(first: Work, hub: Hub, outcome: Outcome) -> None:
 
 
 def _fetched(hub: Hub, at: Work, request: Request) -> str:
-    """Return the hub's tip, empty where it has no such branch; raise where it was rewritten."""
+    """Return the hub's tip, or "" if it has no such branch. Raise if its history was rewritten."""
     own = hub.own("trial" if request.dry_run else "incoming")
     tip = hub.fetch({hub.head: own}).get(hub.head, "")
     if request.dry_run:
@@ -219,7 +220,7 @@ def _fetched(hub: Hub, at: Work, request: Request) -> str:
 
 
 def _joined(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
-    """Return the commit that both are to be at; empty where a person must decide first."""
+    """Return the outcome with the new commit. It is empty if a person must decide first."""
     head, repo = at.tree.commit, at.store.repo
     if not tip or at.store.is_ancestor(tip, head):
         return Outcome(commit=head, head=head, pushed=count(repo, head, tip))
@@ -238,7 +239,7 @@ def _joined(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
 
 
 def _carried(first: Work, hub: Hub, *, dry_run: bool) -> tuple[Carried, Problem | None]:
-    """Carry the access ledger; what goes wrong with it does not take the memories' sync back."""
+    """Synchronise the access ledger. A failure does not undo the sync of the memories."""
     step = Step(op="sync", what="Merge access ledgers", reason="both clones counted retrievals")
     text = message(step, first.context())
     there = first.config.ledger_ref

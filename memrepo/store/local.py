@@ -1,7 +1,7 @@
-"""A local git repository: where it is, its refs and its configuration.
+"""A local git repository: its location, its refs and its configuration.
 
-A ref is one small file, or a line of `packed-refs` (gitrepository-layout(5)): reading that takes no
-process. Where refs are stored otherwise (reftable), or a file has no id, git is called.
+A ref is a small file, or a line of `packed-refs` (gitrepository-layout(5)). Reading it starts no
+process. Git is called if refs are stored differently (reftable), or if a file contains no id.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _DIGITS = regex(r"[0-9a-f]{4,64}")
 
 
 class _AskGit(Exception):
-    """The files do not tell."""
+    """Raised when the ref files do not answer a question, so that git must be called."""
 
 
 class Refs:
-    """The refs of one work tree. Every question is asked again: others move refs meanwhile."""
+    """The refs of one work tree. Nothing is cached, because other processes move refs."""
 
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
@@ -43,7 +43,7 @@ class Refs:
 
     @property
     def branch(self) -> str:
-        """Return the full name of the branch that HEAD names; empty where it is detached."""
+        """Return the full name of the branch at HEAD, or an empty string if HEAD is detached."""
         try:
             said = self._head()
         except _AskGit:
@@ -52,7 +52,7 @@ class Refs:
 
     @property
     def head(self) -> str:
-        """Return the id of the commit at HEAD; empty on a branch that is not born."""
+        """Return the id of the commit at HEAD, or an empty string if HEAD is unborn."""
         try:
             said = self._head()
             return self._named(said.removeprefix(_TO)) if said.startswith(_TO) else said
@@ -60,14 +60,14 @@ class Refs:
             return self._asked("HEAD")
 
     def id(self, ref: str) -> str:
-        """Return the object that a ref names in full, or an empty string."""
+        """Return the id of the object at a full ref name, or an empty string if absent."""
         try:
             return self._named(ref)
         except _AskGit:
             return self._asked(ref)
 
     def below(self, folder: str) -> list[str]:
-        """Return the names of the refs below a folder (`refs/heads/run/`), in order."""
+        """Return the sorted names of the refs below a folder (`refs/heads/run/`)."""
         try:
             self._refuse_other_kinds()
             found = {name for name in self._packed() if name.startswith(folder)}
@@ -83,7 +83,7 @@ class Refs:
         return self._repo.light.ask("rev-parse", "-q", "--verify", ref, no=1).strip()
 
     def _head(self) -> str:
-        """Return the id that HEAD holds, or `ref: ` and a branch."""
+        """Return the id in HEAD of a detached HEAD, otherwise `ref: ` and the branch name."""
         self._refuse_other_kinds()
         place = self._own / "HEAD"
         try:
@@ -102,7 +102,7 @@ class Refs:
         try:
             said = (self._common / ref).read_text("ascii").strip()
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            # Who packs a ref writes it there before the file goes.
+            # Packing writes a ref to packed-refs before it deletes the file.
             return self._packed().get(ref, "")
         except (OSError, UnicodeDecodeError):
             raise _AskGit from None
@@ -131,7 +131,7 @@ def _raise(error: OSError) -> None:
 
 
 _HEAD = regex(r"ref: *refs/|[0-9a-f]{40}")
-# A setting by which the work tree may lie elsewhere, or be none; or which may lie elsewhere itself.
+# Settings that may move the work tree, make the repository bare, or include other files.
 _UNUSUAL = regex(r"worktree|bare\s*(?!\s|=\s*false\b)|\[\s*include", re.IGNORECASE)
 
 
@@ -140,14 +140,17 @@ _TRUE = ("true", "yes", "on")
 
 
 class Config:
-    """Git's configuration as one repository sees it: of a name given twice the last one counts."""
+    """Git's configuration for one repository. The last value of a repeated name counts."""
 
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
 
     @cached_property
     def _rows(self) -> list[tuple[str, str, str | None]]:
-        """Return scope, name and value; None is that of a name that stands without one."""
+        """Return (scope, name, value) of every setting.
+
+        The value is None for a name without "=".
+        """
         said = self._repo.light.ask("config", "--list", "-z", "--show-scope").split("\0")
         rows = []
         for scope, entry in zip(said[0::2], said[1::2], strict=False):
@@ -156,18 +159,18 @@ class Config:
         return rows
 
     def get(self, name: str) -> str:
-        """Return a setting, whoever made it; an empty text where none did."""
+        """Return the value of a setting from any scope, or an empty string if it is not set."""
         wanted = spelled(name)
         return next((v or "" for _, n, v in reversed(self._rows) if n == wanted), "")
 
     def is_on(self, name: str) -> bool:
-        """Return whether a setting is true, as git reads it."""
+        """Return whether a setting is true by git's rules."""
         wanted = spelled(name)
         said = next((v for _, n, v in reversed(self._rows) if n == wanted), "")
         return said is None or said.lower() in _TRUE or bool(re.fullmatch(r"-?0*[1-9]\d*", said))
 
     def path(self, name: str) -> str:
-        """Return a setting that is a path; `~` and `%(prefix)` are git's to resolve."""
+        """Return a setting that is a path. Git expands `~` and `%(prefix)`."""
         found = self.get(name)
         if not found.startswith(("~", "%(")):
             return found
@@ -175,24 +178,24 @@ class Config:
         return self._repo.light.ask(*words, no=1).removesuffix("\n")
 
     def of_clone(self) -> dict[str, str]:
-        """Return what was set in this clone alone, by name."""
+        """Return the settings of this clone only, as {name: value}."""
         return {name: value or "" for scope, name, value in self._rows if scope in _CLONES}
 
     def forget(self) -> None:
-        """Ask git again: a setting was changed."""
+        """Clear the cache after a setting has changed."""
         self.__dict__.pop("_rows", None)
 
 
 def spelled(name: str) -> str:
-    """Return a name as git lists it: the part in the middle keeps its case."""
+    """Return a setting's name as git lists it: lower case, except for the middle part."""
     first, *middle, last = name.split(".")
     return ".".join([first.lower(), *middle, last.lower()])
 
 
 class Repo:
-    """An open git repository: where it lies, and what git is asked and answers there.
+    """An open git repository: its location and access to git.
 
-    Whoever opened it closes it: every process that stands is its own.
+    Whoever opens the repository must close it. This ends its long-running processes.
     """
 
     def __init__(self, top: str, git_dir: str, common_dir: str) -> None:
@@ -202,7 +205,7 @@ class Repo:
 
     @cached_property
     def light(self) -> Git:
-        """Return git at the top of the work tree."""
+        """Return the git program, run at the top of the work tree."""
         from memrepo.store.git import Git
 
         return Git(Path(self.working_tree_dir))
@@ -215,28 +218,28 @@ class Repo:
 
         try:
             from memrepo.store.door import Door
-        except ImportError as error:  # GitPython starts git as it is imported
+        except ImportError as error:  # GitPython starts git when it is imported
             raise GitFailed("version", str(error)) from error
         return Door(Path(self.working_tree_dir))
 
     @cached_property
     def refs(self) -> Refs:
-        """Return its refs."""
+        """Return the repository's refs."""
         return Refs(self)
 
     @cached_property
     def config(self) -> Config:
-        """Return what git is configured to do here, asked once."""
+        """Return the repository's git configuration, read once."""
         return Config(self)
 
     def close(self) -> None:
-        """End the processes that stand."""
+        """End the long-running processes."""
         if "light" in self.__dict__:
             self.light.close()
 
 
 class NotARepository(MemrepoError):
-    """The folder is not in a git repository, or the repository is not one of memrepo's."""
+    """Raised when a folder is in no git repository, or the repository has no memrepo.toml."""
 
     def __init__(
         self,
@@ -249,7 +252,7 @@ class NotARepository(MemrepoError):
 
 @contextmanager
 def opened(where: Path, *, keep_index: bool = False) -> Iterator[Repo]:
-    """Open the git repository that holds a folder; raises NotARepository."""
+    """Open the git repository that contains a folder. Raise NotARepository if none does."""
     isolate(keep_index=keep_index)
     repo = _plain(where) or _any(where)
     try:
@@ -259,14 +262,17 @@ def opened(where: Path, *, keep_index: bool = False) -> Iterator[Repo]:
 
 
 def _plain(where: Path) -> Repo | None:
-    """Find the usual repository, a work tree that holds its `.git`; None: GitPython is to look."""
+    """Find an ordinary repository: a work tree with a `.git` folder.
+
+    None means GitPython must search.
+    """
     if not where.is_dir():
         return None
     here = Path(os.path.normpath(where.absolute()))
     top = next((p for p in (here, *here.parents) if os.path.lexists(p / ".git")), here)
     folder = top / ".git"
     try:
-        # Between the folder and its work tree's top there may be the files of another repository.
+        # A bare repository may be between the folder and the top of the work tree.
         inside = any((p / "HEAD").exists() for p in (here, *here.parents) if p.is_relative_to(top))
         usual = _HEAD.match((folder / "HEAD").read_text("utf-8")) and not _UNUSUAL.search(
             (folder / "config").read_text("utf-8")
@@ -280,7 +286,7 @@ def _plain(where: Path) -> Repo | None:
 
 
 def _any(where: Path) -> Repo:
-    """Find a repository of any kind; raises NotARepository."""
+    """Find a repository of any kind with GitPython. Raise NotARepository if there is none."""
     refuse_no_git()
     from git.exc import InvalidGitRepositoryError, NoSuchPathError
 
@@ -296,30 +302,30 @@ def _any(where: Path) -> Repo:
 
 
 class NoWorkTree(ValueError):
-    """A repository is bare."""
+    """Raised when a repository is bare."""
 
     def __init__(self) -> None:
         super().__init__("found a bare repository, expected one with a work tree")
 
 
 def known(found: git.Repo) -> Repo:
-    """Return the place of a repository that GitPython found; raises NoWorkTree."""
+    """Return a repository found by GitPython as a Repo. Raise NoWorkTree if it is bare."""
     if found.bare or found.working_tree_dir is None:
         raise NoWorkTree
     return Repo(str(found.working_tree_dir), str(found.git_dir), str(found.common_dir))
 
 
 PURGED = "purged"
-"""The folder of what this clone knows of purges."""
+"""Name of the folder with this clone's records of purges."""
 
 
 def purged_folder(repo: Repo) -> Path:
-    """Return where this clone stores what it knows of purges."""
+    """Return the folder with this clone's records of purges."""
     return Path(repo.common_dir) / "memrepo" / PURGED
 
 
 def replaced_commits(repo: Repo) -> dict[str, str]:
-    """Return the new commit of each one that a purge replaced, over all purges."""
+    """Return {old commit: new commit} for all commits that purges replaced."""
     found: dict[str, str] = {}
     for path in sorted(purged_folder(repo).glob("*.map")):
         rows = (line.split(" ") for line in path.read_text("ascii").splitlines())
@@ -328,7 +334,7 @@ def replaced_commits(repo: Repo) -> dict[str, str]:
 
 
 def replacement_of(repo: Repo, revision: str) -> str:
-    """Return the commit that replaced one named by its id or first digits, or an empty string."""
+    """Return the replacement of a purged commit named by id or prefix, or an empty string."""
     if not _DIGITS.fullmatch(revision) or not purged_folder(repo).is_dir():
         return ""
     found = {new for old, new in replaced_commits(repo).items() if old.startswith(revision)}
@@ -336,7 +342,7 @@ def replacement_of(repo: Repo, revision: str) -> str:
 
 
 def find_layout(repo: Repo, commit: str) -> Layout | None:
-    """Return the layout a commit's tree has, or None where memrepo was never initialised."""
+    """Return the layout of a commit's tree, or None if the tree has no memrepo configuration."""
     for prefix in ("", ADOPTED_PREFIX):
         if repo.light.objects.at(commit, prefix + CONFIG_NAME) is not None:
             return Layout(prefix)
@@ -344,9 +350,10 @@ def find_layout(repo: Repo, commit: str) -> Layout | None:
 
 
 def refuse_other_root(repo: Repo) -> None:
-    """Raise NotARepository where another branch, or a reflog, leads to a memory repository.
+    """Raise NotARepository if another branch or a reflog leads to a memory repository.
 
-    It is for a HEAD that holds none: a new one would be a second root that buries the history.
+    Call this if HEAD contains no memory repository. A new one would start a second root commit and
+    hide the existing history.
     """
     where, head, branch = Path(repo.working_tree_dir), repo.refs.head, repo.refs.branch
     unborn = f"the branch {branch.removeprefix('refs/heads/')} has no commit, but "
@@ -371,7 +378,7 @@ def refuse_other_root(repo: Repo) -> None:
 
 
 def _first_with_layout(repo: Repo, revisions: Iterable[str]) -> str:
-    """Return the first revision whose tree holds a configuration; an empty string for none."""
+    """Return the first revision whose tree contains a configuration, or an empty string."""
     revisions = list(revisions)
     for prefix in ("", ADOPTED_PREFIX):
         names = (f"{revision}:{prefix}{CONFIG_NAME}" for revision in revisions)

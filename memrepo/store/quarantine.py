@@ -1,7 +1,7 @@
-"""Rewriting history without some values: in a repository of its own, then put in place at once.
+"""Rewrite history without some values, in a separate repository that then replaces the old one.
 
-A purge that is interrupted leaves either the old history or the new one; `ready.json` in the
-quarantine says that it was complete, and the next command finishes it.
+An interrupted purge leaves either the old history or the new one. `ready.json` in the quarantine
+means that the rewritten history was complete, and the next command finishes the purge.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _BROKE = "git fast-import ended before all was written"
 
 
 class Tip(NamedTuple):
-    """A name, and the object that it stands for."""
+    """A ref or other name, and the id of its object."""
 
     name: str
     id: str
 
 
 class CannotRewrite(MemrepoError):
-    """History holds what cannot be written again."""
+    """Raised when history contains an object that cannot be rewritten."""
 
     def __init__(self, name: str, kind: str) -> None:
         super().__init__(
@@ -53,7 +53,7 @@ class CannotRewrite(MemrepoError):
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """A commit or a tag as it is: its headers, its message, the name by which it is reached."""
+    """A commit or tag: its headers, its message, and the name of the tip that reaches it."""
 
     id: str
     kind: str
@@ -61,17 +61,17 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     message: bytes
     via: str
     changes: tuple[tuple[str, Entry, Entry], ...] = ()
-    """Of a commit: path, entry before and after, against its first parent."""
+    """For a commit: (path, entry before, entry after) compared with its first parent."""
 
     def ids(self, header: str) -> list[str]:
-        """Return the objects that a header names."""
+        """Return the object ids in a header."""
         return [value.decode() for value in self.headers.get(header, ())]
 
 
 class History(msgspec.Struct, kw_only=True):
-    """Everything that some tips reach: what others name comes before what names it.
+    """All objects that some tips reach. An object comes after the objects that it names.
 
-    `paths` holds every file by its id, with the paths that it has somewhere.
+    `paths` contains every file by id, with all its paths in history.
     """
 
     said: list[Said] = msgspec.field(default_factory=list)
@@ -79,7 +79,7 @@ class History(msgspec.Struct, kw_only=True):
 
 
 def read_history(repo: Repo, tips: Sequence[Tip]) -> History:
-    """Read all that the tips reach; raises CannotRewrite for one that is no such thing."""
+    """Read all objects that the tips reach. Raise CannotRewrite for an unsupported object."""
     history, seen = History(), set[str]()
     objects = repo.light.objects
     for part in _in_order(tips):
@@ -107,7 +107,7 @@ def read_history(repo: Repo, tips: Sequence[Tip]) -> History:
 
 
 def _in_order(tips: Sequence[Tip]) -> Iterator[list[Tip]]:
-    """Yield the tips in parts: what others name comes before what names it."""
+    """Yield the tips in groups. A group comes after the groups that its objects name."""
     ledgers = [t for t in tips if t.name.startswith(_LEDGERS)]
     notes = [t for t in tips if t.name.startswith("refs/notes/")]
     yield ledgers
@@ -116,7 +116,7 @@ def _in_order(tips: Sequence[Tip]) -> Iterator[list[Tip]]:
 
 
 def _commits(repo: Repo, tips: dict[str, str], seen: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield every commit not yet seen, parents first, with the name by which it is reached."""
+    """Yield (tip name, commit) for every commit not yet seen, parents first."""
     for tip, name in tips.items():
         if tip in seen:
             continue
@@ -138,7 +138,7 @@ def _read(repo: Repo, id_: str, name: str, paths: dict[str, dict[str, None]]) ->
 
 
 def _said(found: Found, name: str) -> Said:
-    """Read the headers of a commit or tag, those of more lines as one, and its message."""
+    """Parse the headers and message of a commit or tag. Join continued header lines."""
     head, _, message = found.data.partition(b"\n\n")
     headers: dict[str, list[bytes]] = {}
     for line in head.replace(b"\n ", b"\0").split(b"\n"):
@@ -148,9 +148,9 @@ def _said(found: Found, name: str) -> Said:
 
 
 class Rewriter:
-    """Writes a history into another repository; knows what became of each object.
+    """Write a history into another repository and record the new id of each object.
 
-    `commits`, `blobs` and `tags` hold what is there now in place of each, by its old id.
+    `commits`, `blobs` and `tags` map old ids to new ids.
     """
 
     def __init__(self, repo: Repo, into: Door, edit: Edit) -> None:
@@ -165,7 +165,7 @@ class Rewriter:
         self._process: Any = None
 
     def write(self, history: History) -> None:
-        """Write everything that has to be written again."""
+        """Write all objects that must change."""
         self._known = frozenset(history.paths)
         options = ("--quiet", "--done", "--force", "--date-format=raw-permissive")
         self._process = self._into.fast_import(*options, istream=subprocess.PIPE, as_process=True)
@@ -184,22 +184,22 @@ class Rewriter:
         except (BrokenPipeError, GitCommandError):
             raise MemrepoError(_BROKE) from None
         finally:
-            self._process = None  # GitPython ends it where it has not ended
+            self._process = None  # GitPython ends the process if it is still running
 
     def new(self, id_: str) -> str:
-        """Return what stands now in place of a commit, tag or file."""
+        """Return the new id of a commit, tag or file."""
         if found := self.commits.get(id_) or self.tags.get(id_):
             return found
         return self._blob(id_) if id_ in self._known else id_
 
     def new_short(self, digits: str) -> str:
-        """Return the first digits of the commit that stands now in place of one named so."""
+        """Return the abbreviated new id for an abbreviated commit id."""
         old = self._short.get(digits[:_SHORTEST], "")
         return self.commits[old][: len(digits)] if old and old.startswith(digits) else digits
 
     def _blob(self, id_: str) -> str:
         if id_ not in self.blobs:
-            self.blobs[id_] = id_  # no file names itself
+            self.blobs[id_] = id_  # prevents endless recursion: a file may contain its own id
             data = self._objects.read(id_)
             new = self.edit.file(data, self)
             if new != data:
@@ -244,7 +244,7 @@ class Rewriter:
         self._settle(old.id, self._told())
 
     def _path(self, path: str) -> str:
-        """Return what a path is now; that of a note is the commit that it is about."""
+        """Return the new path. The path of a note is the id of its commit."""
         new = self.commits.get(path.replace("/", ""), "")
         if not new:
             return self.edit.path(path)
@@ -281,7 +281,7 @@ class Rewriter:
         self._process.stdin.write(b"".join(parts))
 
     def _told(self) -> str:
-        """Return the id of what was written last."""
+        """Return the id of the last object written."""
         self._say(b"get-mark :%d\n" % self._marks)
         self._process.stdin.flush()
         said: str = self._process.stdout.readline().decode().strip()
@@ -291,7 +291,7 @@ class Rewriter:
         return said
 
     def _name(self, id_: str) -> bytes:
-        """Return what git is told: of what it has just written it knows the mark alone."""
+        """Return an object's name for fast-import: its mark if it was just written, else its id."""
         return self._marked.get(id_, id_).encode()
 
 
@@ -308,12 +308,12 @@ _GONE = """
     SQUASH_MSG TAG_EDITMSG NOTES_EDITMSG gitk.cache
 """.split()
 _DERIVED = (".sqlite3", "vectors-", "index-", "kept/", "memrepo/clean")
-"""What memrepo makes again from history: it is thrown away, not edited."""
+"""Files that memrepo can rebuild from history. They are deleted instead of edited."""
 _LINK = "120000"
 
 
 class Moved(MemrepoError):
-    """Somebody moved a ref while the history was rewritten."""
+    """Raised when a ref moved while the history was rewritten."""
 
     exit_code = Exit.DECIDE
 
@@ -325,7 +325,7 @@ class Moved(MemrepoError):
 
 
 class Ref(msgspec.Struct, frozen=True, kw_only=True):
-    """A ref before and after: its name and the object that it names."""
+    """A ref before and after the rewrite: its name and the id of its object."""
 
     name: str
     id: str
@@ -334,9 +334,9 @@ class Ref(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is needed to put a rewritten repository in its place, whenever that goes on.
+    """Everything needed to replace a repository by its rewritten copy, even after a restart.
 
-    `commits`, `blobs` and `tags` hold those that are others now.
+    `commits`, `blobs` and `tags` map old ids to new ids of changed objects.
     """
 
     edit: Edit
@@ -347,30 +347,30 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     blobs: Mapping[str, str]
     tags: Mapping[str, str]
     receipt: bytes = b""
-    """What is written down of it at the end, as the caller spells it."""
+    """The record to store at the end, encoded by the caller."""
 
     def new(self, id_: str) -> str:
-        """Return what stands now in place of an object."""
+        """Return the new id of an object."""
         return self.commits.get(id_) or self.blobs.get(id_) or self.tags.get(id_) or id_
 
     def new_short(self, digits: str) -> str:
-        """Return the first digits of what is in place of a commit named by its first."""
+        """Return the abbreviated new id for an abbreviated commit id."""
         found = [new for old, new in self.commits.items() if old.startswith(digits)]
         return found[0][: len(digits)] if len(found) == 1 else digits
 
 
 def folder_of(repo: Repo) -> Path:
-    """Return where a rewritten repository waits."""
+    """Return the folder of the rewritten repository."""
     return Path(repo.common_dir) / FOLDER
 
 
 def is_ready(repo: Repo) -> bool:
-    """Return whether a rewritten repository was cut short while it took its place."""
+    """Return whether replacing the repository was interrupted."""
     return (folder_of(repo) / READY).exists()
 
 
 def refuse_unfit(repo: Repo) -> None:
-    """Raise CannotWork where objects lie elsewhere, or another work tree has its own index."""
+    """Raise CannotWork if the repository borrows objects or has other work trees."""
     common = Path(repo.common_dir)
     if (common / "objects" / "info" / "alternates").exists():
         raise CannotWork(
@@ -388,7 +388,7 @@ def refuse_unfit(repo: Repo) -> None:
 
 
 def tips_of(repo: Repo) -> list[Tip]:
-    """Return everything that keeps an object: refs, a detached HEAD, reflogs and the index."""
+    """Return everything that keeps objects alive: refs, a detached HEAD, reflogs and the index."""
     form = "--format=%(objectname) %(symref) %(refname)"
     rows = (line.split(" ", 2) for line in repo.git.for_each_ref(form).splitlines())
     tips = [Tip(name, id_) for id_, symbolic, name in rows if not (symbolic or is_record(name))]
@@ -405,12 +405,12 @@ def tips_of(repo: Repo) -> list[Tip]:
 
 
 def is_record(name: str) -> bool:
-    """Return whether a ref holds the records of purges: they stay as they are written."""
+    """Return whether a ref contains the records of purges, which are not rewritten."""
     return name == RECORDS or (name.startswith("refs/memrepo/remote/") and name.endswith("/purges"))
 
 
 def staged(repo: Repo) -> Iterator[tuple[str, str, str, str]]:
-    """Yield mode, blob, stage and path of each entry of the index."""
+    """Yield (mode, blob, stage, path) of each entry of the index."""
     for entry in filter(None, repo.git.ls_files("--stage", "-z", "--full-name").split("\0")):
         head, path = entry.split("\t", 1)
         mode, blob, stage = head.split(" ")
@@ -418,7 +418,7 @@ def staged(repo: Repo) -> Iterator[tuple[str, str, str, str]]:
 
 
 def logs(repo: Repo) -> Iterator[tuple[str, str]]:
-    """Yield every reflog by its name below `logs/`."""
+    """Yield (name below `logs/`, text) of every reflog."""
     folder = Path(repo.common_dir) / "logs"
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         text = path.read_bytes().decode("utf-8", "surrogateescape")
@@ -436,7 +436,7 @@ def _logged(text: str) -> Iterator[str]:
 
 
 def build(repo: Repo, tips: list[Tip], history: History, edit: Edit) -> Plan:
-    """Write the history again next to the old one and return how it is to take its place."""
+    """Write the rewritten history next to the old one. Return the plan to replace the old one."""
     folder = folder_of(repo)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
@@ -459,7 +459,7 @@ def build(repo: Repo, tips: list[Tip], history: History, edit: Edit) -> Plan:
         git.symbolic_ref("HEAD", plan.head)
     git.repack("-a", "-d", "-q")
     borrowed.unlink()
-    git.rev_list("--objects", "--all", "--quiet")  # every one of them is there
+    git.rev_list("--objects", "--all", "--quiet")  # fails if an object is missing
     return plan
 
 
@@ -483,7 +483,7 @@ def _plan(repo: Repo, tips: list[Tip], done: Rewriter) -> Plan:
 
 
 def _translated(log: str, done: Rewriter) -> str:
-    """Return a reflog of the new history; what git has thrown away already is left out."""
+    """Return the reflog for the new history. Omit lines whose objects git has already pruned."""
     lines = []
     for line in log.splitlines():
         head, tab, message = line.partition("\t")
@@ -499,13 +499,13 @@ def _translated(log: str, done: Rewriter) -> str:
 
 
 def abandon(repo: Repo) -> None:
-    """Throw away a rewritten repository that has not taken its place."""
+    """Delete a rewritten repository that is not marked as ready."""
     if not is_ready(repo):
         shutil.rmtree(folder_of(repo), ignore_errors=True)
 
 
 def make_ready(repo: Repo, plan: Plan) -> None:
-    """Mark the rewritten repository as the current one: the purge is completed from here."""
+    """Mark the rewritten repository as ready. From here on, the purge will be completed."""
     folder = folder_of(repo)
     draft = scratch(folder, f"{READY}.", msgspec.json.encode(plan))
     with draft.open("rb") as handle:
@@ -514,7 +514,7 @@ def make_ready(repo: Repo, plan: Plan) -> None:
 
 
 def waiting(repo: Repo) -> Plan | None:
-    """Return the plan that a kill has cut short, if there is one."""
+    """Return the plan of an interrupted replacement, or None if there is none."""
     try:
         data = (folder_of(repo) / READY).read_bytes()
     except FileNotFoundError:
@@ -526,7 +526,10 @@ def waiting(repo: Repo) -> Plan | None:
 
 
 def take_place(store: Repository, plan: Plan) -> None:
-    """Put the rewritten repository in place of the old one; done again it does what is left."""
+    """Replace the old repository with the rewritten one.
+
+    Another call resumes an interrupted one.
+    """
     repo = store.repo
     _drop_locks(repo)
     _add_objects(repo)
@@ -539,7 +542,7 @@ def take_place(store: Repository, plan: Plan) -> None:
 
 
 def _drop_locks(repo: Repo) -> None:
-    """Remove the lock files that a git of ours left when it was killed; raises GitAtWork."""
+    """Remove lock files left by our killed git processes. Raise GitAtWork if git is running."""
     common = Path(repo.common_dir)
     found = [p for p in common.glob("*.lock") if p.is_file()] + [*common.glob("refs/**/*.lock")]
     for path in found:
@@ -558,7 +561,7 @@ def _add_objects(repo: Repo) -> None:
 
 
 def _move_refs(repo: Repo, plan: Plan) -> None:
-    """Move every ref in one transaction; raises Moved where somebody moved one meanwhile."""
+    """Move every ref in one transaction. Raise Moved if another process moved a ref meanwhile."""
     form = "--format=%(objectname) %(refname)"
     rows = (line.split(" ", 1) for line in repo.git.for_each_ref(form).splitlines())
     there = {name: id_ for id_, name in rows}
@@ -577,7 +580,7 @@ def _move_refs(repo: Repo, plan: Plan) -> None:
             quiet.update_ref("--stdin", istream="".join(lines))
     except GitFailed as error:
         if not any(there.get(r.new_name) == r.new_id for r in plan.refs if r.id != r.new_id):
-            (folder_of(repo) / READY).unlink()  # the old repository is whole, and stays
+            (folder_of(repo) / READY).unlink()  # the old repository is complete and remains
             abandon(repo)
         raise Moved(error.said) from error
     if plan.head.startswith("refs/"):
@@ -587,7 +590,7 @@ def _move_refs(repo: Repo, plan: Plan) -> None:
 
 
 def _stage(repo: Repo, plan: Plan) -> None:
-    """Write the index again: every entry under the name and with the content that it has now."""
+    """Rewrite the index: give every entry its new path and content."""
     lines = [
         f"{mode} {plan.blobs.get(blob, blob)} {stage}\t{plan.edit.path(path)}\0"
         for mode, blob, stage, path in staged(repo)
@@ -602,7 +605,7 @@ def _stage(repo: Repo, plan: Plan) -> None:
 
 
 def _check_out(store: Repository, plan: Plan) -> None:
-    """Bring the files of the work tree to the new history; what a person changed stays changed."""
+    """Update the work tree to the new history, keeping the user's changes."""
     new = {path: blob for mode, blob, _, path in staged(store.repo) if mode in FILES}
     folders = []
     for path, is_folder in work_files(store.root):
@@ -618,9 +621,9 @@ def _check_out(store: Repository, plan: Plan) -> None:
 
 
 def work_files(root: Path) -> Iterator[tuple[Path, bool]]:
-    """Yield what is in a work tree, ignored files too, and whether it is a folder.
+    """Yield (path, is_folder) of everything in a work tree, including ignored files.
 
-    Another repository within it is passed over: it is none of this one's.
+    Nested repositories are skipped.
     """
     for above, folders, files in os.walk(root):
         here = Path(above)
@@ -658,7 +661,7 @@ def _put_right(store: Repository, path: Path, blob: str, plan: Plan) -> None:
 
 
 def _replace(path: Path, before: bytes, after: bytes) -> None:
-    """Write a file that holds something else now, in one step, with the rights that it has."""
+    """Replace a file's content atomically if it changed, keeping its permissions."""
     if after == before:
         return
     mode = path.stat().st_mode
@@ -686,7 +689,7 @@ def _keep_logs(repo: Repo, plan: Plan) -> None:
 
 
 def git_files(repo: Repo) -> Iterator[Path]:
-    """Yield the files of the git directory next to objects, refs and what is the quarantine's."""
+    """Yield the files of the git directory, except objects, refs, index and quarantine."""
     common = Path(repo.common_dir)
     for folder, folders, files in os.walk(common):
         here = Path(folder)
@@ -699,13 +702,13 @@ def git_files(repo: Repo) -> Iterator[Path]:
 
 
 def is_derived(repo: Repo, path: Path) -> bool:
-    """Return whether a file of memrepo's is made again from history by whoever needs it."""
+    """Return whether a file in memrepo's folder can be rebuilt from history."""
     name = path.relative_to(repo.common_dir).as_posix()
     return name.startswith("memrepo/") and any(part in name for part in _DERIVED)
 
 
 def clean_git_folder(repo: Repo, edit: Edit, plan: Plan) -> None:
-    """Take the value out of journals and captured texts, and what can be made again away."""
+    """Remove the value from journals and captured texts, and delete files that can be rebuilt."""
     common = Path(repo.common_dir)
     shutil.rmtree(common / "rr-cache", ignore_errors=True)
     for path in [*git_files(repo)]:
@@ -718,7 +721,7 @@ def clean_git_folder(repo: Repo, edit: Edit, plan: Plan) -> None:
 
 
 def drop_objects(repo: Repo) -> None:
-    """Let git forget every object that nothing keeps any more."""
+    """Delete every unreachable object."""
     objects = Path(repo.common_dir) / "objects"
     for path in (objects / "pack").glob("*.keep"):
         path.unlink()
@@ -728,10 +731,10 @@ def drop_objects(repo: Repo) -> None:
     repo.git.pack_refs("--all", "--prune")
     repo.git.repack("-a", "-d", "-q")
     repo.git.prune("--expire=now")
-    repo.light.close()  # what stands holds packs that are gone
+    repo.light.close()  # running processes hold packs open that are gone
     repo.__dict__.pop("light", None)
 
 
 def done(repo: Repo) -> None:
-    """Forget the quarantine, and the value with it."""
+    """Delete the quarantine, which contains the purged value."""
     shutil.rmtree(folder_of(repo))

@@ -1,6 +1,6 @@
-"""Reading: the tree of any commit as a snapshot, contents by blob id, nothing from the work tree.
+"""Read the tree of any commit as a snapshot, and contents by blob id.
 
-Symlinks and submodules are never followed; each is a Problem.
+Nothing is read from the work tree. Symlinks and submodules are never followed. Each is a Problem.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 _FILE_MODES = ("100644", "100755")
 _MANY = 50
-"""From so many files on two more processes are worth it."""
+"""Number of files from which starting two more processes is faster."""
 _AT_ONCE = 1000
-"""How many contents are held in memory together."""
+"""Maximum number of contents in memory at once."""
 MAX_TREES = 4
 _SPARE = 1000
-"""So many files of other commits are remembered at least, besides twice those of the last one."""
+"""Minimum number of cached files of other commits, in addition to twice the last commit's files."""
 
 
 class NoContent(MemrepoError, ValueError):
-    """The repository lacks an object that a commit of it names."""
+    """Raised when the repository lacks an object that one of its commits names."""
 
     def __init__(self, blob: str, path: str = "") -> None:
         super().__init__(
@@ -53,7 +53,7 @@ class NoContent(MemrepoError, ValueError):
 
 
 def read_blob(repo: Repo, blob: str, path: str = "") -> bytes:
-    """Return the bytes of a blob by its id; raises NoContent when the repository lacks it."""
+    """Return the bytes of a blob by id. Raise NoContent if the repository lacks the blob."""
     try:
         return repo.light.read(blob)
     except Missing as error:
@@ -61,9 +61,9 @@ def read_blob(repo: Repo, blob: str, path: str = "") -> bytes:
 
 
 def contents(repo: Repo, names: Iterable[str]) -> Mapping[str, bytes | None]:
-    """Return the bytes of blobs by id or `<commit>:<path>`; None of what is no blob here.
+    """Return the bytes of blobs by id or `<commit>:<path>`, and None for each one not found.
 
-    A clone may lack objects: shallow, partial, or purged. That is an answer here, never an error.
+    A clone may lack objects if it is shallow, partial or purged. This is not an error here.
     """
     wanted = list(dict.fromkeys(filter(None, names)))
     found = repo.light.objects.each(wanted, LONGEST)
@@ -74,13 +74,13 @@ def contents(repo: Repo, names: Iterable[str]) -> Mapping[str, bytes | None]:
 
 
 def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
-    """Return a file's bytes at a commit, or None where there was no such file."""
+    """Return a file's bytes at a commit, or None if there is no such file."""
     entry = repo.light.objects.at(commit, path)
     return read_blob(repo, entry.id) if entry is not None and entry.mode in _FILE_MODES else None
 
 
 class BlobFiles(Mapping[str, bytes]):
-    """The files of one commit: path to bytes. Listed when first asked for, each read likewise."""
+    """The files of one commit by path. Files are listed and read on first access."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class BlobFiles(Mapping[str, bytes]):
         layout: Layout,
         like: BlobFiles | None = None,
     ) -> None:
-        """Take a commit, and the files of another one that shares most of them."""
+        """Wrap a commit. `like` contains the files of another commit that shares most of them."""
         self._repo, self.commit, self._layout, self._like = repo, commit, layout, like
         self._below: dict[str, Mapping[str, str]] = {}
 
@@ -103,11 +103,14 @@ class BlobFiles(Mapping[str, bytes]):
         return _listing(self._repo, self.commit, self._layout)
 
     def _by_difference(self, like: BlobFiles) -> Mapping[str, str] | None:
-        """Return blob by path from another commit's; None where something is to be refused."""
+        """Return {path: blob} computed from another commit.
+
+        Return None if a file must be refused.
+        """
         found = dict(like.blobs)
         try:
             differ = [*self._repo.light.objects.differences(like.commit, self.commit)]
-        except Missing:  # it was listed long ago
+        except Missing:  # the other commit is no longer in the repository
             return None
         for path, _, now in differ:
             if now is NOTHING:
@@ -127,23 +130,24 @@ class BlobFiles(Mapping[str, bytes]):
 
     @property
     def blobs(self) -> Mapping[str, str]:
-        """Return blob id by path, in order."""
+        """Return {path: blob id}, ordered by path."""
         return self._listed[0]
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Return what was refused."""
+        """Return the problems of refused files."""
         return self._listed[1]
 
     @property
     def is_listed(self) -> bool:
-        """Return whether its files are known already."""
+        """Return whether the files have been listed."""
         return "_listed" in self.__dict__
 
     def below(self, folder: str) -> Mapping[str, str]:
-        """Return blob id by path of the files below a folder (`x/`), without a listing of others.
+        """Return {path: blob id} of the files below a folder (`x/`), without listing others.
 
-        What is no file, or has no name, is passed over: `problems` tells of it.
+        Entries that are not regular files or have invalid names are omitted. `problems` reports
+        them.
         """
         if self.is_listed:
             blobs, paths = self.blobs, self._paths
@@ -159,25 +163,25 @@ class BlobFiles(Mapping[str, bytes]):
         return found
 
     def id_of(self, path: str) -> str:
-        """Return the id of what is at a path, a folder or no file too, without a listing."""
+        """Return the id of the object at a path (file, folder or other), without a listing."""
         entry = self._repo.light.objects.at(self.commit, path)
         return entry.id if entry is not None else ""
 
     def regular(self, path: str) -> str:
-        """Return the blob of the file at a path, or an empty string where there is none."""
+        """Return the blob of the regular file at a path, or an empty string if there is none."""
         entry = self._repo.light.objects.at(self.commit, path)
         return entry.id if entry is not None and entry.mode in _FILE_MODES else ""
 
     def holds(self, path: str, mode: str) -> bool:
-        """Return whether a listing holds what is at a path with a mode."""
+        """Return whether a path with this mode would be listed."""
         return mode in _FILE_MODES and is_text(path) and self._layout.owns(path)
 
     def of(self, path: str, blob: str) -> bytes:
-        """Return the bytes of a file whose blob is known, without a listing."""
+        """Return the bytes of a file with a known blob, without a listing."""
         return read_blob(self._repo, blob, path)
 
     def each(self, wanted: Sequence[tuple[str, str]]) -> Iterator[bytes]:
-        """Yield the bytes of files whose blobs are known, in order, many of them read ahead."""
+        """Yield the bytes of files with known blobs, in order, reading ahead in batches."""
         names = [blob for _, blob in wanted]
         each = self._repo.light.objects.each(names)
         for (path, name), found in zip(wanted, each, strict=True):
@@ -186,19 +190,19 @@ class BlobFiles(Mapping[str, bytes]):
             yield found.data
 
     def many(self, blobs: Iterable[str]) -> Mapping[str, bytes | None]:
-        """Return the bytes of many blobs; None where the repository lacks one."""
+        """Return the bytes of many blobs, and None for each one the repository lacks."""
         return contents(self._repo, blobs)
 
     def changed_since(self, commit: str) -> Mapping[str, str] | None:
-        """Return the blob by path of all that differs from another commit, empty where it is gone.
+        """Return {path: blob} of all differences from another commit. Deleted files have "".
 
-        None where that cannot be told: the repository may not have the other commit any more.
+        Return None if the repository no longer has the other commit.
         """
         changed = self.differences(commit)
         return None if changed is None else {path: now for path, (_, now) in changed.items()}
 
     def differences(self, commit: str) -> Mapping[str, tuple[str, str]] | None:
-        """Return what `changed_since` does, with the blob that the other commit has."""
+        """Return {path: (old blob, new blob)} of all differences, or None like `changed_since`."""
         try:
             changed = list(self._repo.light.objects.differences(commit, self.commit))
         except Missing:
@@ -223,7 +227,7 @@ class BlobFiles(Mapping[str, bytes]):
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """One commit: blob id by path for the files memrepo owns, and what was refused."""
+    """The files memrepo owns in one commit as {path: blob id}, and the refused files."""
 
     commit: str
     layout: Layout
@@ -232,12 +236,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def blobs(self) -> Mapping[str, str]:
-        """Return blob id by path."""
+        """Return {path: blob id}."""
         return self.files.blobs
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Return what was refused."""
+        """Return the problems of refused files."""
         return self.files.problems
 
     def _decoded(self, path: str) -> Decoded:
@@ -248,18 +252,18 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     def at_hand(self, path: str, blob: str) -> Memory | None:
-        """Return what a file says where this process has decoded it already, else None."""
+        """Return the memory in a file if this process has already decoded it, else None."""
         return _DECODED.get((path, blob), (None, ()))[0]
 
     def _forget(self) -> None:
-        """Forget what files of other commits say, once that is much: a server lives for days."""
+        """Drop decoded files of other commits if there are many, because a server runs for days."""
         if len(_DECODED) > _SPARE + 3 * len(self.blobs):
-            # Another thread may want what is dropped: it decodes it again.
+            # Another thread may need a dropped file. It decodes the file again.
             for key in {*_DECODED} - {*self.blobs.items()}:
                 _DECODED.pop(key, None)
 
     def _decode_many(self) -> None:
-        """Decode what this process has not seen yet; many files are read by one git process."""
+        """Decode all new memory files. One git process reads many files."""
         self._forget()
         fresh = [item for item in self.memory_files.items() if item not in _DECODED]
         if len(fresh) < _MANY:
@@ -279,20 +283,20 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                     _DECODED[path, blob] = codec.decode(path, data)
 
     def decoded(self) -> Iterator[tuple[str, str, Decoded]]:
-        """Yield path, blob and what it says of each memory file, whatever others say."""
+        """Yield path, blob and decoded content of each memory file, regardless of the others."""
         self._decode_many()
         for path, blob in self.memory_files.items():
             yield path, blob, self._decoded(path)
 
     @cached_property
     def memory_files(self) -> Mapping[str, str]:
-        """Return blob id by path of the memory files, in order."""
+        """Return {path: blob id} of the memory files, ordered by path."""
         found = self.files.below(self.layout.area("memories"))
         paths = self.layout.memory_files(found)
         return found if len(paths) == len(found) else {path: found[path] for path in paths}
 
     def keep(self) -> None:
-        """Store the memories, and what was computed of them, in the catalogue for later runs."""
+        """Store the decoded memories in the catalogue for later runs."""
         if self.trees is None or "_state" not in self.__dict__ or len(self.memory_files) < _MANY:
             return
         files = self.memory_files
@@ -304,33 +308,33 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         self.trees.catalogue.store(known, {*files.values()})
 
     def state(self) -> State:
-        """Decode the memories; problems of the tree come first.
+        """Return the decoded memories, with problems of the tree first.
 
-        What a tombstone of the same tree bars is out of recall, whatever its file says.
+        A memory that a tombstone of the same tree rejects is excluded from recall.
         """
         return self._state
 
     @cached_property
     def stones(self) -> Tombstones:
-        """Return what a person rejected; nothing else of the tree is read for it."""
+        """Return the tombstones of rejected memories. Read no other files."""
         from memrepo.merge.tombstones import read_tombstones
 
         return read_tombstones(self.read_below(self.layout.area("tombstones")), self.layout)
 
     @cached_property
     def manifests(self) -> tuple[tuple[Recorded, ...], tuple[Problem, ...]]:
-        """Return what each run left on record, oldest run first, and what cannot be read."""
+        """Return the records of all runs, oldest first, and problems of unreadable ones."""
         from memrepo.core.manifest import read_manifests
 
         return read_manifests(self.read_below(self.layout.area("runs")), self.layout)
 
     def read_below(self, folder: str) -> Mapping[str, bytes]:
-        """Return the bytes of all files below a folder (`x/`), by path."""
+        """Return {path: bytes} of all files below a folder (`x/`)."""
         blobs = self.files.below(folder)
         return dict(zip(blobs, self.files.each([*blobs.items()]), strict=True))
 
     def within(self, scope: str) -> Snapshot:
-        """Return the same commit with the memories of one scope and of the whole repository."""
+        """Return the same commit, limited to memories of one scope and of the whole repository."""
         known: dict[str, Snapshot] = self.__dict__.setdefault("_within", {})
         if scope not in known:
             known[scope] = Scoped(
@@ -351,7 +355,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             followed = self._following(near)
             if followed is not None:
                 return followed
-        _ = self.blobs  # all files first: they hold the memory files, not listed by themselves then
+        _ = self.blobs  # list all files first, so that the memory files are not listed separately
         self._decode_many()
         state = read_state(self.files, self.layout, self._decoded, self.memory_files)
         return self._held(replace(state, problems=self.problems + state.problems))
@@ -364,9 +368,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return held_against(state)
 
     def _following(self, near: Snapshot) -> State | None:
-        """Return the state by what differs from another commit's; None where that takes all files.
+        """Return the state computed from another commit's. Return None if all files must be read.
 
-        So it does where a file of either cannot be read as it is, or other tombstones bar them.
+        All files must be read if one has problems or if the tombstones differ.
         """
         from memrepo.core.state import Files
 
@@ -404,7 +408,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 class Scoped(Snapshot, frozen=True, kw_only=True, dict=True):
-    """A commit as who is bound to a scope sees it: other memories are not there."""
+    """A commit as seen by a caller bound to a scope. Other memories are absent."""
 
     of: Snapshot
     scope: str
@@ -413,17 +417,17 @@ class Scoped(Snapshot, frozen=True, kw_only=True, dict=True):
     def _state(self) -> State:
         state = self.of.state()
         mine = {m.id: m for m in state.every if m.text("scope") in ("", self.scope)}
-        return replace(state, memories=mine, problems=())  # whose paths tell of other memories
+        return replace(state, memories=mine, problems=())  # other memories' problems
 
 
 _DECODED: dict[tuple[str, str], Decoded] = {}
-"""What memory files say, by path and blob: commits of one history share most of them."""
+"""Decoded memory files by path and blob. Commits of one history share most of them."""
 
 
 class Snapshots:
-    """The last few trees that were asked for: one command asks for the same ones again.
+    """Cache of the last few snapshots. One command often reads the same ones again.
 
-    What a tree shares with one of them is neither listed nor decoded again.
+    Files shared with a cached snapshot are neither listed nor decoded again.
     """
 
     def __init__(self, repo: Repo) -> None:
@@ -432,13 +436,13 @@ class Snapshots:
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        """Return what is stored of memories and pages, so that runs need not read all files."""
+        """Return the stored memories and pages, which save runs from reading all files."""
         from memrepo.store.catalogue import NAME, catalogue_at
 
         return catalogue_at(Path(self._repo.common_dir) / "memrepo" / NAME)
 
     def at(self, commit: str, layout: Layout) -> Snapshot:
-        """Return the tree of a commit."""
+        """Return the snapshot of a commit."""
         key = (commit, layout)
         if key not in self._found:
             near = next((s for s in reversed(self._found.values()) if s.layout == layout), None)
@@ -450,13 +454,13 @@ class Snapshots:
         return self._found[key]
 
     def near(self, other: Snapshot) -> Snapshot | None:
-        """Return the newest of these trees, of the same layout, whose memories are known."""
+        """Return the newest cached snapshot of the same layout with decoded memories, or None."""
         found = (s for s in reversed([*self._found.values()]) if "_state" in s.__dict__)
         return next((s for s in found if s.layout == other.layout and s is not other), None)
 
 
 def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:
-    """Return what memrepo owns in a commit's tree."""
+    """Return a snapshot of the files memrepo owns in a commit's tree."""
     return Snapshot(commit=commit, layout=layout, files=BlobFiles(repo, commit, layout))
 
 
@@ -469,7 +473,7 @@ def _listing(
     entries = dict(repo.light.objects.files(commit))
     for path in sorted(entries):
         mode, blob = entries[path].mode, entries[path].id
-        # With a slash: an area that is itself a link would hide all it holds without a word.
+        # With a slash: an area that is itself a link would silently hide all its files.
         if not (owns(path) or (mode not in _FILE_MODES and owns(path + "/"))):
             continue
         if not is_text(path):
@@ -482,7 +486,7 @@ def _listing(
 
 
 def is_text(path: str) -> bool:
-    """Return whether a name is UTF-8: git's names are bytes, and others come as surrogates."""
+    """Return whether a name is UTF-8. Git's names are bytes; invalid bytes are surrogates here."""
     return path.isascii() or not any("\ud800" <= ch <= "\udfff" for ch in path)
 
 
@@ -496,7 +500,7 @@ def _bad_name(path: str) -> Problem:
 
 
 def not_a_file(path: str, mode: str) -> Problem:
-    """Name what is in a tree where a file or a folder was expected."""
+    """Return the problem of a symlink or submodule where a file or folder was expected."""
     what = "a symlink" if mode == "120000" else "a submodule"
     return Problem(
         path=path,

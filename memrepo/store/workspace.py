@@ -1,4 +1,7 @@
-"""Reading an agent's workspace from disk: no link is followed, nothing is guessed, all is named."""
+"""Read an agent's workspace from disk. Symlinks are not followed unless configured.
+
+Every file that is not read is reported.
+"""
 
 from __future__ import annotations
 
@@ -38,22 +41,22 @@ from memrepo.views.hot import standing_of
 
 MAX_BYTES = 4 * 1024 * 1024
 _LARGEST = 256 * 1024 * 1024
-"""Of a file that is imported as a whole: an export may hold everything that there is."""
+"""Size limit in bytes of a file that is imported whole, because exports can be large."""
 MAX_DEPTH = 64
-"""Folders in folders that are entered; what is deeper is refused by name."""
+"""Maximum depth of folders. Deeper folders are refused by name."""
 _INSTALLED = ("node_modules", "site-packages", "venv", "__pycache__")
 MAX_ENTRIES = 200_000
-"""Entries that are counted as not read: a home folder has no end."""
+"""Maximum number of unread entries counted, because a home folder can be very large."""
 _UNMISTAKABLE = regex(r"(?=\S*\d)(?=\S*[^\W\d_])\S{8,}")
-"""A secret value with letters and digits: where it stands elsewhere, it is the same secret."""
+"""A secret value with letters and digits. The same value elsewhere is the same secret."""
 
 
 class Workspace(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of a workspace that runs may read, by name, and what was refused.
+    """The contents of a workspace's readable files by name, and the refused files.
 
-    `refused` names files that exist but were not read (a folder ends in a slash, an empty name is
-    everything): their last snapshot is kept. `clean` are the
-    SHA-256 of the texts without a secret, in hex.
+    `refused` names existing files that were not read. A folder ends in a slash, and an empty name
+    means everything. The last snapshot of a refused file is retained. `clean` contains the hex
+    SHA-256 of texts without a secret.
     """
 
     files: dict[str, bytes]
@@ -62,14 +65,14 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
     clean: frozenset[str] = frozenset()
 
     def keeps(self, name: str) -> bool:
-        """Return whether a file's last snapshot stays because the file could not be read."""
+        """Return whether a file's last snapshot is retained because the file could not be read."""
         return name in self.refused or any(
             name.startswith(folder) for folder in self.refused if not folder or folder[-1] == "/"
         )
 
 
 def not_followed(folder: str, only: str = "") -> Workspace:
-    """Refuse a whole folder that is reached through a symlink; every last snapshot is kept."""
+    """Refuse a whole folder that is reached through a symlink. All last snapshots are retained."""
     problem = _refusal(
         folder,
         "source-not-a-file",
@@ -82,7 +85,7 @@ def not_followed(folder: str, only: str = "") -> Workspace:
 def _readable(
     root: Path, rules: SourceRules, only: str = "", follow: Sequence[Path] = ()
 ) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
-    """Yield each file below a folder that runs may read, and what could not be listed."""
+    """Yield each file below a folder that runs may read, and each folder that cannot be listed."""
 
     def enters(folder: str) -> bool:
         wanted = not only or f"{folder}/".startswith(only) or only.startswith(f"{folder}/")
@@ -94,22 +97,22 @@ def _readable(
 
 
 def _is_source(name: str, rules: SourceRules) -> bool:
-    """Return whether runs read a file, or the files right in a folder."""
+    """Return whether runs may read a file. For a folder, test a file directly in it."""
     is_folder = not name or name.endswith("/")
     return kind_of(f"{name}any.md" if is_folder else name, rules) is not None
 
 
 def holds_sources(root: Path, rules: SourceRules) -> bool:
-    """Return whether a folder holds a file that runs may read."""
+    """Return whether a folder contains a file that runs may read."""
     return any(not isinstance(entry, OSError) for _, entry in _readable(root, rules))
 
 
 def read_workspace(
     root: Path, rules: SourceRules, *, only: str = "", follow: Sequence[Path] = ()
 ) -> Workspace:
-    """Read every allowed file below a folder; with `only`, those below that subfolder.
+    """Read every allowed file below a folder, or only below its subfolder `only`.
 
-    A symlink to a folder is entered where it leads into one of the folders `follow`.
+    A symlink to a folder is followed if its target is in one of the folders `follow`.
     """
     files: dict[str, bytes] = {}
     clean: set[str] = set()
@@ -118,13 +121,13 @@ def read_workspace(
     values: dict[str, str] = {}
     for name, entry in _readable(root, rules, only, follow):
         if isinstance(entry, OSError) and not _is_source(name, rules):
-            refused.add(name)  # of what `**/` patterns name it may hold what it held before
+            refused.add(name)  # `**/` patterns may match: retain the snapshots below it
             continue
-        name = name_without_purged(name)  # as history has it: this file's name says it still
+        name = name_without_purged(name)  # as in history
         data, problem = _read(name, entry)
         found = [problem] if problem is not None else []
         if data is not None and standing_of(data) != "foreign":
-            continue  # our own page of the hot cache, where the workspace is the repository
+            continue  # our own hot cache page, if the workspace is the repository
         if data is not None and not is_clean(data):
             data, secrets = _without_secrets(name, data, values)
             found += secrets
@@ -149,33 +152,36 @@ def read_workspace(
 
 
 class LeftAlone(msgspec.Struct, frozen=True, kw_only=True):
-    """A text file that runs do not read, or a folder of such files: its size, and why."""
+    """A text file that runs do not read, or a folder of such files: its size and the reason."""
 
     name: str
     """A folder ends in a slash."""
     size: int
-    """Bytes."""
+    """Size in bytes."""
     why: str
     denied: bool
-    """Whether it would not be read either where a pattern named it."""
+    """Whether the file is not read even if a pattern names it."""
 
 
 class Unread(msgspec.Struct, frozen=True, kw_only=True):
-    """The text files of a workspace that runs do not read, by name, and the size of the others."""
+    """The text files of a workspace that runs do not read, by name, and the size of those read."""
 
     files: tuple[LeftAlone, ...] = ()
     size_read: int = 0
-    """Bytes of the text files that runs read."""
+    """Total size in bytes of the text files that runs read."""
     is_whole: bool = True
     """Whether every entry was counted."""
 
     @property
     def unmatched(self) -> tuple[str, ...]:
-        """Return the names of what no pattern of the configuration names."""
+        """Return the names of files that no pattern in the configuration matches."""
         return tuple(one.name for one in self.files if not one.denied)
 
     def percent(self, *, denied: bool = True) -> float:
-        """Return the share of what is not read in all texts; without `denied` of the unmatched."""
+        """Return the percentage of unread text by size.
+
+        Without `denied`, count only unmatched files.
+        """
         size = sum(one.size for one in self.files)
         part = sum(one.size for one in self.files if denied or not one.denied)
         return round(100 * part / (size + self.size_read), 1) if part else 0.0
@@ -184,10 +190,10 @@ class Unread(msgspec.Struct, frozen=True, kw_only=True):
 def find_unread(
     root: Path, rules: SourceRules, *, only: str = "", follow: Sequence[Path] = ()
 ) -> Unread:
-    """Return the text files that runs do not read, in order; their bytes are not read here.
+    """Return the text files that runs do not read, in name order, without reading their contents.
 
-    A denied folder, a hidden folder and a repository inside the workspace are one entry each, and
-    links are never followed. What is installed, git's, and a repository of memrepo's are left out.
+    A denied folder, a hidden folder and a nested repository are one entry each. Links are never
+    followed. Installed packages, git folders and memrepo repositories are omitted.
     """
     files: list[LeftAlone] = []
     sizes: dict[tuple[str, str, bool], int] = {}
@@ -200,7 +206,7 @@ def find_unread(
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
             why = f"could not be listed: {error.strerror}"
-            if kind_of(f"{prefix}any.md", rules) is None:  # else it is refused
+            if kind_of(f"{prefix}any.md", rules) is None:  # otherwise it is refused
                 files.append(LeftAlone(name=prefix, size=0, why=why, denied=True))
             continue
         seen += len(entries)
@@ -210,7 +216,7 @@ def find_unread(
                 if entry.name not in (".git", *_INSTALLED, *own) and not _is_own(root / name):
                     folders.append((f"{name}/", group if group[0] else _group(root, name, rules)))
             elif entry.is_symlink() and _followed(entry, follow) is not None:
-                continue  # it is read, and what is in it is somebody else's to count
+                continue  # the target is read, and its contents are not counted here
             elif entry.is_symlink() and not group[0] and (is_text(name) or _leads_to_folder(entry)):
                 if kind_of(name if is_text(name) else f"{name}/any.md", rules) is None:
                     why = "is a symlink, which is never followed"
@@ -233,7 +239,7 @@ def find_unread(
 
 
 def _own_folders(root: Path) -> tuple[str, ...]:
-    """Return the folders below one that are memrepo's; none where it holds no repository of its."""
+    """Return the names of memrepo's folders in a folder, or () if it is no memory repository."""
     if (root / CONFIG_NAME).is_file():
         return tuple(name.rstrip("/") for name in OWN)
     adopted = (root / ADOPTED_PREFIX / CONFIG_NAME).is_file()
@@ -245,7 +251,7 @@ def _is_own(folder: Path) -> bool:
 
 
 def _group(root: Path, folder: str, rules: SourceRules) -> tuple[str, str, bool]:
-    """Return the entry that a folder is where nothing below is read: name, why, whether denied."""
+    """Return (name, reason, denied) of a folder in which nothing is read, or empty values."""
     if is_denied(folder, rules):
         return f"{folder}/", why_denied(f"{folder}/any.md", rules), True
     if is_hidden(folder) and not may_hold(folder, rules):
@@ -256,14 +262,14 @@ def _group(root: Path, folder: str, rules: SourceRules) -> tuple[str, str, bool]
 
 
 def _enters(root: Path, folder: str, rules: SourceRules) -> bool:
-    """Return whether runs look into a folder: into a repository only where a pattern names it."""
+    """Return whether runs enter a folder. Enter a nested repository only if a pattern names it."""
     installed = folder.rpartition("/")[2] in _INSTALLED
     apart = installed or os.path.lexists(root / folder / ".git")
     return may_hold(folder, rules, by_name=apart)
 
 
 def _size(entry: os.DirEntry[str]) -> int:
-    """Return the size of a file or a link in bytes, 0 where it is gone."""
+    """Return the size of a file or link in bytes, or 0 if it no longer exists."""
     try:
         return entry.stat(follow_symlinks=False).st_size
     except OSError:
@@ -271,9 +277,10 @@ def _size(entry: os.DirEntry[str]) -> int:
 
 
 def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, bytes], list[Problem]]:
-    """Read the text files below a folder that are wanted by name, or one file; follow no link.
+    """Read the text files below a folder whose names `wants` accepts. Follow no link.
 
-    A folder that is hidden or installed is entered only where a file right in it is wanted.
+    `root` may also be a single file, which is read whatever its name. A hidden or installed folder
+    is entered only if a file directly in it is wanted.
     """
     problems: list[Problem] = []
 
@@ -311,7 +318,7 @@ def _walk(
     enters: Callable[[str], bool],
     follow: Sequence[Path] = (),
 ) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
-    """Yield files, and folders that cannot be listed with the reason, in name order."""
+    """Yield (name, entry) of files in name order, and (name, error) of unreadable folders."""
     try:
         with os.scandir(root) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
@@ -323,10 +330,10 @@ def _walk(
         if entry.name == ".git":
             continue
         if entry.is_symlink() and (target := _followed(entry, follow)) is not None:
-            if enters(name):  # of what it leads to no further link is followed
+            if enters(name):  # links inside the target are not followed
                 yield from _walk(target, name + "/", depth - 1, enters=enters)
         elif not entry.is_dir(follow_symlinks=False):
-            # A link to a folder is named as the folder it pretends to be, and refused there.
+            # A link to a folder is named like a folder, and refused later.
             yield name + "/" if _leads_to_folder(entry) else name, entry
         elif enters(name):
             if depth:
@@ -337,7 +344,7 @@ def _walk(
 
 
 def _is_shut(folder: Path, name: str, wants: Callable[[str], bool]) -> bool:
-    """Return whether nothing in a folder concerns anybody: it is hidden or installed."""
+    """Return whether a hidden or installed folder directly contains no wanted file."""
     if not folder.name.startswith(".") and folder.name not in _INSTALLED:
         return False
     try:
@@ -347,7 +354,7 @@ def _is_shut(folder: Path, name: str, wants: Callable[[str], bool]) -> bool:
 
 
 def _followed(entry: os.DirEntry[str], follow: Sequence[Path]) -> Path | None:
-    """Return the folder that a link leads to where a person named it, or one above it."""
+    """Return the target of a folder link if it is in one of the folders `follow`, else None."""
     if not follow or not _leads_to_folder(entry):
         return None
     target = Path(entry.path).resolve()
@@ -445,9 +452,9 @@ def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem
 def _without_secrets(
     name: str, data: bytes, values: dict[str, str]
 ) -> tuple[bytes | None, Sequence[Problem]]:
-    """Replace secrets in a snapshot; an inbox file with one is refused, never rewritten.
+    """Replace secrets in a snapshot. Refuse an inbox file with a secret instead of editing it.
 
-    `values` gains the values that nothing else is likely to spell, with their kinds.
+    Add the distinctive secret values with their kinds to `values`.
     """
     text = data.decode("utf-8")
     if name.startswith("inbox/"):
@@ -476,7 +483,7 @@ def _without_secrets(
 def _with_values(
     files: Mapping[str, bytes], values: Mapping[str, str]
 ) -> Sequence[tuple[str, bytes]]:
-    """Return the files that hold a value which another place of the workspace names as a secret."""
+    """Return the files that contain a value found as a secret elsewhere in the workspace."""
     sought = [value.encode("utf-8") for value in values]
     return [
         (name, data)
@@ -488,7 +495,7 @@ def _with_values(
 def _without_values(
     name: str, data: bytes, values: Mapping[str, str]
 ) -> tuple[bytes, Sequence[Problem]]:
-    """Replace values that are known as secrets where nothing next to them says what they are."""
+    """Replace known secret values, even where the surrounding text does not identify them."""
     text = data.decode("utf-8")
     longest = sorted(values, key=lambda value: (-len(value), value))
     known = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)")

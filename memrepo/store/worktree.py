@@ -1,13 +1,14 @@
-"""Index and work tree: what differs, what is in the way, what may be taken as it lies.
+"""Index and work tree: differences, conflicting files, and files already up to date.
 
-What is in the work tree uncommitted, told by one `git status` on a copy of git's index.
+Uncommitted changes are found by one `git status` on a copy of git's index.
 
-A file that was written in the second in which git wrote its index cannot be told from an edited one
-but by reading it. After a large run each `status` would read all that the run wrote, until somebody
-lets git write its index anew, and that takes the lock which a person's `git add` needs. The copy is
-memrepo's own: git refreshes it at any time, and keeps its untracked cache in it, so that only
-folders that changed are listed again (git-update-index(1)). However old a copy is, what it has
-otherwise than HEAD is told as changed: nothing is missed.
+Git must read a file to detect edits if the file was written in the same second as the index. After
+a large run, each `status` would read all files of the run until git writes its index again. Writing
+needs the lock that a user's `git add` needs too. Git can refresh memrepo's copy at any time.
+
+The copy also stores the untracked cache, so only changed folders are listed again
+(git-update-index(1)). However old the copy is, differences from HEAD are reported as changes, so
+nothing is missed.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ if TYPE_CHECKING:
 
 _PREFIX = "index-"
 _ASKED = 10_000
-"""Of so many paths git is asked at a time."""
+"""Maximum number of paths in one call of git."""
 _WHOLE, _PART = "-whole", "-part"
-"""Whether git is to look at the whole work tree: only then it uses the untracked cache."""
+"""Whether git scans the whole work tree. Only then does git use the untracked cache."""
 _STATUS = (
     "-c",
     "core.untrackedCache=true",
     "-c",
     "core.splitIndex=false",
-    # The untracked cache goes by this setting: what an option asks it leaves to a new listing.
+    # The untracked cache depends on this setting. An option for git status would bypass the cache.
     "-c",
     "status.showUntrackedFiles=all",
     *"status --porcelain -z --untracked-files=all --no-renames --ignore-submodules=all".split(),
@@ -48,23 +49,26 @@ _STATUS = (
 
 
 class Look:
-    """One look at a folder of the work tree, which git takes while its asker does other things."""
+    """One scan of a folder of the work tree. Git runs in the background."""
 
     def __init__(self, repo: Repo, folder: str) -> None:
         self._git, self._folder = repo.light, folder
         self._copy = _copy(repo, folder)
         whole = self._copy is not None and self._copy.name.endswith(_WHOLE)
         where = () if whole else ("--", folder)
-        # Nobody may ever ask what it saw: the repository ends it then.
+        # The result may never be read. Then the repository ends the process.
         self._process = self._git.start(*_STATUS, *where, index=self._copy)
 
     def paths(self) -> Iterator[str]:
-        """Yield the paths that differ from HEAD, staged or not; once. Raises GitFailed."""
+        """Yield the paths that differ from HEAD, staged or not.
+
+        Call this once. Raises GitFailed.
+        """
         said = self._process.communicate()[0].decode("utf-8", "surrogateescape")
         self._git.end(self._process)
         if self._process.returncode:
             if self._copy:
-                with suppress(OSError):  # of another person, whose folder it is
+                with suppress(OSError):  # the folder belongs to another user
                     self._copy.unlink()
             said = self._git.ask(*_STATUS, "--", self._folder)
         for entry in said.split("\0"):
@@ -73,7 +77,7 @@ class Look:
 
 
 def _copy(repo: Repo, folder: str) -> Path | None:
-    """Return the copy of git's index as it is now, or None where there can be none."""
+    """Return the path of a current copy of git's index, or None if no copy can be made."""
     home = Path(repo.git_dir)
     try:
         with (home / "index").open("rb") as index:
@@ -84,16 +88,16 @@ def _copy(repo: Repo, folder: str) -> Path | None:
                     return home / "memrepo" / (name + kind)
             return _renewed(home / "memrepo", name, index.read(), folder, seen.st_mtime_ns)
     except OSError:
-        return None  # not ours to write: git's own index tells the same, if not as soon
+        return None  # not writable: git's own index gives the same answer, but slower
 
 
 def _renewed(home: Path, name: str, data: bytes, folder: str, when: int) -> Path:
-    """Put a copy in the place of all older ones."""
-    # Bytes 8 to 12 tell the entries. Names may be shortened by what they share with the one before.
+    """Write a new copy of the index, delete all older copies, and return its path."""
+    # Bytes 8 to 12 are the number of entries. Names may be shortened by a shared prefix.
     mostly_ours = data.count(folder.encode()) * 2 > int.from_bytes(data[8:12], "big")
     home.mkdir(exist_ok=True)
     made = scratch(home, _PREFIX, data)
-    # What git believes of a file depends on when the index was written: not before the original.
+    # Git compares file times with the time of the index, so the copy gets the original's time.
     os.utime(made, ns=(when, when))
     old = [path for path in home.glob(f"{_PREFIX}*") if path != made]
     copy = made.rename(home / (name + (_WHOLE if mostly_ours else _PART)))
@@ -103,7 +107,7 @@ def _renewed(home: Path, name: str, data: bytes, folder: str, when: int) -> Path
 
 
 class FilesInTheWay(MemrepoError):
-    """Uncommitted work lies on paths that are to be written; it is left as it is."""
+    """Raised when paths to be written have uncommitted changes. The changes are left alone."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         named = ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
@@ -115,7 +119,7 @@ class FilesInTheWay(MemrepoError):
 
 
 class Sides(msgspec.Struct, frozen=True):
-    """A path before and after: blob ids, empty where there is no file, and the mode before."""
+    """A path before and after: blob ids, empty if the file is absent, and the mode before."""
 
     old: str
     new: str
@@ -123,7 +127,7 @@ class Sides(msgspec.Struct, frozen=True):
 
 
 class Staged(msgspec.Struct, frozen=True):
-    """One index entry; `hidden` says that git was told not to look at the file itself."""
+    """An index entry. `hidden` means that git does not compare the work tree file."""
 
     mode: str
     blob: str
@@ -131,16 +135,16 @@ class Staged(msgspec.Struct, frozen=True):
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
-    """Paths whose file is at its target already: taken into the index, or staged before us."""
+    """Paths whose files already have the new content: to be staged, or staged before the write."""
 
     adopted: tuple[str, ...]
     kept: tuple[str, ...]
 
 
 class Edits(Mapping[str, bytes | None]):
-    """Uncommitted contents by path, None for a file that is gone; read when first asked for.
+    """Uncommitted contents by path, None for a deleted file. Files are read on first access.
 
-    Staged or not: what counts is what is in the work tree.
+    Staged or not, the contents are those of the work tree.
     """
 
     def __init__(self, work: WorkTree, look: Look) -> None:
@@ -161,7 +165,7 @@ class Edits(Mapping[str, bytes | None]):
 
 
 class WorkTree:
-    """The work tree and index of one repository; no link is ever followed."""
+    """The work tree and index of one repository. Symlinks are never followed."""
 
     def __init__(self, repo: Repo) -> None:
         self.repo = repo
@@ -171,9 +175,9 @@ class WorkTree:
 
     @contextmanager
     def locked(self) -> Iterator[Path]:
-        """Hold git's own lock of the index, and work on a copy; yield it, for `put_in_place`.
+        """Run the block with git's index lock and a copy of the index. Yield it for `put_in_place`.
 
-        Git reads an index before it locks it: one that wrote it meanwhile would be undone.
+        Git reads an index before it locks the index, so an index written meanwhile would be lost.
         """
         own = Path(self.repo.git_dir)
         copy = own / "memrepo" / "next-index"
@@ -183,7 +187,7 @@ class WorkTree:
             with suppress(FileNotFoundError):
                 seen = (own / "index").stat()
                 copy.write_bytes((own / "index").read_bytes())
-                # What git believes of a file depends on when the index was written.
+                # Git compares file times with the time of the index.
                 os.utime(copy, ns=(seen.st_mtime_ns, seen.st_mtime_ns))
             self._env = {"GIT_INDEX_FILE": str(copy)}
             try:
@@ -193,13 +197,13 @@ class WorkTree:
                 copy.unlink(missing_ok=True)
 
     def put_in_place(self, copy: Path) -> None:
-        """Let a copy be the index: `locked` holds it."""
+        """Replace the index with a copy, inside the block of `locked`."""
         copy.replace(Path(self.repo.git_dir) / "index")
 
     def move(self, base: str, tip: str, held: tuple[int, ...]) -> None:
-        """Bring the files and the index from one commit to another; raises GitFailed.
+        """Update the files and the index from one commit to another. Raise GitFailed on failure.
 
-        Git refuses where a file differs from both, and leaves all of them as they are.
+        Git refuses if a file differs from both commits, and then leaves all files unchanged.
         """
         words = ("read-tree", "-m", "-u", base or self._empty, tip)
         git = self.repo.light
@@ -208,23 +212,23 @@ class WorkTree:
         except GitFailed as error:
             if error.code < 0:
                 raise
-            # A file that was touched and not changed counted as changed.
+            # a file with a new time but the same content counted as changed
             git.ask("update-index", "-q", "--refresh", held=held, env=self._env, forgive=True)
             git.ask(*words, held=held, env=self._env)
 
     def changed(self, base: str, tip: str) -> dict[str, Sides]:
-        """Return what differs between two commits, by path; an empty one stands for no files."""
+        """Return the differences between two commits by path. An empty commit means no files."""
         found = self.repo.light.objects.differences(base, tip)
         return {path: Sides(old=a.id, new=b.id, mode=a.mode) for path, a, b in found}
 
     def is_unmerged(self, commit: str) -> bool:
-        """Return whether the index holds a path twice, as a merge leaves it that met a conflict."""
+        """Return whether the index has unmerged paths from a merge conflict."""
         return "U" in self.staged_since(commit).values()
 
     def staged_since(self, commit: str) -> Mapping[str, str]:
-        """Return what the index has otherwise than a commit, as one letter by path.
+        """Return the differences between the index and a commit, as {path: status letter}.
 
-        The answer holds until somebody writes the index.
+        The result is cached until the index file changes.
         """
         try:
             seen = (Path(self.repo.git_dir) / "index").stat()
@@ -242,10 +246,10 @@ class WorkTree:
         return {**dict(rows), **{path: letter for path, letter in rows if letter == "U"}}
 
     def dirty(self, paths: Iterable[str] = ()) -> Mapping[str, str]:
-        """Return uncommitted work: two-letter status by path (`??` untracked, `!!` ignored).
+        """Return uncommitted changes as {path: two-letter status} (`??` untracked, `!!` ignored).
 
-        With `paths`, only below the top folders that they name; ignored files only then. An
-        untracked repository inside this one is a path that ends in a slash.
+        With `paths`, only their top-level folders are scanned, and ignored files are included. A
+        nested untracked repository is a path that ends in a slash.
         """
         tops = sorted({path.split("/", 1)[0] for path in paths})
         words = "status --porcelain -z --untracked-files=all --no-renames".split()
@@ -254,13 +258,13 @@ class WorkTree:
         return {entry[3:]: entry[:2] for entry in raw.split("\0") if len(entry) > 3}
 
     def edits(self, folder: str) -> Edits:
-        """Return the uncommitted contents below a folder (`x/`): git begins to look at once."""
+        """Return the uncommitted contents below a folder (`x/`). The scan starts at once."""
         return Edits(self, Look(self.repo, folder))
 
     def gone(self, paths: Iterable[str]) -> list[str]:
-        """Return which of some files the index has and the work tree lacks.
+        """Return the sorted files that are in the index but missing from the work tree.
 
-        Git looks at every file of the index for that, and so is asked only where one is missing.
+        Git checks every file of the index for this, so it is called only if a file is missing.
         """
         missing = [path for path in paths if self._stat(path) is None]
         if not missing:
@@ -269,7 +273,7 @@ class WorkTree:
         return sorted(filter(None, found.split("\0")))
 
     def staged(self) -> dict[str, Staged]:
-        """Return the index by path."""
+        """Return the index entries by path."""
         found = {}
         for entry in self.repo.light.ask("ls-files", "-v", "--stage", "-z").split("\0")[:-1]:
             head, path = entry.split("\t", 1)
@@ -278,11 +282,11 @@ class WorkTree:
         return found
 
     def clear_way(self, base: str, changed: Mapping[str, Sides]) -> Way:
-        """Return which files are at their target already; raises FilesInTheWay for other work.
+        """Return the files already at the new content. Raise FilesInTheWay for other changes.
 
-        `changed` is what is to differ from `base`, the commit at HEAD. A fast-forward refuses even
-        identical untracked files; with the index at the target it keeps them. A path whose staged
-        side differs too is somebody's work and is left alone.
+        `changed` lists the differences from `base`, the commit at HEAD. A fast-forward refuses even
+        identical untracked files, but keeps them if the index already has the new content. A path
+        whose staged content differs too is a user's work and is left alone.
         """
         if self._is_clear(base, changed):
             return Way(adopted=(), kept=())
@@ -312,7 +316,7 @@ class WorkTree:
         return Way(adopted=tuple(adopted), kept=tuple(kept))
 
     def _is_clear(self, base: str, changed: Mapping[str, Sides]) -> bool:
-        """Return whether every path is as the commit has it, in the index and on disk."""
+        """Return whether every path equals the commit's version, in the index and on disk."""
         folders = {folder for path in changed for folder in _folders(path)}
         return (
             not self.staged_since(base).keys() & changed.keys()
@@ -321,14 +325,14 @@ class WorkTree:
         )
 
     def _is_strange(self, folder: str) -> bool:
-        """Return whether something else stands where a folder is needed, or a repository in it."""
+        """Return whether a needed folder is a file or link, or contains a repository."""
         found = self._stat(folder)
         if found is None:
             return False
         return not stat.S_ISDIR(found.st_mode) or self._stat(f"{folder}/.git") is not None
 
     def _is_before(self, path: str, sides: Sides) -> bool:
-        """Return whether a file is as it was before, mode and all."""
+        """Return whether a file has the old content and mode."""
         found = self._stat(path)
         if found is None or not sides.old:
             return found is None and not sides.old
@@ -338,7 +342,7 @@ class WorkTree:
         return (data := self.read(path)) is not None and self.blob_id(data) == sides.old
 
     def _holds_more(self, path: str, changed: Mapping[str, Sides]) -> bool:
-        """Return whether a folder stands there with files that do not go, if only ignored ones."""
+        """Return whether the path is a folder with files, even ignored, not in `changed`."""
         inside = (
             (Path(place) / name).relative_to(self.root).as_posix()
             for place, _, names in os.walk(self.root / path)
@@ -347,7 +351,7 @@ class WorkTree:
         return any(name not in changed for name in inside)
 
     def _obstacles(self, changed: Mapping[str, Sides], dirty: Mapping[str, str]) -> Iterator[str]:
-        """Yield links and files where folders are needed, and work inside what becomes a file."""
+        """Yield links and files at needed folders' paths, and changes inside replaced folders."""
         for folder in {folder for path in changed for folder in _folders(path)}:
             found = self._stat(folder)
             if found and not stat.S_ISDIR(found.st_mode) and folder not in changed:
@@ -358,11 +362,11 @@ class WorkTree:
                 yield path
 
     def adopt(self, paths: Iterable[str], changed: Mapping[str, Sides]) -> None:
-        """Put into the index what the work tree holds already."""
+        """Stage the new content of files that the work tree already contains."""
         self.stage({path: changed[path].new for path in paths if changed[path].new})
 
     def stage(self, blobs: Mapping[str, str], modes: Mapping[str, str] | None = None) -> None:
-        """Set index entries to blobs; an empty one takes the path out of the index."""
+        """Set index entries to blobs. An empty blob removes the path from the index."""
         modes = modes or {}
         none = "0" * len(self.blob_id(b""))
         lines = [
@@ -373,7 +377,7 @@ class WorkTree:
             self.repo.light.ask("update-index", "-z", "--index-info", lines=lines, env=self._env)
 
     def restore(self, paths: Iterable[str]) -> None:
-        """Write files as the index has them."""
+        """Write files to the work tree with their content in the index."""
         lines = [f"{path}\0" for path in paths]
         if lines:
             self.repo.light.ask(
@@ -381,7 +385,7 @@ class WorkTree:
             )
 
     def remove(self, path: str) -> None:
-        """Delete a file, and the folders that empties."""
+        """Delete a file, and the folders that become empty."""
         (self.root / path).unlink(missing_ok=True)
         for folder in _folders(path):
             try:
@@ -390,9 +394,9 @@ class WorkTree:
                 return
 
     def filtered(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """Yield the paths that have a git filter, each with its name."""
+        """Yield (path, filter name) of the paths that have a git filter."""
         asked = [*paths]
-        # Some at a time: what git says of all paths of a first run is more than their names.
+        # In batches, because git's output for all paths of a first run is large.
         for at in range(0, len(asked), _ASKED):
             lines = (f"{path}\0" for path in asked[at : at + _ASKED])
             raw = self.repo.light.ask("check-attr", "-z", "--stdin", "filter", lines=lines)
@@ -410,15 +414,15 @@ class WorkTree:
             return None
 
     def linked(self, path: str) -> bool:
-        """Return whether a path goes through a symlink, or is one."""
+        """Return whether a path is a symlink or is below one."""
         return any((self.root / part).is_symlink() for part in (path, *_folders(path)))
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's bytes, or None where there is no file; no link is followed."""
+        """Return a file's bytes, or None if there is no regular file. Follow no link."""
         if self.linked(path):
             return None
         try:
-            # O_NONBLOCK: opening a pipe that somebody put there must not wait for its writer.
+            # O_NONBLOCK: opening a named pipe must not wait for a writer.
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
             with os.fdopen(os.open(self.root / path, flags), "rb") as handle:
                 regular = stat.S_ISREG(os.fstat(handle.fileno()).st_mode)
@@ -427,7 +431,7 @@ class WorkTree:
             return None
 
     def is_at(self, path: str, blob: str) -> bool:
-        """Return whether the work tree's file has this content; empty: whether there is nothing."""
+        """Return whether the work tree file has this content. An empty blob means no file."""
         if not blob:
             return self._stat(path) is None
         data = self.read(path)
@@ -436,7 +440,10 @@ class WorkTree:
         return self.blob_id(data) == blob or self._clean_id(path) == blob
 
     def _clean_id(self, path: str) -> str:
-        """Return the id that `git add` would give: line ends may be translated (core.autocrlf)."""
+        """Return the blob id that `git add` would give.
+
+        Line endings may be converted (core.autocrlf).
+        """
         if "\n" in path:
             return ""
         said = self.repo.light.ask(
@@ -445,9 +452,9 @@ class WorkTree:
         return said.strip()
 
     def cut_short(self, path: str, blob: str) -> bool:
-        """Return whether the file is gone or cut short, as a killed checkout leaves it.
+        """Return whether the file is missing or truncated, as after a killed checkout.
 
-        It then holds nothing that is not in the blob too.
+        A truncated file contains a prefix of the blob, so replacing it loses nothing.
         """
         if self._stat(path) is None:
             return True
@@ -458,7 +465,7 @@ class WorkTree:
         return whole.startswith((data, data.replace(b"\r", b"")))
 
     def blob_id(self, data: bytes) -> str:
-        """Return the id git gives to a blob of these bytes in this repository."""
+        """Return git's id for a blob of these bytes in this repository."""
         return str(_hash(self._object_format)(b"blob %d\0" % len(data) + data).hexdigest())
 
     @cached_property
@@ -479,5 +486,5 @@ def _hash(name: str) -> Any:
 
 
 def _folders(path: str) -> Iterator[str]:
-    """Yield the folders that hold a path, innermost first."""
+    """Yield the folders that contain a path, innermost first."""
     yield from (str(part) for part in list(PurePosixPath(path).parents)[:-1])

@@ -1,7 +1,7 @@
-"""Answers of runs that broke off, in the common git directory: one file per run.
+"""Answers of interrupted runs, in the common git directory: one file per run.
 
-A line is on disk before the next question is asked, so a killed process loses the question it was
-waiting for and no other. Nothing here is committed, and a run that ends whole removes its file.
+Each answer is on disk before the next question is sent, so a killed process loses only the current
+question. Nothing here is committed. A run that completes removes its file.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from memrepo.store.lock import keep_newest
 
 FOLDER = "kept"
 KEPT = 50
-"""So many runs that broke off are remembered, the newest."""
+"""Maximum number of interrupted runs stored. The newest are retained."""
 SCHEMA_VERSION = 1
 
 
 class NotKept(MemrepoError):
-    """No such run broke off, or none did."""
+    """Raised when no interrupted run matches the given name, or there is none."""
 
     exit_code = Exit.USAGE
 
@@ -43,7 +43,7 @@ class NotKept(MemrepoError):
 
 
 class Broken(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that broke off: its name, its mode, the kind of its judge, and answers it left."""
+    """An interrupted run: its name, its mode, its kind of judge, and the number of answers."""
 
     run: str
     mode: str
@@ -52,7 +52,7 @@ class Broken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeptAnswers:
-    """The answers of one run, on disk from the first on; implements `judges.asking.Kept`."""
+    """The answers of one run, stored on disk at once. Implements `judges.asking.Kept`."""
 
     def __init__(self, store: Path, of: Broken) -> None:
         self.of = of
@@ -67,12 +67,12 @@ class KeptAnswers:
 
     @property
     def unbilled(self) -> Usage:
-        """Return what the answers have cost, as far as no manifest says so yet."""
+        """Return the usage of the answers that no manifest has recorded."""
         return self._unbilled
 
     @property
     def used(self) -> int:
-        """Return how many answers of an earlier process were found."""
+        """Return the number of answers reused from an earlier process."""
         return len(self._used)
 
     def find(self, key: str) -> Mapping[str, object] | None:
@@ -83,7 +83,7 @@ class KeptAnswers:
         return found
 
     def keep(self, answers: Mapping[str, Mapping[str, object]], usage: Usage) -> None:
-        """Put the answers of one question on disk, and what it cost."""
+        """Store the answers of one question and their usage on disk."""
         if not answers and not usage.calls:
             return
         self._answers |= answers
@@ -92,14 +92,14 @@ class KeptAnswers:
         self._append({"answers": answers, "usage": asdict(usage)})
 
     def billed(self) -> None:
-        """Note that a manifest says what all of it has cost; the answers stay."""
+        """Reset the usage after a manifest has recorded it. The answers remain."""
         self._unbilled = Usage()
         if self.path.exists():
             self.path.unlink()
             self._append({"answers": self._answers})
 
     def remove(self) -> None:
-        """Forget the run: everything that it was told has landed."""
+        """Delete the answers, because all of them have landed."""
         self.path.unlink(missing_ok=True)
 
     def _append(self, line: Mapping[str, object]) -> None:
@@ -117,7 +117,7 @@ class KeptAnswers:
 
 
 def broken_runs(store: Path) -> list[Broken]:
-    """Return the runs that broke off and left answers, oldest first."""
+    """Return the interrupted runs with stored answers, oldest first."""
     found = []
     for path in sorted((store / FOLDER).glob("*.jsonl")):
         head, *rest = read_lines(path) or [{}]
@@ -134,7 +134,7 @@ def broken_runs(store: Path) -> list[Broken]:
 
 
 def broken_run(store: Path, wanted: str) -> Broken:
-    """Return the run of this name (a unique beginning will do), or the newest; raises NotKept."""
+    """Return the run with a name or unique prefix, or the newest run. Raises NotKept."""
     there = broken_runs(store)
     found = [b for b in there if b.run.startswith(wanted)]
     if not found or (wanted and len(found) > 1 and wanted not in (b.run for b in found)):
@@ -143,7 +143,7 @@ def broken_run(store: Path, wanted: str) -> Broken:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Read the whole lines of a file; one that was cut off by a crash ends it."""
+    """Return the JSON lines of a file, up to the first incomplete one."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
@@ -161,6 +161,6 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def usage_of(record: Any) -> Usage:
-    """Read what was used, as it was written."""
+    """Return a stored usage record as a Usage."""
     given = record if isinstance(record, dict) else {}
     return Usage(**{key: value for key, value in given.items() if key in Usage.__struct_fields__})

@@ -1,8 +1,8 @@
-"""The catalogue: what memory files contain and what follows from it, in SQLite, keyed by blob.
+"""The catalogue: decoded memories and derived values, stored in SQLite by blob.
 
-It also stores answers about whole commits: which pages are stale, what `status` counted.
-All of it is a cache in the search index's file: whoever deletes that file deletes it too. Rows
-count only for the program that wrote them. A row that is missing or damaged is computed again.
+It also stores answers about whole commits, such as stale pages and the counts of `status`.
+Everything is a cache in the search index's file and is deleted with that file. Rows are valid only
+for the program version that wrote them. Missing or damaged rows are computed again.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from memrepo.store.lock import remove
 
 NAME = "index.sqlite3"
 WAIT_S = 1.0
-"""How long to wait for another process; the files tell the same, more slowly."""
+"""Maximum wait for another process. Reading the files gives the same result more slowly."""
 MAX_BY_NAME = 100
-"""Up to so many rows are selected by their blobs; of more all are read."""
+"""Maximum number of rows selected by blob. For more, all rows are read."""
 SPARE_ROWS = 1000
-"""Rows of no current file are deleted once they are so many more than those of current files."""
+"""Number of outdated rows, beyond twice the current ones, from which they are deleted."""
 MAX_ANSWERS = {"stale": 20, "survey": 20}
-"""The newest answers of each kind that are stored."""
+"""Maximum number of stored answers of each kind. The newest are retained."""
 _TABLES = (
     "CREATE TABLE parsed (blob TEXT PRIMARY KEY, sum INTEGER, memory BLOB)",
     "CREATE TABLE answer (kind TEXT, key TEXT, sum INTEGER, value BLOB, UNIQUE (kind, key))",
@@ -47,7 +47,7 @@ _FORMER = (
     *("record", "outline", "page", "compared", "stale", "manifest", "whole", "kept_by"),
     *("census", "census_of", "census_ref"),
 )
-"""Tables of older programs, which are dropped."""
+"""Tables of older versions. They are dropped."""
 _UNREADABLE = (ValueError, TypeError, msgspec.MsgspecError)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
@@ -79,29 +79,29 @@ _ROW = msgspec.msgpack.Decoder(_Row)
 
 
 class Catalogue:
-    """The rows of one repository. Nothing here raises for what is on disk."""
+    """The cached rows of one repository. Errors on disk are never raised here."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._stored: dict[str, int] = {}
-        """How many derived values are stored of each blob."""
+        """Number of stored derived values by blob."""
         self._read: dict[str, dict[str, bytes]] = {}
-        """The stored answers by kind and key, of the kinds that were asked for."""
+        """Stored answers by kind and key, for the kinds read so far."""
         self._answers: dict[str, dict[str, Any]] = {}
-        """These and new ones."""
+        """Stored and new answers."""
 
     @property
     def stale(self) -> dict[str, list[str]]:
-        """Return the pages that do not agree with the memories, by the print of a tree."""
+        """Return the pages that do not match the memories, by the fingerprint of a tree."""
         return self._of("stale", list[str])
 
     @property
     def surveys(self) -> dict[str, Any]:
-        """Return what `status` counted, as JSON values, by the print of a tree."""
+        """Return the counts of `status` as JSON values, by the fingerprint of a tree."""
         return self._of("survey", Any)
 
     def read(self, wanted: Mapping[str, str]) -> dict[str, Memory]:
-        """Return the stored memories of some blobs, given with their paths."""
+        """Return the stored memories of the given {blob: path}, by blob."""
         asked, blobs = "SELECT blob, sum, memory FROM parsed", tuple(wanted)
         if len(blobs) <= MAX_BY_NAME:
             asked += f" WHERE blob IN ({', '.join('?' * len(blobs))})"
@@ -121,10 +121,10 @@ class Catalogue:
         return found
 
     def store(self, memories: Mapping[str, Memory], current: Collection[str] | None = None) -> None:
-        """Store memories by blob with their derived values, and the answers that are new.
+        """Store memories by blob with their derived values, and store new answers.
 
-        Rows of blobs that are not `current` (by default: not among these memories) are deleted
-        once they are many.
+        Rows of blobs that are not `current` (by default: not in `memories`) are deleted once there
+        are many of them.
         """
         if not self._path.exists():  # another process deleted it meanwhile
             self._stored.clear()
@@ -144,13 +144,13 @@ class Catalogue:
                 _delete_old(base, memories.keys() if current is None else current)
                 base.execute("COMMIT")
         except sqlite3.DatabaseError as error:
-            # Errors of the module's own have no code.
+            # Errors of the sqlite3 module itself have no code.
             if getattr(error, "sqlite_errorcode", None) in _DAMAGED:
                 self._remove()
-        except UnicodeDecodeError:  # of a message that quotes a damaged table
+        except UnicodeDecodeError:  # the error message quotes a damaged table
             self._remove()
         except OSError:
-            pass  # a folder that nobody may write to
+            pass  # the folder is not writable
         else:
             self._stored |= {blob: len(memory.derived) for blob, memory in fresh.items()}
             for kind, key, _, value in answers:
@@ -176,7 +176,7 @@ class Catalogue:
                     yield kind, key, _checksum(key, value), value
 
     def _select(self, asked: str, values: Sequence[str] = ()) -> Iterator[tuple[Any, ...]]:
-        """Yield rows that this program wrote, as far as they can be read."""
+        """Yield the readable rows that this program version wrote."""
         if self._path.exists():
             with suppress(sqlite3.Error, UnicodeDecodeError), self._open() as base:
                 if _is_ours(base):
@@ -184,7 +184,7 @@ class Catalogue:
 
     def _remove(self) -> None:
         with suppress(OSError):
-            remove(self._path)  # the next run builds it again
+            remove(self._path)  # the next run rebuilds it
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -195,7 +195,7 @@ class Catalogue:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Keep the garbage collector from looking through memories while many are made."""
+    """Run the block without garbage collection, which would scan many new memories."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -207,15 +207,15 @@ def _uncollected() -> Iterator[None]:
 
 @cache
 def catalogue_at(path: Path) -> Catalogue:
-    """Return the catalogue in a file, the same one for all that this process opens."""
+    """Return the catalogue in a file, one shared object per process."""
     return Catalogue(path)
 
 
 @cache
 def program_print() -> str:
-    """Return what changes when a module or a table of this program does: sizes and times.
+    """Return a fingerprint of this program's modules and tables, by file sizes and times.
 
-    Python goes by the same to decide whether a compiled module is current.
+    Python uses the same data to decide whether a compiled module is current.
     """
     found = [*_files(str(Path(memrepo.__file__).parent))]
     return blake2b(repr((memrepo.__version__, sorted(found))).encode(), digest_size=16).hexdigest()
@@ -233,7 +233,7 @@ def _files(folder: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _is_ours(base: sqlite3.Connection) -> bool:
-    """Return whether this program, as it is now, made the rows."""
+    """Return whether the current program version wrote the rows."""
     tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master")}
     if not tables.issuperset(_OURS):
         return False
@@ -256,7 +256,7 @@ def _rows(memories: Mapping[str, Memory]) -> Iterator[tuple[str, int, bytes]]:
 
 
 def _delete_old(base: sqlite3.Connection, current: Collection[str]) -> None:
-    """Delete rows that no file has any more once they are many, and the oldest answers."""
+    """Delete the rows of removed files once there are many, and the oldest answers."""
     count = base.execute("SELECT count(*) FROM parsed").fetchone()[0]
     if count > 2 * len(current) + SPARE_ROWS:
         blobs = base.execute("SELECT blob FROM parsed").fetchall()

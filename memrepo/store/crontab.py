@@ -1,7 +1,7 @@
-"""The one door to the person's crontab: one marked block a repository, every other line as it is.
+"""Access to the user's crontab: one marked block per repository, all other lines unchanged.
 
-The program `crontab` is found on the PATH and started here only. What it refuses to read is never
-taken for an empty table: the next write would wipe out what it holds.
+The program `crontab` is found on the PATH and called only here. A failed read is never treated as
+an empty table, because the next write would delete its contents.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CRON_PATH = ("/usr/bin", "/bin")
 
 
 class NoCrontab(MemrepoError):
-    """This machine has no program `crontab`."""
+    """Raised when this machine has no program `crontab`."""
 
     exit_code = Exit.USAGE
 
@@ -35,11 +35,14 @@ class NoCrontab(MemrepoError):
 
 
 class CrontabFailed(MemrepoError):
-    """The crontab could not be read or written, or its block is damaged; nothing was changed."""
+    """Raised when the crontab cannot be read or written, or a block is damaged.
+
+    A failed read or a damaged block changes nothing.
+    """
 
 
 def read() -> bytes:
-    """Return the person's crontab, empty where there is none; raises NoCrontab, CrontabFailed."""
+    """Return the user's crontab, or b"" if there is none. Raises NoCrontab or CrontabFailed."""
     done = _run("-l")
     if done.returncode == 0:
         return done.stdout
@@ -49,7 +52,7 @@ def read() -> bytes:
 
 
 def write(text: bytes) -> None:
-    """Replace the person's crontab and read it back; an empty one is removed."""
+    """Replace the user's crontab and read it back. An empty crontab is removed."""
     done = _run("-", text) if text else _run("-r")
     if done.returncode != 0:
         raise CrontabFailed(f"`crontab` refused the new table: {_said(done)}")
@@ -83,10 +86,10 @@ def _said(done: subprocess.CompletedProcess[bytes]) -> str:
 
 
 def with_block(table: bytes, name: str, lines: Sequence[str]) -> bytes:
-    """Return a table with the block `name` holding these lines; no lines: without the block.
+    """Return a table in which the block `name` contains these lines. Without lines, remove it.
 
-    A block keeps its place, a new one goes to the end. Raises CrontabFailed where the block's
-    marks do not pair, and ValueError for a line break in a name or line.
+    A block keeps its position, and a new one is appended. Raises CrontabFailed if the block's
+    markers do not match, and ValueError for a line break in a name or line.
     """
     if any("\n" in part or "\r" in part for part in (name, *lines)):
         raise ValueError("a crontab has no way to write a line break")
@@ -105,7 +108,7 @@ def with_block(table: bytes, name: str, lines: Sequence[str]) -> bytes:
 
 
 def block(table: bytes, name: str) -> tuple[str, ...]:
-    """Return the lines of a block, without its marks; raises CrontabFailed where it is damaged."""
+    """Return the lines of a block without its markers. Raise CrontabFailed if it is damaged."""
     rows = table.splitlines(keepends=True)
     found = _found(rows, *_marks(name))
     if found is None:
@@ -132,12 +135,12 @@ def _found(rows: Sequence[bytes], begin: bytes, end: bytes) -> tuple[int, int] |
 
 
 def sets_zone(table: bytes) -> bool:
-    """Return whether a table sets CRON_TZ, which some crons obey and others ignore."""
+    """Return whether a table sets CRON_TZ, which only some cron programs obey."""
     return any(row.lstrip().startswith(b"CRON_TZ") for row in table.splitlines())
 
 
 def machine_zone() -> ZoneInfo:
-    """Return the zone of this machine, which its cron goes by; TZ is the person's, not cron's."""
+    """Return this machine's time zone, which cron uses. The user's TZ variable is ignored."""
     try:
         with Path("/etc/localtime").open("rb") as handle:
             return ZoneInfo.from_file(handle, key="localtime")
@@ -146,7 +149,7 @@ def machine_zone() -> ZoneInfo:
 
 
 def offsets(of: ZoneInfo, to: ZoneInfo, now: datetime) -> frozenset[timedelta]:
-    """Return how far the clock of `of` is ahead of that of `to` at times of the next 400 days."""
+    """Return all clock differences `of` minus `to` during the next 400 days."""
     moments = (now + timedelta(hours=6 * step) for step in range(1600))
     none = timedelta(0)
     return frozenset(
@@ -156,7 +159,7 @@ def offsets(of: ZoneInfo, to: ZoneInfo, now: datetime) -> frozenset[timedelta]:
 
 
 def program() -> tuple[str, ...]:
-    """Return the words that start this memrepo from anywhere, without a PATH."""
+    """Return the command words that start this memrepo without a PATH."""
     beside = Path(sys.executable).with_name("memrepo")
     if beside.exists():
         return (str(beside),)
@@ -165,13 +168,13 @@ def program() -> tuple[str, ...]:
 
 
 def timeout_words(seconds: int) -> tuple[str, ...]:
-    """Return the words that end a command after a time, none where the machine has no `timeout`."""
+    """Return the command words that limit a command's run time, or () without `timeout`."""
     found = shutil.which("timeout")
     return (found, "-s", "INT", "-k", "60", str(seconds)) if found else ()
 
 
 def search_path() -> str:
-    """Return the PATH that a job needs for git to be found, empty when cron's own will do."""
+    """Return the PATH that a job needs to find git, or "" if cron's default is enough."""
     git = shutil.which("git")
     folder = str(Path(git).parent) if git else ""
     return ":".join((folder, *_CRON_PATH)) if folder and folder not in _CRON_PATH else ""

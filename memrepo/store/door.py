@@ -1,8 +1,9 @@
-"""The door to git for all that no hook, search, status or add waits for: GitPython.
+"""Git through GitPython, for commands that are not time-critical.
 
-`light` lists the settings that hold for every git, and they are set here once for GitPython's: no
-hook, monitor or signer of a clone runs, nothing waits for a person, a path is never a pattern. What
-GitPython does not do right, and what its import takes, is in docs/decisions.md.
+Hooks, searches, the status command and single writes use `git.Git` instead. The settings of
+`store.git` are applied to GitPython's git too: no hook, monitor or signer of a clone runs, nothing
+prompts, and paths are never patterns. docs/decisions.md lists GitPython's defects and its import
+time.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from memrepo.store.git import SETTINGS, GitFailed, NoGit, isolate, verb_of
 
 
 class Door(git.Git):
-    """Git in one folder: `door.rev_list(...)` returns what `git rev-list ...` prints.
+    """Git in one folder: `door.rev_list(...)` returns the output of `git rev-list ...`.
 
-    Raises GitFailed where git fails, and where a signal ends it even if no failure is to raise.
+    Raises GitFailed if git fails. If a signal ended git, raises even without `with_exceptions`.
     """
 
     def __init__(self, working_dir: Path | str | None = None) -> None:
         isolate(keep_index=True)
-        # Of a text GitPython would expand `$NAME`, which a folder may be called.
+        # GitPython would expand `$NAME` in a str, but a folder may have such a name.
         super().__init__(Path(working_dir) if working_dir is not None else None)
         self.set_persistent_git_options(c=SETTINGS)
         self.update_environment(GIT_LITERAL_PATHSPECS="1")
@@ -40,7 +41,7 @@ class Door(git.Git):
         as_process: bool = False,
         **options: object,
     ) -> Any:
-        """Run git as GitPython does; a text as `istream` is what git reads."""
+        """Run git like GitPython does. A str `istream` is written to git's standard input."""
         with ExitStack() as opened:
             if isinstance(istream, str):
                 istream = opened.enter_context(_typed(istream))
@@ -64,12 +65,12 @@ class Door(git.Git):
 
 
 class Found(git.Repo):
-    """A repository as GitPython finds it; its git is the door."""
+    """A repository found by GitPython. Its git commands run through Door."""
 
     GitCommandWrapperType = Door  # type: ignore[assignment]
 
     def __init__(self, path: Path, *, search_parent_directories: bool = False) -> None:
-        # A relative path that begins with `~` would be expanded, and so would `$NAME` in any.
+        # A relative path that begins with `~` would be expanded, and so would `$NAME` in any path.
         super().__init__(
             path.absolute(),
             search_parent_directories=search_parent_directories,
@@ -78,7 +79,7 @@ class Found(git.Repo):
 
 
 def _typed(text: str) -> BinaryIO:
-    """Return a file that holds a text: GitPython connects git's standard input to files only."""
+    """Return a temporary file with a text. GitPython connects standard input only to files."""
     import tempfile
 
     file = tempfile.TemporaryFile()  # noqa: SIM115 - its caller closes it

@@ -1,7 +1,7 @@
-"""Vectors of texts, by a small model that a package carries; never a download.
+"""Compute vectors of texts with a small model from a package. Nothing is downloaded.
 
-The extra `dense` brings the packaged one: tables and a numpy program, for sixteen
-languages. Its files are pinned by their hash: another one would give other vectors without a word.
+The extra `dense` installs the model: tables and a numpy program, for sixteen languages. Its files
+are pinned by hash, because other files would silently give other vectors.
 """
 
 from __future__ import annotations
@@ -28,39 +28,42 @@ PINNED = (
         "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
     ),
 )
-"""Files of Universal Sentence Encoder Multilingual 3 in its package, and their sha-256."""
+"""Files of Universal Sentence Encoder Multilingual 3 in its package, and their SHA-256."""
 _DIMS = 512
 _CHARACTERS = 1_500
-"""Characters of a text that the packaged model sees."""
+"""Maximum number of characters of a text passed to the model."""
 _BLOCK = 1 << 20
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 class NoModelError(Exception):
-    """There is no model, or it cannot be used; search goes by words alone and `doctor` says so."""
+    """Raised when there is no usable model.
+
+    Search then uses words only, and `doctor` reports it.
+    """
 
 
 class Embedder(msgspec.Struct, frozen=True, kw_only=True):
-    """A model that is loaded: its name, and how many numbers a vector has."""
+    """A loaded model: its name, and the number of dimensions of a vector."""
 
     name: str
     dims: int
     vectors: Callable[[Sequence[str]], Any]
-    """Returns an array of one row a text, each of length 1."""
+    """Returns an array with one row of length 1 per text."""
 
 
 def can_run() -> bool:
-    """Return whether what any model needs to run is there, without loading it."""
+    """Return whether the requirements of any model are installed, without importing them."""
     return importlib.util.find_spec("numpy") is not None
 
 
 def is_installed() -> bool:
-    """Return whether the packages of the extra are there, without loading one."""
+    """Return whether the packages of the extra are installed, without importing them."""
     return can_run() and importlib.util.find_spec(PACKAGE) is not None
 
 
 def load() -> Embedder:
-    """Load the packaged model; raises NoModelError."""
+    """Load the packaged model. Raises NoModelError."""
     if not is_installed():
         raise NoModelError(f"{PACKAGE} missing: `pip install '.[dense]'` in memrepo's checkout")
     files = [_pinned(name, wanted) for name, wanted in PINNED]
@@ -82,9 +85,9 @@ def _sentences(model: Any, texts: Sequence[str]) -> Any:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let numpy multiply on one processor, where it is loaded now.
+    """Run the block with numpy limited to one thread, if numpy is not yet imported.
 
-    The matrices are small: several threads wait for each other far longer than they work.
+    The matrices are small, so several threads would mostly wait for each other.
     """
     if "numpy" in sys.modules:
         yield
@@ -113,7 +116,7 @@ def _pinned(name: str, wanted: str) -> Path:
 
 
 def _digest(*files: Path) -> str:
-    """Return the sha-256 of files one after the other, without holding any in memory."""
+    """Return the SHA-256 of files in sequence, read in blocks."""
     import hashlib
 
     found = hashlib.sha256()

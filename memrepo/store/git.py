@@ -510,7 +510,7 @@ class Objects:
                 elif self.is_partial():
                     found.append(None)  # the remote with the object cannot be reached
                 else:
-                    self._git.ask("rev-parse", "--git-dir")  # fails with a message for
+                    self._git.ask("rev-parse", "--git-dir")  # fails with a clearer message
                     raise GitFailed("cat-file", "it ended before it answered") from None
         return found
 

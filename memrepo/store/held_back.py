@@ -1,6 +1,7 @@
-"""Rows of the search index whose text a person rejected: forgotten there, whatever a file says.
+"""Rows of the search index whose text a person rejected. Their status is `forgotten`.
 
-A file is compared with the tombstones when it is indexed; where tombstones came or went, all are.
+The status in the file is ignored. A file is compared with the tombstones when it is indexed. If
+tombstones were added or removed, all files are compared.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from memrepo.store.tables import ARCHIVED, FORGOTTEN, Bars, Indexed, meta
 
 
 def bars_of(wanted: Indexed, stones: Mapping[str, str]) -> Bars:
-    """Return what tells whether one of some tombstones, blobs by path, bars a memory.
+    """Return a predicate: whether a tombstone rejects a memory. `stones` is {path: blob}.
 
-    They are read when the first memory is compared with them.
+    The tombstones are read when the first memory is compared.
     """
 
     @cache
@@ -31,9 +32,9 @@ def bars_of(wanted: Indexed, stones: Mapping[str, str]) -> Bars:
 def hold_back(
     base: sqlite3.Connection, wanted: Indexed, bars: Bars, recorded: Mapping[str, Memory]
 ) -> None:
-    """Give every row the status that its file has, or that of what is rejected.
+    """Update the status of every row: `forgotten` if rejected, otherwise its file's status.
 
-    Of memories that are `recorded`, by blob, no file is read.
+    The files of memories in `recorded` (by blob) are not read.
     """
     rests = int(meta(base, ARCHIVED))
     rows = base.execute("SELECT path, blob, status FROM memory WHERE part = 0").fetchall()
@@ -51,7 +52,7 @@ def hold_back(
 def _memories(
     wanted: Indexed, blobs: Mapping[str, str], recorded: Mapping[str, Memory]
 ) -> Iterator[Memory]:
-    """Read what is indexed."""
+    """Yield the indexed memories, with their indexed blobs."""
     left = []
     for path, blob in blobs.items():
         memory = recorded.get(blob)

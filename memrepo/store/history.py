@@ -1,4 +1,4 @@
-"""History in memory terms: commits with their trailers, what each wrote, and how runs landed."""
+"""History in terms of memories: commits with trailers, changed files, and landed runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def prints(self) -> tuple[str, ...]:
-        """Return the fingerprints of its changes, where ids alone do not tell them."""
+        """Return the fingerprints of the changes. They distinguish changes with the same ids."""
         return self.trailers.get("Print", ())
 
     @property
@@ -50,7 +50,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def run(self) -> str:
-        """Return the run it belongs to, or an empty string."""
+        """Return the id of the commit's run, or an empty string."""
         return self.trailer("Run")
 
     @property
@@ -79,13 +79,13 @@ def _trailer(key: str) -> str:
 
 
 def _format() -> str:
-    # Fields end in NUL, the one byte that no commit message can hold.
+    # Fields end in NUL, the only byte that a commit message cannot contain.
     return "%x00".join(["%H", "%P", "%ct", "%an <%ae>", "%s", *map(_trailer, _KEYS)])
 
 
 def entries(repo: Repo, *arguments: str) -> Iterator[Entry]:
     """Yield the commits that `git log` lists for trusted arguments, newest first."""
-    raw = repo.light.ask("log", "-z", f"--format={_format()}", *arguments)  # status asks it
+    raw = repo.light.ask("log", "-z", f"--format={_format()}", *arguments)  # `status` calls this
     flat = raw.split("\0")[:-1]
     for parts in zip(*[iter(flat)] * WIDTH, strict=True):
         yield _entry(parts)
@@ -110,11 +110,12 @@ def _entry(parts: Sequence[str]) -> Entry:
 def touching(
     repo: Repo, head: str, patterns: Sequence[str], *options: str
 ) -> list[tuple[Entry, tuple[str, ...]]]:
-    """Return the commits that change what the patterns match, with the paths; newest first.
+    """Return the commits that change matching files, with the changed paths, newest first.
 
-    Patterns are pathspecs with magic. Parents are the nearest commits that touch them too (history
-    simplified, no side of a merge left out), so that the list is a graph of its own; the paths of
-    a merge are those that differ from its first parent. `options` are further ones of `git log`.
+    Patterns are pathspecs with magic. The parents of an entry are the nearest commits that also
+    change matching files, so the list is a complete graph (history simplified, both sides of a
+    merge included). The paths of a merge are those that differ from its first parent. `options` are
+    further options of `git log`.
     """
     raw: str = repo.git.log(
         *"-z --name-only --no-renames --topo-order --full-history --simplify-merges".split(),
@@ -128,7 +129,7 @@ def touching(
         entry = _entry(flat[at : at + WIDTH])
         at += WIDTH
         paths = []
-        # What follows a commit's fields is empty, or starts a line; a commit's id has no slash.
+        # Names after a commit's fields are empty or start with a newline. A commit id has no slash.
         while at < len(flat) and (not flat[at] or "/" in flat[at]):
             paths += [flat[at].removeprefix("\n")] if flat[at] else []
             at += 1
@@ -137,13 +138,19 @@ def touching(
 
 
 def runs(repo: Repo, head: str) -> Iterator[Entry]:
-    """Yield the merges by which runs landed, newest first; a sync puts some off the first line."""
+    """Yield the merges by which runs landed, newest first.
+
+    After a sync, some of these merges are no longer on the first-parent line.
+    """
     found = entries(repo, "--merges", f"--grep=^{PREFIX}Op: run$", head)
     return (entry for entry in found if entry.is_run)
 
 
 def decided_from(repo: Repo, head: str) -> str:
-    """Return the ledger's commit that the newest run decided from, whether it is here or not."""
+    """Return the ledger commit on which the newest run based its decisions, or "".
+
+    The commit may be missing from this repository.
+    """
     key = f"{PREFIX}Access"
     form = f"--format=%(trailers:key={key},valueonly)"
     found = repo.git.log("-1", f"--grep=^{key}: ", form, head).strip()
@@ -157,16 +164,16 @@ def last_of(repo: Repo, head: str, op: Op, memory: str) -> Entry | None:
 
 
 def birth(repo: Repo, head: str, config: str) -> str:
-    """Return the first commit in a head's history that brought `memrepo.toml`, or nothing.
+    """Return the first commit that added `memrepo.toml` in a head's history, or "".
 
-    One that came with a merge alone is not found.
+    A commit is not found if a merge itself added the file.
     """
     words = ("log", "--diff-filter=A", "--reverse", "--format=%H", head, "--", config)
     return next(iter(repo.light.ask(*words).split()), "")
 
 
 def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datetime]:
-    """Return when each path last changed, along first parents, in one walk."""
+    """Return {path: time of the last change along first parents}, found in one walk."""
     wanted = set(paths)
     found: dict[str, datetime] = {}
     if not wanted:
@@ -174,7 +181,7 @@ def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
     folder = _common_folder(wanted)
     options = "--first-parent -m --name-only -z --no-renames --format=%x00%ct".split()
     raw = repo.git.log(*options, head, "--", folder or ".")
-    # A record is NUL, date, NUL, newline, and names that end in NUL each.
+    # A record is NUL, date, NUL, newline, and names that each end in NUL.
     for record in raw.removeprefix("\0").split("\0\0"):
         when, _, names = record.partition("\0")
         for name in names.removeprefix("\n").split("\0"):
@@ -184,7 +191,7 @@ def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """Who wrote which files in one commit; `actor` and `op` are empty where memrepo did not."""
+    """The author and files of one commit. `actor` and `op` are empty for foreign commits."""
 
     commit: str
     when: datetime
@@ -199,7 +206,7 @@ _HEAD = regex("\n?\x1d([0-9a-f]{40,64})")
 
 
 def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:
-    """Yield each commit of a span but merges, with the paths it changed, newest first."""
+    """Yield each commit of a range with its changed paths, newest first, without merges."""
     options = "--stdin -z --topo-order --no-merges --name-only --no-renames".split()
     lines = "".join(f"{word}\n" for word in span)
     raw = repo.git.log(*options, f"--format={_WRITTEN}", istream=lines)
@@ -216,9 +223,10 @@ def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:
 
 
 def records(raw: str) -> Iterator[tuple[str, list[str]]]:
-    """Split the output of `git log -z` whose format begins with `%x1d%H`, fields ending in NUL.
+    """Split the output of `git log -z` into (commit, fields) records.
 
-    Yields the commit and the words after it; only a whole word can begin a record.
+    The format must begin with `%x1d%H`, and its fields must end in NUL. Only a complete field can
+    start a record.
     """
     commit, words = "", list[str]()
     for word in raw.split("\0"):
@@ -238,16 +246,19 @@ def _common_folder(paths: Iterable[str]) -> str:
 
 
 def reverts(repo: Repo, head: str) -> list[Entry]:
-    """Return the reverts in a head's history, newest first; a sync puts some off the first line."""
+    """Return all reverts in a head's history, newest first.
+
+    After a sync, some reverts are not on the first-parent line.
+    """
     return list(entries(repo, "--topo-order", "--grep", f"^{PREFIX}Reverts: ", head))
 
 
 def taken_back(repo: Repo, head: str, void: Collection[str] = ()) -> dict[str, frozenset[str]]:
-    """Return the commits whose effect is reverted at a head, with the memories that means.
+    """Return the commits reverted at a head, as {commit: reverted memories}.
 
-    A revert names the memories it reverted, of a whole chain or of a part; a revert of a revert
-    brings them back. Other clones' reverts are off the first-parent line and count as well. The
-    `void` ones count no more: git undid them.
+    A revert names the memories of the chain, or part of the chain, that it reverted. A revert of a
+    revert restores them. Reverts of other clones are not on the first-parent line, but count too.
+    Reverts in `void` do not count, because git undid them.
     """
     taken = {e.commit: e for e in reversed(reverts(repo, head)) if e.commit not in void}
     found = _effects(taken)
@@ -255,7 +266,7 @@ def taken_back(repo: Repo, head: str, void: Collection[str] = ()) -> dict[str, f
 
 
 def reverted_by(repo: Repo, head: str, commit: str) -> tuple[Entry, frozenset[str]] | None:
-    """Return the newest revert in effect of a commit, and the memories whose part is reverted."""
+    """Return the newest effective revert of a commit, and the reverted memories, or None."""
     taken = {e.commit: e for e in reversed(reverts(repo, head))}
     found = _effects(taken)
     if not (ids := found.get(commit, frozenset())):
@@ -273,7 +284,7 @@ def _memories(entry: Entry) -> frozenset[str]:
 
 
 def _effects(taken: Mapping[str, Entry]) -> dict[str, frozenset[str]]:
-    """Return what reverts, oldest first, leave reverted: memories by commit, reverts too."""
+    """Apply reverts from oldest to newest. Return {commit: memories left reverted}."""
     found: dict[str, frozenset[str]] = {}
 
     def mark(revert: Entry, ids: frozenset[str], *, back: bool) -> None:
@@ -289,7 +300,7 @@ def _effects(taken: Mapping[str, Entry]) -> dict[str, frozenset[str]]:
 
 
 def chain_of(repo: Repo, commit: str) -> list[Entry]:
-    """Return the commits by which a run's merge (or a single commit) took effect, oldest first."""
+    """Return the commits of a run's merge, or a single commit itself, oldest first."""
     (tip,) = list(entries(repo, "-1", commit))
     if len(tip.parents) < 2:
         return [tip]
@@ -300,24 +311,24 @@ _WRITTEN_COMMIT = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 _GITS = ('Revert "', 'Reapply "')
-"""How the subject of a commit begins that `git revert` made."""
+"""Start of the subjects that `git revert` writes."""
 
 
 class Wrote(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit, and the blobs before and after it by path; empty where there is no file."""
+    """One commit with {path: (blob before, blob after)}. A blob is empty if the file is absent."""
 
     commit: str
     blobs: dict[str, tuple[str, str]]
     subject: str = ""
 
     def undoes(self, other: Wrote) -> bool:
-        """Return whether this is git's own revert of the other: nothing is left of the two."""
+        """Return whether this commit is git's own revert of the other and cancels it exactly."""
         back = {path: (new, old) for path, (old, new) in other.blobs.items()}
         return self.subject.startswith(_GITS) and self.blobs == back
 
 
 def writes(repo: Repo, base: str, head: str) -> Iterator[Wrote]:
-    """Yield the commits that are in `head` and not in `base`; merges write nothing of their own."""
+    """Yield the commits in `head` but not in `base`, oldest first, without merges."""
     options = "--reverse --topo-order --no-merges --raw --no-abbrev --no-renames -z".split()
     raw = repo.git.log(*options, "--format=%x00%H%x00%s", f"{base}..{head}", "--")
     words = iter(raw.split("\0"))
@@ -342,18 +353,18 @@ def _blob(text: str) -> str:
 
 _MANIFEST = regex(r"(?:.*/)?(\d{8}T\d{6}Z-[0-9a-f]{8})\.json")
 RECORD = "Record what the run read and decided"
-"""The subject of a run's last step, which changes no memory."""
+"""Subject of a run's last commit, which changes no memory."""
 DISCARDS = "Discards"
-"""The trailer of a commit that leaves a run's manifest and nothing else of it."""
+"""Trailer of a commit that leaves only the manifest of a run."""
 _DISCARDED = ": refused"
-"""How the subject of such a commit ended before it had the trailer."""
+"""End of such a commit's subject before the trailer existed."""
 
 
 class Landing(msgspec.Struct, frozen=True, kw_only=True):
-    """An operation as it is in history: its last commit, and the one that it was laid on.
+    """An operation in history: its last commit, and the commit it was based on.
 
-    `run` is empty for what is no run. `chain` are the commits of a run that is no merge (rebased),
-    the oldest first. A run is in effect while its manifest is in the tree.
+    `run` is empty if the operation is not a run. `chain` contains the commits, oldest first, of a
+    run without a merge (rebased). A run is in effect while its manifest is in the tree.
     """
 
     entry: Entry
@@ -362,10 +373,10 @@ class Landing(msgspec.Struct, frozen=True, kw_only=True):
     chain: tuple[Entry, ...] = ()
     in_effect: bool = True
     changed: bool = False
-    """Whether git made another commit of the one that memrepo had made."""
+    """Whether git replaced memrepo's original commit by another one, for example in a rebase."""
 
     def steps(self, repo: Repo) -> tuple[Entry, ...]:
-        """Return the commits by which it took effect, oldest first."""
+        """Return the commits of the operation, oldest first."""
         return self.chain or tuple(chain_of(repo, self.entry.commit))
 
 
@@ -375,13 +386,13 @@ def commit_landing(entry: Entry) -> Landing:
 
 
 def run_of(path: str) -> str:
-    """Return the run whose manifest a path is, or an empty string."""
+    """Return the id of the run whose manifest is at a path, or an empty string."""
     found = _MANIFEST.fullmatch(path)
     return found[1] if found else ""
 
 
 def landings(repo: Repo, head: str, layout: Layout, paths: Iterable[str]) -> list[Landing]:
-    """Return where runs landed in a head's history, newest first; `paths` are the files at it."""
+    """Return the landed runs in a head's history, newest first. `paths` are the files at `head`."""
     area = layout.area("runs")
     here = {run: path for path in paths if path.startswith(area) and (run := run_of(path))}
     found = [
@@ -400,7 +411,7 @@ def landings(repo: Repo, head: str, layout: Layout, paths: Iterable[str]) -> lis
 
 
 def gone(repo: Repo, head: str, layout: Layout, word: str) -> list[Landing]:
-    """Return runs without a merge whose manifests left the tree, by the beginning of their id."""
+    """Return runs without a merge whose manifests were removed. `word` is an id or its prefix."""
     area = layout.area("runs")
     if not word or not word[:8].isdigit():
         return []
@@ -411,15 +422,15 @@ def gone(repo: Repo, head: str, layout: Layout, word: str) -> list[Landing]:
 
 
 def removals(repo: Repo, head: str, layout: Layout) -> list[tuple[Entry, tuple[str, ...]]]:
-    """Return the commits that took manifests out of the tree, newest first, each with the paths.
+    """Return the commits that removed manifests, newest first, each with the removed paths.
 
-    Their parents are those of the history that touches manifests.
+    Their parents are taken from the simplified history of manifests.
     """
     return touching(repo, head, [layout.area("runs")], "--diff-filter=D")
 
 
 def _others(repo: Repo, head: str, runs: Mapping[str, str]) -> list[Landing]:
-    """Return where runs landed that no merge names, by the path of their manifest."""
+    """Return the landings of runs without a merge, given {manifest path: run}."""
     found: dict[str, Landing] = {}
     adding = touching(repo, head, [*runs], "--diff-filter=A") if runs else ()
     for entry, paths in adding:
@@ -431,12 +442,12 @@ def _others(repo: Repo, head: str, runs: Mapping[str, str]) -> list[Landing]:
 
 
 def _landed(repo: Repo, head: str, entry: Entry, run: str) -> Landing | None:
-    """Return the operation that brought a manifest; None where something else than a run did."""
+    """Return the operation that added a manifest, or None if it was not a run."""
     if entry.trailer("Op") not in ("", "run") or entry.trailer(DISCARDS):
         return None
     if entry.subject.endswith(f"{run}{_DISCARDED}"):
         return None
-    entry = next(entries(repo, "-1", entry.commit))  # with its own parents
+    entry = next(entries(repo, "-1", entry.commit))  # read again, to get the real parents
     if not entry.parents:
         return None
     chain, before = [entry], entry.parents[0]
@@ -454,16 +465,16 @@ def _landed(repo: Repo, head: str, entry: Entry, run: str) -> Landing | None:
 
 
 def _merged(repo: Repo, head: str, tip: str, before: str) -> Entry | None:
-    """Return the merge of a chain into the commit that it was laid on, if there is one."""
+    """Return the merge of a chain into its base commit, or None."""
     merges = entries(repo, "--merges", "--ancestry-path", f"{tip}..{head}")
     return next((e for e in merges if e.parents == (before, tip)), None)
 
 
 def _as_run(entry: Entry, run: str) -> Entry:
-    """Return a commit with the trailers that git lost."""
+    """Return a commit with the run trailers that git dropped."""
     return replace(entry, trailers={**entry.trailers, "Run": (run,), "Op": ("run",)})
 
 
 def newest(found: Collection[Landing]) -> Landing | None:
-    """Return the newest run that is in effect."""
+    """Return the first landing in effect, or None. The landings must be newest first."""
     return next((landing for landing in found if landing.in_effect), None)

@@ -1,16 +1,16 @@
-"""The access ledger: what recall was used for, on a ref of its own, and its folded cache.
+"""The access ledger: a record of which memories recall returned, on a separate ref.
 
-Immutable segments `<clone>/<seq>-<hash>.jsonl` on `refs/memrepo/access`. A segment is lines of
-events, or a compaction: what it covers, the newest sessions and one account a memory. A clone
-compacts its own segments only, so that two compactions never cover one segment in part, and the
-union of two ledgers' files is exact in any order. Events wait in a buffer in the git directory,
-appended under a lock; a flush first gives the buffer its number, so that a flush which a crash cut
-short writes the same name when it is done again.
+`refs/memrepo/access` contains immutable segments `<clone>/<seq>-<hash>.jsonl`. A segment contains
+lines of events, or it is a compaction: the names of covered segments, the newest sessions and one
+account per memory. A clone compacts only its own segments, so two compactions never partly cover
+the same segment. The union of two ledgers' files is therefore exact in any order.
 
-The folded ledger as a cache: accounts by memory at one commit, brought up to date by segment.
+Events wait in a buffer in the git directory, appended under a lock. A flush first gives the buffer
+its number. If a crash interrupts the flush, repeating it writes the same name.
 
-It knows which segments it has counted; a new one is added, a compaction of what is counted changes
-nothing, and anything else (a rewritten ref, a damaged file) has it built again.
+An SQLite cache contains the accounts by memory at one commit, and the names of the counted
+segments. New segments are added to it. A compaction of counted segments changes nothing. After any
+other change (a rewritten ref, a damaged file) the cache is rebuilt.
 """
 
 from __future__ import annotations
@@ -46,24 +46,24 @@ if TYPE_CHECKING:
 REF = "refs/memrepo/access"
 BUFFER = "access.jsonl"
 FLUSH_AT = 100
-"""Events after which the buffer is flushed by whoever adds the last."""
+"""Number of buffered events at which `record` flushes the buffer."""
 COMPACT_AT = 64
-"""Own segments after which a flush unites them."""
+"""Number of this clone's segments above which a flush compacts them."""
 WAIT_S = 10.0
 
 
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
-    """What one file of the ledger holds; `covers` names the segments a compaction stands for."""
+    """The contents of one ledger file. `covers` names the segments that a compaction replaces."""
 
     accesses: Accesses
     covers: frozenset[str] = frozenset()
 
 
 def read_segment(data: bytes) -> Segment:
-    """Read a segment; lines that are not whole are passed over.
+    """Parse a segment, skipping incomplete lines.
 
-    A compaction that is no such thing counts nothing and covers nothing: it came from elsewhere,
-    and what it might have covered counts by itself.
+    An invalid compaction counts nothing and covers nothing. It came from elsewhere, and the
+    segments it might have covered are counted themselves.
     """
     lines = data.decode("utf-8", "replace").splitlines()
     if not lines or not lines[0].startswith("{"):
@@ -81,7 +81,7 @@ def read_segment(data: bytes) -> Segment:
 
 
 def write_compaction(segment: Segment) -> bytes:
-    """Format a compaction; equal ones have equal bytes."""
+    """Encode a compaction. Equal compactions have equal bytes."""
     accesses = segment.accesses
     head = {"covers": sorted(segment.covers), "sessions": [list(p) for p in accesses.sessions]}
     rows = [[memory, accesses.of(memory).as_json()] for memory in sorted(accesses.by_memory)]
@@ -89,13 +89,13 @@ def write_compaction(segment: Segment) -> bytes:
 
 
 def unite(segments: Mapping[str, Segment]) -> Accesses:
-    """Fold the segments of any number of ledgers: what a compaction covers is passed over."""
+    """Combine the segments of any number of ledgers, skipping segments covered by a compaction."""
     covered = frozenset().union(*(s.covers for s in segments.values()))
     return united(segments[name].accesses for name in sorted(segments.keys() - covered))
 
 
 class _New(msgspec.Struct, frozen=True, kw_only=True):
-    """What a flush adds to the ledger's tree, and takes out of it."""
+    """The files that a flush adds to the ledger's tree and removes from it."""
 
     files: Mapping[str, bytes]
     gone: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ class _New(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ledger:
-    """The ledger of one clone: its buffer and its ref."""
+    """The access ledger of one clone: its buffer and its ref."""
 
     def __init__(self, repo: Repo, folder: Path) -> None:
         self.repo = repo
@@ -111,24 +111,24 @@ class Ledger:
 
     @cached_property
     def clone(self) -> str:
-        """Return the id under which this clone's segments stand."""
+        """Return the clone id that starts the names of this clone's segments."""
         from memrepo.store.settings import clone_id
 
         return clone_id(self.repo)
 
     def tip(self) -> str:
-        """Return the ledger's commit, or an empty string where there is none yet."""
+        """Return the ledger's commit, or an empty string if the ledger has none."""
         return self.repo.refs.id(REF)
 
     def reaches(self, commit: str) -> bool:
-        """Return whether the ledger holds all that one of its commits held."""
+        """Return whether the ledger contains everything that one of its commits contained."""
         tip = self.tip()
         if commit == tip or not (tip and self.repo.light.objects.commit(commit)):
             return commit == tip
         return commit in self.repo.light.ask("merge-base", commit, tip, no=1).split()
 
     def blobs(self, commit: str) -> dict[str, str]:
-        """Return blob id by segment name at a commit of the ledger."""
+        """Return {segment name: blob id} at a commit of the ledger."""
         if not commit:
             return {}
         return {name: entry.id for name, entry in self.repo.light.objects.files(commit)}
@@ -140,12 +140,12 @@ class Ledger:
     # -- writing -----------------------------------------------------------------------------
 
     def record(self, events: Iterable[Event], now: datetime, flush_at: int = FLUSH_AT) -> None:
-        """Add events to the buffer: once this returns they outlive this process.
+        """Append events to the buffer. Once this returns, the events survive the process.
 
         A buffer of `flush_at` events is written to the ref.
 
-        Raises Locked where another process holds the ledger for too long, OSError where the
-        buffer cannot be written.
+        Raises Locked if another process locks the ledger for too long, or OSError if the buffer
+        cannot be written.
         """
         data = "".join(event.line() for event in events).encode()
         if not data:
@@ -161,14 +161,14 @@ class Ledger:
                 self._flush(now)
 
     def flush(self, now: datetime) -> str:
-        """Write what is buffered to the ref; return the ledger's commit (empty: none yet)."""
+        """Write buffered events to the ref. Return the ledger's commit, or "" if there is none."""
         if not self._has_pending():
             return self.tip()
         with lock(self.folder, "access", wait_s=WAIT_S):
             return self._flush(now)
 
     def join(self, commit: str, now: datetime) -> str:
-        """Merge the ledger with another one's commit, such as a fetched one; return the result."""
+        """Merge another ledger's commit, such as a fetched one. Return the resulting commit."""
         with lock(self.folder, "access", wait_s=WAIT_S):
             tip = self.tip()
             if not tip:
@@ -213,12 +213,12 @@ class Ledger:
         return [name for name in blobs if name.startswith(f"{self.clone}/")]
 
     def _covered(self, blobs: Mapping[str, str]) -> frozenset[str]:
-        """Return what this clone's compactions cover."""
+        """Return the names of segments that this clone's compactions cover."""
         heads = (read_blob(self.repo, blobs[n]).split(b"\n", 1)[0] for n in self._own(blobs))
         return frozenset().union(*(read_segment(h).covers for h in heads if h.startswith(b"{")))
 
     def _compacted(self, blobs: Mapping[str, str], files: Mapping[str, bytes]) -> _New:
-        """Merge this clone's segments into one where they have become many."""
+        """Return the files to add, merged with this clone's segments if there are too many."""
         if len(self._own(blobs)) + len(files) <= COMPACT_AT:
             return _New(files=files)
         own = {name: self.segment(blobs[name]) for name in self._own(blobs)}
@@ -229,7 +229,7 @@ class Ledger:
         return _New(files={name: data}, gone=tuple(sorted(own)))
 
     def _commit(self, tip: str, new: _New, now: datetime, *, merged: str = "") -> str:
-        """Write one commit on the ledger's ref, which only the holder of its lock moves."""
+        """Write a commit on the ledger's ref. The caller must have the ledger's lock."""
         import tempfile
 
         from memrepo.store.stream import COMMITTER, quoted
@@ -259,9 +259,9 @@ class Ledger:
     # -- reading -----------------------------------------------------------------------------
 
     def pending(self) -> dict[str, Segment]:
-        """Return what is buffered and not on the ref yet, under the names it will have.
+        """Return the buffered segments that are not yet on the ref, by their future names.
 
-        What a flush in another process moves meanwhile may be seen twice for that moment.
+        During a flush in another process, a segment may briefly be counted twice.
         """
         found: dict[str, Segment] = {}
         buffered = b""
@@ -275,8 +275,8 @@ class Ledger:
         return {**found, BUFFER: read_segment(buffered)}
 
     def accesses(self) -> Accesses:
-        """Return everything known now: the ref's accounts, from a cache, and the buffer's."""
-        # The buffer first: what a flush moves meanwhile is then in the ref, or in both places.
+        """Return all current accounts: those of the ref, from a cache, and those of the buffer."""
+        # Read the buffer first. Events that a flush moves meanwhile are then found on the ref.
         pending = self.pending()
         known, names = folded(self, self.tip())
         return _over(known, unite({n: s for n, s in pending.items() if n not in names}))
@@ -291,7 +291,7 @@ def _over(known: Accesses, more: Accesses) -> Accesses:
 
 
 class Overlay(Mapping[str, Access]):
-    """Accounts under a few newer ones; the base may decode its own lazily."""
+    """A few updated accounts on top of a base, which may decode its accounts lazily."""
 
     def __init__(self, base: Mapping[str, Access], few: Mapping[str, Access]) -> None:
         self._base, self._few = base, few
@@ -308,7 +308,7 @@ class Overlay(Mapping[str, Access]):
 
 
 def _is_torn(buffer: BinaryIO) -> bool:
-    """Return whether the last line of an open buffer lacks its end: its writer had no room."""
+    """Return whether the last line of a buffer is incomplete, for example after a full disk."""
     size = buffer.seek(0, os.SEEK_END)
     if not size:
         return False
@@ -323,7 +323,7 @@ def _name(clone: str, number: int, data: bytes) -> str:
 
 
 def _number(name: str) -> int:
-    """Return the number in a segment's name, or in that of a buffer about to become one."""
+    """Return the number in the name of a segment or of a buffer being flushed."""
     word = name.rpartition("/")[2].removeprefix("flush-").removesuffix(".jsonl")
     return int(word.partition("-")[0])
 
@@ -343,7 +343,7 @@ CREATE TABLE account (memory TEXT PRIMARY KEY, value TEXT NOT NULL);
 
 
 class Accounts(Mapping[str, Access]):
-    """Accounts by memory, each decoded when it is first asked for."""
+    """Accounts by memory, each decoded on first access."""
 
     def __init__(self, rows: dict[str, str]) -> None:
         self._rows = rows
@@ -365,7 +365,7 @@ class Accounts(Mapping[str, Access]):
 
 
 def folded(ledger: Ledger, commit: str) -> tuple[Accesses, frozenset[str]]:
-    """Return the accounts at a commit of the ledger, and the segments that they count."""
+    """Return the accounts at a commit of the ledger, and the names of the counted segments."""
     if not commit:
         return Accesses(), frozenset()
     path = ledger.folder / NAME
@@ -373,7 +373,7 @@ def folded(ledger: Ledger, commit: str) -> tuple[Accesses, frozenset[str]]:
         try:
             return _answer(path, ledger, commit)
         except sqlite3.OperationalError:
-            raise  # out of reach, or somebody else's for too long: it is not damaged
+            raise  # not damaged, but not writable or locked too long
         except (sqlite3.DatabaseError, ValueError):
             remove(path)
             return _answer(path, ledger, commit)
@@ -411,7 +411,7 @@ def _catch_up(base: sqlite3.Connection, ledger: Ledger, commit: str) -> None:
     new = {name: ledger.segment(blobs[name]) for name in sorted(blobs.keys() - counted)}
     covers = frozenset().union(*(s.covers for s in new.values()))
     fresh = [s.covers for s in new.values() if s.covers & counted and not s.covers <= counted]
-    # A counted segment may leave the tree only together with a compaction that was counted.
+    # A counted segment may be removed only by a compaction that was counted too.
     lost = counted - blobs.keys() - covers - _covered(base)
     if not counted or fresh or lost:
         _start_over(base)

@@ -1,7 +1,8 @@
-"""Passages: thoughts of the sources that no memory rests on, as rows of the search index.
+"""Passages: statements of sources that no memory is based on, as rows of the search index.
 
-They follow the commit with the memories, but only where a search wants them. Files that changed are
-read again; all are where the rules of reading changed, or what a person rejected or corrected.
+Passages are updated with the commit, but only if a search needs them. Changed files are read again.
+All files are read again if the reading rules, or the rejected and corrected statements, have
+changed.
 """
 
 from __future__ import annotations
@@ -31,20 +32,20 @@ if TYPE_CHECKING:
     from memrepo.store.tree import Snapshot
 
 FOLLOWS, BARS = "passages", "bars"
-"""Under these keys an index remembers what its passages follow, and what none of them may say."""
+"""Meta keys: the state that passages reflect, and a hash of the statements they must not show."""
 MAX_CANDIDATES = 200
-"""At most so many passages are compared with a question."""
+"""Maximum number of passages compared with a question."""
 LEAST = 0.2
-"""The share of what was asked, rare words for more, that a passage must hold."""
+"""Minimum share of the query, weighted by rarity, that a passage must contain."""
 _READING = ("read/*.py", "languages/*.toml", "store/passages.py")
-"""What cuts a source into thoughts."""
+"""Files that define how a source is split into statements."""
 FILES_AT_ONCE = 200
 MAX_COMPARED = 200
-"""Where more memories changed than this, all are read to learn what was corrected."""
+"""If more memories changed, all are read to find the corrections."""
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
-    """A thought of a source, with its lines, and what it is under; its day where it has one."""
+    """A statement of a source: its lines, its context, and its day if it has one."""
 
     resource: str
     lines: tuple[int, int]
@@ -55,11 +56,11 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
-    """What the passages of an index have to follow.
+    """The updates needed for the passages of an index.
 
-    `files` has the blob by path of the sources to read, empty where one is gone; `whole` tells
-    whether they are all there are. `state` holds what no passage may say, None where that is
-    nothing.
+    `files` contains {path: blob} of the sources to read, with an empty blob for a deleted source.
+    `whole` means that `files` contains all sources. `state` contains the rejected and corrected
+    statements, or is None if there are none.
     """
 
     rules: SourceRules
@@ -71,13 +72,13 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def follows(wanted: Indexed) -> str:
-    """Return what passages depend on: a commit, the code that reads, the files that are read."""
+    """Return what passages depend on: the commit, the reading code, and the source rules."""
     return f"{wanted.tree.commit} {code_hash(*_READING)} {_digest(repr(wanted.sources))}"
 
 
 @cache
 def code_hash(*patterns: str) -> str:
-    """Return a hash of our own files that match some patterns: what they make depends on them."""
+    """Return a hash of memrepo's files that match some patterns, to detect changed code."""
     package = Path(__file__).resolve().parent.parent
     files = sorted(path for pattern in patterns for path in package.glob(pattern))
     return _digest(*(path.read_bytes() for path in files))
@@ -91,9 +92,9 @@ def _digest(*parts: str | bytes) -> str:
 
 
 def changes(wanted: Indexed, rules: SourceRules, was: str, bars: str) -> Changes | None:
-    """Return what passages that follow `was` have to follow; None where that is nothing.
+    """Return the updates for passages that reflect the state `was`, or None if up to date.
 
-    `bars` stands for what they may not say yet. Both are empty where there are no passages.
+    `bars` is the hash of the statements excluded so far. Both are empty if there are no passages.
     """
     now, tree = follows(wanted), wanted.tree
     if was == now:
@@ -120,7 +121,7 @@ def changes(wanted: Indexed, rules: SourceRules, was: str, bars: str) -> Changes
 
 
 def _may_bar(tree: Snapshot, differ: Mapping[str, tuple[str, str]]) -> bool:
-    """Return whether what differs between two commits may change what was rejected or corrected."""
+    """Return whether differences between two commits may change rejections or corrections."""
     areas = tuple(map(tree.layout.area, ("tombstones", "corrections")))
     if any(path.startswith(areas) for path in differ):
         return True
@@ -133,14 +134,14 @@ def _may_bar(tree: Snapshot, differ: Mapping[str, tuple[str, str]]) -> bool:
 
 
 def _has_corrected(path: str, data: bytes | None) -> bool:
-    """Return whether a version of a memory corrects something or was corrected."""
+    """Return whether a version of a memory corrects a memory or was corrected."""
     memory, _ = codec.decode(path, data or b"")
     corrected = ("supersedes", "superseded_by", "aliases")
     return memory is None or memory.status != "active" or any(map(memory.texts, corrected))
 
 
 def _bars(state: State) -> str:
-    """Return a hash of what was rejected or corrected; empty where nothing was."""
+    """Return a hash of the rejected and corrected statements, or "" if there are none."""
     from memrepo.merge.tombstones import corrected_in, tombstones_in
 
     stones, corrected = tombstones_in(state), corrected_in(state)
@@ -150,7 +151,7 @@ def _bars(state: State) -> str:
 
 
 def follow(base: sqlite3.Connection, wanted: Indexed, found: Changes) -> None:
-    """Bring the passages of an open index to what they have to follow."""
+    """Apply the updates to the passages of an open index."""
     if found.whole:
         base.execute("DELETE FROM passage")
     elif found.files:
@@ -167,7 +168,7 @@ _Row = tuple[str, str, str, int, int, str, str, str, str]
 
 
 def _rows(wanted: Indexed, found: Changes) -> Iterator[list[_Row]]:
-    """Yield the rows of each source; a daily log has none, its lines are notes."""
+    """Yield the rows of each source. Daily logs have none, because their lines are notes."""
     from memrepo.purify.intake import Reader, SourceText
     from memrepo.read.sources import kind_of
     from memrepo.read.thoughts import spelled_context
@@ -194,7 +195,7 @@ def _rows(wanted: Indexed, found: Changes) -> Iterator[list[_Row]]:
 
 
 def _bytes(data: Mapping[str, bytes | None], blob: str) -> bytes:
-    return data[blob] or b""  # a partial clone lacks some
+    return data[blob] or b""  # a partial clone lacks some blobs
 
 
 def _row(text: SourceText, unit: Unit, context: str) -> _Row:
@@ -204,9 +205,9 @@ def _row(text: SourceText, unit: Unit, context: str) -> _Row:
 
 
 def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit, context: str) -> bool:
-    """Return whether the rest of a thought is not similar to what was rejected or corrected.
+    """Return whether the remaining text is not similar to a rejected or corrected statement.
 
-    The reader has taken out such statements, except where nothing else would be left.
+    The reader has removed such statements, except where nothing else would remain.
     """
     from memrepo.core.memory import Memory, Source
     from memrepo.merge.tombstones import corrected_in, tombstones_in
@@ -223,10 +224,10 @@ def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit, contex
 
 
 class Everything(IndexCorpus):
-    """The memories and the passages of an index: they are ranked together.
+    """The memories and passages of an index, ranked together.
 
-    A passage is a document with a negative number. What any memory rests on, whatever its status,
-    is none: that was promoted, or taken out.
+    A passage is a document with a negative number. Statements that a memory is based on are
+    omitted, whatever the memory's status: they were promoted or removed.
     """
 
     def __init__(self, base: sqlite3.Connection, limits: Limits) -> None:
@@ -239,7 +240,7 @@ class Everything(IndexCorpus):
         )
 
     def holders(self, found: Collection[str]) -> Mapping[str, int]:
-        """Return for each term that occurs how many memories and passages hold it."""
+        """Return the number of memories and passages that contain each term."""
         held = dict(super().holders(found))
         for term in found:
             row = self._base.execute("SELECT doc FROM temp.said WHERE term = ?", (term,)).fetchone()
@@ -248,7 +249,10 @@ class Everything(IndexCorpus):
         return held
 
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
-        """Return the memories and passages that hold any of the terms, the likeliest first."""
+        """Return the memories and passages that contain any of the terms.
+
+        Memories come first. Each group is sorted by best match.
+        """
         rows = self._base.execute(
             """SELECT best.number, p.terms, p.path, p.first, p.last, p.blob, p.context, p.text,
               p.captured
@@ -257,7 +261,7 @@ class Everything(IndexCorpus):
             WHERE NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.hash = p.hash)""",
             (expression(found), MAX_CANDIDATES),
         )
-        said: dict[tuple[str, str], Document] = {}  # of equal ones the first
+        said: dict[tuple[str, str], Document] = {}  # the first of equal passages
         for number, terms, path, first, last, blob, context, text, captured in rows:
             self.passages[-number] = Passage(
                 resource=path,
@@ -280,5 +284,5 @@ class Everything(IndexCorpus):
         return [*super().propose(found, limit), *said.values()]
 
     def around(self, documents: Iterable[Document]) -> Mapping[int, Row]:
-        """Return what stands next to each memory in its thread; next to a passage nothing."""
+        """Return the neighbours of each memory in its thread. Passages have no neighbours."""
         return super().around(one for one in documents if one.number > 0)

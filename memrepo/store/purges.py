@@ -1,11 +1,11 @@
-"""What was purged, as every clone knows it: records on a ref of their own, and keys outside of it.
+"""Records of purges, stored on a separate ref, and their keys, stored outside the repository.
 
-`refs/memrepo/purges` holds `<purge>/receipt.json` and, for each clone that repeated it,
-`<purge>/clones/<clone>.json`. A receipt tells nobody the value: what has to be known of it is an
-HMAC. The key is in the person's configuration folder, `keys/<id>` (0600), never in history.
+`refs/memrepo/purges` contains `<purge>/receipt.json` and, for each clone that repeated the purge,
+`<purge>/clones/<clone>.json`. A receipt does not reveal the value: it contains only HMACs. The key
+is in the user's configuration folder, `keys/<id>` (mode 0600), never in history.
 
-Beside history, in `.git/memrepo/purged/`, lies what this clone alone knows: `<purge>.map`, the
-commits before and after, and a copy of the keyed hashes that every text is compared with.
+`.git/memrepo/purged/` contains data of this clone only: `<purge>.map`, the commits before and
+after, and a copy of the keyed hashes with which every text is compared.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _KEY_BYTES = 32
 
 
 class KeyMissing(MemrepoError):
-    """A purge is on record whose key is not on this machine."""
+    """Raised when a recorded purge has a key that is not on this machine."""
 
     exit_code = Exit.DECIDE
 
@@ -58,17 +58,17 @@ class KeyMissing(MemrepoError):
 
 
 class Count(msgspec.Struct, frozen=True, kw_only=True):
-    """How much there was, and how often the value stood in it."""
+    """The size of the searched data, and the number of occurrences of the value."""
 
     objects: int = 0
     bytes: int = 0
     commits: int = 0
     hits: Mapping[str, int] = msgspec.field(default_factory=dict)
-    """By class of place."""
+    """Occurrences by class of place."""
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
-    """What a purge did, without the value: verified again by whoever has it, or the key."""
+    """The result of a purge, without the value. It can be verified with the value or the key."""
 
     id: str
     at: datetime
@@ -76,18 +76,18 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     values: tuple[Keyed, ...]
     words: tuple[str, ...] = ()
-    """HMACs of words that only the value had, which pages listed alone."""
+    """HMACs of words that occurred only in the value, and only page listings contained."""
     reason: str = ""
     searched: tuple[str, ...] = ()
     before: Count = Count()
     after: Count = Count()
     tips_before: tuple[str, ...] = ()
-    """HMACs: an id is a hash of what it names, and would confirm a guess."""
+    """HMACs, because a commit id depends on the content and would confirm a guess."""
     tips_after: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 class Acknowledged(msgspec.Struct, frozen=True, kw_only=True):
-    """That a clone repeated a purge."""
+    """The record of a clone that repeated a purge."""
 
     clone: str
     at: datetime
@@ -99,12 +99,12 @@ class Acknowledged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def keys_folder() -> Path:
-    """Return where the keys of this person lie."""
+    """Return the folder with the user's keys."""
     return user_config().parent / "keys"
 
 
 def key_of(id_: str) -> bytes | None:
-    """Return a key by its id, or None where this machine has it not."""
+    """Return a key by its id, or None if the key is not on this machine."""
     try:
         key = bytes.fromhex((keys_folder() / id_).read_text("ascii").strip())
     except (OSError, ValueError):
@@ -113,7 +113,7 @@ def key_of(id_: str) -> bytes | None:
 
 
 def key_for(repo: Repo) -> tuple[str, bytes]:
-    """Return the key of this repository's purges with its id; a new one where there is none."""
+    """Return the id and key for this repository's purges. Create a key if there is none."""
     for receipt in reversed(receipts(repo)):
         if key := key_of(receipt.key):
             return receipt.key, key
@@ -133,7 +133,7 @@ def _key_id(key: bytes) -> str:
 
 
 def receipts(repo: Repo, ref: str = RECORDS) -> list[Receipt]:
-    """Return every purge on record, the oldest first."""
+    """Return the receipts of all recorded purges, oldest first."""
     found = [
         msgspec.json.decode(data, type=Receipt)
         for path, data in _records(repo, ref)
@@ -143,7 +143,7 @@ def receipts(repo: Repo, ref: str = RECORDS) -> list[Receipt]:
 
 
 def acknowledged(repo: Repo, purge: str) -> list[Acknowledged]:
-    """Return the clones that repeated a purge."""
+    """Return the records of clones that repeated a purge."""
     return [
         msgspec.json.decode(data, type=Acknowledged)
         for path, data in _records(repo, RECORDS)
@@ -159,7 +159,7 @@ def _records(repo: Repo, ref: str) -> Iterator[tuple[str, bytes]]:
 
 
 def record(store: Repository, files: Mapping[str, msgspec.Struct], now: datetime) -> None:
-    """Write receipts and acknowledgements on their ref; those that are there already stay."""
+    """Write new receipts and acknowledgements to the ref. Existing ones are unchanged."""
     tip = store.repo.refs.id(RECORDS)
     there = {path for path, _ in _records(store.repo, RECORDS)}
     new: dict[str, bytes | None] = {
@@ -186,12 +186,12 @@ def acknowledgement(
 
 
 def is_done(repo: Repo, purge: str) -> bool:
-    """Return whether this clone has made, or repeated, a purge."""
+    """Return whether this clone has made or repeated a purge."""
     return _map(repo, purge).exists()
 
 
 def seed_of(values: Iterable[Keyed], key: bytes) -> str:
-    """Return what makes names differ that a purge gave: equal values make equal names."""
+    """Return the seed for the names a purge assigns. Equal values give equal names."""
     return mac(key, "seed", " ".join(sorted(one.mac for one in values)))
 
 
@@ -203,21 +203,21 @@ def _map(repo: Repo, purge: str) -> Path:
 
 
 def keep_map(repo: Repo, purge: str, commits: Mapping[str, str]) -> None:
-    """Keep which commit is in place of which, for who names an old one."""
+    """Store the new ids of replaced commits, to resolve old commit ids later."""
     purged_folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
     text = "".join(f"{old} {new}\n" for old, new in sorted(commits.items()))
     scratch(purged_folder(repo), f".{purge}.", text.encode()).replace(_map(repo, purge))
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
-    """Values that may not come back, and the key that knows them."""
+    """Purged values that must not return, as keyed hashes with the id of their key."""
 
     key: str
     values: tuple[Keyed, ...]
 
 
 def keep_values(repo: Repo) -> None:
-    """Keep the keyed hashes of what was purged where every command finds them at once."""
+    """Store the keyed hashes of all purged values in one file for fast access."""
     watched = [Watched(key=receipt.key, values=receipt.values) for receipt in receipts(repo)]
     purged_folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
     data = msgspec.json.encode(list(dict.fromkeys(watched)))
@@ -225,9 +225,9 @@ def keep_values(repo: Repo) -> None:
 
 
 def watching(folder: Path) -> Watch | None:
-    """Return what finds the purged values of a clone.
+    """Return a search function for the purged values of a clone.
 
-    None where nothing was purged, or where the keys are not on this machine.
+    Return None if nothing was purged or the keys are not on this machine.
     """
     try:
         data = (folder / PURGED / VALUES).read_bytes()
@@ -238,7 +238,7 @@ def watching(folder: Path) -> Watch | None:
 
 @lru_cache(maxsize=8)
 def _watching(data: bytes, keys: tuple[str, ...]) -> Watch | None:
-    del keys  # another key may be there by now
+    del keys  # part of the cache key only: keys may be added later
     held = [(key_of(w.key), w.values) for w in msgspec.json.decode(data, type=list[Watched])]
     known = [(key, values) for key, values in held if key is not None]
 
@@ -259,13 +259,13 @@ def _watching(data: bytes, keys: tuple[str, ...]) -> Watch | None:
 
 
 def finish(store: Repository, plan: Plan) -> None:
-    """Put a rewritten repository in its place, write down what was done, and clean up."""
+    """Replace the repository by its rewritten copy, record the purge, and clean up."""
     quarantine.take_place(store, plan)
     receipt = msgspec.json.decode(plan.receipt, type=Receipt)
     keep_map(store.repo, receipt.id, {**plan.commits, **plan.tags})
     hits = sum(receipt.before.hits.values())
     files: dict[str, msgspec.Struct] = {
-        f"{receipt.id}/receipt.json": receipt,  # which a clone that repeats it finds there already
+        f"{receipt.id}/receipt.json": receipt,  # already exists in a clone that repeats the purge
         **acknowledgement(store.repo, receipt, receipt.at, hits),
     }
     record(store, files, receipt.at)
@@ -273,7 +273,7 @@ def finish(store: Repository, plan: Plan) -> None:
 
 
 def resume(store: Repository) -> bool:
-    """Finish what a kill has cut short; tell whether there was such a thing."""
+    """Finish an interrupted purge. Return whether there was one."""
     plan = quarantine.waiting(store.repo)
     if plan is None:
         return False

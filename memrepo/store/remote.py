@@ -1,15 +1,15 @@
-"""The hub, what goes there and comes from there, and what two sides of a merge have in common.
+"""The hub: fetch from it, push to it, and merge ledgers and foreign files with it.
 
-The hub is a remote that git knows by name, called and written without force and without a prompt.
-What is fetched goes into refs of memrepo's own below `refs/memrepo/remote/<remote>/`:
-`incoming/<branch>` is what the last fetch brought, `seen/<branch>` the last tip that was taken for
-good, `access` the ledger of accesses.
+The hub is a named git remote. It is accessed without force and without prompts. Fetched objects go
+to refs below `refs/memrepo/remote/<remote>/`. `incoming/<branch>` is the result of the last fetch,
+`seen/<branch>` is the last accepted tip, and `access` is the access ledger.
 
-A segment of the ledger is named by its content and never changes, so that the union of two ledgers
-is the union of two sets of names (docs/machines.md).
+A ledger segment is named by its content and never changes. The union of two ledgers is therefore
+the union of their names (docs/machines.md).
 
-Files that memrepo does not own are merged entry by entry: what only one side changed is taken with
-its mode. Texts that both changed are merged by line; where lines overlap, a person decides.
+Files that memrepo does not own are merged entry by entry. If only one side changed an entry, that
+version is used with its mode. Texts changed by both sides are merged by line. If lines overlap, a
+person must decide.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _LONGEST_S = 2.0
 
 
 class NoRemote(MemrepoError):
-    """There is no remote to sync with, or none of the name that was given."""
+    """Raised when the repository has no remote, or none with the given name."""
 
     exit_code = Exit.USAGE
 
@@ -61,13 +61,13 @@ class NoRemote(MemrepoError):
 
 
 class UnfitRemote(MemrepoError):
-    """The remote's name or address is one that sync does not use."""
+    """Raised when sync does not support the remote's name or address."""
 
     exit_code = Exit.USAGE
 
 
 class HubUnreachable(MemrepoError):
-    """Git could not talk to the hub."""
+    """Raised when git could not communicate with the hub."""
 
     def __init__(self, name: str, said: str) -> None:
         super().__init__(
@@ -78,7 +78,7 @@ class HubUnreachable(MemrepoError):
 
 
 class PushRefused(MemrepoError):
-    """The hub did not take what was pushed, for a reason of its own."""
+    """Raised when the hub rejected a push for another reason than a moved ref."""
 
     def __init__(self, name: str, ref: str, said: str) -> None:
         bare = "make the hub a bare repository (`git init --bare`)"
@@ -90,7 +90,7 @@ class PushRefused(MemrepoError):
 
 
 class Hub(msgspec.Struct, frozen=True):
-    """A remote by its name, and the branch there that ours is synced with."""
+    """A remote and its branch that ours is synced with."""
 
     repo: Repo
     name: str
@@ -102,20 +102,20 @@ class Hub(msgspec.Struct, frozen=True):
         return f"refs/heads/{self.branch}"
 
     def own(self, kind: str) -> str:
-        """Return the ref of ours for the branch: `incoming` or `seen`."""
+        """Return memrepo's local ref for the branch. `kind` is `incoming` or `seen`."""
         return f"{OWN}{self.name}/{kind}/{self.branch}"
 
     def copy_of(self, ref: str) -> str:
-        """Return the ref of ours that holds what the hub has under one of memrepo's."""
+        """Return the local ref with the hub's copy of one of memrepo's refs."""
         return f"{OWN}{self.name}/{ref.rpartition('/')[2]}"
 
     @property
     def tracking(self) -> str:
-        """Return git's own ref for what the hub's branch held when it was last asked."""
+        """Return git's remote-tracking ref for the branch."""
         return f"refs/remotes/{self.name}/{self.branch}"
 
     def seen(self) -> str:
-        """Return the last tip that this clone knows of the hub, or an empty string."""
+        """Return the last known tip of the hub's branch, or an empty string."""
         return self.tip(self.own("seen")) or self.tip(self.tracking)
 
     def tip(self, ref: str) -> str:
@@ -123,23 +123,23 @@ class Hub(msgspec.Struct, frozen=True):
         return self.repo.light.objects.commit(ref)
 
     def remember(self, commit: str) -> None:
-        """Record what the hub's branch holds, also where `git status` looks for it."""
+        """Record the tip of the hub's branch, also in git's remote-tracking ref if present."""
         self.repo.git.update_ref(self.own("seen"), commit)
         if self.tip(self.tracking):
             self.repo.git.update_ref(self.tracking, commit)
 
     def forget(self, *refs: str) -> None:
-        """Delete refs of this clone; one that is not there is no error."""
+        """Delete refs of this clone. Missing refs are ignored."""
         for ref in refs:
             self.repo.git.update_ref("-d", ref)
 
     def tips(self, *refs: str) -> dict[str, str]:
-        """Return what the hub has at these refs; those it does not have are left out."""
+        """Return {ref: id} of these refs on the hub, without those the hub does not have."""
         found = self._listed(self.name, *refs)
         return {ref: found[ref] for ref in refs if ref in found}
 
     def every_tip(self) -> dict[str, str]:
-        """Return everything that the hub has, by its own names; a tag is its own object."""
+        """Return {ref: id} of all refs on the hub. A tag has the id of its tag object."""
         return self._listed("--refs", self.name)
 
     def _listed(self, *words: str) -> dict[str, str]:
@@ -148,9 +148,9 @@ class Hub(msgspec.Struct, frozen=True):
         return {ref: tip for tip, _, ref in (line.partition("\t") for line in lines)}
 
     def fetch(self, refs: Mapping[str, str]) -> dict[str, str]:
-        """Bring refs of the hub into refs of this clone; return what it has now, by its own names.
+        """Fetch refs of the hub into local refs. Return the fetched commits by the hub's ref names.
 
-        A ref that the hub does not have takes ours along.
+        If the hub does not have a ref, its local ref is deleted.
         """
         there = self.tips(*refs)
         if there:
@@ -162,10 +162,7 @@ class Hub(msgspec.Struct, frozen=True):
         return {ref: self.tip(refs[ref]) for ref in there}
 
     def push(self, commit: str, ref: str) -> bool:
-        """Push a commit, never by force; False when the hub moved meanwhile.
-
-        Raises PushRefused or HubUnreachable.
-        """
+        """Push a commit without force. Return False if the hub's ref moved meanwhile."""
         status, out, err = self._push(
             "--no-force", "--no-follow-tags", self.name, f"{commit}:{ref}"
         )
@@ -181,10 +178,10 @@ class Hub(msgspec.Struct, frozen=True):
         raise HubUnreachable(self.name, told(err))
 
     def replace(self, ref: str, old: str, new: str) -> bool:
-        """Put an object in place of another one that a purge took away; False where it moved.
+        """Replace an object that a purge rewrote. Return False if the hub's ref moved.
 
-        The one push that is no fast-forward: it names what it replaces, and nothing else goes. An
-        empty `new` takes the ref away. Raises PushRefused.
+        This is the only push that is not a fast-forward. It names the object to replace and pushes
+        nothing else. An empty `new` deletes the ref. Raises PushRefused.
         """
         status, out, err = self._push(f"--force-with-lease={ref}:{old}", self.name, f"{new}:{ref}")
         if status == 0:
@@ -196,9 +193,9 @@ class Hub(msgspec.Struct, frozen=True):
 
     @contextmanager
     def _away(self) -> Iterator[Door]:
-        """Yield a git that waits for nobody; raises HubUnreachable where it fails.
+        """Run the block with a git that never prompts. Raise HubUnreachable if git fails.
 
-        No password and no host key is asked for, and a connection that is dead is given up.
+        Git asks for no password and no host key, and it gives up dead connections.
         """
         git, env = self.repo.git, {}
         own = os.environ.get("GIT_SSH_COMMAND") or os.environ.get("GIT_SSH")
@@ -220,9 +217,10 @@ class Hub(msgspec.Struct, frozen=True):
 
 
 def hub_of(repo: Repo, word: str, branch: str) -> Hub:
-    """Return the hub of a branch: the remote of that name, the branch's upstream, or `origin`.
+    """Return the hub of a branch: the named remote, the branch's upstream, or `origin`.
 
-    Raises NoRemote or UnfitRemote: an address is no name, and none that starts a program is used.
+    Raises NoRemote or UnfitRemote. `word` must be a remote's name, not an address. Addresses that
+    start a program are refused.
     """
     names = repo.git.remote().splitlines()
     short = branch.removeprefix("refs/heads/")
@@ -256,19 +254,19 @@ def _stranger(name: str, names: list[str]) -> str:
 
 
 def pause(commit: str, turn: int) -> None:
-    """Wait a little before trying again: longer each time, and not as long as other clones do."""
+    """Sleep before a retry. The delay grows with each turn and differs between clones."""
     share = 1 + int(commit[:2], 16) / 0xFF
     time.sleep(min(_PAUSE_S * 2 ** (turn - 1) * share, _LONGEST_S))
 
 
 ACCESS = "refs/memrepo/access"
 RECORDS = "refs/memrepo/purges"
-"""What was purged, and by which clones (`store.purges`): travels as the ledger does."""
+"""Ref with the records of purges and of clones that repeated them (`store.purges`)."""
 TRIES = 10
 
 
 class LedgerDiffers(MemrepoError):
-    """Two ledgers have a segment of one name that is not the same: one of them was altered."""
+    """Raised when two ledgers have different segments of the same name: one was altered."""
 
     def __init__(self, path: str, ours: str, theirs: str) -> None:
         super().__init__(
@@ -280,7 +278,7 @@ class LedgerDiffers(MemrepoError):
 
 
 class LedgerBusy(MemrepoError):
-    """The ledgers moved each time they were united."""
+    """Raised when a ledger moved during every attempt to merge."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -290,7 +288,7 @@ class LedgerBusy(MemrepoError):
 
 
 class Carried(msgspec.Struct, frozen=True, kw_only=True):
-    """How many segments came from the hub, and how many went there."""
+    """The number of segments pulled from the hub and pushed to it."""
 
     pulled: int = 0
     pushed: int = 0
@@ -306,9 +304,9 @@ def carry(
     ref: str = ACCESS,
     dry_run: bool = False,
 ) -> Carried:
-    """Bring both ledgers to their union; `there` is the ref that holds the hub's, `ref` ours.
+    """Update both ledgers to their union. `there` is the hub's ref and `ref` is ours.
 
-    Where neither side has a ledger nothing happens. Raises LedgerDiffers, LedgerBusy, PushRefused.
+    Do nothing if neither side has a ledger. Raises LedgerDiffers, LedgerBusy or PushRefused.
     """
     own = hub.copy_of(ref)
     own = f"{own}-trial" if dry_run else own
@@ -331,7 +329,7 @@ def carry(
 
 
 def _moved(store: Repository, ref: str, tip: str, ours: str) -> bool:
-    """Set our ledger to the union, unless something was written to it meanwhile."""
+    """Set our ledger to the union. Return False if the ledger was written meanwhile."""
     none = "0" * len(tip)
     store.repo.git.update_ref(ref, tip, ours or none, with_exceptions=False)
     return store.repo.refs.id(ref) == tip
@@ -348,7 +346,7 @@ def _difference(store: Repository, ours: str, theirs: str) -> Carried:
 
 
 def _union(store: Repository, ours: str, theirs: str, message: str, now: datetime) -> str:
-    """Return the commit that holds both ledgers: one of the two where it does, else a merge."""
+    """Return a commit that contains both ledgers: one of the two if possible, else a merge."""
     if not ours or not theirs or ours == theirs:
         return ours or theirs
     if store.is_ancestor(ours, theirs):
@@ -376,9 +374,9 @@ _Changes: TypeAlias = Mapping[str, tuple[Pick | None, Pick | None]]
 
 
 class Foreign(msgspec.Struct, frozen=True, kw_only=True):
-    """How to get from the first parent's foreign files to the merged ones.
+    """The changes from the first parent's foreign files to the merged ones.
 
-    `paths` are all that either side changed; `clashes` those that a person must decide.
+    `paths` are all paths that either side changed. A person must resolve the `clashes`.
     """
 
     paths: frozenset[str]
@@ -396,10 +394,10 @@ def merge_foreign(
     *,
     taken: Side = "",
 ) -> Foreign:
-    """Merge the foreign files of two commits; `taken` resolves clashes: theirs is `first`'s.
+    """Merge the foreign files of two commits. `taken` is the side that wins clashes.
 
-    A path of ours at which a link or a submodule is on a side counts as foreign, and so does
-    one whose name is not UTF-8: memrepo reads neither.
+    "theirs" means `first`. A path that memrepo owns counts as foreign if a side has a link or
+    submodule there, or if its name is not UTF-8, because memrepo reads neither.
     """
     firsts = [_changes(repo, base, first) for base in bases]
     seconds = [_changes(repo, base, second) for base in bases]
@@ -428,7 +426,7 @@ def merge_foreign(
 
 
 def collisions(paths: Iterable[str], written: Collection[str]) -> tuple[str, ...]:
-    """Return written paths that are a folder elsewhere in the tree, or are in what is a file."""
+    """Return the written paths that are also a folder, or are below a path that is a file."""
     every = set(paths)
     folders = {folder for path in every for folder in _folders(path)}
     return tuple(
@@ -446,7 +444,7 @@ def _folders(path: str) -> Iterable[str]:
 def _versions(
     path: str, firsts: Sequence[_Changes], seconds: Sequence[_Changes]
 ) -> list[Pick | None]:
-    """Return a path as the first side, the second, and each base that either differs from."""
+    """Return a path's versions: first side, second side, and each base that differs from a side."""
     before: list[Pick | None] = []
     a = b = None
     for one, two in zip(firsts, seconds, strict=True):
@@ -461,7 +459,7 @@ def _versions(
 def _by_line(
     repo: Repo, a: Pick | None, b: Pick | None, before: Sequence[Pick | None]
 ) -> bytes | None:
-    """Merge two texts over their one base, or return None where a person must look."""
+    """Merge two texts over their single base. Return None if a person must decide."""
     (old, *others) = before
     if others or a is None or b is None or old is None or {a.mode, b.mode, old.mode} != {FILE}:
         return None
@@ -470,7 +468,7 @@ def _by_line(
     except UnicodeDecodeError:
         return None
     joined = merge_text(o, x, y)
-    # Lines that both added at one place: whose come first is not for a program to say.
+    # If both sides added lines at the same place, the order is undefined.
     clear = not joined.overlap and joined == merge_text(o, y, x)
     return joined.text.encode("utf-8") if clear and "\0" not in joined.text else None
 
@@ -485,11 +483,11 @@ def _pick(entry: Entry) -> Pick | None:
 
 
 class Common(msgspec.Struct, frozen=True, kw_only=True):
-    """What commits have in common: their best common ancestors, and the state these come to.
+    """The merge base of some commits: their best common ancestors, and the resulting state.
 
-    Several ancestors (a criss-cross) make one virtual base, built by the same merge; `merged` are
-    the files in which it differs from the first of them. Unrelated histories have no `bases` and an
-    empty state.
+    Several ancestors (a criss-cross) are merged into one virtual base. `merged` are the files in
+    which it differs from the first ancestor. Unrelated histories have no `bases` and an empty
+    state.
     """
 
     bases: tuple[str, ...]
@@ -498,7 +496,7 @@ class Common(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def common(store: Repository, *commits: str) -> Common:
-    """Return what commits have in common."""
+    """Return the merge base of some commits."""
     bases = tuple(sorted(store.common_ancestors(commits)))
     if not bases:
         empty = State(layout=store.layout, files=Files({}, {}), memories=MappingProxyType({}))
@@ -506,7 +504,7 @@ def common(store: Repository, *commits: str) -> Common:
     states = [store.snapshot(base).state() for base in bases]
     if len(bases) == 1:
         return Common(bases=bases, state=states[0])
-    # An ancestor of all of them lies strictly below each: this comes to an end.
+    # A common ancestor of the bases is older than each of them, so the recursion ends.
     virtual = virtual_base(states, common(store, *bases).state)
     return Common(bases=bases, state=virtual, merged=frozenset(virtual.files.edits))
 
@@ -518,10 +516,11 @@ def side_facts(
     humans: Collection[str],
     recalled: frozenset[str] = frozenset(),
 ) -> Facts:
-    """Return what history tells of the side that ends in `tip`.
+    """Return the facts that history gives about the side ending in `tip`.
 
-    A memory is a person's when a person wrote it since the base, and its removal when a person
-    made the removal. `humans` are the e-mails whose commits without trailers are a person's.
+    A memory belongs to a person if a person wrote it since the base. A removal belongs to a person
+    if a person removed the memory. `humans` are e-mail addresses: commits by these authors without
+    trailers count as written by a person.
     """
     side = store.snapshot(tip).state()
     both = (shared.state, side)
@@ -546,12 +545,12 @@ def side_facts(
 
 
 def _differing(store: Repository, bases: Sequence[str], tip: str) -> set[str]:
-    """Return what differs from any base: a file that is equal in all is so in a virtual one too."""
+    """Return the paths that differ from any base. Others are also equal in a virtual base."""
     return {path for base in bases or ("",) for path in store.work.changed(base, tip)}
 
 
 def last_commit(repo: Repo, tip: str, bases: Sequence[str], *paths: str) -> str:
-    """Return the newest commit of a side that wrote or removed one of the paths, or its tip."""
+    """Return the newest commit of a side that changed one of the paths, or the side's tip."""
     names = [path for path in dict.fromkeys(paths) if path]
     span = (tip, *(f"^{base}" for base in bases))
     found = repo.git.rev_list("-1", "--topo-order", "--no-merges", *span, "--", *names)
@@ -559,5 +558,5 @@ def last_commit(repo: Repo, tip: str, bases: Sequence[str], *paths: str) -> str:
 
 
 def count(repo: Repo, tip: str, *without: str) -> int:
-    """Return how many commits a tip has that others do not."""
+    """Return the number of commits that `tip` reaches and the others do not."""
     return int(repo.git.rev_list("--count", tip, *(f"^{one}" for one in without if one)))

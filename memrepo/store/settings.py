@@ -1,14 +1,15 @@
-"""What memrepo sets in one clone: settings, its id, trust, hooks, and the merge driver of git.
+"""Settings of one clone: options, clone id, trust, hooks, and git's merge driver.
 
-The clone's id is in the common git directory, which no clone and no push carries, together with the
-host and inode it was made for. Copied with its folder it fits neither, and a new one is made.
+The clone's id is stored in the common git directory, which is never cloned or pushed. The host and
+inode of that directory are stored with the id. If the directory is copied, they no longer match,
+and a new id is created.
 
-Hooks are copies of one shim that calls the installed program. A hook that was there before is
-stored and called first. Where `core.hooksPath` names another folder, git runs nothing from the
-clone's own folder: `take_over_hooks` sets it back, and the shim calls the hooks of that folder.
+Hooks are copies of one shim that calls the installed program. An existing hook is stored and called
+first. If `core.hooksPath` names another folder, git ignores the clone's own hooks folder.
+`take_over_hooks` resets the setting, and the shim then calls the hooks of that other folder.
 
-Git calls the merge driver for each file that both sides changed. With the strategy `recursive` the
-setting `merge.renames=false` is obeyed, and no edit goes to a memory that only looks alike.
+Git calls the merge driver for each file that both sides changed. The merge strategy `recursive`
+obeys `merge.renames=false`, so an edit is never applied to a memory that is only similar.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _NOT_SET = 5
 
 
 def workspace(repo: Repo) -> Path | None:
-    """Return the agent workspace that `sources/` mirrors, or None where there is none."""
+    """Return the agent workspace that `sources/` mirrors, or None if none is set."""
     found = get(repo, WORKSPACE)
     return Path(str(repo.working_tree_dir)) / found if found else None
 
@@ -43,18 +44,18 @@ def set_workspace(repo: Repo, path: Path) -> None:
 
 
 def get(repo: Repo, key: str) -> str:
-    """Return a per-clone setting, or an empty text."""
+    """Return a setting of this clone, or an empty string."""
     return repo.config.of_clone().get(spelled(key), "")
 
 
 def local(repo: Repo) -> dict[str, str]:
-    """Return every setting of memrepo's in this clone by its name; the last of a name counts."""
+    """Return memrepo's settings in this clone, as {name: value}. The last repeated value counts."""
     found = repo.config.of_clone()
     return {name: value for name, value in found.items() if name.startswith("memrepo.")}
 
 
 def some(repo: Repo, names: Iterable[str]) -> dict[str, str]:
-    """Return those of some settings that this clone has; git is asked only if it may have any."""
+    """Return those of the named settings that are set. Call git only if one may be set."""
     wanted = frozenset(names)
     if not _may_have(repo, wanted):
         return {}
@@ -62,7 +63,7 @@ def some(repo: Repo, names: Iterable[str]) -> dict[str, str]:
 
 
 def _may_have(repo: Repo, names: Iterable[str]) -> bool:
-    """Return whether one may be set: all parts of its name are in the file as they are."""
+    """Return whether a setting may be present: the config file contains all parts of its name."""
     try:
         text = (Path(repo.common_dir) / "config").read_text("utf-8").lower()
     except (OSError, UnicodeDecodeError):
@@ -73,24 +74,24 @@ def _may_have(repo: Repo, names: Iterable[str]) -> bool:
 
 
 def put(repo: Repo, key: str, value: str) -> None:
-    """Set a per-clone setting."""
+    """Set a setting of this clone."""
     repo.light.ask("config", "--local", key, value)
     repo.config.forget()
 
 
 def drop(repo: Repo, key: str) -> None:
-    """Remove a per-clone setting; one that is not set is no error."""
+    """Remove a setting of this clone. A missing setting is ignored."""
     repo.light.ask("config", "--local", "--unset-all", key, no=_NOT_SET)
     repo.config.forget()
 
 
 def person(repo: Repo) -> tuple[str, str]:
-    """Return the configured `user.name` and `user.email`; empty texts where none is set."""
+    """Return the configured `user.name` and `user.email`. Each may be an empty string."""
     return repo.config.get("user.name"), repo.config.get("user.email")
 
 
 def author(repo: Repo) -> str:
-    """Return `Name <email>` for commits that a person asks for, or an empty text."""
+    """Return `Name <email>` for commits made for a person, or "" if no e-mail is configured."""
     name, email = (part.translate(_UNSAFE).strip() for part in person(repo))
     return f"{name or email} <{email}>" if email else ""
 
@@ -105,7 +106,7 @@ _CLONE_WAIT_S = 10.0
 
 
 def clone_id(repo: Repo) -> str:
-    """Return this clone's id, 16 hex digits, made when it is first asked for."""
+    """Return this clone's id, 16 hex digits. The id is created on first use."""
     common = Path(repo.common_dir)
     folder = common / "memrepo"
     here = {"host": os.uname().nodename, "inode": common.stat().st_ino}
@@ -116,7 +117,7 @@ def clone_id(repo: Repo) -> str:
             return found
         draft = folder / f"{CLONE_FILE}.new"
         draft.write_text("", encoding="utf-8")
-        # The moment at which the file was made tells two clones of one place apart.
+        # The creation time of the file distinguishes clones made at the same path.
         made = draft.stat()
         id_ = digest([*here.values(), str(common), made.st_ino, made.st_mtime_ns])[:_ID_DIGITS]
         draft.write_text(json.dumps({"id": id_, **here}) + "\n", encoding="utf-8")
@@ -125,17 +126,17 @@ def clone_id(repo: Repo) -> str:
 
 
 def clone_name(repo: Repo) -> str:
-    """Return the name that `git config memrepo.clone` gives this clone, or its id."""
+    """Return the name set by `git config memrepo.clone`, or else this clone's id."""
     return get(repo, CLONE) or clone_id(repo)
 
 
 def is_called(repo: Repo, name: str) -> bool:
-    """Return whether a name is this clone's, or its id."""
+    """Return whether a name is this clone's name or id."""
     return name in (get(repo, CLONE), clone_id(repo))
 
 
 def _read_id(path: Path, here: dict[str, object]) -> str:
-    """Return the id on record if it was made here; an unreadable record counts as none."""
+    """Return the stored id if it was created here, or "" if absent or unreadable."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         same = all(found.get(key) == value for key, value in here.items())
@@ -149,7 +150,7 @@ HOOKS_CONFIG = ".pre-commit-config.yaml"
 
 
 def untrusted(repo: Repo) -> str:
-    """Return why the configuration of hooks needs a look; an empty string where it needs none."""
+    """Return why the hook configuration must be reviewed, or an empty string."""
     found = _digest(repo)
     known = get(repo, TRUSTED)
     if not found or found == known:
@@ -159,13 +160,13 @@ def untrusted(repo: Repo) -> str:
 
 
 def trust(repo: Repo) -> None:
-    """Record the configuration as it is now."""
+    """Record the current hook configuration as trusted."""
     if digest := _digest(repo):
         put(repo, TRUSTED, digest)
 
 
 def hooks_config(repo: Repo) -> str:
-    """Return the configuration as it is in the work tree, or an empty string."""
+    """Return the hook configuration in the work tree, or an empty string."""
     path = Path(str(repo.working_tree_dir)) / HOOKS_CONFIG
     return path.read_text("utf-8", "replace") if path.is_file() and not path.is_symlink() else ""
 
@@ -176,7 +177,7 @@ def _digest(repo: Repo) -> str:
 
 
 def append_local(repo: Repo, name: str, lines: list[str]) -> None:
-    """Add lines to a file below `.git/info/` that it does not hold yet."""
+    """Append lines to a file in `.git/info/`, except lines it already contains."""
     path = Path(repo.common_dir) / "info" / name
     path.parent.mkdir(exist_ok=True)
     old = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -200,13 +201,13 @@ HOOKS = (
 _MARK = b"#!/bin/sh\n# memrepo:"
 HOOK_CALL = '`memrepo hooks run NAME "$@"` in the hook of each name there asks memrepo'
 _KEPT = ".before-memrepo"
-_LEGACY = ".legacy"  # where the pre-commit framework puts a hook that it asks first
+_LEGACY = ".legacy"  # where the pre-commit framework moves a hook that it calls first
 
 
 def hook_states(repo: Repo, shim: Path) -> Mapping[str, str]:
-    """Describe each hook why it does not run in this clone; an empty string where it does.
+    """Return, for each hook, the reason why it does not run, or "" if it runs.
 
-    A hook where `core.hooksPath` leads counts when it asks memrepo: `memrepo hooks run NAME`.
+    A hook in the folder of `core.hooksPath` counts if it calls `memrepo hooks run NAME`.
     """
     wanted = shim.read_bytes()
     elsewhere = other_hooks_path(repo)
@@ -218,7 +219,7 @@ def hook_states(repo: Repo, shim: Path) -> Mapping[str, str]:
 
 
 def wrong_hooks(repo: Repo, shim: Path) -> str:
-    """Return on one line which hooks do not run and why, or an empty string."""
+    """Return one line naming the hooks that do not run and the reason, or ""."""
     found = {name: said for name, said in hook_states(repo, shim).items() if said}
     if not found:
         return ""
@@ -228,7 +229,7 @@ def wrong_hooks(repo: Repo, shim: Path) -> str:
 
 
 def _asks(path: Path, name: str) -> bool:
-    """Return whether somebody's own hook runs ours."""
+    """Return whether another program's hook calls ours."""
     runs = path.is_file() and bool(path.stat().st_mode & stat.S_IXUSR)
     return runs and f"hooks run {name}".encode() in path.read_bytes()
 
@@ -244,7 +245,7 @@ def _hook_state(path: Path, wanted: bytes) -> str:
 
 
 def other_hooks_path(repo: Repo) -> str:
-    """Return where `core.hooksPath` leads, if not to the clone's own folder."""
+    """Return the value of `core.hooksPath` if it is not the clone's own hooks folder, else ""."""
     found = repo.config.path("core.hooksPath")
     if not found:
         return ""
@@ -253,28 +254,31 @@ def other_hooks_path(repo: Repo) -> str:
 
 
 def hooks_in_tree(repo: Repo) -> str:
-    """Return where `core.hooksPath` leads when that is in the work tree, which others may write."""
+    """Return the value of `core.hooksPath` if it is inside the work tree, else "".
+
+    Other people may be able to write to such a folder.
+    """
     found = other_hooks_path(repo)
     top = Path(str(repo.working_tree_dir)).resolve()
     return found if found and (top / found).resolve().is_relative_to(top) else ""
 
 
 def install_hooks(repo: Repo, shim: Path, *, dry_run: bool = False) -> list[str]:
-    """Copy the shim under the name of each hook; return the hooks that are asked first."""
+    """Install the shim for each hook. Return the hooks whose earlier versions are called first."""
     folder, kept = _hooks_folder(repo), []
     for name in HOOKS:
         path = folder / name
         aside = path.with_name(name + _KEPT)
         theirs = path.exists() and not (path.is_file() and path.read_bytes().startswith(_MARK))
         if theirs and not _hook_state(path, shim.read_bytes()):
-            continue  # the pre-commit framework asks ours first
+            continue  # the pre-commit framework calls ours first
         if theirs or aside.exists():
             kept.append(name)
         if not dry_run:
             folder.mkdir(exist_ok=True)
             if theirs:
                 path.replace(aside)
-            path.unlink(missing_ok=True)  # never written through a link
+            path.unlink(missing_ok=True)  # never write through a link
             path.write_bytes(shim.read_bytes())
             path.chmod(0o755)
     if not dry_run:
@@ -283,7 +287,10 @@ def install_hooks(repo: Repo, shim: Path, *, dry_run: bool = False) -> list[str]
 
 
 def take_over_hooks(repo: Repo) -> str:
-    """Let git run this clone's own hooks; return the folder whose hooks they ask first, if any."""
+    """Make git run this clone's hooks.
+
+    Return the other hooks folder that they call first, or "".
+    """
     elsewhere = other_hooks_path(repo)
     if elsewhere:
         put(repo, HOOKS_BEFORE, str(Path(str(repo.working_tree_dir)) / elsewhere))
@@ -292,7 +299,7 @@ def take_over_hooks(repo: Repo) -> str:
 
 
 def name_program(repo: Repo) -> None:
-    """Record where the running memrepo is, unless one is recorded that is there."""
+    """Record the path of the running memrepo, unless the recorded program still exists."""
     import shutil
 
     program = Path(sys.executable).with_name("memrepo")
@@ -311,13 +318,13 @@ _DRIVER = "merge.memrepo.driver"
 _WANTED: Mapping[str, str] = {"pull.twohead": "recursive", "merge.renames": "false"}
 _TOLD: Mapping[str, str] = {
     "merge.memrepo.name": "memories, joined field by field",
-    # A hunk is headed by what tells one memory from another.
+    # Text that identifies a memory in the hunk headers of a diff.
     "diff.memrepo.xfuncname": "^((title|subject|id): .*|#+ .*)$",
 }
 
 
 def wanted_attributes(layout: Layout, *, adopted: bool) -> list[str]:
-    """Return the lines for `.git/info/attributes`; when adopting, for memrepo's folders only."""
+    """Return the lines for `.git/info/attributes`. If adopted, match only memrepo's folders."""
     if not adopted:
         return ["*.md merge=memrepo diff=memrepo"]
     folders = [f"/{layout.prefix}{area}/**/*.md" for area in AREAS]
@@ -325,7 +332,7 @@ def wanted_attributes(layout: Layout, *, adopted: bool) -> list[str]:
 
 
 def is_adopted(repo: Repo, layout: Layout) -> bool:
-    """Return whether others' files live here too: the repository carries no attributes of ours."""
+    """Return whether the repository also contains files of others, without our attributes."""
     path = Path(str(repo.working_tree_dir)) / ".gitattributes"
     try:
         return bool(layout.prefix) or "*.md -merge" not in path.read_text(encoding="utf-8")
@@ -334,7 +341,10 @@ def is_adopted(repo: Repo, layout: Layout) -> bool:
 
 
 def install_drivers(repo: Repo, layout: Layout, *, adopted: bool) -> str:
-    """Set up the drivers in this clone; say what is left as a person set it. Idempotent."""
+    """Install the merge driver in this clone and return `driver_state`. Idempotent.
+
+    Settings that a person made are left unchanged.
+    """
     append_local(repo, "attributes", wanted_attributes(layout, adopted=adopted))
     for key, value in {**_TOLD, _DRIVER: f"{_program(repo)} merge-driver %O %A %B %L %P"}.items():
         if get(repo, key) != value:
@@ -346,7 +356,7 @@ def install_drivers(repo: Repo, layout: Layout, *, adopted: bool) -> str:
 
 
 def driver_state(repo: Repo, layout: Layout, *, adopted: bool) -> str:
-    """Return why git would not join memories field by field here, or an empty string."""
+    """Return why git would not merge memories by field here, or an empty string."""
     path = Path(repo.common_dir) / "info" / "attributes"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     if missing := [w for w in wanted_attributes(layout, adopted=adopted) if w not in lines]:
@@ -368,7 +378,7 @@ def driver_state(repo: Repo, layout: Layout, *, adopted: bool) -> str:
 
 
 def _program(repo: Repo) -> str:
-    """Return how to start memrepo from a shell, with a path where one is known."""
+    """Return the shell command that starts memrepo, with its path if known."""
     beside = Path(sys.executable).with_name("memrepo")
     known = get(repo, PROGRAM)
     places = (str(beside) if beside.exists() else "", known if Path(known).is_file() else "")

@@ -1,4 +1,4 @@
-"""What is staged, what commits changed, and the files next to those that are checked."""
+"""Staged files, files changed by commits, and related files needed by checks."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ from memrepo.store.git import FILES, Git, seconds
 
 
 def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:
-    """Yield what the index changes against HEAD: path, mode, blob before and after.
+    """Yield (path, mode, old blob, new blob) of the differences between index and HEAD.
 
-    The mode is that of the index; a blob that is not there is empty.
+    The mode is the one in the index. The blob of an absent file is empty.
     """
     options = "--cached --raw -z --no-abbrev --no-renames --no-relative --no-ext-diff".split()
     yield from _differences(git.ask("diff", *options, "--ignore-submodules=none"))
 
 
 def _differences(raw: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yield path, mode after, blob before and after of git's raw form; a missing one is empty."""
+    """Yield (path, new mode, old blob, new blob) from git's raw diff format.
+
+    The blob of an absent file is empty.
+    """
     parts = raw.split("\0")
     for head, path in zip(parts[0::2], parts[1::2], strict=False):
         _, mode, old, new, _ = head.split(" ")
@@ -35,7 +38,7 @@ def _differences(raw: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def listed(git: Git, *patterns: str) -> Iterator[tuple[str, str, str]]:
-    """Yield path, mode and blob of the files in the index that fit git's path patterns."""
+    """Yield (path, mode, blob) of the files in the index that match git's path patterns."""
     words = ("ls-files", "-s", "-z", "--full-name", "--", *patterns)
     raw = git.ask(*words, env={"GIT_LITERAL_PATHSPECS": "0"}) if patterns else ""
     for entry in filter(None, raw.split("\0")):
@@ -45,7 +48,10 @@ def listed(git: Git, *patterns: str) -> Iterator[tuple[str, str, str]]:
 
 
 def at_head(git: Git, paths: Iterable[str] = ()) -> Iterator[tuple[str, str, str]]:
-    """Yield path, mode and blob of files at HEAD, of all where none are named; none unborn."""
+    """Yield (path, mode, blob) for the given files at HEAD, or for all files.
+
+    Yield nothing if HEAD is unborn.
+    """
     if not git.ask("rev-parse", "-q", "--verify", "HEAD", no=1):
         return
     raw = git.ask("ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *paths)
@@ -56,9 +62,9 @@ def at_head(git: Git, paths: Iterable[str] = ()) -> Iterator[tuple[str, str, str
 
 
 def introduced(git: Git, *revisions: str) -> Iterator[tuple[str, str, str]]:
-    """Yield commit, path and blob of each file that commits add or change, merges included.
+    """Yield (commit, path, blob) of each file that commits add or change, including merges.
 
-    `revisions` are those of rev-list; a blob under one path comes once.
+    `revisions` are arguments of rev-list. Each (path, blob) pair is yielded once.
     """
     seen = set[tuple[str, str]]()
     commits = git.ask("rev-list", *revisions)
@@ -69,9 +75,9 @@ def introduced(git: Git, *revisions: str) -> Iterator[tuple[str, str, str]]:
 
 
 def changes(git: Git, commits: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield commit, path, blob before and blob after of what commits changed; no merges.
+    """Yield (commit, path, old blob, new blob) of the files changed by commits, without merges.
 
-    A blob that is missing is empty.
+    The blob of an absent file is empty.
     """
     for commit, path, mode, old, new in _of_commits(git, "\n".join(commits)):
         if mode in (*FILES, "000000"):
@@ -79,7 +85,7 @@ def changes(git: Git, commits: Iterable[str]) -> Iterator[tuple[str, str, str, s
 
 
 def _of_commits(git: Git, commits: str, *options: str) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield commit, path, mode after, blob before and after of what each commit changed."""
+    """Yield (commit, path, new mode, old blob, new blob) of the changes in each commit."""
     if not commits.strip():
         return
     words = "diff-tree --stdin -r --root --raw -z --no-renames --no-abbrev".split()
@@ -94,7 +100,7 @@ def _of_commits(git: Git, commits: str, *options: str) -> Iterator[tuple[str, st
 
 
 def messages(git: Git, *revisions: str) -> Iterator[tuple[str, str]]:
-    """Yield each commit of rev-list's `revisions` with its message."""
+    """Yield (commit, message) of each commit. `revisions` are arguments of rev-list."""
     raw = git.ask("log", "-z", "--format=%H%n%B", *revisions)
     for entry in filter(None, raw.split("\0")):
         commit, _, text = entry.partition("\n")
@@ -102,7 +108,7 @@ def messages(git: Git, *revisions: str) -> Iterator[tuple[str, str]]:
 
 
 def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
-    """Put a file into the index that git commits, in place of the one at its old path."""
+    """Add a file to the index that git commits, replacing the file at its old path."""
     blob = git.ask("hash-object", "-w", "--stdin", fed=data).strip()
     lines = [f"0 {'0' * 40}\t{old}"] if old != new else []
     lines.append(f"100644 {blob}\t{new}")
@@ -110,7 +116,7 @@ def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
 
 
 class HandCommit(msgspec.Struct, frozen=True):
-    """A commit that memrepo did not make: id, the author's e-mail, and seconds since the epoch."""
+    """A commit not made by memrepo: id, author's e-mail, and time in seconds since the epoch."""
 
     id: str
     email: str
@@ -118,7 +124,7 @@ class HandCommit(msgspec.Struct, frozen=True):
 
 
 def hand_commits(git: Git, revisions: str) -> Iterator[HandCommit]:
-    """Yield the commits of a range that memrepo did not make, oldest first; no merges."""
+    """Yield the commits of a range not made by memrepo, oldest first, without merges."""
     form = "%H%x00%ae%x00%at%x00%(trailers:key=Memrepo-Op,valueonly)"
     raw = git.ask("log", "-z", "--no-merges", "--reverse", f"--format={form}", revisions)
     for commit, email, when, op in zip(*[iter(raw.split("\0")[:-1])] * 4, strict=True):
@@ -128,13 +134,13 @@ def hand_commits(git: Git, revisions: str) -> Iterator[HandCommit]:
 
 _GLOB = regex(r"[*?\[\]\\]")
 _MANY = 50
-"""Git holds each entry of the index against each pattern: from so many on it lists them all."""
+"""Number of patterns above which all files are listed: git tests each entry on each pattern."""
 
 
 class Index(Around):
-    """The files of the index around those that are checked; what was before is at HEAD.
+    """The index as the context of checked files. Their earlier versions are at HEAD.
 
-    `earlier` knows some blobs at HEAD already; of other paths HEAD is asked.
+    `earlier` contains already known blobs at HEAD. Other paths are looked up at HEAD.
     """
 
     def __init__(self, git: Git, known: Grounds, earlier: Mapping[str, str] | None = None) -> None:
@@ -144,20 +150,23 @@ class Index(Around):
         self._earlier = dict(earlier or {})
 
     def know(self, paths: Iterable[str]) -> None:
-        """Ask HEAD for several paths at once."""
+        """Look up several paths at HEAD in one call."""
         asked = [path for path in paths if path not in self._earlier]
         self._earlier.update(dict.fromkeys(asked, ""))
         found = at_head(self.git, asked) if asked else ()
         self._earlier.update({path: blob for path, mode, blob in found if mode in FILES})
 
     def before(self, path: str) -> bytes | None:
-        """Return a file at HEAD."""
+        """Return the bytes of a file at HEAD, or None."""
         self.know([path])
         blob = self._earlier[path]
         return self.git.read(blob) if blob else None
 
     def holders(self, ids: Collection[str]) -> Iterator[Memory]:
-        """Return memories by id: a memory's file name ends in the first digits of its id."""
+        """Yield the memories with some ids.
+
+        A memory's file name ends in the first digits of its id.
+        """
         area = self.layout.area("memories")
         digits = sorted({id_.removeprefix("mem-")[:6] for id_ in ids})
         patterns = [f":(top,glob){area}**/*-{six}.md" for six in digits]
@@ -167,7 +176,7 @@ class Index(Around):
                 yield memory
 
     def called(self, names: Collection[str]) -> Iterator[Memory]:
-        """Return the memories whose file's name, digits of the id aside, is one of the names."""
+        """Yield the memories with a given file name, without its id digits, or with a given id."""
         area = self.layout.area("memories")
         spelled = (lambda name: _GLOB.sub(r"\\\g<0>", name), slugify, stem_of)
         stems = sorted({spell(name) for name in names for spell in spelled} - {""})
@@ -181,17 +190,17 @@ class Index(Around):
         yield from self.holders([name for name in names if ID_PATTERN.fullmatch(name)])
 
     def there(self, path: str) -> bool:
-        """Return whether the index has a file."""
+        """Return whether the index contains a file."""
         return any(True for _ in listed(self.git, f":(top,literal){path}"))
 
     def file(self, path: str) -> bytes | None:
-        """Return a file of the index."""
+        """Return the bytes of a file in the index, or None."""
         return dict(self._files([f":(top,literal){path}"])).get(path)
 
     def alike(self, paths: Collection[str]) -> Collection[str]:
-        """Return the paths of the index that differ in case or in the form of accents only.
+        """Return paths in the index that differ only in case or Unicode normalization.
 
-        Of a path that was there before none is asked: it was looked at when it came.
+        Paths that exist at HEAD are skipped, because they were checked when added.
         """
         self.know(paths)
         new = [path for path in paths if not self._earlier[path]]
@@ -202,14 +211,14 @@ class Index(Around):
         return {other for other, _, _ in found if folded(other) in wanted} - {*paths}
 
     def below(self, folder: str) -> Mapping[str, bytes]:
-        """Return the files of the index below a folder."""
+        """Return {path: bytes} of the files in the index below a folder."""
         if folder == self.layout.area("tombstones"):
             known = self.known.blobs.items()
             return {path: self.git.read(blob) for path, blob in known if path.startswith(folder)}
         return dict(self._files([f":(top,literal){folder}"]))
 
     def naming(self, text: str) -> Collection[str]:
-        """Return the memories of the index whose file holds a text."""
+        """Return the paths of memories in the index whose file contains a text."""
         area = self.layout.area("memories")
         found = self.git.ask("grep", "--cached", "-l", "-z", "-F", "-e", text, "--", area, no=1)
         return [path for path in found.split("\0") if path]
@@ -221,18 +230,18 @@ class Index(Around):
 
 
 class Grounds(msgspec.Struct, frozen=True, kw_only=True):
-    """What the index holds of configuration and tombstones: blobs by path, asked once.
+    """The configuration and tombstones in the index as {path: blob}, read once.
 
-    Without a layout memrepo was never set up here.
+    `layout` is None if memrepo was never set up here.
     """
 
     layout: Layout | None
     blobs: Mapping[str, str]
 
     def wants(self, git: Git) -> Wants:
-        """Read what the staged configuration asks of files.
+        """Return the requirements of the staged configuration for files.
 
-        A configuration that is wrong asks for nothing here: the commands that load it say so.
+        An invalid configuration requires nothing here. Commands that load it report the error.
         """
         if self.layout is None:
             return Wants()
@@ -250,7 +259,7 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def grounds(git: Git) -> Grounds:
-    """Look at what checks rest on; the place of the configuration shows the layout."""
+    """Read the configuration and tombstone blobs from the index, and detect the layout."""
     prefixes = ("", ADOPTED_PREFIX)
     names = (CONFIG_NAME, "tombstones/")
     found = listed(git, *(f":(top,literal){p}{name}" for p in prefixes for name in names))
@@ -260,10 +269,10 @@ def grounds(git: Git) -> Grounds:
 
 
 def _tables(config: bytes) -> tuple[Mapping[str, object], ...]:
-    """Return a configuration's tables `tags`, `hot` and `decay.ttl`; of a damaged one nothing."""
+    """Return the tables `tags`, `hot` and `decay.ttl`, or empty ones if unparsable."""
     said = [line for line in config.splitlines() if not line.lstrip().startswith(b"#")]
     if not any(word in line for line in said for word in (b"tags", b"budget", b"ttl")):
-        return {}, {}, {}  # without loading what reads TOML
+        return {}, {}, {}  # avoids importing the TOML parser
     import tomllib
 
     try:

@@ -1,10 +1,10 @@
-"""A chain of commits as one `git fast-import` stream (git-fast-import(1)), and who signs it.
+"""Write a chain of commits as one `git fast-import` stream, and sign its merge.
 
-The stream ends in `done`: without it a cut stream would be committed silently.
+The stream ends in `done` (git-fast-import(1)). Without it, a truncated stream would be committed
+silently.
 
-Signatures: a run's merge is signed where `commit.gpgSign` asks for it, and it covers the chain.
-
-fast-import does not sign, so the merge is made once more, equal but for its signature.
+If `commit.gpgSign` is set, the merge of a run is signed, which also covers the chain. fast-import
+does not sign, so the merge is written again with a signature.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from memrepo.store.local import Repo
 
 COMMITTER = "memrepo <memrepo@localhost>"
-"""Who commits where git knows no name of the machine's."""
+"""The committer if no identity is configured in git."""
 RUN = "memrepo run <run@memrepo.invalid>"
-"""The author of what a run decided by itself."""
+"""The author of decisions that a run made itself."""
 SYNC = "memrepo sync <sync@memrepo.invalid>"
-"""The author of what joins two histories."""
+"""The author of merges of two histories."""
 
 
 class Pick(msgspec.Struct, frozen=True, kw_only=True):
-    """A tree entry that the repository holds already: its mode and object id."""
+    """A tree entry that is already in the repository: its mode and object id."""
 
     mode: str
     blob: str
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit to be made: its message and what it does to files.
+    """A commit to write: its message and its changes to files.
 
-    `picks` are entries taken over as they are, mode and all (None: the path goes).
+    `picks` are entries to use unchanged, including their modes. None removes the path.
     """
 
     message: str
@@ -52,8 +52,8 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
 class Chain(msgspec.Struct, frozen=True, kw_only=True):
     """Commits on top of `base` (empty: a root), and the message of their merge (empty: none).
 
-    With `first` the first commit is a merge itself: `first` is its first parent and the one whose
-    files it edits, `base` its second.
+    If `first` is set, the first commit is a merge. `first` is its first parent, whose files it
+    edits, and `base` is its second parent.
     """
 
     base: str
@@ -65,7 +65,7 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def quoted(path: str) -> bytes:
-    """Quote a path as fast-import reads it: C style, bytes kept."""
+    """Return a path quoted in C style for fast-import. Non-ASCII bytes are unchanged."""
     text = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return b'"' + text.encode("utf-8", "surrogateescape") + b'"'
 
@@ -77,7 +77,7 @@ def _data(out: BinaryIO, data: bytes) -> None:
 
 
 def write_stream(out: BinaryIO, chain: Chain, ref: str, committer: str = COMMITTER) -> None:
-    """Write the whole stream that builds the chain, and its merge, at `ref`."""
+    """Write the complete stream that creates the chain, and its merge, at `ref`."""
     stamp = f"{int(chain.when.timestamp())} +0000"
     who = f"author {chain.author} {stamp}\ncommitter {committer} {stamp}\n"
     out.write(b"feature done\n")
@@ -124,7 +124,7 @@ def _commit(
     for word, parent in zip(words, parents, strict=True):
         if parent:
             out.write(f"{word} {parent}\n".encode())
-    # Deletions first: a file may take the place of a folder that empties in the same commit.
+    # Deletions first: a file may replace a folder that becomes empty in the same commit.
     for path in (p for p, entry in files.items() if not entry):
         out.write(b"D " + quoted(path) + b"\n")
     for path, entry in files.items():
@@ -134,13 +134,13 @@ def _commit(
 
 
 BAD = "BR"
-"""Of git's `%G?`: the signature does not fit the commit, or its key was revoked."""
+"""Git's `%G?` letters for a signature that does not match, or a revoked key."""
 UNCHECKED = "E"
-"""The signature cannot be checked here: no key, or no program."""
+"""Git's `%G?` letter for a signature that cannot be checked: no key, or no program."""
 
 
 class CannotSign(MemrepoError):
-    """commit.gpgSign is set and the signature could not be made; nothing was written."""
+    """Raised when commit.gpgSign is set and signing failed. Nothing was written."""
 
     def __init__(self, why: str) -> None:
         super().__init__(
@@ -151,19 +151,19 @@ class CannotSign(MemrepoError):
 
 
 def committer(repo: Repo) -> str:
-    """Return who commits: the machine, by the identity that git is configured with."""
+    """Return the committer: the identity configured in git, or memrepo's."""
     return settings.author(repo) or COMMITTER
 
 
 def wants_signature(repo: Repo) -> bool:
-    """Return whether commits are to be signed here."""
+    """Return whether commits must be signed here."""
     return repo.config.is_on("commit.gpgSign")
 
 
 def refuse_unsigned(repo: Repo) -> None:
-    """Raise CannotSign where a signature is wanted and cannot be made: before anything is written.
+    """Raise CannotSign if a required signature cannot be made. Call this before writing.
 
-    What is signed for trial is no commit of anybody's, and no ref names it.
+    The commit signed as a test has no ref and belongs to nobody.
     """
     if not wants_signature(repo):
         return
@@ -177,7 +177,7 @@ def refuse_unsigned(repo: Repo) -> None:
 
 
 def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ...]) -> str:
-    """Make the merge at `ref` once more with a signature; return the new tip. Raises CannotSign."""
+    """Write the merge at `ref` again with a signature. Return the new tip. Raises CannotSign."""
     tree, *parents = repo.light.ask("rev-parse", f"{tip}^{{tree}}", f"{tip}^1", f"{tip}^2").split()
     stamp = f"{int(chain.when.timestamp())} +0000"
     words = [word for parent in parents for word in ("-p", parent)]
@@ -212,7 +212,7 @@ def _who(role: str, name: str, stamp: str) -> dict[str, str]:
 
 
 def verdicts(repo: Repo, commits: Sequence[str]) -> dict[str, str]:
-    """Return git's verdict (`%G?`) for each commit that carries a signature."""
+    """Return git's verdict (`%G?`) for each signed commit."""
     if not commits:
         return {}
     lines = "".join(f"{commit}\n" for commit in commits)

@@ -1,7 +1,7 @@
-"""The tables of the search index, and how they follow a commit and the work next to it.
+"""The tables of the search index, and how they follow a commit and uncommitted edits.
 
-The index remembers the commit it reflects and the uncommitted edits it holds. It catches up with
-what differs between two commits; where that cannot be told, it compares the whole tree.
+The index stores its commit and the uncommitted edits it contains. It is updated with the
+differences between two commits. If these cannot be computed, the whole tree is compared.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 Row = tuple[str | int | float | None, ...]
 Bars = Callable[[Memory], bool]
 BATCH = 1000
-"""At most so many rows are made before they are written."""
+"""Maximum number of rows computed before they are written."""
 
 
 _ROWS = ("store/tables.py", "text/*.py", "languages/*.toml", "policies/importance.py")
-"""What makes rows of a memory: an index of other code is built again."""
+"""Files that define how rows are computed. The index is rebuilt if one of them changes."""
 WAIT_S = 10.0
 _PART = 1
-"""Where a row, without its number, says which chunk it is."""
+"""Position of the chunk number in a row without its own number."""
 ARCHIVED = "archived"
-"""A status, and the key under which an index remembers how many of its rows have it."""
+"""A status, and the meta key for the number of rows with this status."""
 FORGOTTEN = "forgotten"
-"""The status of a row whose text a person rejected, whatever its file says."""
+"""Status of a row whose text a person rejected, whatever the status in its file."""
 _RESTS = "status = 'archived'"
 _OURS = ("vocabulary", "words", "memory", "meta", "wordforms", "evidence", "passage")
 _TABLES = """
@@ -79,12 +79,12 @@ CREATE VIRTUAL TABLE passage USING fts5 (
 
 
 class Indexed(msgspec.Struct, frozen=True, kw_only=True):
-    """What an index is to reflect: a commit, and the work next to it that is not committed.
+    """The content that an index must reflect: a commit and uncommitted edits.
 
-    `edits` are contents by path, None for a file that is gone, and `blob_id` names their blobs.
-    A long text has a row a chunk, by `chunking`. `importance` scores a memory, `words` names what
-    it goes by. `tick` is told of each memory that is read. `sources` says which sources have
-    passages in it, where passages are asked for.
+    `edits` contains contents by path, None for a deleted file, and `blob_id` computes their blob
+    ids. A long text has one row per chunk, split by `chunking`. `importance` scores a memory, and
+    `words` identifies its settings. `tick` is called for each memory that is read. `sources`
+    selects the sources to index as passages, and None indexes no passages.
     """
 
     tree: Snapshot
@@ -98,23 +98,23 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def edited(self) -> dict[str, str]:
-        """Return the blob by path of what is edited, empty where the file is gone."""
+        """Return {path: blob} of the edited files. The blob of a deleted file is empty."""
         return {p: "" if data is None else self.blob_id(data) for p, data in self.edits.items()}
 
     @property
     def rules(self) -> str:
-        """Return what rows depend on next to their files."""
+        """Return the settings that rows depend on, in addition to their files."""
         return f"{self.chunking!r} {self.words}"
 
     def read(self, path: str, blob: str) -> bytes:
-        """Return the bytes of a file that is indexed."""
+        """Return the bytes of an indexed file."""
         data = self.edits.get(path)
         return self.tree.files.of(path, blob) if data is None else data
 
     def memories(self, files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Memory]]:
-        """Yield blob and memory of files that are to be indexed; what cannot be read is left out.
+        """Yield (blob, memory) of files to index, omitting unreadable files and chunk files.
 
-        What this process has decoded already is not read again.
+        Files that this process has already decoded are not read again.
         """
         edits = {path: data for path, data in self.edits.items() if data is not None}
         known = {p: m for p, blob in files if (m := self.tree.at_hand(p, blob)) is not None}
@@ -126,19 +126,19 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
             if memory is None:
                 data = edits[path] if path in edits else next(committed)
                 memory, _ = codec.decode(path, data)
-            # A chunk is found as a part of its parent, which has a row for each.
+            # A chunk is found through its parent memory, which has a row for each chunk.
             if memory is not None and memory.id and memory.type != "chunk":
                 yield blob, memory
 
 
 def opened(where: Path | str) -> sqlite3.Connection:
-    """Open an index, with new tables where its own are missing or of another version."""
+    """Open an index. Recreate its tables if they are missing or of another version."""
     base = sqlite3.connect(where, timeout=WAIT_S, isolation_level=None)
     try:
         base.execute("PRAGMA synchronous = OFF")
         if not _is_ours(base):
             base.execute("BEGIN IMMEDIATE")
-            # Another process may have built it while this one waited for the lock.
+            # Another process may have built the index while this one waited for the lock.
             if not _is_ours(base):
                 _start_over(base)
             base.execute("COMMIT")
@@ -149,7 +149,7 @@ def opened(where: Path | str) -> sqlite3.Connection:
 
 
 def is_built(path: Path) -> bool:
-    """Return whether a file holds an index: runs keep rows of theirs in it that are none."""
+    """Return whether a file contains an index. The file may only have rows stored by runs."""
     try:
         place = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(place, uri=True, timeout=WAIT_S)) as base:
@@ -159,7 +159,7 @@ def is_built(path: Path) -> bool:
 
 
 def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
-    """Begin a transaction in which the index shows what is wanted, whatever others want of it."""
+    """Begin a transaction and update the index to the wanted content."""
     edited = wanted.edited
     told = json.dumps(edited, sort_keys=True)
     base.execute("BEGIN")
@@ -169,8 +169,8 @@ def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
         return
     base.execute("ROLLBACK")
     base.execute("BEGIN IMMEDIATE")
-    # All that is kept in the same file is read before the first row is written: once SQLite spills
-    # its pages, another connection waits for this one.
+    # Read everything stored in the same file before the first row is written. Once SQLite spills
+    # its pages to disk, other connections must wait for this one.
     starts_over = meta(base, "rules") != wanted.rules
     known = "" if starts_over else meta(base, "commit")
     changed = wanted.tree.files.changed_since(known) if known else None
@@ -202,7 +202,7 @@ def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
 def _stones(
     base: sqlite3.Connection, tree: Snapshot, changed: Mapping[str, str] | None
 ) -> dict[str, str]:
-    """Return the blob by path of the tombstones in the tree that is to be indexed."""
+    """Return {path: blob} of the tombstones in the tree to index."""
     area = tree.layout.area("tombstones")
     if changed is None:
         return dict(tree.files.below(area))
@@ -212,7 +212,7 @@ def _stones(
 
 
 def _bars(wanted: Indexed, stones: Mapping[str, str]) -> Bars:
-    """Return what tells whether a person rejected what a memory says."""
+    """Return a predicate: whether a person rejected the content of a memory."""
     if not stones:
         return _nobody
     from memrepo.store.held_back import bars_of
@@ -225,7 +225,7 @@ def _nobody(_: Memory) -> bool:
 
 
 def meta(base: sqlite3.Connection, key: str) -> str:
-    """Return what an index remembers under a key, or an empty string."""
+    """Return the value of a key in the index's meta table, or an empty string."""
     row = base.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return str(row[0]) if row else ""
 
@@ -254,9 +254,9 @@ def _changes(
     edited: Mapping[str, str],
     changed: Mapping[str, str] | None,
 ) -> dict[str, str]:
-    """Return the blob by path of each memory file that is to be indexed again, or empty: no more.
+    """Return {path: blob} of memory files to index again. An empty blob means removal.
 
-    `changed` is what differs from the commit that the index reflects, None where nobody can tell.
+    `changed` contains the differences from the indexed commit, or None if they are unknown.
     """
     if changed is None:
         had = dict(base.execute("SELECT path, blob FROM memory"))
@@ -271,13 +271,13 @@ def _changes(
 def _memory_files(
     tree: Snapshot, found: Mapping[str, str], had: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the memory files of those found (blob by path) that differ from what there was."""
+    """Return the memory files in `found` whose blob differs from the one in `had`."""
     is_memory = tree.layout.is_memory
     return {p: b for p, b in found.items() if is_memory(p) and had.get(p, "") != b}
 
 
 def _recorded(base: sqlite3.Connection, tree: Snapshot) -> dict[str, Memory]:
-    """Return by blob the memories of the indexed files that runs have on record."""
+    """Return the catalogue's memories of the indexed files, by blob."""
     rows = base.execute("SELECT blob, path FROM memory WHERE part = 0")
     return tree.trees.catalogue.read(dict(rows)) if tree.trees else {}
 
@@ -299,7 +299,7 @@ def _apply(
 
 
 def _take_out(base: sqlite3.Connection, paths: Iterable[str], sizes: dict[str, int]) -> None:
-    """Delete the rows of some paths."""
+    """Delete the rows of some paths and subtract them from the totals."""
     gone: list[str] = []
     for path in paths:
         asked = f"SELECT number, length, {_RESTS}, terms FROM memory WHERE path = ?"  # noqa: S608 - a constant
@@ -323,7 +323,7 @@ def _take_out(base: sqlite3.Connection, paths: Iterable[str], sizes: dict[str, i
 
 
 def _count_terms(base: sqlite3.Connection, texts: Iterable[str], sign: int) -> None:
-    """Count in how many rows each term stands: FTS5 itself would walk through all of them."""
+    """Add `sign` per row to the row count of each term. FTS5 would scan all rows for this."""
     held = Counter(term for terms in texts for term in set(terms.split()))
     base.executemany(
         "INSERT INTO vocabulary VALUES (?, ?)"
@@ -339,7 +339,7 @@ def _put_in(
     sizes: dict[str, int],
     bars: Bars,
 ) -> None:
-    """Add the rows of some files, as many at once as are worth holding in memory."""
+    """Add the rows of some files in batches that fit in memory."""
     found = _told(_rows_of(wanted, bars, files), wanted.tick)
     while rows := list(islice(found, BATCH)):
         last = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
@@ -360,7 +360,7 @@ def _put_in(
 
 
 def _told(rows: Iterable[Row], tick: Callable[[str], None]) -> Iterator[Row]:
-    """Report each memory whose rows come."""
+    """Yield the rows and report each new memory to `tick`."""
     for row in rows:
         if not row[_PART]:
             tick("memories indexed")
@@ -374,9 +374,9 @@ def _rows_of(wanted: Indexed, bars: Bars, files: Sequence[tuple[str, str]]) -> I
 
 
 def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[Row]:
-    """Yield the rows of a memory, one, or one a chunk of a long text, as the table has them.
+    """Yield the table rows of a memory: one row, or one per chunk of a long text.
 
-    Behind each are the hashes of what the memory rests on.
+    The last column contains the hashes of the memory's evidence.
     """
     day, source = memory.captured[:10], memory.sources[0] if memory.sources else None
     stored = memory.fields.get("importance")
@@ -412,20 +412,24 @@ def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[R
 
 
 def seen(memory: Memory) -> int:
-    """Return when a memory was last confirmed, in seconds since 1970; 0 where nothing says when.
+    """Return when a memory was last confirmed, in seconds since 1970, or 0 if unknown.
 
-    The newest evidence or confirmation; where it has neither, when it was made.
+    This is the time of the newest evidence or confirmation. Without either, it is the time of
+    creation.
     """
     told = [stamp.at for stamp in memory.fields.get("verified", ()) if stamp.at]
     for source in memory.sources:
-        with suppress(ValueError):  # undated, or no day of the calendar
+        with suppress(ValueError):  # undated, or not a valid date
             told.append(parse_time(source.captured))
     newest = max(told, default=memory.time("created"))
     return max(1, seconds(newest)) if newest else 0
 
 
 def _around(memory: Memory) -> tuple[str, str]:
-    """Return what is searched next to the text; its day spelled out: people ask for days."""
+    """Return the searchable text before and after the body: title, subject, tags and date.
+
+    The date is spelled out, because people search for days.
+    """
     title = memory.text("title")
     about = memory.text("context") or memory.text("subject")
     head = (title, title, about, *memory.texts("tags"))  # a title counts twice
@@ -438,5 +442,5 @@ def _folded(subject: str) -> str:
 
 
 def texts(memory: Memory, chunking: ChunkRules) -> list[str]:
-    """Return the text of each row of a memory: its chunks, or the body where it is not cut."""
+    """Return the text of each row of a memory: its chunks, or the whole body if not split."""
     return [chunk.text for chunk in chunks(memory.body, chunking)] or [memory.body]

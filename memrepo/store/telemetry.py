@@ -1,4 +1,4 @@
-"""Events of runs as lines of a file for each day, and programs that are given a run's result."""
+"""Log events of runs in one file per day, and pass results of runs to other programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PAUSE_S = 0.02
 def append(folder: Path, day: date, record: Mapping[str, object], *, within: Path | None) -> Path:
     """Append one event to a day's log, `memory-log-YYYY-MM-DD.jsonl`, and return its path.
 
-    `within` is the work tree when the folder is in it: no link on the way is followed then.
+    `within` is the work tree if the folder is inside it. In that case no symlink is followed.
     """
     path = folder / f"memory-log-{day.isoformat()}.jsonl"
     _refuse_links(path, within)
@@ -35,7 +35,7 @@ def append(folder: Path, day: date, record: Mapping[str, object], *, within: Pat
         _lock(descriptor, path)
         size = os.fstat(descriptor).st_size
         if size and os.pread(descriptor, 1, size - 1) != b"\n":
-            line = b"\n" + line  # another writer was cut short: its line must not swallow ours
+            line = b"\n" + line  # ends the incomplete line of another writer
         rest = memoryview(line)
         while rest:
             rest = rest[os.write(descriptor, rest) :]
@@ -58,7 +58,7 @@ def _lock(descriptor: int, path: Path) -> None:
 
 
 def put(path: Path, text: str, *, within: Path | None) -> None:
-    """Write a file whole: whoever reads it sees the old text or the new one."""
+    """Write a file atomically, so readers see either the old or the new text."""
     _refuse_links(path, within)
     path.parent.mkdir(parents=True, exist_ok=True)
     new = scratch(path.parent, f".{path.name}.", text.encode("utf-8", "replace"))
@@ -71,7 +71,7 @@ def put(path: Path, text: str, *, within: Path | None) -> None:
 
 
 def load(path: Path, *, within: Path | None) -> dict[str, object]:
-    """Read a JSON object; a missing, damaged or linked file is an empty one."""
+    """Return the JSON object in a file, or {} if the file is missing, damaged or a link."""
     try:
         _refuse_links(path, within)
         found = json.loads(path.read_bytes())
@@ -81,7 +81,7 @@ def load(path: Path, *, within: Path | None) -> dict[str, object]:
 
 
 def _refuse_links(path: Path, within: Path | None) -> None:
-    """Follow no link of a work tree: a clone may carry one that leads out of it."""
+    """Raise OSError for a symlink in a work tree, because a clone's link may lead outside."""
     if within is None:
         return
     for part in (path, *path.parents):
@@ -93,7 +93,7 @@ def _refuse_links(path: Path, within: Path | None) -> None:
 
 
 def dumped(record: Mapping[str, object]) -> str:
-    """Format a record as a JSON file's text, keys in order."""
+    """Return a record as the text of a JSON file, with sorted keys."""
     return json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True, default=str) + "\n"
 
 
@@ -104,14 +104,14 @@ _SAID = 500
 def hand_off(
     command: str, last: Path | str, folder: Path, *, told: bytes = b"", limit_s: float = LIMIT_S
 ) -> str:
-    """Run a command with one more argument; say what failed, or nothing.
+    """Run a command with one more argument. Return why it failed, or "".
 
-    `told` is its standard input. No shell is involved. After `limit_s` seconds it is ended, with
-    what it started.
+    `told` is its standard input. No shell is used. After `limit_s` seconds the command and its
+    child processes are killed.
     """
     import tempfile
 
-    # A pipe would wait for whatever it leaves running.
+    # A pipe would wait for child processes that are still running.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as stdin:
         stdin.write(told)
         stdin.seek(0)

@@ -1,4 +1,4 @@
-"""How memories came to be what they are, and whether history holds what it should."""
+"""The history of single memories, and data to verify the history and the repository."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class NoSuchMoment(MemrepoError):
-    """What was typed is neither a date nor a revision of this repository."""
+    """Raised when an argument is neither a date nor a revision of this repository."""
 
     exit_code = Exit.USAGE
 
@@ -43,7 +43,7 @@ class NoSuchMoment(MemrepoError):
 
 
 class BeforeHistory(MemrepoError):
-    """The branch has no commit that is that old."""
+    """Raised when the branch has no commit as old as the given date."""
 
     exit_code = Exit.USAGE
 
@@ -58,11 +58,11 @@ class BeforeHistory(MemrepoError):
 
 
 def commit_at(store: Repository, head: str, word: str, zone: tzinfo) -> str:
-    """Return the commit that `REV|DATE` names.
+    """Return the commit named by a `REV|DATE` argument.
 
-    A date means the last commit along the first parents of `head` that is not younger; a date
-    without a time is the end of that day in the zone. What reads as a date is one: a branch of
-    such a name is meant by `refs/heads/<name>`. Raises NoSuchMoment or BeforeHistory.
+    A date selects the newest commit along the first parents of `head` that is not younger. A date
+    without a time means the end of that day in the time zone. A word that can be read as a date is
+    a date. Name a branch like that as `refs/heads/<name>`. Raises NoSuchMoment or BeforeHistory.
     """
     try:
         moment = asked(word, zone)
@@ -71,7 +71,7 @@ def commit_at(store: Repository, head: str, word: str, zone: tzinfo) -> str:
         if not commit:
             raise NoSuchMoment(word) from None
         return commit
-    # Git's own reader of dates guesses; the plumbing takes the second itself. None is negative.
+    # Git's own date parser guesses, so pass seconds. They must not be negative.
     seconds = int(moment.timestamp())
     git = store.repo.git
     found = ""
@@ -86,7 +86,7 @@ def commit_at(store: Repository, head: str, word: str, zone: tzinfo) -> str:
 
 
 class Lost(msgspec.Struct, frozen=True, kw_only=True):
-    """A file as it last was: the commit that removed it, its path, its bytes before."""
+    """A removed file: the commit that removed it, its path, and its last content."""
 
     commit: str
     path: str
@@ -97,16 +97,16 @@ _NAMES = ("-r", "-z", "--no-renames", "--no-commit-id", "--name-only")
 
 
 def removed_by(repo: Repo, commit: str, layout: Layout) -> list[Lost]:
-    """Return the memory files that one commit removed, as they were before it."""
+    """Return the memory files that one commit removed, with their content before."""
     raw = repo.git.diff_tree(*_NAMES, "--diff-filter=D", commit, "--", layout.area("memories"))
     found = ((path, file_at(repo, f"{commit}^", path)) for path in filter(None, raw.split("\0")))
     return [Lost(commit=commit, path=path, data=data) for path, data in found if data is not None]
 
 
 def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Lost]:
-    """Yield files below `memories/` that commits removed; their names end in a glob such as `-0a*`.
+    """Yield removed files below `memories/` whose names end in a glob such as `-0a*`.
 
-    One walk over history that compares trees below one folder only, whatever removed the file.
+    One walk over history compares the trees of that folder only, so every removal is found.
     """
     area = layout.area("memories")
     options = "--diff-filter=D --no-renames --name-only -z --format=%x00%H".split()
@@ -125,11 +125,11 @@ DIGITS = 6
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory at one commit that touched it; `memory` is None where it was not in the tree.
+    """A memory at one commit that changed it. `memory` is None if absent from the tree.
 
-    `parents` are the nearest commits before that touched it. `unreadable` names a file that stood
-    there and could not be read: the memory is then as it was before. `cut` says that a shallow
-    clone ends here, so that an earlier commit may have written it.
+    `parents` are the nearest earlier commits that changed it. `unreadable` is the path of an
+    unreadable file, in which case `memory` is the earlier version. `cut` means that a shallow clone
+    ends here, so an earlier commit may have written the memory.
     """
 
     entry: Entry
@@ -142,8 +142,8 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
 def trace(repo: Repo, head: str, layout: Layout, id_: str, path: str = "") -> tuple[Version, ...]:
     """Return the versions of a memory in a head's history, children before parents.
 
-    `path` is a place that is known already, such as that at the head. Commits that touched only
-    another memory whose id begins alike are left out.
+    `path` is a known path of the memory, such as its path at `head`. Commits that only changed
+    another memory with a similar id are omitted.
     """
     known = {path} if path else set[str]()
     while True:
@@ -201,7 +201,7 @@ def _boundary(repo: Repo) -> frozenset[str]:
 
 
 def _elsewhere(repo: Repo, versions: Sequence[Version], layout: Layout, id_: str) -> Iterator[str]:
-    """Yield paths from which the memory came, or to which it went, under another name."""
+    """Yield other paths that the memory was renamed from or to."""
     by_commit = {v.entry.commit: v for v in versions}
     for version in versions:
         before = [by_commit[p].memory for p in version.parents]
@@ -212,7 +212,7 @@ def _elsewhere(repo: Repo, versions: Sequence[Version], layout: Layout, id_: str
 
 
 def _moved(repo: Repo, entry: Entry, layout: Layout, id_: str, side: str) -> Iterator[str]:
-    """Yield files that one commit deleted (or added) and that held this memory."""
+    """Yield the files with this memory that one commit deleted (side "D") or added (side "A")."""
     where = (entry.commit, "--", layout.area("memories"))
     raw = repo.git.diff_tree(*_NAMES, "-m", f"--diff-filter={side}", *where)
     paths = [p for p in dict.fromkeys(raw.split("\0")) if p and layout.is_memory(p)]
@@ -229,7 +229,7 @@ def _data(repo: Repo, at: str, paths: Sequence[str]) -> list[bytes | None]:
 
 
 def ids_in_history(repo: Repo, head: str, layout: Layout, digits: str) -> Mapping[str, str]:
-    """Return memories of all history whose id starts with six or more digits, with their path."""
+    """Return {id: path} of all memories in history whose id starts with six or more digits."""
     touched = touching(repo, head, [_pattern(layout, digits[:DIGITS])])
     paths = sorted({path for _, names in touched for path in names if layout.is_memory(path)})
     names = {f"{entry.commit}:{path}": path for entry, _ in touched for path in paths}
@@ -255,7 +255,7 @@ _FORMAT = "%x00".join(
 
 
 class Audited(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit as it is: ids, subject, trailers by key, manifests by what became of them."""
+    """One commit to verify: ids, subject, trailers by key, and added and changed manifests."""
 
     commit: str
     tree: str
@@ -288,9 +288,9 @@ def audited(repo: Repo, head: str, layout: Layout) -> Iterator[Audited]:
 def _manifests(
     repo: Repo, head: str, layout: Layout
 ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return the runs whose manifests a commit added and changed, by commit; merges are left out.
+    """Return {commit: (runs with added manifests, runs with changed manifests)}.
 
-    A merge brings the manifests of its sides, each of which has a commit of its own.
+    Merges are omitted, because the manifests of each side have their own commits.
     """
     options = "--no-merges --full-history --name-status --no-renames -z --diff-filter=AMT".split()
     raw = repo.git.log(*options, "--format=%x1d%H", head, "--", layout.area("runs"))
@@ -304,7 +304,10 @@ def _manifests(
 
 
 def first_parents(repo: Repo, base: str, tip: str) -> list[str]:
-    """Return the commits from `base` (excluded; empty: from the root) to a tip, oldest first."""
+    """Return the first-parent commits after `base` up to a tip, oldest first.
+
+    If `base` is empty, start at the root.
+    """
     span = (tip, f"^{base}") if base else (tip,)
     found: str = repo.git.rev_list("--first-parent", "--reverse", *span, "--")
     return found.split()
@@ -317,11 +320,11 @@ def git_version(repo: Repo) -> tuple[int, int]:
 
 
 def object_problems(repo: Repo) -> list[str]:
-    """Return what `git fsck` reports of objects that history reaches."""
+    """Return the problems that `git fsck` reports for reachable objects."""
     options = ("--strict", "--no-dangling", "--no-progress")
     try:
         code, out, err = repo.git.fsck(*options, with_exceptions=False, with_extended_output=True)
-    except GitFailed as error:  # a signal ended it: it found nothing wrong and nothing right
+    except GitFailed as error:  # a signal ended fsck: the check is incomplete
         return [str(error)]
     lines = (f"{out}\n{err}" if code else out).split("\n")
     problems = [line for line in lines if line and not line.startswith("notice:")]
@@ -329,7 +332,7 @@ def object_problems(repo: Repo) -> list[str]:
 
 
 def interrupted(store: Repository) -> str:
-    """Return what a crashed write left behind, or an empty string."""
+    """Return a description of an interrupted write, or an empty string."""
     if load_journal(store.journals) is not None:
         return "a write was interrupted"
     if store.repo.refs.below(TX):
@@ -338,7 +341,7 @@ def interrupted(store: Repository) -> str:
 
 
 def obstacle(store: Repository) -> str:
-    """Return what keeps anybody from writing: a lock that no git holds, or a missing right."""
+    """Return what prevents all writes, such as a stale lock or a missing permission, or ""."""
     own, common = Path(store.repo.git_dir), Path(store.repo.common_dir)
     locks = [*own.glob("*.lock"), *common.glob("*.lock"), *(common / "refs").rglob("*.lock")]
     if locks and not git_alive(store.repo):

@@ -1,11 +1,8 @@
-"""Vectors of memories in a memory-mapped array, and their likeness to a question.
+"""Vectors of memories, stored by blob, and their similarity to a question.
 
-Vectors of memories, kept by blob in a memory-mapped array in the git directory, and their scan.
-
-A text is embedded once. The array is only ever appended to, and a row counts when its key is on
-record, so that a process that dies leaves nothing wrong behind it.
-
-Likeness of meaning: the vectors of what is indexed, against that of a question.
+Vectors are stored in a memory-mapped array in the git directory. A text is embedded once. Vectors
+are only appended, and a row is valid once its key is recorded, so a process that dies leaves no
+invalid rows.
 """
 
 from __future__ import annotations
@@ -26,10 +23,13 @@ from memrepo.store.embedder import Embedder
 from memrepo.store.tables import Indexed, texts
 
 Key = tuple[str, int]
-"""The blob of a memory, and which chunk of its text."""
+"""The blob of a memory, and the number of the text chunk."""
 BATCH = 64
 EXACT = 100_000
-"""From more rows on only signs are compared, and the likeliest rows then exactly."""
+"""Number of rows above which only signs are compared first.
+
+The best rows are then compared exactly.
+"""
 RESCORED = 1_000
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS row (blob TEXT, part INTEGER, at INTEGER, PRIMARY KEY (blob, part))"
@@ -37,7 +37,7 @@ _TABLE = (
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """The vectors of one model in a folder: `name` tells models and rules of cutting apart."""
+    """The stored vectors of one model. `name` identifies the model and the chunking rules."""
 
     folder: Path
     name: str
@@ -45,26 +45,26 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def array(self) -> Path:
-        """Return the file of the vectors, float32, a row each."""
+        """Return the path of the vectors: one float32 row per vector."""
         return self.folder / f"vectors-{self.name}.f32"
 
     @property
     def signs(self) -> Path:
-        """Return the file of their signs, a bit a number."""
+        """Return the path of the vectors' signs: one bit per number."""
         return self.folder / f"vectors-{self.name}.bits"
 
     @property
     def keys(self) -> Path:
-        """Return the file that knows the row of each key."""
+        """Return the path of the database that maps keys to rows."""
         return self.folder / f"vectors-{self.name}.sqlite3"
 
     def rows(
         self, wanted: Sequence[Key], embed: Callable[[Sequence[Key]], object]
     ) -> Mapping[Key, int]:
-        """Return the row of each key; what has none is embedded and appended, batch by batch.
+        """Return the row of each key. Embed and append missing keys in batches.
 
-        A damaged record is begun again. Raises OSError or sqlite3.OperationalError where the folder
-        cannot be written.
+        Damaged files are deleted and rebuilt. Raises OSError or sqlite3.OperationalError if the
+        folder is not writable.
         """
         try:
             return self._rows(wanted, embed)
@@ -87,7 +87,8 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
                 vectors = embed(batch)
                 base.execute("BEGIN IMMEDIATE")
                 first = self._append(vectors)
-                # What a cut file had from here on is gone: no other key may take its place for it.
+                # Rows from here on were lost with a truncated file. Their keys must not point to
+                # new rows.
                 base.execute("DELETE FROM row WHERE at >= ?", (first,))
                 base.executemany(
                     "REPLACE INTO row VALUES (?, ?, ?)",
@@ -97,7 +98,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
             return self._known(base) if missing else known
 
     def known(self) -> Mapping[Key, int]:
-        """Return the row of each key that has one; a damaged record has none."""
+        """Return the row of each stored key, or an empty dict if the record is damaged."""
         try:
             with closing(sqlite3.connect(self.keys, timeout=10.0)) as base:
                 return self._known(base)
@@ -105,7 +106,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
             return {}
 
     def _known(self, base: sqlite3.Connection) -> dict[Key, int]:
-        """Return the rows on record that both files hold."""
+        """Return the recorded rows that both files contain."""
         whole = min(self._whole(self.array, self.dims * 4), self._whole(self.signs, self._bytes))
         found = base.execute("SELECT blob, part, at FROM row WHERE at < ?", (whole,))
         return {(blob, part): at for blob, part, at in found}
@@ -118,7 +119,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
         return path.stat().st_size // width if path.exists() else 0
 
     def _append(self, vectors: Any) -> int:
-        """Append vectors behind the last whole row of both files; return the first new row."""
+        """Append vectors after the last complete row of both files. Return the first new row."""
         import numpy as np
 
         first = min(self._whole(self.array, self.dims * 4), self._whole(self.signs, self._bytes))
@@ -130,7 +131,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
         return first
 
     def nearest(self, query: Any, rows: Sequence[int], count: int) -> list[tuple[int, float]]:
-        """Return the places in `rows` whose vectors are nearest, with their cosines."""
+        """Return the positions in `rows` of the most similar vectors, with their cosines."""
         import numpy as np
 
         if not rows:
@@ -149,15 +150,15 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NEAREST = 200
-"""So many documents are hits by their meaning alone, where it is near enough."""
+"""Maximum number of documents found by meaning only."""
 LEAST = 0.25
-"""The cosine from which on a meaning is near."""
+"""Minimum cosine for a document found by meaning."""
 Row = tuple[int, str, str, int]
 """Number, path, blob and part of a document."""
 
 
 class Meanings(msgspec.Struct, frozen=True, kw_only=True):
-    """What is indexed as vectors, and the files that keep them."""
+    """The indexed content, the model, and the stored vectors."""
 
     wanted: Indexed
     embedder: Embedder
@@ -165,26 +166,26 @@ class Meanings(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, folder: Path, wanted: Indexed, embedder: Embedder) -> Meanings:
-        """Return what a folder keeps of a model's vectors, by the rules that texts are cut by."""
+        """Return the vectors stored in a folder for a model and the current chunking rules."""
         name = f"{embedder.name}-{text_hash(repr(wanted.chunking))[-8:]}"
         kept = Kept(folder=folder, name=name, dims=embedder.dims)
         return cls(wanted=wanted, embedder=embedder, kept=kept)
 
     def lacks(self, documents: Sequence[Row]) -> bool:
-        """Return whether a document has no vector yet."""
+        """Return whether a document has no vector."""
         known = self.kept.known()
         return any((blob, part) not in known for _, _, blob, part in documents)
 
     def embed(self, documents: Sequence[Row]) -> None:
-        """Make the vectors that are missing; `tick` of what is indexed is told of each.
+        """Compute the missing vectors. Call `tick` of the indexed content for each one.
 
-        Raises OSError or sqlite3.OperationalError where the folder cannot be written.
+        Raises OSError or sqlite3.OperationalError if the folder is not writable.
         """
         paths = {(blob, part): path for _, path, blob, part in documents}
         self.kept.rows(list(paths), _embed(self.wanted, self.embedder, paths))
 
     def like(self, documents: Sequence[Row], question: str) -> Likeness:
-        """Return how like a question the documents are, as ranking asks for it."""
+        """Return the function that ranking calls for the similarity of documents to a question."""
         query = self.embedder.vectors([question])[0]
         rows = self.kept.known()
         places = {n: rows[b, p] for n, _, b, p in documents if (b, p) in rows}
@@ -216,5 +217,5 @@ def _embed(
 
 
 def _said(memory: Memory, part: str) -> str:
-    """Return what is embedded: a text says more next to its title and subject."""
+    """Return the text to embed: a chunk with its title and subject as context."""
     return "\n".join(filter(None, (memory.text("title"), memory.text("subject"), part)))

@@ -1,7 +1,7 @@
-"""Words of the index that are spelled nearly like one that no memory holds.
+"""Indexed words that are spelled similarly to a word that no memory contains.
 
-A typo, an inflected or transliterated name, a part of a compound: trigrams of the words in Latin
-letters tell. They are gathered when they are first asked for, and then those of new rows alone.
+Trigrams of the words in Latin letters find typos, inflected or transliterated names, and parts of
+compounds. Trigrams are collected on first use. Later, only the words of new rows are added.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ from memrepo.core.patterns import regex
 from memrepo.text.tokens import is_spaceless
 
 LEAST = 0.45
-"""Dice's likeness of the trigrams of two words, from which on one may stand for the other."""
+"""Minimum Dice similarity of two words' trigrams for one to match the other."""
 CHARACTER = 0.05
-"""What a character of a pair counts that nothing holds."""
+"""Weight of a character of a pair that is not in the index."""
 _PART = 0.6
-"""How far a word stands for a compound that begins or ends with it, or for a part of it."""
+"""Similarity of a word to a compound that begins or ends with it, and the reverse."""
 _LETTERS = 5
-"""Letters that a part of a compound has at least."""
+"""Minimum number of letters in a part of a compound."""
 _LONG = 8
-"""Letters of a word from which on two slips are likely."""
+"""Number of letters from which two typos in a word are likely."""
 _SHORT = 4
-"""Letters of a word up to which another letter in it makes another word: golf, gold."""
+"""Maximum number of letters of a word in which one other letter makes another word: golf, gold."""
 _ENDING = 3
-"""Letters that an ending has at most by which two words are forms of one."""
+"""Maximum number of letters in an inflectional ending."""
 _VOWELS = frozenset("aeiouy")
 _MOST = 4
 _NEAR = 0.8
-"""Words less like than this share of the likest do not count."""
+"""Minimum similarity of a match, as a share of the best match's similarity."""
 _PROPOSED = 100
 _WORD = regex(r"[^\W\d_]{4,40}")
 _KEY = "wordforms"
 
 
 def alike(base: sqlite3.Connection, term: str, *, inflects: bool) -> Mapping[str, float]:
-    """Return words that are spelled nearly like a term, by likeness; it may be none itself.
+    """Return {word: similarity} of words spelled similarly to a term, which may be unindexed.
 
-    Where the language inflects and joins its words more than English does, trigrams tell; else
-    only what a slip of the finger makes of a word is alike, unless letters of another script are.
+    If `inflects` is set, the language inflects or compounds words more than English, and trigrams
+    decide. Otherwise only typos count as similar, except for words in another script.
     """
     if is_spaceless(term):
         return dict.fromkeys(term, CHARACTER) if len(term) > 1 else {}
@@ -49,7 +49,7 @@ def alike(base: sqlite3.Connection, term: str, *, inflects: bool) -> Mapping[str
     try:
         _gather(base)
     except sqlite3.OperationalError:
-        return {}  # it cannot be written, or another process writes
+        return {}  # the file is not writable, or another process writes
     either = " OR ".join(f'"{gram}"' for gram in sorted(_grams(wanted)))
     rows = base.execute(
         "SELECT latin, term FROM wordforms WHERE wordforms MATCH ? ORDER BY rank LIMIT ?",
@@ -60,7 +60,7 @@ def alike(base: sqlite3.Connection, term: str, *, inflects: bool) -> Mapping[str
         for written, other in rows
         if other != term
         and (
-            term.isascii() != other.isascii()  # letters of another script are their own proof
+            term.isascii() != other.isascii()  # another script is evidence enough
             or _is_near(wanted, written[1:-1], inflects=inflects or not term.isascii())
         )
     }
@@ -70,9 +70,9 @@ def alike(base: sqlite3.Connection, term: str, *, inflects: bool) -> Mapping[str
 
 
 def _is_near(one: str, other: str, *, inflects: bool) -> bool:
-    """Return whether two words in Latin letters may be one: by a slip, or by their endings.
+    """Return whether two words in Latin letters may be the same word: a typo or another ending.
 
-    A part of a compound is a word of its own; what is shorter is the end of many.
+    A part of a compound must be long enough, because a short word ends many others.
     """
     if _is_slip(one, other):
         return True
@@ -84,14 +84,14 @@ def _is_near(one: str, other: str, *, inflects: bool) -> bool:
 
 
 def _share_a_head_alone(one: str, other: str) -> bool:
-    """Return whether two words begin alike and go on as different words do: unicorn, Unicode.
+    """Return whether two words share only their beginning, such as unicorn and Unicode.
 
-    Endings are short and hold a vowel: those of one word may differ altogether.
+    Endings are short and contain a vowel. The endings of one word may differ completely.
     """
     at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
     if at is None:
         return False  # one begins with the other
-    if not at:  # a syllable before, as of a participle, or other words with the same end
+    if not at:  # a prefix, as of a participle, or different words with the same end
         return not (one.endswith(other) or other.endswith(one))
     rest, others = one[at:], other[at:]
     endings = all(len(tail) <= _ENDING and not _VOWELS.isdisjoint(tail) for tail in (rest, others))
@@ -99,16 +99,16 @@ def _share_a_head_alone(one: str, other: str) -> bool:
 
 
 def _ends(tail: str) -> frozenset[str]:
-    """Return the trigrams of what a word goes on with, its end among them."""
+    """Return the trigrams of a word's remainder, including its end."""
     written = f"{tail}$"
     return frozenset(written[i : i + 3] for i in range(max(1, len(written) - 2)))
 
 
 def _is_slip(one: str, other: str) -> bool:
-    """Return whether two words are a letter apart: left out, added, another, or two in turn.
+    """Return whether two words differ by one typo: a letter missing, added, replaced or swapped.
 
-    Of long words two such slips are one too. The first letter is seldom wrong, and of a short word
-    another letter makes another word.
+    Long words may have two typos. The first letter is rarely wrong. In a short word, a replaced
+    letter makes another word.
     """
     if len(one) == len(other) <= _SHORT and sorted(one) != sorted(other):
         return False
@@ -128,7 +128,7 @@ def _is_slip(one: str, other: str) -> bool:
 
 
 def latin(term: str) -> str:
-    """Return a word in Latin letters."""
+    """Return a word transliterated to lower-case Latin letters."""
     if term.isascii():
         return term
     from anyascii import anyascii
@@ -150,7 +150,7 @@ def _grams(word: str) -> frozenset[str]:
 
 
 def _gather(base: sqlite3.Connection) -> None:
-    """Take in the words of rows that came since the last time."""
+    """Add the words of rows added since the last call."""
     row = base.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
     (last,) = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
     upto = int(row[0]) if row else 0

@@ -1,1 +1,1 @@
-"""Findings: State -> Problems."""
+"""Checks of memory files and commits. They return problems."""

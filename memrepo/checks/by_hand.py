@@ -1,4 +1,4 @@
-"""What a hand may not write: fields that memrepo keeps, and its trailers in commit messages."""
+"""Find manual changes that only memrepo may make: its own fields, and trailers in messages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ STATUS = Rule(
 )
 RULES = (ID, FIELD, TIER, STATUS)
 _TIERS = ("tier", "tier_since", "tier_written", "gist")
-# What belongs to a change of status: `closure` and STATUS judge these.
+# Changes of status, which the rule STATUS and the module `merge.closure` check.
 _STATUS = (
     "status",
     "status_epoch",
@@ -58,7 +58,7 @@ _COMMANDS: Mapping[str, str] = {
 
 
 def find(scene: Scene) -> Iterator[Problem]:
-    """Compare each memory with what it was; a merge by hand is settled elsewhere."""
+    """Compare each memory with its earlier version. During a manual merge, do nothing."""
     for memory, old in () if scene.merging else pairs(scene):
         if memory.id != old.id:
             if old.id and not (memory.id in scene.earlier or old.id in scene.by_id):
@@ -79,7 +79,7 @@ def find(scene: Scene) -> Iterator[Problem]:
 
 
 def pairs(scene: Scene) -> Iterator[tuple[Memory, Memory]]:
-    """Yield each checked memory with what it was before: of its id, else at its path."""
+    """Yield each checked memory with its earlier version, found by id or else by path."""
     at = {old.path: old for old in scene.earlier.values()}
     for memory in scene.memories:
         old = scene.earlier.get(memory.id) or at.get(memory.path)
@@ -88,7 +88,7 @@ def pairs(scene: Scene) -> Iterator[tuple[Memory, Memory]]:
 
 
 def machine_keys(memory: Memory, old: Memory) -> list[str]:
-    """Return the fields that differ though only memrepo writes them and nothing moved them."""
+    """Return the changed fields that only memrepo writes, except those implied by other changes."""
     keys = changed_keys(old.fields, memory.fields)
     before, after = implied(old.fields), implied(memory.fields)
     followed = {
@@ -101,13 +101,13 @@ def machine_keys(memory: Memory, old: Memory) -> list[str]:
 
 
 def revived(memory: Memory, old: Memory) -> bool:
-    """Return whether a status went back without the epoch that makes a merge believe it."""
+    """Return whether a status went back without a higher epoch. A merge would undo this change."""
     lower = STATUSES.index(memory.status) < STATUSES.index(old.status)
     return lower and memory.fields.get("status_epoch", 0) <= old.fields.get("status_epoch", 0)
 
 
 def mended(memory: Memory, old: Memory) -> Memory:
-    """Return a memory with what only memrepo writes as it was, and its epoch raised if need be."""
+    """Return a memory with its machine-written fields restored, and a higher epoch if needed."""
     back: dict[str, object] = {key: old.fields.get(key) for key in machine_keys(memory, old)}
     if revived(memory, old):
         back["status_epoch"] = old.fields.get("status_epoch", 0) + 1
@@ -141,7 +141,7 @@ _TRAILER = regex(rf"[ \t]*{PREFIX}[A-Za-z-]+[ \t]*[:=#]", re.IGNORECASE)
 
 
 def message_problems(path: str, text: str) -> Iterator[Problem]:
-    """Return what is wrong with a message as an editor leaves it, comments and all."""
+    """Yield the problems of a commit message as the editor saves it, including comments."""
     cut = _SCISSORS.search(text)
     said = text[: cut.start()] if cut else text
     for number, line in enumerate(said.split("\n"), start=1):

@@ -1,4 +1,4 @@
-"""What `check` says of characters that deceive the eye, of sizes, and of the order of keys."""
+"""Rules about deceptive characters, sizes, and the order of keys."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ SIZE_RULES = (NESTING, LINE)
 
 
 def find_too_large(scene: Scene) -> Iterator[Problem]:
-    """Measure the body of each memory."""
+    """Check the line lengths and the nesting of each body."""
     for memory in scene.memories:
-        if len(memory.body) <= MAX_DEPTH:  # too short for either
+        if len(memory.body) <= MAX_DEPTH:  # too short to break a rule
             continue
         lines = memory.body.split("\n")
         first = body_line(scene.files[memory.path])
@@ -76,16 +76,16 @@ KEY_ORDER = Rule(
     mend="sorts the lines of memrepo's keys, each with the comments above it",
 )
 RULES = (BIDI, INVISIBLE, KEY_ORDER)
-# Written as escapes: in the source these characters would deceive as well.
+# Written as escapes, because these characters would be deceptive here too.
 _BIDI = "\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f"
 _INVISIBLE = "\u00ad\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\u180e"
 _EITHER = regex(f"(?P<bidi>[{_BIDI}])|[{_INVISIBLE}]")
-# A flag of a region (England's, say) is spelled with tags after a black flag.
+# The flag of a region (such as England) is a black flag followed by tag characters.
 _FLAG = regex("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
 
 
 def find(scene: Scene) -> Iterator[Problem]:
-    """Look at the characters of every memory, and at the order of its keys."""
+    """Check the characters of every memory file, and the order of its keys."""
     for path in scene.decoded:
         text = scene.files[path].decode("utf-8", "replace")
         yield from _characters(path, text)
@@ -94,7 +94,7 @@ def find(scene: Scene) -> Iterator[Problem]:
 
 
 def cleaned(text: str) -> str:
-    """Return a text without characters that deceive; a byte order mark at its start stays."""
+    """Return a text without deceptive characters. A byte order mark at the start is retained."""
     if text.isascii():
         return text
     spans = [match.span() for match in _FLAG.finditer(text)]
@@ -146,10 +146,9 @@ def _order(path: str, data: bytes) -> Iterator[Problem]:
 
 
 def ordered(data: bytes, path: str) -> bytes:
-    """Return a file with the lines of memrepo's keys in the order of the schema.
+    """Return a file with memrepo's keys in the order of the schema.
 
-    What stands above a key's lines (comments, blank lines) moves with it; other keys stay where
-    they are.
+    Comments and blank lines above a key move with it. Other keys keep their positions.
     """
     header = headers.split(data, path)
     lines = split_lines(data.decode("utf-8"))

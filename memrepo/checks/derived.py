@@ -1,4 +1,4 @@
-"""What `check` says of files that memrepo writes: pages, manifests of runs, corrections."""
+"""Rules about the files that memrepo writes: pages, manifests of runs, corrections."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ BUDGET_RULES = (BUDGET,)
 
 
 def find_over_budget(scene: Scene) -> Iterator[Problem]:
-    """Count the hot memories, those around only where a change brings one more."""
+    """Yield a problem if there are more hot memories than the budget allows.
+
+    Unchecked memories are only counted if the change adds a hot memory.
+    """
     if scene.layout is None or scene.merging:
         return
     here = {m.id: m for m in scene.memories if "hot" in m.fields}
@@ -63,7 +66,7 @@ STALE_RULES = (STALE,)
 
 
 def find_stale_bullets(scene: Scene) -> Iterator[Problem]:
-    """Compare the bullets of hot memories with what these say by now."""
+    """Yield a problem for each hot memory that differs from its bullet on the page."""
     hot = [m for m in scene.memories if "hot" in m.fields]
     if scene.layout is None or scene.merging or not hot:
         return
@@ -89,7 +92,7 @@ def find_stale_bullets(scene: Scene) -> Iterator[Problem]:
 
 
 def _around(scene: Scene) -> Iterator[Memory]:
-    """Yield the memories besides the checked ones that are or were on the hot cache."""
+    """Yield the unchecked memories that are or were on the hot cache."""
     for path in sorted({*scene.around.naming("hot:")} - {*scene.files, *scene.gone}):
         data = scene.around.file(path)
         memory = codec.decode(path, data)[0] if data is not None else None
@@ -112,7 +115,7 @@ RULES = (EDITED, PAGE_EDITED)
 
 
 def find(scene: Scene) -> Iterator[Problem]:
-    """Look at each page of memrepo's own among the files."""
+    """Check each generated page among the files."""
 
     def memory_at(path: str) -> Memory | None:
         data = scene.files.get(path) or scene.around.file(path)
@@ -127,7 +130,10 @@ def find(scene: Scene) -> Iterator[Problem]:
 
 
 def _view_page(path: str, data: bytes, before: bytes | None) -> Iterator[Problem]:
-    """Yield a finding for a changed page, at its first other line where the page is known."""
+    """Yield a problem for an edited page.
+
+    It has the first changed line if the earlier page is known.
+    """
     if standing_of("view", data) != "edited":
         return
     mend = "`memrepo edit` the memory that the changed block links to; a run writes the page again"
@@ -146,11 +152,11 @@ def _view_page(path: str, data: bytes, before: bytes | None) -> Iterator[Problem
 
 
 Find = Callable[[str], Memory | None]
-"""From the path of a memory to the memory that stands there."""
+"""A function that returns the memory at a path, or None."""
 
 
 def check_hot_page(path: str, data: bytes, find: Find) -> list[Problem]:
-    """Return a finding for each line that a hand changed, with the command that says the same."""
+    """Return a problem for each edited line, with the command that makes the same change."""
     if standing_of("hot", data) != "edited":
         return []
     from memrepo.views.hot import said_by_hand
@@ -180,7 +186,10 @@ def check_hot_page(path: str, data: bytes, find: Find) -> list[Problem]:
 
 
 def _wrong(line: str, said: str, path: str, find: Find) -> tuple[str, str] | None:
-    """Return what is wrong with a line and what makes it true; None where it stands rightly."""
+    """Return what is wrong with a line, and the command that makes it valid.
+
+    Return None if it is valid.
+    """
     from memrepo.policies.hotcache import hot_of
     from memrepo.views.hot import bullet, condensed, unescaped
 
@@ -215,7 +224,7 @@ MANIFEST_RULES = (UNREADABLE, BY_HAND)
 
 
 def find_in_manifests(scene: Scene) -> Iterator[Problem]:
-    """Read the manifests, and hold them against what they were."""
+    """Check that the manifests are readable and that none was changed or deleted manually."""
     files = {p: d for p, d in scene.in_area("runs").items() if p.endswith(".json")}
     for path, data in files.items():
         from memrepo.core.manifest import read_manifest
@@ -269,7 +278,7 @@ CORRECTION_RULES = (
 
 
 def find_in_corrections(scene: Scene) -> Iterator[Problem]:
-    """Read every correction; two files about one case are one."""
+    """Check each correction, and report cases with two files."""
     files = {p: d for p, d in scene.in_area("corrections").items() if p.endswith(".md")}
     if not files:
         return

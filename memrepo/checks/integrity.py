@@ -1,8 +1,7 @@
-"""What must hold in a history that memrepo wrote: pure rules over what is read of each commit.
+"""Check the commits that memrepo wrote. The rules are pure functions of facts about each commit.
 
-Commits without memrepo's trailers are somebody else's and are asked for nothing, but that they
-leave manifests alone. What a person may do with git to commits of memrepo's (amend, rebase, squash,
-reword) is a warning: it is named, and nothing is wrong.
+Commits without memrepo's trailers were made by others. They must only leave manifests unchanged. A
+person may amend, rebase, squash or reword memrepo's commits. This leads to a warning, not an error.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ RULES: Mapping[str, str] = {
     "run-tree": "The tree of a run's merge is that of the last commit of its chain.",
     "run-chain": "The chain of a run begins at the merge's first parent, and has only its commits.",
 }
-"""Every rule of this module, with what it asks for in one line."""
+"""Every rule of this module, with its requirement in one line."""
 
 _RUN = regex(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}(?:-import)?")
 _COMMIT = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BRINGS = ("revert", "sync")
-"""Operations by which a manifest comes back or comes from another clone."""
+"""Operations that restore a manifest or import it from another clone."""
 
 
 class CommitFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit: ids, subject, memrepo's trailers, and the runs whose manifests it touched.
+    """Facts about a commit: ids, subject, memrepo's trailers, and the manifests that it touched.
 
-    `added` and `changed` are run ids; for merges they are empty.
+    `added` and `changed` have the run ids of the manifests. For merges they are empty.
     """
 
     commit: str
@@ -50,17 +49,17 @@ class CommitFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def op(self) -> str:
-        """Return the operation, or an empty string for a commit that memrepo did not write."""
+        """Return the operation, or an empty string if memrepo did not write the commit."""
         return next(iter(self.trailers.get("Op", ())), "")
 
     @property
     def run(self) -> str:
-        """Return the run it belongs to, or an empty string."""
+        """Return the id of the commit's run, or an empty string."""
         return next(iter(self.trailers.get("Run", ())), "")
 
 
 def history_problems(facts: Sequence[CommitFacts]) -> tuple[Problem, ...]:
-    """Return what does not hold in a history whose commits come parents first, in that order."""
+    """Return the problems of a history, in the order of its commits. Parents must come first."""
     by_id = {f.commit: f for f in facts}
     seen: set[str] = set()
     found: list[Problem] = []
@@ -150,7 +149,7 @@ def _merge(facts: CommitFacts, by_id: Mapping[str, CommitFacts]) -> Iterator[Pro
 
 
 _BY_GIT = ("run-tree", "run-chain", "history-target", "manifest-without-run")
-"""Rules that amending, rebasing or squashing a commit of memrepo's breaks."""
+"""Rules that fail after amending, rebasing or squashing memrepo's commits."""
 
 
 def _problem(facts: CommitFacts, *, rule: str, message: str, key: str = "") -> Problem:

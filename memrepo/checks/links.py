@@ -1,4 +1,4 @@
-"""What `check` says of what memories refer to: links, supersessions, parents, rejections."""
+"""Rules about references of memories: links, supersessions and parents."""
 
 from __future__ import annotations
 
@@ -21,16 +21,19 @@ _ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
 def find_in_bodies(scene: Scene) -> Iterator[Problem]:
-    """Look up each link that a change brings, and those of memories that were made by hand."""
+    """Check each link that a change adds, and all links in memories written by a person."""
     if scene.layout is None or scene.merging:
-        return  # what a link of a loose file leads to is not known
+        return  # the targets of a loose file's links are unknown
     for memory in scene.memories:
         if "[[" in memory.body or ".md" in memory.body:
             yield from _lost(scene, memory, _known(scene, memory))
 
 
 def _known(scene: Scene, memory: Memory) -> str:
-    """Return the text whose links are not this change's."""
+    """Return the text whose links are not checked.
+
+    An unchanged memory that a person wrote is checked completely.
+    """
     before = scene.around.before(memory.path)
     if before == scene.files[memory.path]:
         return "" if memory.text("origin") == "manual" else memory.body
@@ -109,15 +112,15 @@ RULES = (
 
 
 def find(scene: Scene) -> Iterator[Problem]:
-    """Follow every reference of the checked memories, and those to what is deleted."""
+    """Check every reference of the checked memories, and references to deleted memories."""
     if scene.layout is None or scene.merging:
-        return  # what a merge by hand breaks the next command fixes
+        return  # the next command repairs a manual merge
     if any(
         not m.fields.keys().isdisjoint(REFERENCES) or m.status != "active" for m in scene.memories
     ):
         from memrepo.merge.closure import broken
 
-        # A new memory has no id yet, and refers to others all the same.
+        # New memories without an id may refer to others too.
         nameless = {memory.path: memory for memory in scene.memories if not memory.id}
         for finding in broken({**scene.by_id, **nameless}):
             if finding.problem.path in scene.files:

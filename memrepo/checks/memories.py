@@ -1,4 +1,4 @@
-"""What `check` says of memory files: header, id, file name, place, home, tags."""
+"""Rules about memory files: header, id, file name, layer, home page, tags."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _CONFLICT = next(rule for rule in HEADER_RULES if rule.name == "file-conflict")
 
 
 def find_unreadable(scene: Scene) -> Iterator[Problem]:
-    """Read every memory file, and look for conflict markers in memrepo's other files."""
+    """Decode every memory file, and search memrepo's other files for conflict markers."""
     for _, problems in scene.decoded.values():
         yield from problems
     for path, data in scene.files.items():
@@ -119,7 +119,7 @@ _NOT_ON_WINDOWS = regex(
 
 
 def find(scene: Scene) -> Iterator[Problem]:
-    """Look at each memory, and at names that collide."""
+    """Check each memory, and report colliding paths."""
     seen: dict[str, str] = {}
     for memory in scene.memories:
         if not memory.id:
@@ -141,9 +141,9 @@ def find(scene: Scene) -> Iterator[Problem]:
 
 
 def completed(memory: Memory, now: datetime, taken: Container[str] = ()) -> Memory:
-    """Return a hand-made memory with the id, time, origin and file name that it lacks.
+    """Return a memory written by a person with its missing id, creation time, origin and file name.
 
-    Its id is none of those `taken`.
+    The id is none of those in `taken`.
     """
     id_ = memory.id or manual_id(
         created=memory.time("created") or now,
@@ -262,7 +262,7 @@ def _collisions(scene: Scene) -> Iterator[Problem]:
 
 
 def folded(path: str) -> str:
-    """Return what paths have in common that some file systems take for one."""
+    """Return a path in the form in which some file systems compare paths."""
     return path.casefold() if path.isascii() else normalize("NFC", path.casefold())
 
 
@@ -278,7 +278,7 @@ _LOOSE = regex(r"[\s_-]+")
 
 
 def find_unknown_tags(scene: Scene) -> Iterator[Problem]:
-    """Look at the tags of each memory."""
+    """Check the tags of each memory."""
     wants = scene.wants
     for memory in scene.memories:
         for n, tag in enumerate(memory.texts("tags")):
@@ -298,14 +298,14 @@ def find_unknown_tags(scene: Scene) -> Iterator[Problem]:
 
 
 def expected_tag(tag: str, wants: Wants) -> str:
-    """Return what is expected instead of a tag, in words."""
+    """Describe what is expected instead of a tag."""
     if wants.tags:
         return "which is not in the vocabulary" + _hint(tag, wants)
     return f"expected one word that fits the pattern {wants.tag_pattern or TAG_PATTERN}"
 
 
 def is_known_tag(tag: str, wants: Wants) -> bool:
-    """Return whether a tag is allowed: a word or shell pattern of the list, or the pattern."""
+    """Return whether the vocabulary, with its shell patterns, or the tag pattern allows a tag."""
     if any(fnmatchcase(tag, allowed) for allowed in wants.tags):
         return True
     pattern = wants.tag_pattern or ("" if wants.tags else TAG_PATTERN)
@@ -313,7 +313,7 @@ def is_known_tag(tag: str, wants: Wants) -> bool:
 
 
 def respelled(memory: Memory, wants: Wants) -> Memory:
-    """Return a memory whose tags are spelled as the vocabulary spells them."""
+    """Return a memory with its tags spelled as in the vocabulary."""
     tags = tuple(dict.fromkeys(_spelled(tag, wants) for tag in memory.texts("tags")))
     return memory if tags == memory.texts("tags") else memory.with_fields({"tags": tags})
 

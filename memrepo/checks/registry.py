@@ -1,4 +1,4 @@
-"""Every rule there is, by name, and how a scene is compared with them."""
+"""All rules by name, and the function that checks a scene."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FAMILIES: tuple[tuple[tuple[Rule, ...], Finder], ...] = (
     (derived.MANIFEST_RULES, derived.find_in_manifests),
     (characters.SIZE_RULES, characters.find_too_large),
 )
-"""Rules and what finds them; a new family of rules is one line here."""
+"""Rules and the functions that check them. A new family of rules needs one line here."""
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
         rule.name: rule
@@ -36,11 +36,14 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         for rule in rules
     }
 )
-"""Every rule, those of commit messages included, which `check-message` asks for."""
+"""All rules, including those for commit messages, which `check-message` applies."""
 
 
 def problems(scene: Scene, only: Collection[Group] = ()) -> tuple[Problem, ...]:
-    """Return every finding in a scene by path and line, each once; `only` names groups of rules."""
+    """Return the distinct problems of a scene, sorted by path and line.
+
+    `only` limits them to groups of rules.
+    """
     found: list[Problem] = []
     for rules, find in _FAMILIES:
         if wanted := {rule.name for rule in rules if not only or rule.group in only}:

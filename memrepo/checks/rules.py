@@ -1,7 +1,7 @@
-"""What a check is made of: named rules, the scene they look at, and what they find there.
+"""The parts of a check: named rules, the scene they check, and the problems they find.
 
-A rule is pure: it sees bytes by path, and the rest of the repository through `Around`. Every rule
-is in `checks.registry`, from which docs/rules.md is made.
+Rules are pure. They only use file contents by path, and the rest of the repository through
+`Around`. All rules are listed in `checks.registry`, from which docs/rules.md is generated.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ GROUPS: Mapping[Group, str] = MappingProxyType(
         "size": "Bounds of size and nesting",
     }
 )
-"""The groups of rules, each a hook of its own (`check --only GROUP`)."""
+"""The groups of rules. Each can be a separate hook (`check --only GROUP`)."""
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule: what it asks for, and what `--fix` does about it, where that is safe."""
+    """A rule: its requirement, and what `--fix` does if an automatic fix is safe."""
 
     name: str
     group: Group
@@ -58,7 +58,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         key: str = "",
         fix: str = "",
     ) -> Problem:
-        """Make a finding of this rule."""
+        """Return a problem found by this rule."""
         return Problem(
             path=path,
             rule=self.name,
@@ -72,18 +72,18 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Around:
-    """What rules may ask of the repository around the checked files; this one knows of nothing."""
+    """Access to the repository outside the checked files. This base class finds nothing."""
 
     def before(self, path: str) -> bytes | None:
-        """Return a file as it was before the change that is checked; None where it was not."""
+        """Return a file as it was before the checked change, or None if it did not exist."""
 
     def holders(self, ids: Collection[str]) -> Iterable[Memory]:
-        """Return the memories, besides the checked files, that have one of these ids."""
+        """Return the memories outside the checked files with one of these ids."""
         del ids
         return ()
 
     def called(self, names: Collection[str]) -> Iterable[Memory]:
-        """Return the memories, the checked files among them or not, that names may mean.
+        """Return the memories that the names may refer to, including checked ones.
 
         A name is an id, a slug with or without the digits of the id, or a title.
         """
@@ -91,35 +91,35 @@ class Around:
         return ()
 
     def file(self, path: str) -> bytes | None:
-        """Return a file, besides the checked ones, as the change leaves it; None for none."""
+        """Return an unchecked file as the change leaves it, or None if it does not exist."""
 
     def there(self, path: str) -> bool:
-        """Return whether any file, memrepo's or not, is at a path."""
+        """Return whether any file exists at a path, including files that are not memrepo's."""
         del path
         return False
 
     def alike(self, paths: Collection[str]) -> Collection[str]:
-        """Return the paths that differ from one of these in case or in the form of accents only."""
+        """Return the paths that differ from one of these only in case or Unicode form."""
         del paths
         return ()
 
     def below(self, folder: str) -> Mapping[str, bytes]:
-        """Return the files below a folder, besides the checked ones."""
+        """Return the unchecked files below a folder."""
         del folder
         return {}
 
     def naming(self, text: str) -> Collection[str]:
-        """Return the paths of memory files that hold a text, such as an id."""
+        """Return the paths of memory files that contain a text, such as an id."""
         del text
         return ()
 
 
 class Wants(msgspec.Struct, frozen=True, kw_only=True):
-    """What a repository's configuration asks of its files.
+    """The settings of a repository that checks use.
 
-    A tag is in the vocabulary or fits the pattern; without either it fits `TAG_PATTERN`. Without a
-    budget of its own the hot cache has that of `HotRules`. `decay_classes` are those that it adds
-    to the ones of `TTLS`.
+    A tag must be in the vocabulary or match the pattern. Without either it must match
+    `TAG_PATTERN`. If `hot_budget` is None, the budget of `HotRules` applies. `decay_classes` are
+    added to those of `TTLS`.
     """
 
     tags: tuple[str, ...] = ()
@@ -129,11 +129,11 @@ class Wants(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """What is checked: contents by path, the paths that are deleted, and what is around them.
+    """The input of a check: file contents by path, deleted paths, and the rest of the repository.
 
-    Without a layout the files belong to no repository: what they refer to is then not asked.
-    `merging` says that git joins two histories by hand: the next command of memrepo's settles what
-    that breaks, so rules about more than one file then hold their tongue.
+    Without a layout the files belong to no repository, and references are not checked. `merging` is
+    true during a manual merge in git. Rules about several files are then skipped, because the next
+    memrepo command repairs the result.
     """
 
     files: Mapping[str, bytes]
@@ -145,7 +145,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def decoded(self) -> Mapping[str, tuple[Memory | None, tuple[Problem, ...]]]:
-        """Return what each memory file says, by path, and what is wrong with it."""
+        """Return each decoded memory file by path, with its problems."""
         return {
             path: codec.decode(path, data)
             for path, data in sorted(self.files.items())
@@ -154,19 +154,19 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def memories(self) -> tuple[Memory, ...]:
-        """Return the memories that could be read, by path."""
+        """Return the memories that could be decoded, sorted by path."""
         return tuple(memory for memory, _ in self.decoded.values() if memory is not None)
 
     @cached_property
     def names(self) -> Names:
-        """Return the memories by all that a text may call them."""
+        """Return an index of the checked memories by name."""
         from memrepo.policies.links import Names
 
         return Names(self.memories)
 
     @cached_property
     def earlier(self) -> Mapping[str, Memory]:
-        """Return by id what the checked and deleted memories were before the change."""
+        """Return the earlier versions of checked and deleted memories by id."""
         found: dict[str, Memory] = {}
         for path in (*self.gone, *self.files):
             data = self.around.before(path) if self.is_memory(path) else None
@@ -180,24 +180,27 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def others(self) -> Mapping[str, Memory]:
-        """Return by id the memories around that the checked ones name or share an id with."""
+        """Return, by id, the unchecked memories that checked ones refer to or share an id with."""
         named = {id_ for m in self.memories for id_ in (m.id, *references(m))} - {""}
         paths = {*self.files, *self.gone}
         return {m.id: m for m in self.around.holders(named) if m.path not in paths}
 
     @cached_property
     def by_id(self) -> Mapping[str, Memory]:
-        """Return every memory that is known, those checked before those around."""
+        """Return all known memories by id. Checked ones take precedence."""
         return {**self.others, **{m.id: m for m in reversed(self.memories) if m.id}}
 
     def is_memory(self, path: str) -> bool:
-        """Return whether a file is read as a memory; a loose file is one if it is nothing else."""
+        """Return whether a file is a memory. A loose file is one unless it is in another area."""
         if self.layout is not None:
             return self.layout.is_memory(path)
         return path.endswith(".md") and self.area(path) in ("", "memories")
 
     def area(self, path: str) -> str:
-        """Return the area in which a file lies, or an empty string; loose files show it any way."""
+        """Return the area of a file, or an empty string.
+
+        For a loose file, search all its folders.
+        """
         parts = path.split("/")[:-1]
         if self.layout is None:
             return next((part for part in parts if part in AREAS), "")
@@ -206,14 +209,15 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return area if area in AREAS and area in parts else ""
 
     def in_area(self, area: str) -> Mapping[str, bytes]:
-        """Return the files that are in an area, by path."""
+        """Return the files in an area by path."""
         return {p: d for p, d in sorted(self.files.items()) if self.area(p) == area}
 
 
 def place(data: bytes, key: str, *steps: str | int) -> tuple[int, int]:
-    """Return the one-based line and column of a key's value, or of a part of it; (1, 1) for none.
+    """Return the one-based line and column of a key's value or of a part of it.
 
-    The key's own line where the part cannot be told from the rest.
+    Return the position of the key if the part cannot be located, and (1, 1) if there is no such
+    key.
     """
     text = data.decode("utf-8", "replace")
     header = headers.read(text, "")

@@ -1,8 +1,8 @@
-"""What `check` says of secrets, of numbers that identify a person, and of rejected statements.
+"""Rules about secrets, identifying numbers, and rejected statements.
 
-A line that says `memrepo:allow-secret` (or detect-secrets' `pragma: allowlist secret`) is passed
-over, and so is a finding whose fingerprint is in the repository's baseline. Both count for checks
-only: what goes to a model or is taken in is redacted all the same.
+A line with `memrepo:allow-secret` (or detect-secrets' `pragma: allowlist secret`) is skipped, and
+so is a secret whose fingerprint is in the repository's baseline. This applies to checks only.
+Secrets are always redacted in text that is ingested or sent to a model.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _IDENTIFYING = {
 
 
 def find(scene: Scene) -> Iterator[Problem]:
-    """Scan every file, and hold the memories against what was rejected."""
+    """Check every file for secrets, and every memory for numbers and rejected statements."""
     for path, data in sorted(scene.files.items()):
         yield from secret_problems(path, data)
     for memory in scene.memories:
@@ -65,7 +65,7 @@ def find(scene: Scene) -> Iterator[Problem]:
 
 
 def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
-    """Name each secret of a file that its line does not allow."""
+    """Yield a problem for each secret in a file, unless its line allows it."""
     for secret, _ in secrets_of(path, data):
         yield SECRET.found(
             path,
@@ -78,9 +78,10 @@ def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
 
 
 def secrets_of(path: str, data: bytes) -> Iterator[tuple[Secret, str]]:
-    """Yield each secret of a file that its line does not allow, and its value.
+    """Yield each secret in a file with its value, unless its line allows it.
 
-    A view ends a line with the short id of its memory, which is no password whatever the heading.
+    Lines of views end with the short id of a memory. These ids are not secrets, whatever the
+    heading.
     """
     if len(data) > MAX_SCANNED or b"\0" in data[:8000] or is_clean(data):
         return
@@ -96,7 +97,10 @@ def secrets_of(path: str, data: bytes) -> Iterator[tuple[Secret, str]]:
 
 
 def _numbers(memory: Memory, data: bytes, before: bytes | None) -> Iterator[Problem]:
-    """Warn of numbers that a change brings: most of what agents write is full of them."""
+    """Yield warnings for numbers that a change adds.
+
+    Existing ones are ignored: there are too many.
+    """
     known = before.decode("utf-8", "replace") if before else ""
     allowed = [n for n, line in enumerate(memory.body.split("\n")) if ALLOW.search(line)]
     for names, pattern in _IDENTIFYING.items():
@@ -118,7 +122,7 @@ def _numbers(memory: Memory, data: bytes, before: bytes | None) -> Iterator[Prob
 
 def _rejected(scene: Scene) -> Iterator[Problem]:
     if scene.layout is None or scene.merging:
-        return  # what a merge by hand brings back the next command takes out
+        return  # the next command repairs a manual merge
     for path in scene.gone:
         if scene.area(path) == "tombstones":
             yield EDITED.found(

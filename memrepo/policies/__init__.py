@@ -1,1 +1,1 @@
-"""Pure rules: (state, ledger, now, rules) -> list[Change]."""
+"""Pure rules: they map state, access log, time and configuration to a list of changes."""

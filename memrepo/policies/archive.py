@@ -1,15 +1,16 @@
-"""Which memories rest, which small ones become a summary, and how one leaves the tree.
+"""Archive unused memories, compress small ones into summaries, and remove memories.
 
-Archiving is a status (lineage: layered-memory-manager): the memory is still in the tree, recalled
-no longer, its decay clock stopped. It leaves the tree from there only by a person's decision.
+Archiving is a status (lineage: layered-memory-manager). An archived memory stays in the work tree.
+Recall no longer returns it, and its confidence no longer decays. Only a person can decide to remove
+an archived memory.
 
-Nothing that is left behind refers to what leaves: what it replaced, and the chunks that are parts
-of it, leave with it, since a predecessor that stayed would have no successor; links of others to
-it are dropped in the same change.
+Removal leaves no dangling references. The predecessors of a removed memory and its chunks are
+removed with it, because a predecessor would otherwise have no successor. Links from other memories
+are deleted in the same change.
 
-Lineage of summaries: openclaw-engram, compression. Deliberate differences: the bound of importance
-is one that scores can fall below, a source names the summary that speaks for it, a summary stays in
-the layer and scope of its sources, and what a person brought back is never taken again.
+Lineage of summaries: openclaw-engram, compression. There are four deliberate differences. Scores
+can fall below the importance limit. A source names the summary that replaces it. A summary has the
+layer and scope of its sources. A memory that a person restored is never compressed again.
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ _SINGLE = ("compressed_into", "parent", "duplicate_of")
 
 
 class Leaving:
-    """The memories of a state while some of them leave, one after the other."""
+    """The memories of a state, from which memories are removed one by one."""
 
     def __init__(self, memories: Mapping[str, Memory]) -> None:
         self._memories = dict(memories)
 
     @cached_property
     def _users(self) -> Mapping[str, set[str]]:
-        """Return by id which memories refer to one: nobody asks where none leaves."""
+        """Map each id to the memories that refer to it. Computed only if a memory is removed."""
         users: dict[str, set[str]] = defaultdict(set)
         for memory in having(self._memories.values(), REFERENCES):
             for target in references(memory):
@@ -65,9 +66,10 @@ class Leaving:
         return users
 
     def leave(self, id_: str) -> tuple[Change, ...]:
-        """Return the changes by which a memory leaves; nothing where it already has.
+        """Return the changes that remove a memory, its chunks and its predecessors.
 
-        Nothing either where something that a person protects would have to go along.
+        Return nothing if the memory was removed already. Return nothing if a pinned or critical
+        memory would have to be removed with it.
         """
         if id_ not in self._memories:
             return ()
@@ -117,10 +119,10 @@ def _without(memory: Memory, gone: set[str]) -> dict[str, object]:
 
 
 def archive_due(memory: Memory, access: Access, rules: ArchiveRules) -> datetime | None:
-    """Return when a memory falls due for the archive, or None for one that never does.
+    """Return when a memory is due for the archive, or None if never.
 
-    A memory that was demoted from the hot cache has longer, counted from then or from its last
-    retrieval.
+    The period starts at the later of creation and last retrieval. For a memory that left the hot
+    cache later than both, it starts when the memory left and has another length (`demoted_after`).
     """
     created = memory.time("created")
     if created is None or is_kept(memory):
@@ -134,7 +136,7 @@ def archive_due(memory: Memory, access: Access, rules: ArchiveRules) -> datetime
 
 
 def is_kept(memory: Memory) -> bool:
-    """Return whether a memory is never archived by itself."""
+    """Return whether a memory is exempt from automatic archiving."""
     return (
         memory.status != "active"
         or memory.type in ("note", "chunk")
@@ -148,7 +150,7 @@ def is_kept(memory: Memory) -> bool:
 def archivable(
     memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: ArchiveRules
 ) -> list[tuple[Memory, datetime]]:
-    """Return what is due for the archive with the moment it fell due, oldest first."""
+    """Return the memories due for the archive, each with its due time, oldest first."""
     found: list[tuple[Memory, datetime]] = []
     ages = [age for age in (rules.after, rules.demoted_after) if age is not None]
     if not ages:
@@ -156,7 +158,7 @@ def archivable(
     for memory in memories:
         created = memory.time("created")
         if created is None or now - created < min(ages):
-            continue  # too young, whatever happened to it
+            continue  # too young for any rule
         due = archive_due(memory, accesses.of(memory.id), rules)
         if due is not None and now >= due:
             found.append((memory, due))
@@ -173,7 +175,7 @@ def archive(memory: Memory, now: datetime, why: str) -> Step:
 
 
 def unarchive(memory: Memory, why: str) -> Step:
-    """Return the step that brings a memory back; its epoch rises, so that this wins a merge."""
+    """Return the step that restores an archived memory. A higher epoch makes it win a merge."""
     epoch = int(memory.fields.get("status_epoch", 0)) + 1
     fields = {"status": None, "status_epoch": epoch, "archived_at": None}
     change = Update(id=memory.id, fields=fields)
@@ -181,7 +183,7 @@ def unarchive(memory: Memory, why: str) -> Step:
 
 
 def told(memory: Memory, access: Access, due: datetime, rules: ArchiveRules) -> str:
-    """Return why a memory is archived."""
+    """Return the reason for archiving a memory, as text for the commit."""
     hot: Hot | None = memory.fields.get("hot")
     last = f"last retrieved {format_time(access.last)}" if access.last else "never retrieved"
     demoted, age = hot.until if hot is not None else None, rules.demoted_after
@@ -195,7 +197,7 @@ def told(memory: Memory, access: Access, due: datetime, rules: ArchiveRules) -> 
 def for_review(
     memories: Iterable[Memory], now: datetime, rules: ArchiveRules
 ) -> tuple[Memory, ...]:
-    """Return what has been archived for so long that a person should decide, oldest first."""
+    """Return memories archived so long ago that a person should review them, oldest first."""
     found = [
         (at, memory.path, memory)
         for memory in memories
@@ -207,15 +209,19 @@ def for_review(
 
 
 LEAST = 10
-"""Fewer candidates are left alone."""
+"""Compress only if there are at least this many candidates."""
 SMALLEST, LARGEST = 3, 20
-"""How many memories one summary speaks for."""
+"""The minimum and maximum number of memories per summary."""
 _COMMON = 0.5
-"""A word that more than this share of the candidates hold is no topic."""
+"""A word in more than this share of the candidates is too common to be a topic."""
 
 
 class CompressionRules(msgspec.Struct, frozen=True, kw_only=True):
-    """When memories are compressed: from how many active ones, and which of them never are."""
+    """When memories are compressed, and which memories are exempt.
+
+    `trigger` is the number of active memories from which compression starts. The newest `keep`
+    memories and those scoring at least `below` are exempt.
+    """
 
     enabled: bool = True
     trigger: int = 1000
@@ -223,11 +229,11 @@ class CompressionRules(msgspec.Struct, frozen=True, kw_only=True):
     below: float = 0.45
     protected: tuple[str, ...] = ("commitment", "preference", "decision")
     entities: bool = True
-    """Whether a memory with an entity that a person or a model named is never compressed."""
+    """Whether memories with an entity that a person or a model named are exempt."""
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """Memories about one thing, oldest first; the topic is empty where only time joins them."""
+    """Memories with a common topic, oldest first. The topic is empty if only time groups them."""
 
     topic: str
     memories: tuple[Memory, ...]
@@ -239,9 +245,11 @@ Score = Callable[[Memory], float]
 def candidates(
     state: State, rules: CompressionRules, score: Score, spared: Collection[str] = ()
 ) -> list[Memory]:
-    """Return what may be compressed, oldest first; nothing below the trigger or for too few.
+    """Return the memories that may be compressed, oldest first.
 
-    Notes do not count: tiers govern them. `spared` are ids that a person reverted.
+    Return nothing if the active memories are fewer than the trigger, or the candidates fewer than
+    `LEAST`. Notes are not counted, because tiers govern them. `spared` has the ids of memories for
+    which a person reverted the compression.
     """
     if not rules.enabled:
         return []
@@ -264,23 +272,23 @@ def _age(memory: Memory) -> tuple[str, str]:
 
 
 def _is_protected(memory: Memory, words: Collection[str], rules: CompressionRules) -> bool:
-    """Return whether a memory stays as it is: by its kind, its flags, its names, or a person."""
+    """Return whether a memory is exempt from compression."""
     return (
         is_kept(memory)
         or memory.type == "summary"
-        or memory.standing == "contested"  # a person is asked about it
+        or memory.standing == "contested"  # a person has yet to decide
         or memory.flag("user_marked")
         or (rules.entities and bool(memory.texts("entities")))
-        or bool(memory.text("compressed_into"))  # it was brought back
+        or bool(memory.text("compressed_into"))  # restored from a summary
         or any(normalise(word) in words for word in (memory.type, *memory.texts("tags")))
     )
 
 
 def groups(found: Sequence[Memory]) -> list[Group]:
-    """Split candidates by scope and layer, then by what they are about, then by time.
+    """Split candidates by scope and layer, then by topic, then by time.
 
-    Names go before tags, and tags before words; the most frequent first. What shares nothing is
-    joined by its time alone. Those with the oldest memories come first.
+    Names are tried as topics first, then tags, then words, the most frequent first. Memories
+    without a common topic are grouped by time. Groups are sorted by their oldest memory.
     """
     parts: dict[tuple[str, str], list[Memory]] = {}
     for memory in found:
@@ -306,7 +314,7 @@ def _grouped(part: Sequence[Memory]) -> Iterator[Group]:
 def _topics(
     memories: Iterable[Memory], features: Callable[[Memory], Iterable[str]], most: int
 ) -> list[tuple[str, list[str]]]:
-    """Return what several memories share, `most` at most, with their ids: most frequent first."""
+    """Return features shared by SMALLEST to `most` memories with their ids, most frequent first."""
     holding: dict[str, list[str]] = {}
     spelled: dict[str, Counter[str]] = {}
     for memory in memories:
@@ -336,7 +344,7 @@ def _words(memory: Memory) -> list[str]:
 
 
 def _cuts(memories: list[Memory]) -> Iterator[list[Memory]]:
-    """Cut memories, in the order of their days, into parts of SMALLEST to LARGEST."""
+    """Split memories, sorted by day, into groups of SMALLEST to LARGEST."""
     ordered = sorted(memories, key=lambda m: (day_of(m), m.id))
     count = -(-len(ordered) // LARGEST)
     for turn in range(count):
@@ -348,7 +356,7 @@ def _cuts(memories: list[Memory]) -> Iterator[list[Memory]]:
 def compressed(
     group: Group, said: Summary, layout: Layout, now: datetime, *, by: str, why: str
 ) -> Step:
-    """Return the commit that puts a summary in the place of a group."""
+    """Return the step that adds a summary and archives the memories of its group."""
     summary = _summary(group, said, layout, now, by)
     rests: dict[str, object] = {
         "status": "archived",
@@ -363,7 +371,7 @@ def compressed(
 
 
 def summary_id(group: Group) -> str:
-    """Return the id of a group's summary: of its sources, however they are worded."""
+    """Return the id of a group's summary. It depends only on the scope and ids of the sources."""
     ids = " ".join(sorted(m.id for m in group.memories))
     scope = group.memories[0].text("scope")
     return claim_id(scope=scope, subject="summary", predicate="", object_="", text=ids)

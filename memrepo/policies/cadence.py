@@ -1,9 +1,10 @@
-"""When runs are due: cron expressions in a zone, and the slots that reconciliation owns.
+"""Compute when runs are due from cron expressions in a time zone.
 
-Lineage: memory-purifier, the reconciliation-window guard.
-Deliberate differences: the guard reads any cron expression and not only day lists, counts 60
-minutes and not clock hours, and reaches over midnight. Cron's own rules, summer time included,
-are cronsim's, which follows Debian's cron.
+An incremental run close to a reconciliation is skipped, because the reconciliation does its work.
+
+Lineage: memory-purifier, the reconciliation-window guard. Deliberate differences: the guard accepts
+any cron expression, measures 60 minutes instead of clock hours, and crosses midnight. The cron
+rules, including those for summer time, are those of cronsim, which follows Debian's cron.
 """
 
 from __future__ import annotations
@@ -21,25 +22,28 @@ from memrepo.policies.rules import RunMode
 MODES: tuple[RunMode, ...] = ("reconciliation", "incremental")
 
 WINDOW = timedelta(hours=1)
-"""An incremental run this near to a reconciliation, before or after it, is superseded by it."""
+"""Skip an incremental run this close to a reconciliation, before or after it."""
 SLACK = timedelta(minutes=5)
-"""How late a scheduler may start a run that is still the one meant."""
+"""How late a scheduler may start a run that is due."""
 MOST_MISSED = 1000
 
 
 class Cadence(msgspec.Struct, frozen=True, kw_only=True):
-    """The cron expressions of both modes (five fields); an empty tuple: never."""
+    """The five-field cron expressions of both modes. Without expressions, a mode never runs."""
 
     incremental: tuple[str, ...] = ()
     reconciliation: tuple[str, ...] = ()
 
     def of(self, mode: RunMode) -> tuple[str, ...]:
-        """Return the expressions of one mode."""
+        """Return the cron expressions of a mode."""
         return self.incremental if mode == "incremental" else self.reconciliation
 
 
 class Fire(msgspec.Struct, frozen=True, kw_only=True):
-    """One time at which a run is due, in the cadence's zone; `name` counts a mode's expressions."""
+    """A due run: its time in the cadence's zone, its mode, and its name.
+
+    The name is the mode, with a number if the mode has several expressions.
+    """
 
     when: datetime
     name: str
@@ -47,9 +51,10 @@ class Fire(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cron_problem(expression: str) -> str:
-    """Return what is wrong with a cron expression, or an empty string.
+    """Describe what is wrong with a cron expression. Return an empty string if it is valid.
 
-    It has five fields: numbers, names, ranges, lists, steps, and `L`, `LW` or `5#2` for days.
+    An expression has five fields: numbers, names, ranges, lists, steps, and `L`, `LW` or `5#2` for
+    days.
     """
     if not expression.isprintable():
         return "expected one line without control characters"
@@ -57,28 +62,29 @@ def cron_problem(expression: str) -> str:
         return "expected five fields: minute, hour, day of month, month, day of week"
     try:
         parsed = CronSim(expression, datetime(2000, 1, 1, tzinfo=UTC))
-        # Its search gives up after 50 years.
+        # cronsim stops searching after 50 years.
         return "" if next(parsed, None) else "no date matches it"
     except CronSimError as error:
         return str(error).replace("Bad ", "wrong ")
-    except (AssertionError, ValueError, TypeError):  # what its parser did not foresee
+    except (AssertionError, ValueError, TypeError):  # not handled by the cronsim parser
         return "wrong cron expression"
 
 
 def fires(expression: str, zone: tzinfo, after: datetime) -> Iterator[datetime]:
-    """Yield in UTC when an expression fires, strictly after a moment, for as long as it does.
+    """Yield the times in UTC at which an expression fires, strictly after a given time.
 
-    A fixed time that summer time skips fires when the gap ends, one that comes twice fires once.
+    A fixed time that summer time skips fires when the gap ends. A time that occurs twice fires
+    once.
     """
     for found in CronSim(expression, after.astimezone(zone)):
-        # Two times of one zone are compared by their clocks, which a repeated hour has twice.
+        # Compare in UTC: within one zone, Python compares clock times, and an hour may repeat.
         moment = found.astimezone(UTC)
         if moment > after:
             yield moment
 
 
 def guard(now: datetime, cadence: Cadence, zone: tzinfo) -> bool:
-    """Return whether a reconciliation owns this time: an incremental run would be superseded."""
+    """Return whether a reconciliation is so close that an incremental run should be skipped."""
     first = now - WINDOW - timedelta(seconds=1)
     return any(
         next(fires(each, zone, first), now + 2 * WINDOW) <= now + WINDOW
@@ -87,7 +93,7 @@ def guard(now: datetime, cadence: Cadence, zone: tzinfo) -> bool:
 
 
 def upcoming(now: datetime, cadence: Cadence, zone: tzinfo) -> Iterator[Fire]:
-    """Yield what is due after a moment, earliest first, without what would be superseded."""
+    """Yield the runs due after a time, earliest first, without skipped incremental runs."""
     streams = [
         _stream(cadence, mode, number, zone, now)
         for mode in MODES
@@ -108,7 +114,7 @@ def _stream(
 
 
 def next_fire(now: datetime, cadence: Cadence, zone: tzinfo) -> Fire | None:
-    """Return the next run that is due after a moment, or None where none ever is."""
+    """Return the next run due after a time, or None if there is none."""
     return next(upcoming(now, cadence, zone), None)
 
 
@@ -126,10 +132,10 @@ def due(now: datetime, cadence: Cadence, zone: tzinfo, mode: RunMode) -> bool:
 
 
 def clock_times(expression: str, offsets: frozenset[timedelta]) -> tuple[str, ...]:
-    """Return crontab expressions for every day at the clock times of one in another zone.
+    """Return daily crontab expressions for the clock times of an expression in another zone.
 
-    `offsets` are how far the other clock is ahead. Days are left open, since a shift may cross
-    midnight: whoever is started asks `due`.
+    `offsets` are the possible leads of the other clock. Days are left open, because a shift may
+    cross midnight. The job that cron starts must call `due`.
     """
     parsed = CronSim(expression, datetime(2000, 1, 1, tzinfo=UTC))
     hours_of: dict[int, set[int]] = {}
@@ -151,6 +157,6 @@ def _field(values: list[int] | tuple[int, ...], all_: int) -> str:
 
 
 def plain(expression: str) -> bool:
-    """Return whether any crontab knows an expression: the signs L, W and # are extensions."""
+    """Return whether every cron supports an expression: `L`, `LW` and `#` are extensions."""
     day, weekday = expression.upper().split()[2], expression.upper().split()[4]
     return "L" not in day and "#" not in weekday and "L" not in weekday

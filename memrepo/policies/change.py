@@ -1,11 +1,11 @@
-"""Decide what a newer statement does to an older one, from their structure and a few phrases.
+"""Decide whether a newer statement replaces or contradicts an older one.
 
-Four structures count: one key with two values, one sentence with another value in one place, a
-statement that names what has ended, and one that names the value it replaces. In each both
-statements must name the same thing and hold for the same time; where a name differs they are about
-different things. Whatever is less certain changes nothing.
+Four structures are recognised: one key with two values, one sentence with two values in the same
+position, a statement that names what has ended, and a statement that names the value it replaces.
+Both statements must name the same subject and be valid for the same time. Statements with different
+names are about different subjects. Any less certain case changes nothing.
 
-The phrases of each language are the section `change` of its table (docs/languages.md).
+The phrases of each language are in the section `change` of its table (docs/languages.md).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from memrepo.core.judge import Newer, PriorClaim
 
 MAX_WORDS = 60
-"""A longer text is no single statement: it is compared with nothing."""
+"""Longer texts are not single statements and are not compared."""
 MAX_VALUE_WORDS = 15
 ONE_NAME = "is"
-"""The predicate of `The owner of billing is Lin`: one thing, and a name."""
+"""The predicate of sentences like `The owner of billing is Lin`: a definite subject and a name."""
 MIN_COVER = 0.5
-"""A statement that ends another repeats at least this share of its words."""
+"""A statement that ends another must repeat at least this share of its words."""
 MIN_SHARED_CONTENT = 0.6
-"""Statements about one thing without a common key share this part of the words of both."""
+"""Statements without a common key are about one subject if they share this part of their words."""
 MAX_VALUES = 5
-"""More statements than these that share one key, or one sentence, are lines of a list."""
+"""If more statements than this share a key or a sentence, they are items of a list."""
 
 _WIDE = "\u3040-\u30ff\u3400-\u9fff"
 _TOKEN = regex(f"[{_WIDE}]|[^\\W_{_WIDE}]+(?:[-._/:@+#&'’][^\\W_{_WIDE}]+)*%?|[$€£¥]|[^\\w\\s]")
@@ -61,11 +61,11 @@ _PAUSE = frozenset(",;.:()!?，。；：（）！？、")
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a newer statement does to an older one.
+    """The effect of a newer statement on an older one.
 
-    `stated` tells that it names itself what is over; otherwise it only gives another value.
-    `cover` is the share of the older statement's words that it repeats. `is_event` tells that
-    both may report what was so on their days.
+    `stated` is true if the newer statement names what has ended. Otherwise it only has another
+    value. `cover` is the share of the older statement's words that it repeats. `is_event` is true
+    if both statements may report events that were true on their days.
     """
 
     reason: str
@@ -75,7 +75,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Table(msgspec.Struct, frozen=True, eq=False):
-    """The phrases of one language, ready to be looked for (section `change` of its table)."""
+    """The compiled phrases of one language (section `change` of its table)."""
 
     now: re.Pattern[str]
     ended: re.Pattern[str]
@@ -85,28 +85,29 @@ class Table(msgspec.Struct, frozen=True, eq=False):
     open: re.Pattern[str]
     negation: frozenset[str]
     bounds: frozenset[str]
-    """Words before what limits a value: a time, a place, a purpose."""
+    """Words that introduce a limit on a value: a time, a place, a purpose."""
     opposites: Mapping[str, tuple[str, int]]
-    """Words that exclude each other: the pair that each is of, and its side."""
+    """Map each word to its pair of opposites and its side in that pair."""
     definite: frozenset[str]
-    """Words before what there is one of (`the`, `our`)."""
+    """Words that introduce a unique thing (`the`, `our`)."""
     copula: frozenset[str]
     articles: frozenset[str]
     auxiliary: frozenset[str]
-    """Words that a negation brings along."""
+    """Auxiliary words that accompany a negation."""
     times: frozenset[str]
     labels: frozenset[str]
-    """Words before a number that names a thing (`week 9`, `floor 2`)."""
+    """Words that form a name with a number (`week 9`, `floor 2`)."""
     lists: frozenset[str]
     """Keys that may have several values."""
     small: frozenset[str]
 
 
 class Reading(msgspec.Struct, frozen=True, gc=False):
-    """What is compared of a statement.
+    """The features of a statement that are compared.
 
-    `keys` are equal for statements that may give one thing another value. `ended` are its words
-    without the phrase that ends something, `replaced` pairs of an old and a new value.
+    Statements that may give the same thing different values have a common entry in `keys`. `ended`
+    has the words of a statement that ends something, without the ending phrase. `replaced` has
+    pairs of an old and a new value.
     """
 
     words: tuple[str, ...]
@@ -128,12 +129,12 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def numbered(self) -> frozenset[str]:
-        """Return the things that it tells from others by their number (`week 9`, `floor 2`)."""
+        """Return the names that consist of a word and a number (`week 9`, `floor 2`)."""
         return frozenset(time for time in self.times if " " in time)
 
     @property
     def speaks_of_change(self) -> bool:
-        """Return whether it may change a statement with which it shares no key."""
+        """Return whether the statement may change another one with which it shares no key."""
         return not self.is_open and bool(self.ended is not None or self.replaced)
 
 
@@ -149,7 +150,7 @@ _NONE = Reading(
 
 @cache
 def table(language: str) -> Table:
-    """Return the phrases of a language; those of English where it has none."""
+    """Return the phrases of a language, or those of English if it has none."""
     found = language_table(language, "change")
     if not found:
         return table(ENGLISH)
@@ -178,7 +179,10 @@ _WORDS = ("definite", "copula", "articles", "auxiliary", "times", "labels")
 
 @cache
 def _predicates() -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return the predicates of all languages, and the meaning of each: short texts name none."""
+    """Return a pattern for the predicates of all languages, and the meaning of each predicate.
+
+    All languages are searched together, because short texts do not reveal their language.
+    """
     meanings: dict[str, str] = {}
     for _, found in tables("change"):
         for mark, key in (("", "single"), ("~", "choice")):
@@ -188,14 +192,17 @@ def _predicates() -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 
 def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern for some phrases in a row of tokens; of no phrase, a dead one."""
+    """Return a pattern for any of the phrases in joined tokens.
+
+    It never matches without phrases.
+    """
     rows = (map(_part, phrase.split()) for phrase in sorted(phrases, key=len, reverse=True))
     found = "|".join(" ".join(row) for row in rows)
     return re.compile(rf"(?<!\S)(?:{found or '(?!)'})(?!\S)")
 
 
 def _part(part: str) -> str:
-    """Return the pattern of one part of a phrase: a word, a few words, or a value."""
+    """Return the pattern of one part of a phrase: a word, `...` for a few words, or a value."""
     if part == "...":
         return r"(\S+(?: \S+){0,5}?)"
     if part in ("{old}", "{new}"):
@@ -220,7 +227,7 @@ def _table_of(text: str, words: list[str]) -> Table:
 
 @lru_cache(maxsize=1 << 15)
 def read(text: str) -> Reading:
-    """Return what is compared of a text; a list or a long paragraph is compared with nothing."""
+    """Return the features of a text. Lists and long paragraphs have none."""
     plain = _MARKUP.sub("", unicodedata.normalize("NFKC", text)).strip()
     if len(plain) > 12 * MAX_WORDS or plain.count("\n") > 1:
         return _NONE
@@ -275,12 +282,12 @@ def _is_name(word: str, opens: bool) -> bool:
 
 
 def _bare(joined: str, of: Table) -> tuple[str, ...]:
-    """Return the words of a row of tokens without pauses and articles."""
+    """Return the words of joined tokens, without punctuation and articles."""
     return tuple(w for w in joined.split() if w not in of.articles and any(map(str.isalnum, w)))
 
 
 def _stem(word: str) -> str:
-    """Drop a plain inflection; a word that is not of ASCII letters alone stays as it is."""
+    """Remove a regular English inflection. Return words with other than ASCII letters unchanged."""
     word = word.casefold()
     if not (word.isascii() and word.isalpha()) or word.endswith("ss"):
         return word
@@ -302,7 +309,7 @@ def _is_time(word: str, of: Table) -> bool:
 
 
 def _times_of(words: tuple[str, ...], of: Table) -> frozenset[str]:
-    """Return the days, months and years of a statement, with the numbers next to them."""
+    """Return the days, months and years of a statement, with adjacent numbers."""
     found = set()
     for at, word in enumerate(words):
         if _is_time(word, of):
@@ -314,14 +321,14 @@ def _times_of(words: tuple[str, ...], of: Table) -> frozenset[str]:
 
 
 def _content(words: Iterable[str], of: Table) -> frozenset[str]:
-    """Return the stems of the words that say something by themselves."""
+    """Return the stems of the content words, without times."""
     words = tuple(words)
     times = _times_of(words, of)
     return frozenset(_stem(w) for w in words if bare(w) not in of.small and w not in times)
 
 
 def _key_of(plain: str, of: Table) -> tuple[str, tuple[str, ...]]:
-    """Return the key of `Key: value` and the words of its value; empty where it has none."""
+    """Return the key of `Key: value` and the words of its value, or two empty values."""
     found = _KEYED.match(plain)
     if not found or _BREAK.search(found[2]) or len(found[1].split()) > 6:
         return "", ()
@@ -336,7 +343,7 @@ def _key_of(plain: str, of: Table) -> tuple[str, tuple[str, ...]]:
 def _predicate_of(
     joined: str, names: frozenset[str], of: Table
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the meaning of a predicate with one value, its subject and that value."""
+    """Return the meaning of a single-valued predicate, its subject and its value, or empty ones."""
     pattern, meanings = _predicates()
     found = pattern.search(joined)
     if found and not _PAUSE.intersection(joined[: found.start()].split()):
@@ -354,7 +361,7 @@ def _predicate_of(
 
 
 def _frame_of(words: tuple[str, ...], of: Table) -> tuple[str, tuple[str, ...]]:
-    """Return how a sentence is turned round, and its words without turns and numbers."""
+    """Return the polarity of a sentence, and its words without negations and numbers."""
     negated = sum(word in of.negation for word in words)
     turns, frame = [], []
     for word in words:
@@ -379,7 +386,10 @@ def _keys(
 
 
 def _ended_in(joined: str, of: Table) -> tuple[frozenset[str] | None, bool]:
-    """Return the content of a statement that ends something without the words that say so."""
+    """Return the content of a statement that ends another, and whether it is a correction.
+
+    The phrase that ends the other statement is left out. Return None if no such phrase is found.
+    """
     corrects = bool(of.corrected.search(joined))
     rest = _without(of.corrected, joined)
     rest, count = of.ended.subn(lambda m: f" {' '.join(filter(None, m.groups()))} ", rest)
@@ -389,9 +399,9 @@ def _ended_in(joined: str, of: Table) -> tuple[frozenset[str] | None, bool]:
 
 
 def _replaced_in(joined: str, of: Table) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Yield the values that a statement says were given up, each with the one that came instead.
+    """Yield pairs of a replaced value and its replacement.
 
-    Where the phrase does not name that one, it is the word before it.
+    If the phrase does not contain the replacement, the word before the phrase is the replacement.
     """
     for pattern in of.replaced:
         for found in pattern.finditer(joined):
@@ -407,10 +417,10 @@ def _replaced_in(joined: str, of: Table) -> Iterator[tuple[tuple[str, ...], tupl
 
 
 def change_of(old: PriorClaim, new: PriorClaim, *, together: bool = False) -> Change | None:
-    """Return what the newer of two statements does to the older one; None where both may hold.
+    """Return how the newer statement changes the older one, or None if both may be true.
 
-    `together` tells that both are lines of one file as it was read once: they hold side by side
-    unless one says itself that the other is over.
+    `together` is true if both are lines of one version of a file. Such lines only change each other
+    if one states that the other has ended.
     """
     one, two = read(old.text), read(new.text)
     if one.is_open or two.is_open or one.words == two.words:
@@ -442,14 +452,14 @@ def _said_to_be_over(one: Reading, two: Reading, old: PriorClaim, new: PriorClai
 def _gave_up(
     one: Reading, two: Reading, value: tuple[str, ...], instead: tuple[str, ...]
 ) -> Change | None:
-    """Return the change where an older statement holds a value that the newer one gives up."""
+    """Return the change if the newer statement replaces a value that the older one contains."""
     if not instead or not _holds(one.words, value) or _holds(one.words, instead[:1]):
         return None
     left = frozenset(map(_stem, (*value, *instead)))
     if not left & (one.content | one.names):
         return None
     if (one.names - two.names - left) and (two.names - one.names - left):
-        return None  # they name different things
+        return None  # the statements have different subjects
     rest, known = two.content - left, one.content - left
     shared = rest & known
     if not shared:
@@ -486,7 +496,7 @@ def _another_value(one: Reading, two: Reading, old: PriorClaim, new: PriorClaim)
 
 
 def _turned(one: Reading, two: Reading) -> Change | None:
-    """Return the change between two sentences of the same words but for a turn or one number."""
+    """Return the change between two sentences that differ only in polarity or in one number."""
     if one.polarity != two.polarity:
         return (
             Change(reason="another line states the opposite", is_event=True)
@@ -504,14 +514,15 @@ def _turned(one: Reading, two: Reading) -> Change | None:
 
 
 def _unit(number: str) -> str:
-    """Return the shape of a number: its letters and signs."""
+    """Return the letters and signs of a number, with each run of digits replaced by 0."""
     return re.sub(r"\d+(?:[.,]\d+)*", "0", number)
 
 
 def _excludes(one: tuple[str, ...], two: tuple[str, ...], *, is_choice: bool = False) -> bool:
-    """Return whether two values exclude each other: within the same bounds, and neither says more.
+    """Return whether two values exclude each other.
 
-    Where it is a choice they must have a word in common: who likes tea and trains chose twice.
+    Their limits must be equal, and neither value may contain the other. Two choices must also share
+    a word: tea and trains are separate choices.
     """
     bounds = _bounds_of(one), _bounds_of(two)
     first, second = one[: len(one) - len(bounds[0])], two[: len(two) - len(bounds[1])]
@@ -529,7 +540,7 @@ def _every_bound() -> frozenset[str]:
 
 
 def _bounds_of(value: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what limits a value: all from the first word on that says when, where or for whom."""
+    """Return the limit of a value: everything from the first word for a time, place or purpose."""
     bounds = _every_bound()
     return next((value[at:] for at, word in enumerate(value) if at and word in bounds), ())
 
@@ -539,20 +550,23 @@ _DAY = regex(r"\d{4}-\d\d.*")
 
 
 def _headings(under: str) -> tuple[str, ...]:
-    """Return what a statement is under, without days and the names that every workspace has."""
+    """Return the headings of a statement, without days and common file names."""
     told = (part.strip() for part in re.split(r" [›–] ", under))
     parts = (_plain(part) for part in told if not _DAY.fullmatch(part))
     return tuple(part for part in parts if part and part not in _FILES)
 
 
 def _are_nested(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
-    """Return whether one row of headings ends with the other."""
+    """Return whether one sequence of headings ends with the other."""
     size = min(len(one), len(two))
     return one[len(one) - size :] == two[len(two) - size :]
 
 
 def _is_same_heading(old: PriorClaim, new: PriorClaim, key: str) -> bool:
-    """Return whether two keys are under one heading; under none a key must say more than a word."""
+    """Return whether two keys have the same heading.
+
+    Without headings, a key needs several words.
+    """
     one, two = _headings(old.under), _headings(new.under)
     if not (one and two):
         return one == two and " " in key
@@ -560,16 +574,16 @@ def _is_same_heading(old: PriorClaim, new: PriorClaim, key: str) -> bool:
 
 
 def _is_same_context(old: PriorClaim, new: PriorClaim, is_named: object) -> bool:
-    """Return whether two statements are under one heading, or name their thing themselves."""
+    """Return whether two statements have the same headings, or name their subject themselves."""
     one, two = _headings(old.under), _headings(new.under)
     return _are_nested(one, two) if one and two else one == two or bool(is_named)
 
 
 def is_same_thing(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Return whether two statements, each with its headings, say something of one thing.
+    """Return whether two statements, each given with its headings, have the same subject.
 
-    They share a key, a predicate with its subject or all words but a number; or most of their
-    words, and neither names what the other does not.
+    They must share a key, a predicate with its subject, or all words except numbers. Otherwise they
+    must share most of their words, and at most one of them may have names that the other lacks.
     """
     first, second = read(one[0]), read(other[0])
     if first.times != second.times or first.words == second.words:
@@ -583,10 +597,11 @@ def is_same_thing(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 def says_the_same(one: str, other: str) -> bool:
-    """Return whether two similar texts state one fact in two wordings.
+    """Return whether two similar texts state the same fact in different wordings.
 
-    They have the same words, in whatever order but that of names; or a number or identifier in
-    common, and one has no word that the other has not. Lists and long texts are not compared.
+    They may have the same words, with the names in the same order. Or they share a number or
+    identifier, and the words of one include those of the other. Lists and long texts are not
+    compared, and the result for them is true.
     """
     first, second = read(one), read(other)
     if not (first.words and second.words):
@@ -611,19 +626,18 @@ def _names_in_order(reading: Reading) -> list[str]:
 
 
 def forget() -> None:
-    """Forget what was read: after a large run its texts are not asked for again."""
+    """Clear the cache of features. The texts of a finished run are rarely needed again."""
     read.cache_clear()
 
 
 Basis = Literal["dated", "later", ""]
-"""What says so: a day in a text, heading or file name; the order in which it was written; nothing.
-"""
+"""How the newer statement was found: by a day in a text, heading or file name, by order, or not."""
 _EXPLICIT = ("unit", "heading", "file")
 _T = TypeVar("_T")
 
 
 def newer_of(first: Iterable[Source], second: Iterable[Source]) -> tuple[Newer, Basis]:
-    """Return which of two statements is newer, and whether a date says so or only their order."""
+    """Return which statement is newer, and whether a date or only the order shows it."""
     one, two = tuple(first), tuple(second)
     days = _day(one), _day(two)
     seen = _seen(one), _seen(two)
@@ -642,12 +656,12 @@ def newer_of(first: Iterable[Source], second: Iterable[Source]) -> tuple[Newer, 
 
 
 def is_dated(sources: Iterable[Source]) -> bool:
-    """Return whether a text, a heading or a file name says of which day evidence is."""
+    """Return whether a text, a heading or a file name dates the evidence."""
     return bool(_day(sources))
 
 
 def same_place(first: Iterable[Source], second: Iterable[Source]) -> bool:
-    """Return whether one place says both: what is in one line was meant to hold together."""
+    """Return whether both have a source in the same place. Such statements are true together."""
     places = {(s.resource, s.text_hash, s.lines) for s in first if s.text_hash}
     return any((s.resource, s.text_hash, s.lines) in places for s in second)
 
@@ -661,17 +675,17 @@ def _seen(sources: Iterable[Source]) -> str:
 
 
 MIN_SHARED = 0.4
-"""Two statements about one thing share at least this part of their words."""
+"""Two memories about one subject share at least this part of the shorter one's words."""
 
 
 def newer_first(
     hits: Sequence[_T], memories: Sequence[Memory], asked: frozenset[str] = frozenset()
 ) -> list[tuple[_T, tuple[Memory, ...]]]:
-    """Return hits in their order, but of two about one thing the newer one first.
+    """Reorder hits so that, of two about one subject, the newer comes first.
 
-    Both stay in the two places that they had. Each comes with the older hits about its thing. The
-    older one keeps its place where it has one of the words that were asked for, and the newer one
-    has not; unless they contradict each other.
+    The two hits swap positions. Each hit is returned with the older memories about its subject. An
+    older memory stays first if only it contains some of the query words. This does not apply if the
+    two contradict each other.
     """
     order = list(range(len(hits)))
     older: dict[int, list[Memory]] = {}
@@ -696,7 +710,7 @@ def newer_first(
 
 
 def _are_alike(one: Memory, other: Memory) -> bool:
-    """Return whether two memories are about one thing; what shares few words is not read."""
+    """Return whether two memories have the same subject. With few common words, return false."""
     if one.is_note or other.is_note:
         return False
     words = frozenset(terms(one.said)), frozenset(terms(other.said))

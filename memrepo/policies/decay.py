@@ -1,11 +1,12 @@
-"""How long a memory proper is kept: its class, its expiry, its confidence at a moment.
+"""Decide how long a memory is retained: its class, its expiry and its current confidence.
 
-Its class is the one it names, else the first of `decay.toml` whose words it has.
+A memory's class is the one that it states. Otherwise it is the first class of `decay.toml` with a
+matching word.
 
-Lineage: openclaw-hybrid-memory, decay and pruning. Deliberate differences: confidence falls with
-time and not with each run of a job, so the same moment gives the same answer and a refresh restores
-it; what may never be pruned is decided here and not by the class alone; and where evidence counts
-(`DecayRules.evidence`), time marks what lasts or stands as stale and takes none of it out.
+Lineage: openclaw-hybrid-memory, decay and pruning. There are three deliberate differences.
+Confidence depends on time, not on the number of runs. The result is the same for the same time, and
+a refresh restores it. The class is not the only protection from pruning. If evidence counts
+(`DecayRules.evidence`), memories with evidence become stale but are not removed by age.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ from memrepo.text.dates import future_date
 ORDER = ("permanent", "session", "active", "checkpoint")
 TABLE = Path(__file__).with_name("decay.toml")
 ENTITIES = ("decision", "convention")
-"""Entities that make a statement permanent; a type or a tag of that name says the same."""
+"""Entities that make a statement permanent. A type or tag of the same name has the same effect."""
 
 
 DEFAULT, SUMMARY = "stable", "durable"
 AUTOMATIC = (*ORDER, DEFAULT)
-"""Classes that classification gives; the others are only ever given by hand."""
+"""The classes that classification assigns. Other classes are only set explicitly."""
 _SPLIT = regex(r"[_\-.:\s]+|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def classify(entity: str, key: str, text: str) -> str:
-    """Return the automatic class of a statement; a value has no say in it."""
+    """Return the automatic class of a statement. Its value is not considered."""
     words = normalise(text)
     for name in ORDER:
         if _is_key(key, name) or _signs()[name].texts.search(words):
@@ -52,7 +53,7 @@ def classify(entity: str, key: str, text: str) -> str:
 
 
 def automatic(memory: Memory) -> str:
-    """Return the class that classification gives a memory by the rules in force."""
+    """Return the class that the current rules assign to a memory."""
     if memory.type == "summary":
         return SUMMARY
     named = (memory.type, *memory.texts("tags"))
@@ -64,19 +65,19 @@ def automatic(memory: Memory) -> str:
 
 
 def class_of(memory: Memory) -> str:
-    """Return a memory's class: an explicit one always wins."""
+    """Return the class of a memory. An explicit class takes precedence."""
     decay = memory.fields.get("decay") if memory.has("decay") else None
     return decay.cls if decay is not None else memory.once("class", lambda: automatic(memory))
 
 
 def _is_key(name: str, cls: str) -> bool:
-    """Return whether a key or entity holds a word of a class, of one segment or of several."""
+    """Return whether a key or entity contains a word of a class."""
     whole, signs = segments(name), _signs()[cls]
     return not signs.single.isdisjoint(whole) or any(_holds(whole, part) for part in signs.several)
 
 
 class _Signs(msgspec.Struct, frozen=True, kw_only=True):
-    """What names a class: keys of one segment, of several, and words of a text."""
+    """The signs of a class: keys of one segment, keys of several segments, and words in texts."""
 
     single: frozenset[str]
     several: tuple[tuple[str, ...], ...]
@@ -100,7 +101,7 @@ def _signs() -> Mapping[str, _Signs]:
 
 @lru_cache(maxsize=4096)
 def segments(name: str) -> tuple[str, ...]:
-    """Split a key at `_ - . :`, blanks and changes of case, folded: `apiKey` is `api`, `key`."""
+    """Split a key at `_ - . :`, blanks and case changes, and fold it: `apiKey` is `api`, `key`."""
     return tuple(filter(None, (normalise(part) for part in _SPLIT.split(name))))
 
 
@@ -110,20 +111,20 @@ def _holds(whole: tuple[str, ...], part: tuple[str, ...]) -> bool:
 
 _DAY = timedelta(days=1)
 FLOOR = 0.1
-"""Below this effective confidence recall is silent and a run prunes; exactly this stays."""
+"""Recall omits, and a run prunes, memories with a confidence below this."""
 _SOFT = 0.75
 _STEPS = 16
 _LEAST_STEP = timedelta(hours=1)
 _STALE = 0.5
-"""What is stale has this share of its confidence, however old it grows."""
+"""The factor for the confidence of a stale memory, whatever its age."""
 
 
 class Keeping(msgspec.Struct, frozen=True, kw_only=True):
-    """How long one memory is kept, as seen at a moment.
+    """How long a memory is retained, as computed for the time `now`.
 
-    `expires` is None for what is kept for ever; `held` is the future date that holds decay;
-    `low` is the moment at which its confidence falls below the floor, if it is not refreshed.
-    `lasts` says that time alone does not take it out of recall; `until` is its stated end.
+    `expires` is None if the memory never expires. `held` is the future date that suspends decay.
+    `low` is when the confidence falls below the floor, unless refreshed. `lasts` is true if age
+    never removes the memory from recall. `until` is its stated end of validity.
     """
 
     cls: str
@@ -138,38 +139,38 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def expired(self) -> bool:
-        """Return whether its time is over; at the very moment of expiry it is not."""
+        """Return whether the expiry is past. At the exact time of expiry it is not."""
         return self.expires is not None and self.now > self.expires
 
     @property
     def stale(self) -> bool:
-        """Return whether it was not confirmed for longer than its class lives, and stays."""
+        """Return whether the memory has expired but remains in recall."""
         return self.lasts and self.expired
 
     @property
     def ended(self) -> bool:
-        """Return whether the end that somebody stated has come."""
+        """Return whether the stated end of validity has passed."""
         return self.until is not None and self.until <= self.now
 
     @property
     def gone(self) -> bool:
-        """Return whether recall is silent about it."""
+        """Return whether recall omits the memory."""
         return self.ended or (self.expired and not self.lasts) or self.confidence < FLOOR
 
     @property
     def leaves(self) -> datetime | None:
-        """Return when it leaves recall by itself if nothing happens; None for never."""
+        """Return when the memory leaves recall if it is not refreshed, or None if never."""
         moments = [self.until, self.low, None if self.lasts else self.expires]
         return min((m for m in moments if m is not None), default=None)
 
     @property
     def due(self) -> datetime:
-        """Return when it fell due for pruning; meaningful only where it is gone."""
+        """Return when the memory became due for pruning. Meaningful only if `gone` is true."""
         at = self.leaves
         return at if at is not None and at <= self.now else self.confirmed or self.now
 
     def told(self) -> str:
-        """Return why it is gone, for a commit."""
+        """Return why the memory is gone, as text for the commit."""
         when = f"last confirmed {format_time(self.confirmed)}" if self.confirmed else "undated"
         if self.ended and self.until:
             return f"it was true until {format_time(self.until)}"
@@ -179,11 +180,11 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _LATEST = datetime(9000, 1, 1, tzinfo=UTC)
-"""What is dated later counts from then: a term must end within the calendar."""
+"""Later confirmations are treated as this date, so that expiry stays within the calendar."""
 
 
 def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> Keeping:
-    """Return how long a memory is kept; a class that no rule knows is kept for ever."""
+    """Return how long a memory is retained. A class without a rule is retained for ever."""
     cls = class_of(memory)
     stored = float(memory.fields.get("confidence", 1.0))
     ttl, confirmed = rules.ttl.get(cls), confirmed_at(memory, access, cls, rules)
@@ -216,10 +217,10 @@ def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) ->
 
 
 def lasts(memory: Memory, cls: str, rules: DecayRules) -> bool:
-    """Return whether time alone never takes a memory out of recall.
+    """Return whether age alone never removes a memory from recall.
 
-    A short class that somebody gave ends it; one that was guessed from the words does so only where
-    no evidence stands.
+    An explicit class with a short lifetime does remove it. A class guessed from the words does so
+    only for a memory without evidence.
     """
     if cls in rules.lasting:
         return True
@@ -227,9 +228,9 @@ def lasts(memory: Memory, cls: str, rules: DecayRules) -> bool:
 
 
 def stands(memory: Memory) -> bool:
-    """Return whether a memory rests on a line that is in a source, or on a person's word.
+    """Return whether a memory is supported by a line of a source or by a person's confirmation.
 
-    A run marks what lost its last line (`retire_candidate`).
+    A run marks memories without a remaining source line as `retire_candidate`.
     """
     return memory.once("stands", partial(_stands, memory))
 
@@ -245,7 +246,7 @@ def _is_human(stamp: Stamp | None) -> bool:
 
 
 def stated_end(memory: Memory, rules: DecayRules) -> datetime | None:
-    """Return the end of a memory's validity, where that takes it out of recall."""
+    """Return the stated end of validity if it removes the memory from recall, else None."""
     until = memory.text("valid_until")
     if not until or not rules.evidence or memory.flag("pinned"):
         return None
@@ -253,7 +254,7 @@ def stated_end(memory: Memory, rules: DecayRules) -> datetime | None:
 
 
 def confirmed_at(memory: Memory, access: Access, cls: str, rules: DecayRules) -> datetime | None:
-    """Return when a memory was last known to hold: made, verified, or retrieved if that counts."""
+    """Return when a memory was last confirmed: created, verified or (some classes) retrieved."""
     moments = [memory.time("created"), *(stamp.at for stamp in memory.fields.get("verified", ()))]
     if cls in rules.refreshed:
         moments.append(access.last)
@@ -261,7 +262,7 @@ def confirmed_at(memory: Memory, access: Access, cls: str, rules: DecayRules) ->
 
 
 def held_until(memory: Memory) -> datetime | None:
-    """Return the end of the latest future day that the text names, seen from when it was said."""
+    """Return the end of the latest future day in the text, as seen from the day of the text."""
     created = memory.time("created")
     said = parse_time(memory.captured[:10]) if memory.captured else created
     found = future_date(memory.body, said) if said else None
@@ -273,7 +274,7 @@ def _step(ttl: timedelta) -> timedelta:
 
 
 def _halvings(age: timedelta, ttl: timedelta) -> int:
-    """Count the steps begun past three quarters of the time to live."""
+    """Count the halving steps begun since three quarters of the lifetime."""
     return max(0, math.ceil((age - _SOFT * ttl) / _step(ttl)))
 
 
@@ -282,13 +283,13 @@ def _low(
 ) -> datetime | None:
     if stored < FLOOR:
         return confirmed
-    steps = math.floor(math.log2(stored / FLOOR))  # after these it is still not below the floor
+    steps = math.floor(math.log2(stored / FLOOR))  # still not below the floor after these
     at = confirmed + _SOFT * ttl + steps * _step(ttl)
     return max(at, held) if held else at
 
 
 def is_protected(memory: Memory, cls: str) -> bool:
-    """Return whether a memory is never pruned: by class, flag, or a person's confirmation."""
+    """Return whether a memory is never pruned, by its class, a flag or a person's confirmation."""
     return (
         cls == "permanent"
         or any(memory.flag(name) for name in ("pinned", "critical", "user_marked"))
@@ -297,20 +298,20 @@ def is_protected(memory: Memory, cls: str) -> bool:
 
 
 def is_over(memory: Memory, kept: Keeping) -> bool:
-    """Return whether recall is silent about a memory.
+    """Return whether recall omits a memory.
 
-    Where it is protected from pruning only the end that somebody stated makes it so.
+    A memory protected from pruning is only omitted after its stated end of validity.
     """
     return kept.ended or (kept.gone and not is_protected(memory, kept.cls))
 
 
 def is_stale(memory: Memory, kept: Keeping) -> bool:
-    """Return whether a memory is recalled though the time of its class is over."""
+    """Return whether a memory is recalled although the lifetime of its class has passed."""
     return kept.stale and not is_protected(memory, kept.cls)
 
 
 def decays(memory: Memory) -> bool:
-    """Return whether decay governs a memory: the active ones but notes, and chunks of others."""
+    """Return whether decay applies to a memory: active ones except notes and chunks."""
     return memory.status == "active" and memory.type not in ("note", "chunk")
 
 
@@ -322,7 +323,7 @@ def prunable(
     *,
     soft: bool = False,
 ) -> list[tuple[Memory, Keeping]]:
-    """Return what is due for pruning, oldest first; `soft` leaves the expired alone."""
+    """Return the memories due for pruning, oldest first. `soft` skips expired memories."""
     found = []
     for memory in filter(decays, memories):
         if stays(memory, accesses.of(memory.id), now, rules):
@@ -337,10 +338,10 @@ _ENDING = frozenset(("confidence", "valid_until"))
 
 
 def stays(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
-    """Return whether a memory is surely not over, without a search of its text.
+    """Return whether a memory is certainly not over, without searching its text.
 
-    It is young, or time alone does not take it out of recall: only an end that somebody stated, or
-    a confidence below the floor, does.
+    This is true for recent memories, and for those that age alone never removes. A stated end of
+    validity or a confidence below the floor makes it false.
     """
     cls = class_of(memory)
     if not _ENDING.isdisjoint(memory.keys):
@@ -359,5 +360,5 @@ def stays(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> b
 
 
 def told_ttl(ttl: timedelta | None) -> str:
-    """Format a time to live."""
+    """Format a lifetime."""
     return "for ever" if ttl is None else format_duration(ttl)

@@ -1,7 +1,7 @@
-"""Directives that a text holds in double brackets, and what each asks for.
+"""Find directives in double brackets in a text, and compute their effects.
 
-Lineage: layered-memory-manager, manual tag triggers. `forget` takes a memory off the hot cache and
-does nothing else. Only `memrepo directives` executes them: in ingested text they are data.
+Lineage: layered-memory-manager, manual tag triggers. `forget` only removes a memory from the hot
+cache. Only the command `memrepo directives` executes directives. In ingested text they are data.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _DIRECTIVE = regex(rf"\[\[ *(?:{_NAMED}|{_KEYWORD}|(memory_health)) *\]\]")
 
 
 class Directive(msgspec.Struct, frozen=True, kw_only=True):
-    """One directive: what to do, and to which memory (`layer:slug`) or for which word."""
+    """A directive: its verb, and its target memory (`layer:slug`) or keyword."""
 
     verb: Verb
     target: str = ""
 
 
 def find_directives(text: str) -> tuple[Directive, ...]:
-    """Return the directives of a text, each once, in order; in code they are only shown."""
+    """Return the distinct directives of a text, in order. Directives in code are ignored."""
     found: list[Directive] = []
     for verb, layer, slug, keyword, word, health in _DIRECTIVE.findall(without_code(text)):
         if verb:
@@ -47,15 +47,15 @@ def find_directives(text: str) -> tuple[Directive, ...]:
 
 
 Find = Callable[[str], Memory | None]
-"""From `layer:slug` to the memory it names, or None."""
+"""Return the memory for a `layer:slug`, or None."""
 
 
 def steps_of(
     directive: Directive, memories: Iterable[Memory], find: Find, now: datetime
 ) -> tuple[Step, ...] | None:
-    """Return the commits that a directive asks for; none where it is so already.
+    """Return the steps for a directive, or no steps if nothing has to change.
 
-    None instead of steps says that it names no memory.
+    Return None if no memory has the given name.
     """
     if directive.verb == "memory_health":
         return ()
@@ -74,15 +74,16 @@ def steps_of(
             return () if memory.type in ("note", "chunk") else (promote(memory, now, REQUEST),)
         case "forget":
             return forgotten(memory, now)
-        case "restore" if memory.status == "archived":  # what was superseded or forgotten stays so
+        case "restore" if memory.status == "archived":  # not superseded or forgotten
             return (unarchive(memory, REQUEST),)
     return ()
 
 
 def forgotten(memory: Memory, now: datetime, why: str = "asked to forget") -> tuple[Step, ...]:
-    """Return the demotion of a hot memory, which the composition of the page respects.
+    """Return the step that removes a memory from the hot cache and keeps later runs from adding it.
 
-    A critical one is so no longer, or it would return.
+    The flag `critical` is cleared, because it would bring the memory back. Return no step if the
+    memory is neither hot nor critical.
     """
     if hot_of(memory) is None and not memory.flag("critical"):
         return ()

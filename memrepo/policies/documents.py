@@ -1,4 +1,4 @@
-"""What ranking looks at: documents, the corpus that they are of, and what comes of it."""
+"""The inputs and results of ranking: documents, their corpus, and ranked documents."""
 
 from __future__ import annotations
 
@@ -11,66 +11,66 @@ from memrepo.text.timespans import Span
 
 
 class Document(msgspec.Struct, frozen=True, dict=True):
-    """What ranking knows of one memory; `place`, `path` and `part` order those of a thread."""
+    """What ranking knows about one memory. `place`, `path` and `part` are its order in a thread."""
 
     number: int
     path: str
     part: int = 0
-    """Which chunk of a long text; a memory is as good as its best chunk."""
+    """The number of a chunk in a long text. A memory has the score of its best chunk."""
     terms: tuple[str, ...] = ()
     thread: str = ""
     place: int = 0
     subject: str = ""
-    """Its folded subject; a question that names it asks for it."""
+    """The folded subject. It matters for questions that name it."""
     day: str = ""
-    """Newest evidence date, YYYY-MM-DD."""
+    """The newest date of the evidence, YYYY-MM-DD."""
     id: str = ""
     seen: int = 0
-    """When it was last confirmed, in seconds since 1970; 0 where nothing says when."""
+    """When the memory was last confirmed, in seconds since 1970, or 0 if unknown."""
     importance: float | None = None
     successors: tuple[str, ...] = ()
-    """The ids of what superseded it."""
+    """The ids of the memories that superseded it."""
     cues: str = ""
-    """Which kinds of answer it may give, and whether it asks (`cues`)."""
+    """The kinds of answer that the memory may give, and whether it is a question (`cues`)."""
     is_record: bool = False
-    """Whether it tells a whole day or session, as notes and episodes do."""
+    """Whether the memory records a whole day or session, as notes and episodes do."""
 
 
 class Row(msgspec.Struct, frozen=True):
-    """Numbers of documents that stand side by side in a thread, and whether people talk there."""
+    """The numbers of adjacent documents in a thread, and whether the thread is a conversation."""
 
     numbers: Sequence[int]
     talk: bool = False
 
 
 class Corpus(Protocol):
-    """The memories that a search is limited to, and how often terms occur in all of them."""
+    """The memories that a search covers, and how often terms occur in all of them."""
 
     size: int
     average: float
-    """Mean number of terms a document."""
+    """The mean number of terms per document."""
 
     def holders(self, found: Collection[str]) -> Mapping[str, int]:
-        """Return for each term that occurs how many documents hold it."""
+        """Return how many documents contain each term. Terms that never occur are left out."""
 
     def alike(self, term: str, *, inflects: bool) -> Mapping[str, float]:
-        """Return the indexed terms that are spelled nearly like one, by likeness up to 1."""
+        """Return the indexed terms with a similar spelling, each with its similarity up to 1."""
 
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
-        """Return the documents that hold any of the terms, the likeliest first."""
+        """Return documents that contain any of the terms, most likely first."""
 
     def dated(self, spans: Sequence[Span], limit: int) -> list[Document]:
-        """Return the documents whose day is in one of some spans of days, the newest first."""
+        """Return documents whose day is in one of the time spans, newest first."""
 
     def numbered(self, numbers: Collection[int]) -> list[Document]:
-        """Return documents by their numbers."""
+        """Return documents by number."""
 
     def around(self, documents: Iterable[Document]) -> Mapping[int, Row]:
-        """Return by number each document with what stands up to four places from it."""
+        """Map each document's number to the documents up to four places from it."""
 
 
 class Ranked(msgspec.Struct, frozen=True):
-    """One document with its score, and what each signal added to it."""
+    """A document with its score and the contribution of each signal."""
 
     document: Document
     score: float
@@ -78,4 +78,4 @@ class Ranked(msgspec.Struct, frozen=True):
 
 
 Likeness = Callable[[Collection[int]], Mapping[int, float]]
-"""Cosines by number: of some documents, and of those nearest to the question."""
+"""Return cosines by number, for the given documents and for those most similar to the question."""

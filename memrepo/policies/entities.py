@@ -1,14 +1,14 @@
-"""Names, projects, hosts and tools that memories mention, and the links that follow from them.
+"""Find names, projects, hosts and tools in memories, and propose links between the memories.
 
-Derived on reading, never written: what is in a memory's `entities` was set by a person or
-named by a model that was compared with the evidence; the rest is found here, by rules. Two names
-are one entity only where the configuration says so; likeness proves nothing.
+Entities are computed on reading and never stored. A memory's field `entities` only has names that a
+person set, or that a model named and the evidence contains. All others are found here by rules. Two
+names are one entity only if the configuration states it. A similar spelling is not enough.
 
-Links that follow from what memories name and when: found by inverted index, no all-pairs.
+Links are proposed from an inverted index of names, without comparing all pairs of memories.
 
 Lineage: openclaw-engram, link expansion at consolidation (co-occurring entities and temporal
-proximity), which was planned there and never built. A name that few memories mention ties them; a
-name of many says nothing. On the state that the links lead to there are none to add.
+proximity), which was planned there but not built. A name in few memories connects them, and a name
+in many does not. After the links were added, a second call proposes none.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ _ENDS = ".!?:;。！？-–—|>\n"
 
 
 class Entity(msgspec.Struct, frozen=True, kw_only=True):
-    """One entity: the name it is listed under, its other names, and the memories that mention it.
+    """An entity: its listed name, its other names, and the ids of the memories that mention it.
 
-    `confirmed` are those memories in which a person or a model named it.
+    `confirmed` has the ids of memories in which a person or a model named it.
     """
 
     name: str
@@ -70,20 +70,21 @@ class Entity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
-    """All entities, the most mentioned first, and each by any of its names (normalised)."""
+    """All entities, most mentioned first, and a mapping from each normalised name to its entity."""
 
     entities: tuple[Entity, ...]
     by_name: Mapping[str, Entity] = msgspec.field(default_factory=dict)
 
     def find(self, name: str) -> Entity | None:
-        """Return the entity of a name or alias."""
+        """Return the entity with a name or alias, or None."""
         return self.by_name.get(normalise(name))
 
 
 def mentions(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names in a text, and words that may be names: those at a sentence's beginning.
+    """Return the certain names in a text, and the possible ones.
 
-    German writes every noun with a capital, so that there only names of several words count.
+    Single words at the beginning of a sentence are only possible names. In German texts this
+    applies to all single words, because German capitalises every noun.
     """
     sure: dict[str, None] = {}
     maybe: dict[str, None] = {}
@@ -109,13 +110,13 @@ def mentions(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _begins(text: str, at: int) -> bool:
-    """Return whether a sentence, a line or a list item begins at a place."""
+    """Return whether a sentence, line or list item begins at an offset."""
     before = text[max(0, at - 12) : at].rstrip(" \t\"'*_([«„“‘")
     return not before or before[-1] in _ENDS
 
 
 def _trimmed(name: str) -> str:
-    """Drop words at either end that are no part of a name, and the possessive."""
+    """Remove words at both ends that cannot be part of a name, and a possessive ending."""
     words = re.sub(r"['’]s?$", "", name).split()
     while words and not _may_name(words[0]):
         words.pop(0)
@@ -126,7 +127,7 @@ def _trimmed(name: str) -> str:
 
 @cache
 def _no_names() -> frozenset[str]:
-    """Return words that are written with a capital and name nobody: common ones, days, months."""
+    """Return capitalised words that are not names: common words, days and months."""
     own = [table(language, "dates") for language, _ in tables("names")]
     days = " ".join(
         row for one in own for key in ("weekdays", "months") for row in one.get(key, ())
@@ -139,7 +140,7 @@ def _may_name(word: str) -> bool:
 
 
 def held(names: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return those names that are in the evidence as whole words; a model invents none."""
+    """Return the names that occur in the evidence as whole words. Models may invent others."""
     evidence = normalise(" \n ".join(texts))
     return tuple(
         name
@@ -151,15 +152,15 @@ def held(names: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
 
 
 _fold = lru_cache(maxsize=1 << 15)(normalise)
-"""Of many memories many name the same, and each run gathers the names of all."""
+"""Cached, because each run folds the same names of many memories."""
 
 
 def catalogue(
     memories: Iterable[Memory], configured: Mapping[str, Sequence[str]] | None = None
 ) -> Catalogue:
-    """Gather the entities of memories; `configured` gives the aliases of names.
+    """Collect the entities of memories. `configured` maps names to their aliases.
 
-    A word at the beginning of a sentence, and a subject, count where they are a name elsewhere.
+    Possible names and subjects only count if they are certain names in another memory.
     """
     named = ((memory, _named(memory)) for memory in without_chunks([*memories]))
     read = [(memory, sure, maybe) for memory, (sure, maybe) in named]
@@ -204,7 +205,7 @@ def catalogue(
 
 
 def _main_of(name: str, main: Mapping[str, str]) -> str:
-    """Return the folded main name of a name; a circle ends where it began."""
+    """Return the folded main name of a name. Cyclic aliases have the smallest name as main name."""
     key, seen = _fold(name), set[str]()
     while key in main and key not in seen:
         seen.add(key)
@@ -213,7 +214,7 @@ def _main_of(name: str, main: Mapping[str, str]) -> str:
 
 
 def _named(memory: Memory) -> list[list[Any]]:
-    """Return the sure names of a memory's text, and the likely ones."""
+    """Return the certain and the possible names of a memory's title and body."""
 
     def work_out() -> list[list[Any]]:
         text = f"{memory.text('title')}\n{memory.body}".strip()
@@ -223,31 +224,31 @@ def _named(memory: Memory) -> list[list[Any]]:
 
 
 RARE = 12
-"""A name that more memories mention ties none of them."""
+"""A name in more memories than this connects none of them."""
 LEAST = 0.5
-"""The strength from which on a link is made."""
+"""The minimum strength of a link."""
 _LINKED_NAME = 0.6
 _DAY = 0.3
 _NEAR = 7
 
 
 class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether runs make links, and how many a memory may have before they make it no more."""
+    """Whether runs add links, and the maximum number of links per memory."""
 
     expand: bool = True
     most: int = 5
 
 
 class Tie(msgspec.Struct, frozen=True, kw_only=True):
-    """Why two memories belong together: names that both mention, and days between them."""
+    """The reasons to link two memories: common names, and the number of days between them."""
 
     names: tuple[tuple[str, int], ...]
-    """Each with the number of memories that mention it."""
+    """Each name with the number of memories that mention it."""
     days: int | None
 
     @property
     def strength(self) -> float:
-        """Return how strong it is, 0 to 1: each reason leaves less of the doubt."""
+        """Return the strength of the link from 0 to 1. Each reason reduces the remaining doubt."""
         doubt = 1.0
         for _, count in self.names:
             doubt *= 1 - _LINKED_NAME / math.sqrt(count - 1)
@@ -257,14 +258,17 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def told(self) -> str:
-        """Return the reason in words."""
+        """Describe the reasons."""
         names = ", ".join(name for name, _ in self.names)
         when = "" if self.days is None else f"; {counted(self.days, 'day', 'days')} apart"
         return f"both mention {names}{when}"
 
 
 def ties(memories: Mapping[str, Memory], known: Catalogue) -> dict[tuple[str, str], Tie]:
-    """Return the pairs of memories that share a rare name, by ids in order; scopes never mix."""
+    """Return the ties of memories with a rare common name, by sorted pair of ids.
+
+    Memories of different scopes are never tied.
+    """
     shared: dict[tuple[str, str], list[tuple[str, int]]] = defaultdict(list)
     for entity in known.entities:
         holders = [id_ for id_ in entity.memories if id_ in memories]
@@ -279,7 +283,7 @@ def ties(memories: Mapping[str, Memory], known: Catalogue) -> dict[tuple[str, st
 
 
 def _days(one: Memory, other: Memory) -> int | None:
-    """Return the days between the evidence of two memories; None where one has no date."""
+    """Return the days between the evidence of two memories, or None if one has no date."""
     try:
         first, second = (date.fromisoformat(memory.captured[:10]) for memory in (one, other))
     except ValueError:
@@ -293,10 +297,10 @@ def link_step(
     rules: LinkRules,
     never: Collection[str] = (),
 ) -> Step | None:
-    """Return the links that active memories lack, as one commit; None where they lack none.
+    """Return a step that adds the missing links between active memories, or None if there are none.
 
-    Claims alone are linked: notes leave. Pairs that know of each other already are left alone,
-    and so are links of which `never` holds the fingerprint: a person took them back.
+    Only claims are linked, because notes leave the work tree. Pairs that are already linked are
+    skipped. Links whose fingerprint is in `never` are skipped too, because a person reverted them.
     """
     claims = {memory.id: memory for memory in of_types(memories, CLAIM_TYPES)}
     holding = having(memories, REFERENCES)
@@ -308,7 +312,7 @@ def link_step(
     for pair, tie in sorted(found.items(), key=lambda item: (-item[1].strength, item[0])):
         if tie.strength < LEAST:
             break
-        # The later one points back at what was there before.
+        # The later memory links to the earlier one.
         target, source = sorted((claims[id_] for id_ in pair), key=lambda m: (m.captured, m.id))
         if frozenset(pair) in tied or f"link:{source.id}:{target.id}" in never:
             continue

@@ -1,4 +1,4 @@
-"""Which part of a long text answers a question: the sentences that hold most of its words."""
+"""Find the part of a long text that contains most of the words of a question."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _GAP = f" {MARK} "
 
 
 def excerpt(text: str, asked: Collection[str], most: int) -> str:
-    """Return the part of a text, at most `most` characters, that holds most of what is asked.
+    """Return the part of a text, of at most `most` characters, that best matches a question.
 
-    `asked` are search terms (`terms.query_terms`). The part is a run of whole sentences, a list
-    item counting as one; a word weighs the less the more sentences hold it, and of equal parts
-    the first is taken. What stands around it fills the room. A mark shows where text is missing;
-    a sentence that is itself too long is cut at its end. A text that fits is returned as it is.
+    `asked` has search terms (`terms.query_terms`). The part is a sequence of whole sentences, where
+    a list item counts as one. Words that occur in fewer sentences weigh more. Of equal parts the
+    first is returned. Adjacent sentences are added as long as they fit. A mark shows where text was
+    left out. A sentence that is too long is truncated. A text that fits is returned unchanged.
     """
     if len(text) <= most:
         return text
@@ -40,7 +40,7 @@ def excerpt(text: str, asked: Collection[str], most: int) -> str:
 def _best(
     text: str, spans: list[tuple[int, int]], asked: frozenset[str], room: int
 ) -> tuple[int, int]:
-    """Return first and last sentence of the shortest run that fits and weighs most."""
+    """Return the first and last index of the shortest fitting run of sentences with most weight."""
     held = [asked.intersection(terms(text[start:end])) for start, end in spans]
     spread = Counter(term for terms_ in held for term in terms_)
     best, found = (0.0, 0), (0, 0)
@@ -50,7 +50,7 @@ def _best(
             if last > first and spans[last][1] - spans[first][0] > room:
                 break
             if held[last] <= seen:
-                continue  # longer, and no better
+                continue  # longer without another word
             seen |= held[last]
             weight = round(sum(1 / spread[term] for term in sorted(seen)), 6)
             value = (weight, spans[first][0] - spans[last][1])
@@ -60,7 +60,7 @@ def _best(
 
 
 def _filled(spans: list[tuple[int, int]], first: int, last: int, room: int) -> tuple[int, int]:
-    """Widen a run by the sentences behind it, then by those before it, as far as they fit."""
+    """Extend a run of sentences at its end, then at its start, as long as the sentences fit."""
     while last + 1 < len(spans) and spans[last + 1][1] - spans[first][0] <= room:
         last += 1
     while first and spans[last][1] - spans[first - 1][0] <= room:

@@ -1,9 +1,9 @@
-"""Compose the first page: what an agent needs to know when its day begins.
+"""Compose the first page, which an agent reads at the beginning of a session.
 
-The person, the agent, hard rules, preferences, decisions in force, a line for each active project
-and open promises. The page depends on the memories, their use and the moment only: each run
-composes it again, and `session start` shows the same. What people and use put on the page is not
-the composition's to choose (`policies.hotcache`).
+It has lines on the person, the agent, hard rules, preferences, current decisions, active projects
+and open promises. The page depends only on the memories, their use and the time. Each run composes
+it again, and `session start` shows the same page. `policies.hotcache` adds memories to the page
+that people or frequent use put there.
 """
 
 from __future__ import annotations
@@ -48,64 +48,70 @@ ROOM: Mapping[Part, int] = {
     "promise": 3,
     "fact": 6,
 }
-"""Parts of the page in order, and how many lines each has at first."""
+"""The parts of the page in order, with the number of lines that each may have at first."""
 FILLED_FROM = 10
-"""From so many claims on, plain facts fill the page: of fewer a search misses none."""
+"""Plain facts are only listed if there are this many claims. With fewer, a search finds them all.
+"""
 PARTS = tuple(ROOM)
 MAX_PER_HEADING = 2
-"""So many lines of one file come from below one heading, while the parts are filled at first."""
+"""The maximum number of lines from one heading of a file in the first pass over the parts."""
 AGAIN = 0.6
-"""What each line that is chosen already takes from the score of others below its heading."""
+"""How much each chosen line lowers the scores of other lines under its heading."""
 POOR, LEAST = 1.7, 2.0
-"""The scores from which a line is of its part, and from which it fills what room is left."""
+"""The minimum scores of a line in its own part, and of a line in the remaining room."""
 MORE, TOO_MUCH = 1.5, 0.4
-"""So many times its room a part may have in all, and what each line beyond its room costs."""
+"""The maximum size of a part, as a multiple of its room, and the penalty per line above its room.
+"""
 LOOKED_AT = 20
-"""So many times as many candidates are compared as lines are asked for."""
+"""How many candidates are compared, as a multiple of the budget."""
 FRESH_SESSIONS = 3
-"""A memory that was read since so many sessions is preferred among equals."""
+"""Memories read in this many most recent sessions have a higher score."""
 BEST, GOOD, LOW, UNSURE = range(4)
-"""How surely a memory belongs to its part by its file, section and sentence.
+"""How certainly a memory belongs to its part, judged by its file, section and sentence.
 
-An unsure one is on the page only if it names a person or an agent of the house.
+A memory with the value `UNSURE` is only listed if it names the person or the agent.
 """
 _TYPES = (
     *("identity", "relationship", "fact", "constraint"),
     *("preference", "decision", "commitment", "aspiration", "lesson"),
 )
 _PAGES = frozenset(("memory", "rules", "decisions", "profile", "instruction", "tools"))
-"""Kinds of files that are kept up to date; others report of a day, or are papers."""
+"""Kinds of files that are kept up to date. Other files are logs of a day or documents."""
 _NEVER = frozenset(("archive", "template", "article", "catalogue", "transcript", "machine log"))
 _EMPTY = frozenset(
     "placeholder template meta dangling question link path code ticked italic row".split()
 )
 _OVER = ("closed", "option", "example")
 _PASSED = ("log", "status")
-"""Kinds of sections that nothing on the page comes from, and that tell of a day."""
+"""`_OVER` has kinds of sections that are never listed. Sections of these kinds describe a day."""
 _LAST_WORDS = regex(r"(?:\([^()\n]*\)|[—–-]+ [^—–\n]{1,20})\W*\Z")
 SAID, NEARLY = 0.6, 0.8
-"""Share of the words of a line that another has, and of those of the other, which says the same."""
+"""Shares of the words that two lines have in common, from which one repeats the other.
+
+The first applies to the words of the new line, the second to those of the line already listed.
+"""
 LEARNED, LONG = 0.4, 500
-"""The weight of the model's logit, and of how many characters on a text is long for the page."""
+"""The weight of the model's logit, and the number of characters from which a text is too long."""
 _SURE = (2.0, 1.2, 0.4, -0.6)
-"""What a memory's score gains by how sure its part is."""
+"""The score for each value from `BEST` to `UNSURE`."""
 _PASSING = frozenset(("dated", "now", "progress", "identifier", "numbers", "clock"))
 _POINTING = frozenset(("path", "link"))
 _STRESSED = regex(r"[⚠❗🚨‼⛔]|\b[A-Z]{4,}\b.*\b[A-Z]{4,}\b")
-"""A sign of warning, or capitals twice: what somebody wants to be seen."""
+"""A warning sign, or two words in capitals: text that the author wants to be noticed."""
 _ONLY_WHERE = regex(r"\A[^\n]{1,80}[—–→>:-]\s*`[^`\n]+`\W*\Z")
-"""A name and a path or command: a pointer, which is looked up."""
+"""A name with a path or command. Such references are looked up when needed."""
 HOME_FILES = frozenset(
     "USER.md IDENTITY.md human.md persona.md MEMORY.md SOUL.md AGENTS.md CLAUDE.md TOOLS.md".split()
 )
 AGENT_FILES = ("IDENTITY.md", "SOUL.md", "persona.md", "USER.md", "AGENTS.md")
-"""A folder with one of these, below that of the agent itself, is another agent's."""
+"""A folder that contains one of these files belongs to another agent, unless it is a main folder.
+"""
 SEPARATOR = " › "
-"""What is between the parts of a memory's context."""
+"""The separator of the headings in a memory's context."""
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that the composition chooses; a critical one is needed in every session."""
+    """A memory chosen for the page. A critical one is needed in every session."""
 
     memory: Memory
     part: Part
@@ -124,9 +130,9 @@ def compose(
 ) -> list[Line]:
     """Return the lines of the first page in order, at most `budget`.
 
-    The memories are active, hold, and are not past their time. Each part takes its best lines, at
-    most two from one heading of a file; then what is good fills the room that is left. A memory
-    whose words another line has is left out.
+    `memories` must be active and currently valid. Each part gets its best lines, at most two per
+    heading of a file. Then the best remaining lines fill the budget. A memory that repeats a chosen
+    line is left out.
     """
     claims = of_types(memories, _TYPES)
     owners = {owner_of(memory).lower() for memory in claims} - {""}
@@ -135,7 +141,7 @@ def compose(
     found = [one for memory in claims if (one := _candidate(memory, names, house, accesses, now))]
     found.sort(key=lambda one: one.order)
     chosen: list[_Candidate] = []
-    for part in ("agent", *PARTS):  # what else gives the agent's name is not the person's
+    for part in ("agent", *PARTS):  # the agent's name is taken first
         if part != "fact" or len(claims) >= FILLED_FROM:
             least = LEAST if part == "fact" else POOR
             mine = [one for one in found if one.line.part == part and one.score >= least]
@@ -149,7 +155,10 @@ def compose(
 
 
 def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, most: int) -> None:
-    """Add the best of some candidates, where each line costs others below its heading."""
+    """Append the best candidates to `chosen`.
+
+    Each choice lowers the scores under the same heading.
+    """
     taken = {one.line.memory.id for one in chosen}
     free = (one for one in found if one.line.memory.id not in taken)
     left = nlargest(LOOKED_AT * budget, free, key=lambda one: one.score)
@@ -177,7 +186,7 @@ def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, 
 
 
 def _is_said(own: frozenset[str], texts: Iterable[frozenset[str]]) -> bool:
-    """Return whether a line has most of some words, or has hardly any next to them."""
+    """Return whether a line has the same words as one of the texts, up to a few."""
     for other in texts:
         shared = len(own & other)
         if own and (shared >= SAID * len(own) and (shared >= 3 or shared == len(own))):
@@ -193,25 +202,25 @@ def part_of(memory: Memory) -> Part:
 
 
 def order_of(memory: Memory) -> tuple[object, ...]:
-    """Return what orders memories of one part of the page, whatever their use."""
+    """Return the sort key: the order of memories in one part of the page, independent of use."""
     seen = memory.made(_seen)
     return (seen.part == "rule" and not seen.hard, seen.depth, *memory.first, memory.path)
 
 
 def is_about_person(memory: Memory) -> bool:
-    """Return whether a memory is from a file about the person."""
+    """Return whether a memory comes from a file about the person."""
     return _is_of(memory, PERSONS)
 
 
 def owner_of(memory: Memory) -> str:
-    """Return the name of whom a memory's file is about, where that is a person's or the agent's."""
+    """Return the name of the person or agent that a memory's file is about, or an empty string."""
     owner, _, file = memory.text("context").partition(SEPARATOR)
     is_file = any(f.rpartition("/")[2] == f"{owner}.md" for f in memory.files)
     return owner if file and not is_file and _is_of(memory, (*PERSONS, *AGENTS)) else ""
 
 
 class _Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """What a memory is for the page, as far as it follows from the memory itself."""
+    """The features of a memory that matter for the page and depend only on the memory."""
 
     part: Part = ""
     sure: int = LOW
@@ -223,7 +232,7 @@ class _Seen(msgspec.Struct, frozen=True, kw_only=True):
 
 def _seen(memory: Memory) -> _Seen:
     places = [(s.resource, s.lines[0]) for s in memory.sources]
-    # Its first source; a profile's own before others.
+    # Use the first source, but prefer a profile.
     resource, line = min(
         places, key=lambda p: (not is_profile(p[0]), p[0].count("/")), default=memory.first
     )
@@ -234,7 +243,7 @@ def _seen(memory: Memory) -> _Seen:
     unit = Unit(resource=path, kind="item", text=text, lines=(line, line), headings=tuple(headings))
     signs = signs_of(unit)
     if memory.type == "identity":
-        signs -= {"template"}  # a form that somebody filled in
+        signs -= {"template"}  # a completed form
     kind = path_kind(path) or ("day log" if date_of_path(path) else "")
     part = _part(memory, kind, section, signs)
     if part in ("person", "agent"):
@@ -257,7 +266,7 @@ def _seen(memory: Memory) -> _Seen:
 
 
 def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collection[str]) -> float:
-    """Return what a memory's own text is worth at the beginning of a day."""
+    """Return the score of a memory's text."""
     logit = worth(features(unit, kind or "page", section, signs))
     score = LEARNED * max(-4.0, min(4.0, logit))
     score -= 0.5 * len(_PASSING & set(signs)) + 0.8 * len(_POINTING & set(signs))
@@ -270,7 +279,7 @@ def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collectio
 
 
 def gives_name(memory: Memory) -> bool:
-    """Return whether a memory begins with a field that gives a name."""
+    """Return whether a memory begins with a field for a name."""
     return field_of(memory.body.partition("\n")[0].lstrip("-*+ "))[0].lower() in patterns().names
 
 
@@ -278,7 +287,7 @@ def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Par
     if kind in _NEVER or section in _OVER or _EMPTY & signs:
         return ""
     if memory.body.lstrip().startswith(("|", "```")) or "[redacted:" in memory.body:
-        return ""  # a table or an account is looked up, and not begun a day with
+        return ""  # tables and accounts are looked up when needed
     text = before_code(memory.body).strip("-*_ \n")
     is_aside = text.startswith("(") and text.endswith(")")
     if is_aside or not any(map(is_given, text.split("\n"))):
@@ -319,7 +328,7 @@ def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Par
 
 
 def _is_stated(part: Part, kind: str, section: str, signs: Collection[str]) -> bool:
-    """Return whether section, file or sentence agree that a memory is of its part."""
+    """Return whether the section, file or sentence confirms the part of a memory."""
     match part:
         case "rule":
             is_told = "ban" in signs or section in ("ban", "rule") or kind == "rules"
@@ -340,7 +349,7 @@ def _candidate(
     seen = memory.made(_seen)
     home = house.holds(seen.place[0])
     if home is None and is_about_person(memory) and gives_name(memory):
-        home = 0.0  # another agent's file names the person too
+        home = 0.0  # other agents' files may name the person
     if not seen.part or home is None or (seen.part == "promise" and _is_past(memory.body, now)):
         return None
     text = f"{memory.body} {memory.text('context')}".lower()
@@ -369,13 +378,16 @@ def _candidate(
 
 
 class _House(msgspec.Struct, frozen=True, kw_only=True):
-    """The folders where the files of the person and the agent are, and those of other agents."""
+    """The folders with files of the person and the agent, and the folders of other agents."""
 
     own: frozenset[str]
     others: frozenset[str]
 
     def holds(self, resource: str) -> float | None:
-        """Return what a file's place adds to a score; None for a file of another agent."""
+        """Return how much a file's location adds to a score.
+
+        Return None for other agents' files.
+        """
         folder, _, name = resource.rpartition("/")
         if not resource or folder in self.own:
             kept = name in HOME_FILES or path_kind(name) in ("rules", "decisions")
@@ -401,7 +413,7 @@ def _house(memories: Iterable[Memory]) -> _House:
 
 
 def _is_past(promise: str, now: datetime) -> bool:
-    """Return whether a promise is past its date, or its last words say that it is over."""
+    """Return whether a promise is past its date, or its last words state that it is done."""
     due, last = find_date(promise), _LAST_WORDS.search(promise)
     signs = patterns().sentences
     is_over = last and any(signs[sign].search(last[0]) for sign in ("done", "decision"))
@@ -416,11 +428,11 @@ _FIELD = regex(r"^[\W_]*(?P<key>[^:：\n]{1,40})[:：][\s*_]*(?P<value>.*?)[\s*_
 
 
 _ASIDE = regex(r"^\s*_[^_\n]+_\s*$")
-"""A line in italics: what a form says of itself, or a motto."""
+"""A line in italics: a comment on a form, or a motto."""
 
 
 def before_code(text: str) -> str:
-    """Return a text as far as its first block of code."""
+    """Return the text before the first code block."""
     return _FENCE.split(text, maxsplit=1)[0]
 
 
@@ -428,7 +440,7 @@ _FENCE = regex(r"\n[ \t]*(?:[-*+][ \t]+)?```")
 
 
 def is_given(line: str) -> bool:
-    """Return whether a line is more than a field that nobody filled in."""
+    """Return whether a line has content, rather than being an empty field of a form."""
     field = _FIELD.match(line)
     value = field["value"].strip("()[]_ ").lower() if field else line
     is_unset = value in patterns().unset or PLACEHOLDER.search(line) or _ASIDE.match(line)

@@ -1,7 +1,7 @@
-"""Whether a text answers a question at all: how much of what was asked it holds.
+"""Decide whether any hit answers a question, from the share of its words that a text contains.
 
-Scores are relative, so the best of many bad hits looks like a good one. The share of the asked
-words that a text holds, each weighed by how rare it is, does not depend on the other hits.
+Scores are relative: the best of many poor hits has a high score too. The share of the question's
+words in a text, weighted by rarity, does not depend on the other hits.
 """
 
 from __future__ import annotations
@@ -18,25 +18,26 @@ from memrepo.text.tokens import is_spaceless
 
 CONFIDENCES = ("high", "medium", "low", "very low")
 FLOOR, PART = 0.1, 0.25
-"""Where no hit holds a larger share of what was asked, nor more of its words, nothing was found."""
+"""Nothing was found if no hit exceeds either: the weighted share, or the share by number of words.
+"""
 ENOUGH = 0.35
-"""Where no hit holds so much of what was asked, what was found is only the nearest there is."""
+"""If no hit reaches this share of the question's words, the hits are only approximate."""
 ALIKE = 0.35
-"""The cosine from which on a text answers by its meaning, whatever words it holds."""
+"""The minimum cosine for a text that answers by its meaning, whatever its words."""
 SURE, LIKELY = 0.6, 0.35
-"""From these shares on an answer is sure, or likely."""
+"""The minimum shares for a high and a medium confidence."""
 _ENOUGH = 6
-"""So many words of a long question are as good as all of them."""
+"""This many matching words are sufficient for a long question."""
 _SMALLEST = 50
-"""Of fewer memories none is enough to say which words are rare: one of two asked ones is much."""
+"""The minimum corpus size for rarities. In a smaller corpus every word would look common."""
 _OTHER = 0.8
-"""What another word for an asked one counts."""
+"""The weight of a synonym of a query word."""
 
 
 class Held(msgspec.Struct, frozen=True):
-    """Which share of a question's words a text holds: each weighed by rarity, and by their number.
+    """The share of a question's words in a text: weighted by rarity, and by number.
 
-    Of a long question, such as a whole prompt, some words are as good as all.
+    For a long question, such as a whole prompt, a few matching words are sufficient.
     """
 
     share: float = 1.0
@@ -44,7 +45,7 @@ class Held(msgspec.Struct, frozen=True):
 
 
 def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) -> dict[int, Held]:
-    """Return by number how much of a question's words each text holds."""
+    """Return by document number the share of the question's words in each document."""
     asked = [term for term in dict.fromkeys(question.terms) if term not in question.timed]
     if not asked:
         return {document.number: Held() for document in documents}
@@ -74,9 +75,9 @@ def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) ->
 
 
 def _places(question: Question, corpus: Corpus, term: str) -> frozenset[str]:
-    """Return the terms that a document may hold for one of the question.
+    """Return the terms that match a term of the question.
 
-    Of a pair of characters that nothing holds none does: it may straddle two words.
+    For a pair of characters that occurs nowhere there are none. Such a pair may span two words.
     """
     forms = (term, *question.forms.get(term, ()))
     held = corpus.holders(forms)
@@ -86,14 +87,14 @@ def _places(question: Question, corpus: Corpus, term: str) -> frozenset[str]:
 
 
 def _rarity(size: int, held: int) -> float:
-    """Return how much a word tells; most where nothing holds it."""
+    """Return the weight of a word by its rarity. It is highest for a word that occurs nowhere."""
     return math.log(1 + size / max(held, 0.5))
 
 
 def answers(question: Question, found: Iterable[Ranked], held: Mapping[int, Held]) -> bool:
-    """Return whether any hit answers: by what it holds, or as of a day that was asked for.
+    """Return whether any hit answers the question, by its words or its day.
 
-    `held` has what each holds by number.
+    `held` has the shares of the hits by document number.
     """
     return any(
         held[one.document.number].share > FLOOR
@@ -104,6 +105,6 @@ def answers(question: Question, found: Iterable[Ranked], held: Mapping[int, Held
 
 
 def sureness(share: float, *others: str) -> str:
-    """Return how far a hit answers what was asked, and no surer than any of some other words."""
+    """Return the confidence for a share, or the lowest of `others` if that is lower."""
     word = "high" if share >= SURE else "medium" if share >= LIKELY else "low"
     return max((word, *others), key=CONFIDENCES.index)

@@ -1,4 +1,7 @@
-"""What recall shows of an old note, made offline: its heading, tags and salient sentences."""
+"""Make short versions of notes and groups of memories by rules, without a model.
+
+Recall shows the gist of an old note: its title, tags and most important sentences.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,15 @@ from memrepo.text.tables import entries
 from memrepo.text.tokens import content_words
 
 SENTENCES, LENGTH, TAGS, TITLE = 3, 400, 5, 120
-"""The most that a gist holds: sentences, characters of its summary, tags, and of its title."""
+"""Limits of a gist: sentences and characters of the summary, tags, and characters of the title."""
 _CUT = regex(r"(?<=[.!?。！？])\s+|\n+")
 _MARKS = regex(r"^[\s>#*+\-|]+|[\s|]+$")
 _OFTEN, _SALIENT = 3, 4
-"""What a word counts at most, and what a distinctive word of an outcome adds."""
+"""The maximum count of a word, and the bonus for each distinctive word of an outcome."""
 
 
 def gist_of(note: Memory) -> Gist:
-    """Return the gist of a note; equal notes have equal gists, whoever makes them and when."""
+    """Return the gist of a note. It depends only on the note."""
     said = sentences(without_secrets(note.body))
     counts = word_counts(said)
     title = without_secrets(note.text("title")) or (said[0] if said else note.slug)
@@ -39,18 +42,22 @@ def gist_of(note: Memory) -> Gist:
 
 
 def sentences(text: str) -> list[str]:
-    """Cut a text into its sentences and list items, without the marks that begin a line."""
+    """Split a text into sentences and list items, without list and heading marks."""
     found = (" ".join(_MARKS.sub("", visible(part)).split()) for part in _CUT.split(text))
     return [part for part in found if part]
 
 
 def word_counts(said: Iterable[str]) -> Counter[str]:
-    """Count in how many of some sentences each longer word stands."""
+    """Count the sentences that contain each word of more than three letters."""
     return Counter(word for one in said for word in content_words(one) if len(word) > 3)
 
 
 def telling(said: Sequence[str], counts: Counter[str], most: int, length: int) -> list[str]:
-    """Return the sentences that say most, at most so many and so long together, in their order."""
+    """Return the most important sentences in text order.
+
+    There are at most `most` sentences with `length` characters in all. A single longer sentence is
+    truncated.
+    """
 
     def weight(sentence: str) -> float:
         words = content_words(sentence)
@@ -69,19 +76,18 @@ def telling(said: Sequence[str], counts: Counter[str], most: int, length: int) -
 
 
 def clipped(sentence: str, length: int) -> str:
-    """Return a sentence, cut where it is longer than allowed."""
+    """Return a sentence, truncated to `length` characters."""
     return sentence if len(sentence) <= length else sentence[: length - 1].rstrip() + "…"
 
 
 SUMMARY_SENTENCES, SUMMARY_LENGTH = 4, 600
 FACTS, FACT, ENTITIES = 10, 240, 10
-"""The most that a summary holds: characters of its title, sentences and characters of its text,
-facts, characters of a fact, names."""
+"""Limits of a summary: facts, characters per fact, and names."""
 _WORDS = 3
 
 
 def summary_of(topic: str, memories: Sequence[Memory]) -> Summary:
-    """Return the most telling sentences of memories; equal memories have equal summaries."""
+    """Summarise memories by their most important sentences. It depends only on the memories."""
     said = list(dict.fromkeys(s for m in memories for s in sentences(without_secrets(m.body))))
     counts = word_counts(said)
     text = telling(said, counts, SUMMARY_SENTENCES, SUMMARY_LENGTH)
@@ -110,6 +116,6 @@ def body_of(said: Summary, memories: Sequence[Memory]) -> str:
 
 
 def day_of(memory: Memory) -> str:
-    """Return the ISO day of a memory's newest evidence, or that of its creation."""
+    """Return the ISO date of a memory's newest evidence, or of its creation, or an empty string."""
     created = memory.time("created")
     return memory.captured[:10] or (created.date().isoformat() if created else "")

@@ -1,10 +1,10 @@
-"""Which memories stand on the hot cache, and which notes earned a place among the memories.
+"""Decide which memories are on the hot cache, and which notes should become memories.
 
-Lineage of promotion, demotion and eviction: layered-memory-manager, its L1. Counting starts after a
-memory's last promotion or demotion. A session counts as unused from its start on.
+Lineage of promotion, demotion and eviction: layered-memory-manager, its L1. Retrievals are counted
+since a memory's last promotion or demotion. A session counts as unused from its start.
 
-Lineage of notes that were looked for again and again: context-clear, promote.py; its thresholds
-stand. Days are counted in UTC.
+Lineage of promoting frequently retrieved notes: context-clear, promote.py, with its thresholds.
+Days are counted in UTC.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from memrepo.policies.tiers import moves
 _HIDDEN = ("stale", "retire_candidate", "probable_duplicate")
 COLD, STALE, RECENT = "cold", "stale", "recent"
 CRITICAL = "critical"
-"""Why a memory that is needed in every session is on the first page."""
+"""The reason for a memory that every session needs."""
 SYNC = "sync"
-"""Why a memory is on the first page that the composition chose."""
+"""The reason for any other memory that the composition chose."""
 REQUEST = "user request"
 _COMPOSED = (CRITICAL, SYNC, "new layer")
-"""Reasons that the composition gives, and the one that earlier versions gave."""
+"""The reasons that the composition sets, and the one that earlier versions set."""
 
 
 def hot_of(memory: Memory) -> Hot | None:
-    """Return since when and why a memory is on the cache; None where it is not."""
+    """Return since when and why a memory is on the hot cache, or None if it is not."""
     hot: Hot | None = memory.fields.get("hot") if memory.has("hot") else None
     if memory.status != "active" or hot is None or hot.since is None or hot.until is not None:
         return None
@@ -47,9 +47,9 @@ def hot_of(memory: Memory) -> Hot | None:
 
 
 def synced_at(memory: Memory) -> datetime | None:
-    """Return when the text of a hot memory changed after it was promoted; None where it did not.
+    """Return when a hot memory's text changed after its promotion, or None if it did not.
 
-    What an import brings was promoted where it comes from, before it was written here.
+    The creation counts as promotion if it is later, because an imported memory was promoted before.
     """
     hot, generated = hot_of(memory), memory.fields.get("generated")
     if hot is None or hot.since is None or generated is None or generated.at is None:
@@ -59,12 +59,12 @@ def synced_at(memory: Memory) -> datetime | None:
 
 
 def is_exempt(memory: Memory) -> bool:
-    """Return whether budget and idleness leave a memory alone."""
+    """Return whether a memory is exempt from the budget and from demotion for lack of use."""
     return memory.flag("critical") or memory.flag("pinned")
 
 
 def unused(memory: Memory, accesses: Accesses, now: datetime) -> int:
-    """Count the sessions that began since a memory was last retrieved, or came to the cache."""
+    """Count the sessions since a memory was last retrieved or promoted, whichever is later."""
     hot = hot_of(memory)
     since = hot.since if hot is not None and hot.since is not None else now
     last = accesses.of(memory.id).last
@@ -72,7 +72,7 @@ def unused(memory: Memory, accesses: Accesses, now: datetime) -> int:
 
 
 def heat(count: int, rules: HotRules) -> str:
-    """Name how long a memory was not used, by sessions."""
+    """Classify a memory by the number of sessions in which it was not used."""
     if count >= rules.idle:
         return COLD
     return STALE if count else RECENT
@@ -91,19 +91,19 @@ def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) 
     sessions = Counter(id_ for _, id_ in times)
     if len(sessions) >= rules.sessions:
         return f"{len(sessions)} sessions"
-    # Asked for twice in one session: a session is enough. The tag knows no other reason for use.
+    # Two retrievals in one session are enough. No other reason is stored for promotion by use.
     return "1 sessions" if sessions and max(sessions.values()) > 1 else ""
 
 
 def may_be_hot(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> bool:
-    """Return whether a memory is one that the cache shows: known to hold, and not over."""
+    """Return whether a memory may be on the hot cache: active, valid and not doubtful."""
     if not decays(memory) or memory.standing in _HIDDEN:
         return False
     return not why_over(memory, accesses, now, decay)
 
 
 def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> str:
-    """Return why a memory's context is over, or an empty string."""
+    """Return why a memory is no longer valid, or an empty string."""
     until = memory.text("valid_until") if memory.has("valid_until") else ""
     if until and end_of(until, decay.zone) <= now:
         return f"it was true until {until}"
@@ -126,13 +126,13 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True):
     new: bool
 
     def rank(self, rules: HotRules) -> tuple[object, ...]:
-        """Sort the first to go first: cold, stale, recent; longest unused, oldest promotion."""
+        """Return the sort key: heat (coldest first), then longest unused, then oldest promotion."""
         order = (COLD, STALE, RECENT).index(heat(self.unused, rules))
         return (order, -self.unused, self.since, self.memory.path)
 
 
 class HotPage(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be on the hot cache, in order; the steps that lead there; and findings."""
+    """The memories of the hot cache in order, the steps that produce it, and problems found."""
 
     memories: tuple[Memory, ...] = ()
     steps: tuple[Step, ...] = ()
@@ -140,7 +140,7 @@ class HotPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_composed(memory: Memory) -> bool:
-    """Return whether the nightly composition chose a hot memory, rather than use or a person."""
+    """Return whether the composition put a memory on the hot cache, rather than use or a person."""
     hot = hot_of(memory)
     return hot is not None and hot.reason in _COMPOSED and not is_exempt(memory)
 
@@ -155,12 +155,12 @@ def compose_hot(
     allowed: Callable[[Step], bool] = lambda _: True,
     whole: bool = True,
 ) -> HotPage:
-    """Return the hot cache at a moment: what use and people put there, and the composed page.
+    """Return the hot cache for a time: memories added by use or people, and the composed page.
 
-    Memories are in the order of their paths. Critical and pinned memories are never evicted; the
-    composition's own critical lines come next, then what use keeps, then its other lines. What
-    would be evicted as soon as it comes does not come at all. Where these are not all memories
-    (`whole`), nothing is composed.
+    `memories` are sorted by path. Critical and pinned memories are never evicted. The critical
+    lines of the composition have the next priority, then memories in use, then its other lines. A
+    memory that would be evicted at once is not promoted. Without all memories (`whole` is false),
+    no page is composed.
     """
     composes = rules.composed and whole
     lines = _composed(memories, accesses, now, rules, decay, allowed) if composes else {}
@@ -224,9 +224,9 @@ def session_page(
     rules: HotRules,
     decay: DecayRules,
 ) -> tuple[Memory, ...]:
-    """Return what a session is shown: the page as a run would compose it now.
+    """Return the page for a session, as a run would compose it now.
 
-    What the run would take off for want of use is still there: this session may use it.
+    Memories that a run would remove for lack of use are included, because the session may use them.
     """
     shown = compose_hot(memories, accesses, now, rules, decay).memories
     ids = {memory.id for memory in shown}
@@ -243,7 +243,7 @@ def _composed(
     decay: DecayRules,
     allowed: Callable[[Step], bool],
 ) -> dict[str, Line]:
-    """Return the composition by id, without what a person took off the page or reverted."""
+    """Return the composed lines by id, without those that a person removed or reverted."""
     off = set()
     for memory in having(memories, ("hot",)):
         hot: Hot = memory.fields["hot"]
@@ -262,7 +262,7 @@ def _composed(
 def _difference(
     lines: Mapping[str, Line], on_page: Mapping[str, Memory], gone: Sequence[Memory], now: datetime
 ) -> Iterator[Step]:
-    """Yield the commit of what the composition adds, and that of what it takes off."""
+    """Yield a step that removes lines from the page and a step that adds lines, if any."""
     added: list[Update] = []
     for id_, line in lines.items():
         if id_ not in on_page:
@@ -287,7 +287,10 @@ def _difference(
 def _fitted(
     entries: list[_Entry], rules: HotRules, reserved: int
 ) -> tuple[list[_Entry], list[_Entry], list[Problem]]:
-    """Return who stays and who goes, where so many lines are `reserved` for others."""
+    """Return the entries that stay, those that are evicted, and problems.
+
+    `reserved` is the number of lines set aside for other memories.
+    """
     exempt = [e for e in entries if is_exempt(e.memory)]
     rest = sorted((e for e in entries if not is_exempt(e.memory)), key=lambda e: e.rank(rules))
     room = rules.budget - len(exempt)
@@ -307,7 +310,7 @@ def _too_many(count: int, rules: HotRules) -> Problem:
 
 
 def promote(memory: Memory, now: datetime, reason: str) -> Step:
-    """Return the step by which a memory comes to the cache."""
+    """Return the step that adds a memory to the hot cache."""
     return Step(
         op="promote",
         reason=reason,
@@ -316,7 +319,7 @@ def promote(memory: Memory, now: datetime, reason: str) -> Step:
 
 
 def demote(memory: Memory, now: datetime, reason: str) -> Step:
-    """Return the step by which a memory leaves the cache; the memory itself stays as it is."""
+    """Return the step that removes a memory from the hot cache. The memory remains."""
     return Step(
         op="demote",
         reason=f"{reason} ({format_time(now)})",
@@ -325,13 +328,13 @@ def demote(memory: Memory, now: datetime, reason: str) -> Step:
 
 
 WEEK, FORTNIGHT, EVER = (7, 3), (14, 5), 8
-"""Days and retrievals within them, twice; then retrievals in all."""
+"""Thresholds: retrievals within 7 days, within 14 days, and in all."""
 SKILLS, HOT_CACHE = "skills", "hot cache"
 _HOW_TO = ("how to", "procedure", "runbook", "step 1", "steps", "workflow", "recipe", "method")
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A note that earned promotion: why, and where it should go."""
+    """A note that should be promoted, with the reasons and the destination."""
 
     note: Memory
     access: Access
@@ -340,7 +343,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def record(self) -> str:
-        """Return the record of its retrievals in one line."""
+        """Describe the retrievals of the note in one line."""
         last = self.access.last
         ever = f", last retrieved {format_time(last)}" if last else ""
         return f"{', '.join(self.why)}{ever}"
@@ -349,9 +352,9 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 def nominated(
     notes: Iterable[Memory], accesses: Accesses, now: datetime, rules: TierRules
 ) -> tuple[Candidate, ...]:
-    """Return the notes that meet a threshold and were not promoted yet, most retrieved first.
+    """Return unpromoted notes that reach a threshold, most retrieved first.
 
-    After a nomination that came to nothing only later retrievals count.
+    For a note that was nominated before without success, only later retrievals count.
     """
     found = []
     for note in notes:
@@ -369,9 +372,9 @@ def nominated(
 
 
 def reasons(note: Memory, access: Access, now: datetime, rules: TierRules) -> tuple[str, ...]:
-    """Return the thresholds that a note meets, in words.
+    """Describe the thresholds that a note reaches.
 
-    A note that was recovered from forgotten counts as marked before a run has written so.
+    A note recovered from the tier `forgotten` counts as marked, even if no run has stored that yet.
     """
     why = []
     for days, least in (WEEK, FORTNIGHT):
@@ -386,6 +389,6 @@ def reasons(note: Memory, access: Access, now: datetime, rules: TierRules) -> tu
 
 
 def destination(note: Memory) -> str:
-    """Propose where a note belongs: a method among the skills, all else by way of the purifier."""
+    """Return where a note belongs: instructions to the skills, others to the hot cache."""
     text = normalise(f"{note.text('title')} {note.body[:2000]}")
     return SKILLS if any(word in text for word in _HOW_TO) else HOT_CACHE

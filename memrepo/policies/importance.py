@@ -1,12 +1,12 @@
-"""How much a memory matters, by rules that name their reasons; derived on reading, never stored.
+"""Score the importance of memories by rules with named reasons. Scores are computed, not stored.
 
-Lineage: openclaw-engram, importance. It ranks and it bounds compression; nothing is refused or
-hidden for a low score. Deliberate differences: reasons are stable codes, words come from a file a
-language, keywords keep letters of every script, and a short text in a script without blanks is
-not trivial, since two such characters are a word.
+Lineage: openclaw-engram, importance. The score affects ranking and compression. No memory is
+rejected or hidden for a low score. There are four deliberate differences. Reasons are stable codes.
+Words are loaded from a file per language. Keywords may have letters of any script. A short text in
+a script without blanks is not trivial, because two such characters form a word.
 
-By the rule `levels` (the plan of that lineage) the strongest reason decides on the level, and the
-sum on the place within it.
+With the rule `levels` (planned in that lineage), the strongest reason decides the level, and the
+sum of points decides the score within the level.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LEVELS: Mapping[str, float] = {
     "low": 0.2,
     "trivial": 0.0,
 }
-"""From which score on a memory has a level, the highest first."""
+"""The minimum score of each level, highest first."""
 CATEGORIES: Mapping[str, float] = {
     "correction": 0.15,
     "principle": 0.12,
@@ -62,7 +62,9 @@ CATEGORY_OF_TYPE: Mapping[str, str] = {
     "milestone": "moment",
     "identity": "entity",
 }
-"""What the original calls the types of memories; one that replaces another is a correction."""
+"""Map types of memories to the original's categories. A memory that replaces another is a
+correction.
+"""
 LEVEL_OF_CATEGORY: Mapping[str, str] = {
     "preference": "critical",
     "entity": "critical",
@@ -72,19 +74,19 @@ LEVEL_OF_CATEGORY: Mapping[str, str] = {
     "commitment": "high",
     "decision": "high",
 }
-"""The least level of a category by the rule `levels`."""
+"""The minimum level of each category under the rule `levels`."""
 PERSONAL = frozenset("name email phone address birthday born location language".split())
-"""Predicates of what tells of a person, by the rule `levels`."""
+"""Predicates for personal data, under the rule `levels`."""
 TAGS = frozenset(("important", "critical", "preference", "decision", "rule", "principle"))
 LEVEL_OF_TAG = dict.fromkeys(("important", "critical", "preference"), "critical")
-"""The least level of a tag by the rule `levels`; that of the others is high."""
+"""The minimum level for a tag under the rule `levels`. For the other tags it is high."""
 REASONS = 5
 KEYWORDS = 5
 _TRIVIAL = 0.1
 BASE = 0.5
 _POINTS = {"critical": 0.20, "high": 0.12, "hedging": -0.15, "personal": 0.05, "specifics": 0.03}
 _LEVEL_ONLY = {"about": 0.0, "dated": 0.0}
-"""What counts by the rule `levels` only: it raises the level and adds nothing."""
+"""Signals that only count under the rule `levels`. They raise the level and add no points."""
 _TAG = 0.05
 _LONG = 200
 _LENGTH = 0.1
@@ -94,7 +96,7 @@ _NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """One reason of a score: its stable code, what it adds, and the words that gave it."""
+    """A reason for a score: its stable code, its points, and the matching words."""
 
     code: str
     weight: float
@@ -102,14 +104,14 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """An importance, and every point of it in the order of the rules."""
+    """An importance with all its points, in the order of the rules."""
 
     importance: Importance
     points: tuple[Point, ...]
 
 
 def importance_of(memory: Memory, lexicon: Lexicon) -> Scored:
-    """Score a memory: its body by its type and tags; the flag `critical` counts as the tag."""
+    """Score a memory by its body, type and tags. The flag `critical` counts as a tag."""
     return score(memory.body, _category(memory, lexicon), _tags(memory), lexicon)
 
 
@@ -126,7 +128,7 @@ def _tags(memory: Memory) -> tuple[str, ...]:
 
 
 def score_of(memory: Memory, lexicon: Lexicon) -> float:
-    """Return the score of a memory alone, worked out once."""
+    """Return only the score of a memory. It is computed once."""
 
     def work_out() -> float:
         text = memory.body.strip()
@@ -137,7 +139,7 @@ def score_of(memory: Memory, lexicon: Lexicon) -> float:
 
 
 def score(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> Scored:
-    """Score a text by a category of the original and its tags; the level is of the exact sum."""
+    """Score a text with a category and tags. The level is based on the unrounded sum."""
     text = text.strip()
     points = tuple(_points(text, category, tags, lexicon))
     exact = _exact(points, lexicon)
@@ -164,7 +166,7 @@ def _is_nothing(points: Sequence[Point]) -> bool:
 
 
 def _exact(points: Sequence[Point], lexicon: Lexicon) -> float:
-    """Return the score of points, from 0 to 1: their sum, or a place within their level."""
+    """Return the score of points from 0 to 1: their sum, or a value within their level."""
     if _is_nothing(points):
         return _TRIVIAL
     exact = BASE
@@ -179,7 +181,7 @@ def _exact(points: Sequence[Point], lexicon: Lexicon) -> float:
 
 
 def _level_of_reasons(points: Sequence[Point]) -> str:
-    """Return the level of the strongest reason, one lower where the text is unsure."""
+    """Return the level of the strongest reason, or one level lower if the text is uncertain."""
     codes = {point.code for point in points}
     levels = {LEVEL_OF_CATEGORY.get(p.words, "normal") for p in points if p.code == "category"}
     if codes & {"critical", "about"}:
@@ -193,7 +195,7 @@ def _level_of_reasons(points: Sequence[Point]) -> str:
 
 
 def _nothing(text: str, cut: Sequence[str], lexicon: Lexicon) -> str:
-    """Return why a text is trivial, or an empty string; an empty text is not."""
+    """Describe why a text is trivial, or return an empty string. An empty text is not trivial."""
     if lexicon.is_trivial(cut):
         return "says nothing by itself"
     if len(text) > _SHORT:
@@ -213,7 +215,7 @@ def _points(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> 
     hits = lexicon.found(cut)
     if lexicon.rule == "sum":
         return list(_reasons(text, category, tags, hits, _POINTS))
-    if day := day_named(text):  # it may be a deadline
+    if day := day_named(text):  # possibly a deadline
         hits["dated"] = day
     return list(_reasons(text, category, tags, hits, _POINTS | _LEVEL_ONLY))
 
@@ -244,7 +246,7 @@ def _reasons(
 
 
 def keywords(text: str, lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the most frequent words of a text, ties by first appearance."""
+    """Return the most frequent content words of a text. Ties are sorted by first appearance."""
     counts = Counter(lexicon.content(text))
     return tuple(word for word, _ in counts.most_common(KEYWORDS))
 
@@ -253,16 +255,17 @@ _RUN = regex(rf"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\W_])+(?:[-_]+[^\W_]+)*")
 _REPEATED = regex(r"(.{1,3}?)\1+")
 _Words = Mapping[str, Sequence[str]]
 MOST_CONTENT = 6
-"""Of so many words one joins others, or a text may be of a language without stop words."""
+"""Expect at least one stop word per this many words. Otherwise the language may have no stop words.
+"""
 
 
 class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
-    """The words of all languages, ready to be looked up.
+    """The word lists of all languages, indexed for look-up.
 
-    `phrases` gives by first token the phrases that begin with it, each with its signal; `stop`
-    holds the stop words of each language, `other` names those that have none but small words,
-    `kinds` is how many kinds of characters a trivial text has at most. `more` is a print of what
-    was added to the shipped ones, `rule` says how importance is scored by them.
+    `phrases` maps a first token to the phrases that begin with it, each with its signal. `stop` has
+    the stop words of each language. `other` names the languages that only have small words. `kinds`
+    is the maximum number of distinct characters of a trivial text. `more` is a digest of the rule
+    and of words added to the shipped lists. `rule` is the rule for scoring.
     """
 
     phrases: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]]
@@ -274,7 +277,7 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     rule: ImportanceRule = "sum"
 
     def found(self, cut: Sequence[str]) -> dict[str, str]:
-        """Return the first phrase of each signal that is in a text that is cut into tokens."""
+        """Return the first phrase of each signal in a list of tokens."""
         hits: dict[str, str] = {}
         for at, token in enumerate(cut):
             for signal, phrase in self.phrases.get(token, ()):
@@ -283,16 +286,16 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
         return hits
 
     def is_trivial(self, cut: Sequence[str]) -> bool:
-        """Return whether a text, in tokens, is nothing but a greeting, a thank-you or the like."""
-        # What is repeated goes, and no kind of character with it: most texts have too many.
+        """Return whether the tokens of a text are only a greeting, thanks or the like."""
+        # Repeats do not change the set of characters, and most texts have too many of them.
         return len(set().union(*cut)) <= self.kinds and _bare(cut) in self.trivial
 
     def content(self, text: str) -> list[str]:
-        """Return the words of a text that say what it is about, in order, repeats included.
+        """Return the content words of a text, in order and with repeats.
 
-        Words of three letters and more, pairs of characters where no blanks stand between words.
-        Stop words are those of the language that has most of its own in the text: a word that only
-        joins in one may mean something in another (war, die, man).
+        Content words have three or more letters. In scripts without blanks they are pairs of
+        characters. Only the stop words of the most likely language are removed, because a stop word
+        of one language may be a content word in another (war, die, man).
         """
         found: list[str] = []
         for run in _RUN.findall(normalise(text)):
@@ -309,12 +312,12 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _bare(cut: Iterable[str]) -> str:
-    """Join tokens without repeated letters and syllables: hmmm is hm, hahaha ha."""
+    """Join tokens without repeated letters and syllables: hmmm becomes hm, hahaha becomes ha."""
     return _REPEATED.sub(r"\1", " ".join(cut))
 
 
 def lexicon(more: _Words | None = None, rule: ImportanceRule = "sum") -> Lexicon:
-    """Return the words of the shipped languages, and more words of the same lists."""
+    """Return the lexicon of the shipped languages with additional words."""
     more = more or {}
     shipped = dict(tables("importance"))
     languages = (*shipped.values(), more)
@@ -342,17 +345,17 @@ def lexicon(more: _Words | None = None, rule: ImportanceRule = "sum") -> Lexicon
 MOST = 50
 _SMOOTH = 0.01
 _TURN = 0.5
-"""A score that grew by more is rising; one that fell by more, to less than half, is falling."""
+"""A topic rises if its score grew by more, and falls if it lost more and over half of its score."""
 _TOLD = 10
 _OWN = frozenset(
     "user agent memory memories fact facts preference preferences use using used"
     " nutzer agenten erinnerung erinnerungen".split()
 )
-"""Words that stand in any memory of an agent."""
+"""Words that occur in the memories of any agent."""
 
 
 class Topic(msgspec.Struct, frozen=True, kw_only=True):
-    """One word: its score, and how often it is in all texts."""
+    """A word with its score and its number of occurrences in all texts."""
 
     term: str
     score: float
@@ -360,14 +363,14 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trend(msgspec.Struct, frozen=True, kw_only=True):
-    """A topic whose score changed, and by how much."""
+    """A topic and the change of its score."""
 
     topic: Topic
     change: float
 
 
 def topics_of(memories: Sequence[Memory], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
-    """Return what memories are about, the highest score first."""
+    """Return the topics of memories, highest score first."""
     rule = f"topics {lexicon.more}"
 
     def said(memory: Memory) -> list[Any]:
@@ -378,17 +381,17 @@ def topics_of(memories: Sequence[Memory], lexicon: Lexicon, most: int = MOST) ->
 
 
 def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
-    """Return the words of texts by the sum of TF times IDF, ties by first appearance.
+    """Return the words of texts by their sum of TF times IDF, ties by first appearance.
 
-    TF is the share of a text's words, IDF `ln((N + 0.01) / texts with the word)`.
+    TF is the word's share of the words in a text. IDF is `ln((N + 0.01) / texts with the word)`.
     """
     return _ranked((_words(text, lexicon) for text in texts), most)
 
 
 def _words(text: str, lexicon: Lexicon) -> list[Any]:
-    """Return the words of a text that may be topics, each with its count behind it, in order."""
+    """Return the words of a text that may be topics, each followed by its count, in text order."""
     said = (word for word in lexicon.content(text) if word not in _OWN)
-    # No number, and no letter or two.
+    # Skip numbers and words of one or two letters.
     found = Counter(w for w in said if not w.isascii() or (len(w) > 2 and any(map(str.isalpha, w))))
     return [part for pair in found.items() for part in pair]
 
@@ -415,14 +418,14 @@ def _ranked(texts: Iterable[list[Any]], most: int) -> tuple[Topic, ...]:
 
 
 def rarity(size: int, holders: int) -> float:
-    """Return the smoothed inverse document frequency of a word that some of the texts hold."""
+    """Return the smoothed inverse document frequency of a word that `holders` texts contain."""
     return math.log((size + _SMOOTH) / holders)
 
 
 def trends(
     now: Sequence[Topic], before: Sequence[Topic]
 ) -> tuple[tuple[Trend, ...], tuple[Trend, ...]]:
-    """Return the topics that rise and those that fall, the largest change first, ten of each."""
+    """Return the rising and the falling topics, largest change first, at most ten of each."""
     old, new = ({topic.term: topic.score for topic in found} for found in (before, now))
     changed = [Trend(topic=topic, change=topic.score - old.get(topic.term, 0.0)) for topic in now]
     rising = [trend for trend in changed if trend.change > _TURN]

@@ -1,8 +1,9 @@
-"""Memories as a graph: typed links, and references that are in a body, walked both ways.
+"""Treat memories as a graph of typed links and references in bodies, and traverse it both ways.
 
 A body refers to a memory by a wikilink (`[[slug]]`, `[[layer:slug]]`, `[[mem-...]]`, `[[Title]]`)
-or by a markdown link to its file. That counts as a link of type `references` and is never written
-down. Lineage: openclaw-engram, memory linking; the walk was promised there and never built.
+or by a markdown link to its file. Such a reference counts as a link of type `references` and is not
+stored as a field. Lineage: openclaw-engram, memory linking, where the traversal was announced but
+not built.
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ _FENCE = r"^ {0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<waves>~{3,})[^\n]*)$"
 _FENCE_END = r"(?:^ {0,3}(?:(?P=ticks)`*|(?P=waves)~*)[ \t]*\r?$|\Z)"
 _CODE_SPAN = r"(?P<span>`+)(?!`)[^\n]*?(?<!`)(?P=span)(?!`)"
 _CODE = regex(rf"(?ms){_FENCE}.*?{_FENCE_END}|{_CODE_SPAN}")
-"""Code in markdown, fenced (to the end of the text where no fence closes it) or within a line."""
+"""Code in markdown: a fenced block or a code span. An unclosed fence extends to the end of the
+text.
+"""
 SUPERSEDES = "supersedes"
-"""The type of the edge from a memory to one that it replaced: no link says so, two fields do."""
+"""The type of the edge from a memory to one that it replaced. It is derived from two fields."""
 _STEP = 0.7
-"""What each step after the first leaves of a path's strength."""
+"""The factor for a path's strength for each step after the first."""
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True):
-    """A link between two memories; `in_body` where it is in the text and in no field."""
+    """A link between two memories. `in_body` is true if it occurs only in the body."""
 
     source: str
     target: str
@@ -43,18 +46,18 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reached(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory found from another: over how many steps, how strongly, and by which last edge."""
+    """A memory reached by traversal, with the number of steps, the strength and the last edge."""
 
     id: str
     depth: int
     strength: float
     edge: Edge
     before: str
-    """The memory one step nearer to where the walk began."""
+    """The id of the previous memory on the path."""
 
 
 class Names:
-    """The memories of a state by all that a text may call them."""
+    """An index of memories by every name that a text may use for them."""
 
     def __init__(self, memories: Iterable[Memory]) -> None:
         self._ids: dict[str, set[str]] = defaultdict(set)
@@ -66,7 +69,10 @@ class Names:
                 self._ids[name].add(memory.id)
 
     def find(self, name: str) -> str:
-        """Return the id of the one memory of a name, or an empty string."""
+        """Return the id of the memory with a name.
+
+        Return an empty string if none or several have it.
+        """
         layer, _, rest = name.rpartition(":")
         named = self._ids.get(name)
         if named is None and layer in ("", *LAYERS) and not ID_PATTERN.fullmatch(name):
@@ -76,18 +82,18 @@ class Names:
 
 
 def body_references(memory: Memory, names: Names) -> tuple[str, ...]:
-    """Return the ids of other memories that a body refers to, each once, in order."""
+    """Return the distinct ids of other memories that a body refers to, in order."""
     found = [names.find(name) for _, name in (*wikilinks(memory), *file_links(memory))]
     return tuple(id_ for id_ in dict.fromkeys(found) if id_ and id_ != memory.id)
 
 
 def wikilinks(memory: Memory) -> Iterator[tuple[int, str]]:
-    """Yield the name in each wikilink of a body, with the offset of the link."""
+    """Yield the offset and the name of each wikilink in a body."""
     return ((match.start(), match[1]) for match in _WIKILINK.finditer(memory.body))
 
 
 def file_links(memory: Memory) -> Iterator[tuple[int, str]]:
-    """Yield the path that each link to a markdown file leads to, with the offset of the link."""
+    """Yield the offset and the target path of each link to a markdown file."""
     folder = posixpath.dirname(memory.path)
     for match in _MARKDOWN.finditer(memory.body):
         target = unquote(match[1])
@@ -96,17 +102,17 @@ def file_links(memory: Memory) -> Iterator[tuple[int, str]]:
 
 
 def code_spans(body: str) -> list[tuple[int, int]]:
-    """Return where code is in a body: what looks like a link there is none."""
+    """Return the spans of code in a body. Links in code are ignored."""
     return [match.span() for match in _CODE.finditer(body)]
 
 
 def without_code(text: str) -> str:
-    """Return a text with a blank for each piece of code."""
+    """Return a text with each piece of code replaced by a blank."""
     return _CODE.sub(" ", text)
 
 
 def edges_of(memory: Memory, names: Names) -> Iterator[Edge]:
-    """Yield the edges that start at a memory: its links, then what only its body refers to."""
+    """Yield the outgoing edges of a memory: first its links, then other references in its body."""
     links: tuple[Link, ...] = memory.fields.get("links", ())
     for link in links:
         yield Edge(source=memory.id, target=link.target, type=link.type, strength=link.strength)
@@ -117,7 +123,7 @@ def edges_of(memory: Memory, names: Names) -> Iterator[Edge]:
 
 
 def successions(memories: Iterable[Memory]) -> Iterator[Edge]:
-    """Yield an edge from each memory to what it replaced, each once though both files name it."""
+    """Yield one edge from each memory to each memory that it replaced."""
     pairs = (
         pair
         for m in memories
@@ -131,9 +137,9 @@ def successions(memories: Iterable[Memory]) -> Iterator[Edge]:
 
 
 class Graph:
-    """The edges between some memories, by either end; edges to other memories are left out.
+    """The edges between given memories, indexed by both ends. Edges to other memories are left out.
 
-    `lineage` adds what replaced what.
+    `lineage` adds the edges from memories to those they replaced.
     """
 
     def __init__(self, memories: Iterable[Memory], *, lineage: bool = False) -> None:
@@ -151,10 +157,10 @@ class Graph:
             self.at[edge.target].append(edge)
 
     def related(self, start: str, depth: int) -> list[Reached]:
-        """Return what is reached from a memory in at most `depth` steps, nearest first.
+        """Return the memories reachable in at most `depth` steps, nearest first.
 
-        A path is as strong as the product of its links, times 0.7 for each step after the first.
-        What contradicts is reached and not passed through.
+        A path's strength is the product of its links, times 0.7 for each step after the first.
+        Paths end at memories reached by a link of type `contradicts`.
         """
         seen, found = {start}, list[Reached]()
         rim = [(start, 1.0)]
@@ -186,25 +192,25 @@ _ODD = regex(r"[\s()<>%\"'#?]")
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """A link in a text: where it stands, the memory that it names, and what a reader sees."""
+    """A link in a text: its position, the memory it names, and its visible text."""
 
     start: int
     end: int
     id: str
     text: str
-    """The link as it stands there; of a markdown link, its address alone."""
+    """The link as written. For a markdown link, only its address."""
     shown: str
     part: str
-    """The heading within the memory that it leads to, with its sign; often empty."""
+    """The anchor in the target with its `#`, or an empty string."""
     wiki: bool = False
     embed: bool = False
-    """Whether what it leads to is to be shown in its place."""
+    """Whether the link embeds its target."""
     row: bool = False
-    """Whether it is in a row of a table."""
+    """Whether the link is in a table row."""
 
 
 class Targets:
-    """Finds the memories that texts link to; a link to any other thing is none of its own."""
+    """Finds the memories that texts link to. Other links are ignored."""
 
     def __init__(self, memories: Iterable[Memory]) -> None:
         lines = ((m.sources[0].lines if m.sources else (0, 0), m.path, m) for m in memories)
@@ -222,7 +228,7 @@ class Targets:
         self._called = {name: ids.pop() for name, ids in called.items() if name and len(ids) == 1}
 
     def of(self, memory: Memory) -> Iterator[Target]:
-        """Yield the links of a text that name another memory, in order; none in code."""
+        """Yield the links of a memory's body to other memories, in order, except those in code."""
         body = memory.body
         if "[[" not in body and ".md" not in body:
             return
@@ -269,7 +275,7 @@ class Targets:
                 )
 
     def same(self, one: Memory, other: Memory) -> bool:
-        """Return whether two texts differ by nothing but how their links are written."""
+        """Return whether two texts are equal apart from the spelling of their links."""
         return self._resolved(one) == self._resolved(other)
 
     def _resolved(self, memory: Memory) -> str:
@@ -280,7 +286,7 @@ class Targets:
 
 
 def rewritten(body: str, links: Iterable[Target], spelt: Callable[[Target], str]) -> str:
-    """Return a text with each of its links as `spelt` has it."""
+    """Return a text with each link replaced by the result of `spelt`."""
     pieces, at = list[str](), 0
     for one in links:
         pieces += [body[at : one.start], spelt(one)]
@@ -289,9 +295,9 @@ def rewritten(body: str, links: Iterable[Target], spelt: Callable[[Target], str]
 
 
 def address(link: Target, path: str, start: str) -> str:
-    """Return the address of a file as seen from another one, both by their paths in one folder.
+    """Return the relative address of a file as seen from another file.
 
-    One that leads there as it stands is kept.
+    An existing markdown address that is correct is returned unchanged.
     """
     if not link.wiki and _joined(start, unquote(link.text.strip("<>").split("#")[0])) == path:
         return link.text
@@ -300,7 +306,7 @@ def address(link: Target, path: str, start: str) -> str:
 
 
 def _origin(memory: Memory) -> tuple[str, str]:
-    """Return the path of the file that an import made a memory of, and its key there."""
+    """Return the original path and key of an imported memory, or empty strings."""
     if memory.text("origin") != "import" or not memory.sources:
         return "", ""
     _, _, rest = memory.sources[0].resource.partition("://")
@@ -313,6 +319,6 @@ def _plain(name: str) -> str:
 
 
 def _joined(start: str, path: str) -> str:
-    """Return where a link of a file leads; one that begins with a slash starts at the top."""
+    """Return the normalised path of a link target. A leading slash starts at the root."""
     folder = "" if path.startswith("/") else posixpath.dirname(start)
     return posixpath.normpath(posixpath.join(folder, path.lstrip("/")))

@@ -1,14 +1,12 @@
-"""Whether a claim is known already, and which statements are alike: keys and cosines.
-
-Tell whether a claim is known already: reuse keys and probable duplicates.
+"""Decide whether a claim is already known, by reuse keys and probable duplicates.
 
 Lineage: memory-purifier, assembly (reuse by normalised triple; composite score, threshold 0.80).
 Deliberate differences:
 
-- Where both objects are present and differ, a claim is no duplicate unless the texts agree by half
-  (Jaccard >= 0.5, and 0.7 where the objects share no word): "port 8080" and "port 9090" differ in
-  one word and are two statements.
-- An empty subject or predicate equals nothing, else all bullets under one heading were duplicates.
+- If both objects are present and differ, a claim is only a duplicate if the texts are similar
+  (Jaccard >= 0.5, or 0.7 if the objects have no word in common). "port 8080" and "port 9090"
+  differ in one word and are two statements.
+- Empty subjects or predicates never match. Otherwise all bullets under a heading were duplicates.
 - Texts are compared by words, or by pairs of characters in scripts without blanks.
 """
 
@@ -35,7 +33,7 @@ from memrepo.text.tokens import content_words
 DUPLICATE_THRESHOLD = 0.80
 DIFFERENT_OBJECT_JACCARD = 0.5
 APART_OBJECT_JACCARD = 0.7
-"""Two objects without a common word: "loves basil" and "loves mint" are two statements."""
+"""For objects without a common word: "loves basil" and "loves mint" are two statements."""
 INACTIVE_STANDINGS = ("stale", "retire_candidate")
 
 ReuseKey = tuple[str, str, str]
@@ -45,7 +43,7 @@ _SUFFIXES = (("ing", 3), ("ed", 3), ("s", 4))
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What is compared of a claim: its triple, text and home."""
+    """The compared parts of a claim: its triple, text and home page."""
 
     subject: str
     predicate: str
@@ -55,7 +53,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
-    """The memory that a claim probably repeats, with the composite score and its spelling."""
+    """The memory that a claim probably duplicates, with the score and the reason."""
 
     memory_id: str
     score: float
@@ -63,10 +61,10 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PriorIndex:
-    """Active priors under the three keys by which a duplicate can reach the threshold.
+    """An index of active prior claims by the three keys under which a duplicate may be found.
 
-    It grows while a run makes claims, so that these are compared with each other too. Keys are made
-    of the priors of a subject that is asked for: of a large store these are few.
+    The claims that a run makes are added, so that they are compared with each other too. Keys are
+    only computed for the subjects that are looked up, which are few in a large store.
     """
 
     __slots__ = (
@@ -84,7 +82,10 @@ class PriorIndex:
     def __init__(
         self, priors: Iterable[PriorClaim] | Callable[[str], Iterable[PriorClaim]] = ()
     ) -> None:
-        """Index priors, or what finds those of a subject; stale and retired ones stay out."""
+        """Index prior claims, or use a function that finds those of a subject.
+
+        Stale and retired claims are left out.
+        """
         self._by_key: dict[ReuseKey, list[PriorClaim]] = {}
         self._by_object: dict[ReuseKey, list[PriorClaim]] = {}
         self._alike: dict[tuple[str, str], list[PriorClaim]] = {}
@@ -101,14 +102,14 @@ class PriorIndex:
                 self.add(prior)
 
     def add(self, prior: PriorClaim) -> None:
-        """Add a prior, unless its standing is stale or retired or it has no subject or home."""
+        """Add a prior claim. It is ignored if stale, retired, or without subject or home page."""
         if (same := self._waiting.get(prior.subject)) is None:
             same = self._waiting[prior.subject] = []
             self._spelled.append(prior.subject)
         same.append(prior)
 
     def _meet(self, subject: str) -> None:
-        """Make the keys of the priors of a subject, however it is spelled, that wait for them."""
+        """Compute the keys of all prior claims with a subject, in any spelling of the subject."""
         if subject not in self._met:
             self._met.add(subject)
             for prior in self._of(subject):
@@ -134,7 +135,7 @@ class PriorIndex:
             cut.setdefault(content_words(prior.text), []).append(prior)
 
     def with_key(self, statement: Statement) -> tuple[PriorClaim, ...]:
-        """Return the priors with the same reuse key: newest evidence first, then by id."""
+        """Return the prior claims with the same reuse key, newest evidence first, then by id."""
         key = reuse_key(statement.subject, statement.predicate, statement.home)
         if key is None:
             return ()
@@ -143,11 +144,11 @@ class PriorIndex:
         return tuple(sorted(found, key=newest_capture, reverse=True))
 
     def near(self, statement: Statement) -> tuple[PriorClaim, ...]:
-        """Return every prior that may score 0.80: same subject and home, and one thing more.
+        """Return the prior claims that may have a score of at least 0.80.
 
-        Without an equal subject the score ends at 0.70; with one it needs the same predicate, the
-        same set of tokens or the same object. Three look-ups so find what a comparison with every
-        prior would find.
+        These have the same subject and home page, and also the same predicate, set of tokens or
+        object. A different subject limits the score to 0.70. Three look-ups therefore find the same
+        claims as a comparison with all.
         """
         subject, home = normal_subject(statement.subject), statement.home.strip()
         if not (subject and home):
@@ -161,7 +162,10 @@ class PriorIndex:
     def _with_tokens(
         self, subject: str, home: str
     ) -> Mapping[frozenset[str], Sequence[PriorClaim]]:
-        """Return the priors of a subject by their tokens; the texts of others are not cut."""
+        """Return the prior claims of a subject and home page by their set of tokens.
+
+        Only the texts of this subject are split into tokens.
+        """
         cut = self._by_tokens.get((subject, home))
         if cut is None:
             cut = self._by_tokens[subject, home] = {}
@@ -172,14 +176,17 @@ class PriorIndex:
 
 @lru_cache(maxsize=1 << 14)
 def normal_subject(text: str) -> str:
-    """Fold a subject or object: no leading article, no plain plural s (`windows` is `window`)."""
+    """Normalise a subject or object: drop a leading article and a plural s.
+
+    `the windows` becomes `window`.
+    """
     text = _ARTICLE.sub("", normalise(text))
     plural = len(text) >= 4 and text[-1] == "s" and text[-2] not in "saeiou"
     return text[:-1] if plural else text
 
 
 def normal_predicate(text: str) -> str:
-    """Fold a predicate: the first suffix of ing, ed, s whose stem is long enough goes."""
+    """Normalise a predicate: drop one of the suffixes ing, ed, s if the stem is long enough."""
     text = normalise(text)
     for suffix, stem in _SUFFIXES:
         if text.endswith(suffix) and len(text) - len(suffix) >= stem:
@@ -188,19 +195,19 @@ def normal_predicate(text: str) -> str:
 
 
 def reuse_key(subject: str, predicate: str, home: str) -> ReuseKey | None:
-    """Return the normalised triple under which a claim is reused; None where a part is empty."""
+    """Return the normalised triple that identifies a claim, or None if a part is empty."""
     key = (normal_subject(subject), normal_predicate(predicate), home.strip())
     return key if all(key) else None
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the share of common tokens, 0 to 1; 0 where both sets are empty."""
+    """Return the Jaccard index of two sets, 0 to 1, or 0 if both are empty."""
     union = len(one | other)
     return len(one & other) / union if union else 0.0
 
 
 def statement_of(claim: CanonicalClaim | PriorClaim) -> Statement:
-    """Return what is compared of a claim."""
+    """Return the compared parts of a claim."""
     said = claim.wording if isinstance(claim, CanonicalClaim) else claim
     return Statement(
         subject=said.subject,
@@ -212,11 +219,12 @@ def statement_of(claim: CanonicalClaim | PriorClaim) -> Statement:
 
 
 def duplicate_score(one: Statement, other: Statement) -> float:
-    """Return the composite score of two statements, four decimals.
+    """Return the composite score of two statements, rounded to four decimals.
 
-    0.4 subject + 0.2 predicate + 0.2 home + 0.2 Jaccard of texts + 0.1 for equal objects; 0 for
-    different homes, and for different objects whose texts agree by less than half (0.7 where
-    the objects share no word).
+    It is 0.4 for the subject, 0.2 for the predicate, 0.2 for the home page, 0.2 times the Jaccard
+    index of the texts, and 0.1 for the object. It is 0 for different home pages. It is also 0 for
+    different objects if the Jaccard index is below 0.5, or below 0.7 if the objects have no word in
+    common.
     """
     if one.home.strip() != other.home.strip():
         return 0.0
@@ -235,12 +243,15 @@ def duplicate_score(one: Statement, other: Statement) -> float:
 
 
 def newest_capture(prior: PriorClaim) -> str:
-    """Return the newest ISO date of a prior's evidence, or an empty string."""
+    """Return the newest ISO date of a claim's evidence, or an empty string."""
     return max((s.captured for s in prior.sources), default="")
 
 
 def probable_duplicate(statement: Statement, index: PriorIndex) -> Duplicate | None:
-    """Return the best prior that scores 0.80 or more; ties go to the smallest id."""
+    """Return the prior claim with the best score of at least 0.80, or None.
+
+    Ties go to the first id.
+    """
     near = index.near(statement)
     scored = [(-duplicate_score(statement, statement_of(p)), p.memory_id) for p in near]
     score, memory_id = min(scored, default=(0.0, ""))
@@ -250,19 +261,19 @@ def probable_duplicate(statement: Statement, index: PriorIndex) -> Duplicate | N
 
 
 def cosine(one: frozenset[str], other: Collection[str]) -> float:
-    """Return the cosine of two sets of words, 0 to 1; 0 where one is empty."""
+    """Return the cosine of two sets of words, 0 to 1, or 0 if one is empty."""
     if not one or not other:
         return 0.0
     return len(one.intersection(other)) / math.sqrt(len(one) * len(other))
 
 
 AKIN = 0.4
-"""From this cosine on a memory is suggested as a link of another."""
+"""The minimum cosine to suggest a link between two memories."""
 FEW = 3
 
 
 def akin(memory: Memory, others: Iterable[Memory]) -> list[tuple[Memory, float]]:
-    """Return the few memories of its scope whose words are most like a memory's, best first."""
+    """Return up to three memories of the same scope with the most similar words, best first."""
     mine, scope = content_words(memory.body), memory.text("scope")
     scored = [
         (other, cosine(mine, content_words(other.body)))

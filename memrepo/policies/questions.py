@@ -1,4 +1,4 @@
-"""What a question says: its terms, its words, and the days it means, relative ones by the clock."""
+"""Parse a question into terms, words and days. Relative days depend on the current date."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from memrepo.text.tokens import is_spaceless, words
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
 _DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
 _MATTER = 2
-"""Terms that must be left of a question for what asks for any event to be left out."""
+"""Words for events are only dropped from a question if this many terms remain."""
 _NEAREST = 2.0
-"""How near the very day is."""
+"""The proximity of the exact day."""
 _EVENTS = frozenset(
     "happen happens happened happening change changes changed new passiert geschehen geschah"
     " geandert verandert neu neues passe change nouveau ocurrio sucedio paso cambio cambiado nuevo"
@@ -43,12 +43,12 @@ _EVENTS = frozenset(
     " hant hande andrats nytt sket skjedd skjedde endret zmienilo zmieniło wydarzylo wydarzyło"
     " nowego изменилось произошло случилось нового oldu degisti".split()
 )
-"""Words that ask for no more than what there was, next to the days of which it is asked."""
+"""Words that ask for any event. Next to days, they add nothing to a question."""
 _AWAY = 15
-"""Days from which on a day in the same month is as good as none."""
+"""From this distance in days, a day in the same month has no proximity."""
 
 _LONGEST = 60
-"""Characters from which on a question asks for more than a kind."""
+"""Longer questions, in characters, ask for more than a kind."""
 KINDS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "me": (("identity",), ""),
     "people": (("relationship",), "person"),
@@ -63,13 +63,17 @@ KINDS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "goals": (("aspiration",), ""),
     "milestones": (("milestone",), ""),
 }
-"""By what is asked for: the types that are of it, and the kind of heading under which all is."""
+"""Map each kind that can be asked for to its types and its kind of heading.
+
+Memories of one of the types belong to the kind. So do all memories under such a heading.
+"""
 
 
 class Idea(msgspec.Struct, frozen=True):
-    """One idea that a question names, and every word for it in any language.
+    """An idea that a question names, with the words for it in all languages.
 
-    `asked` are the question's terms that name it. A word of a text is a set of terms.
+    `asked` has the terms of the question that name the idea. Each word of `words` is a set of
+    terms.
     """
 
     asked: frozenset[str]
@@ -77,44 +81,45 @@ class Idea(msgspec.Struct, frozen=True):
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """What a question says: its terms, its words as they stand, and the days it names.
+    """A parsed question: its terms, its words as written, and the days it names.
 
-    `spans` are days that stand fast: dates written out, and such as `last week` once it is known
-    when the question was asked.
+    `spans` has fixed time spans: full dates, and phrases such as `last week` if the current date is
+    known.
     """
 
     terms: tuple[str, ...]
     words: tuple[str, ...] = ()
     forms: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """What a term may be in texts of another language, by term."""
+    """Map each term to its forms in texts of other languages."""
     faint: frozenset[str] = frozenset()
-    """Its terms that are a pair of characters of which one only joins, asks or points."""
+    """The terms that are pairs of characters in which one is a function word."""
     compounds: bool = False
-    """Whether its language writes what belongs together as one word."""
+    """Whether the language of the question forms compounds."""
     joined: Mapping[str, frozenset[str]] = msgspec.field(default_factory=dict)
-    """The words of a name that a program joins, by its term: they stand in for it."""
+    """Map the term of a joined name to its words, which can replace it."""
     inflects: bool = False
-    """Whether its words may have more forms than English ones: nothing says that it is English."""
+    """Whether the words may have more forms than English ones: the question may not be in English.
+    """
     months: frozenset[int] = frozenset()
     years: frozenset[str] = frozenset()
     days: frozenset[int] = frozenset()
     spans: tuple[Span, ...] = ()
     written: tuple[Span, ...] = ()
-    """Days that it spells: what is told near them is likelier, and no hit by that alone."""
+    """Full dates in the question. Hits from near them score higher, but need other matches."""
     timed: frozenset[str] = frozenset()
-    """The terms that say no more than one of the spans, such as `week` of `last week`."""
+    """The terms that only name a time span, such as `week` in `last week`."""
     latest: str = ""
-    """The year of the month that a question without a year means, where today is known."""
+    """The year of the month in a question without a year, if the current date is known."""
     ideas: tuple[Idea, ...] = ()
-    """What other words say for its own: WhatsApp for mobile."""
+    """The ideas named by the question, with synonyms: WhatsApp for mobile."""
     wanted: str = ""
-    """Which kinds of answer it asks for (`cues`)."""
+    """The kinds of answer that the question asks for (`cues`)."""
     of_assistant: bool = False
-    """Whether it asks for what an assistant said."""
+    """Whether the question asks for what an assistant said."""
 
 
 def question_of(text: str, today: date | None = None) -> Question:
-    """Return what a question says; `may` is a month only next to a day or a year, or after `in`."""
+    """Parse a question. `may` is only a month next to a day or a year, or after `in`."""
     parted = _parted(text)
     found, asked = words(parted), dict(asked_terms(parted))
     language, named = language_asked(found, text), timespans(text, today)
@@ -153,13 +158,16 @@ def question_of(text: str, today: date | None = None) -> Question:
 
 
 def kind_asked(text: str) -> str:
-    """Return the kind (`KINDS`) that a question asks for and nothing next to it; else nothing."""
+    """Return the kind (`KINDS`) that a question asks for, or an empty string.
+
+    Questions that ask for anything else too have no kind.
+    """
     if len(text) > _LONGEST:
         return ""
     kinds, frame = _asking()
     said = re.findall(r"\w+", fold(text))
     left = [word for word in said if word not in frame and word not in _small()]
-    run = "".join(said)  # scripts without blanks
+    run = "".join(said)  # for scripts without blanks
     for part in sorted((f for f in frame if not f.isascii()), key=len, reverse=True):
         run = run.replace(part, "")
     forms = (" ".join(said), " ".join(left), run)
@@ -168,7 +176,7 @@ def kind_asked(text: str) -> str:
 
 @cache
 def _asking() -> tuple[Mapping[str, str], frozenset[str]]:
-    """Return the kind that each word or phrase names, and the words that frame a question."""
+    """Map words and phrases to kinds, and return the words that frame a question."""
     kinds, frame = dict[str, str](), set[str]()
     for _, found in tables("asking"):
         frame.update(map(fold, found["frame"]))
@@ -185,12 +193,12 @@ def _small() -> frozenset[str]:
 def _without(
     asked: Mapping[str, tuple[str, ...]], said: frozenset[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the terms of a question but those of some words."""
+    """Return the terms of a question, except those of the given words."""
     return {t: forms for t, forms in asked.items() if said.isdisjoint((t, *forms))}
 
 
 def nearness(question: Question, day: str) -> float:
-    """Return how near a day is to those that a question names: 2 the very day, 0 where none is."""
+    """Return the proximity of a day to the days of a question: 2 for the exact day, 0 for none."""
     if not day or not (question.spans or question.months or question.written):
         return 0.0
     at = date.fromisoformat(day)
@@ -220,7 +228,7 @@ def _share(away: int) -> float:
 
 
 def _light(found: Sequence[str], terms: Sequence[str], language: str) -> frozenset[str]:
-    """Return the terms that only frame a question, unless it has no others."""
+    """Return the terms that only frame a question, or nothing if it has no other terms."""
     _, frame = _asking()
     light = [word for word in found if word in frame]
     faint = frozenset((*stems(light), *stems(light, language)))
@@ -228,10 +236,10 @@ def _light(found: Sequence[str], terms: Sequence[str], language: str) -> frozens
 
 
 def _parted(text: str) -> str:
-    """Return a question with blanks around the words of scripts without blanks that are known.
+    """Return a question with blanks around the known words of scripts without blanks.
 
-    Without its small words, unless nothing else is left: pairs of characters that straddle two
-    words say nothing.
+    Function words of these scripts are removed unless nothing else remains. This avoids pairs of
+    characters that span two words.
     """
     if text.isascii():
         return text
@@ -243,7 +251,7 @@ def _parted(text: str) -> str:
 
 @cache
 def _spaceless_words() -> tuple[re.Pattern[str], frozenset[str]]:
-    """Return what finds the known words of scripts without blanks, and those that are small."""
+    """Return a pattern for the known words of scripts without blanks, and their function words."""
     small = frozenset(w for _, found in tables("asking") for w in found.get("small", ()))
     every = sorted(
         {w for w in small.union(_spaceless_ideas()) if len(w) > 1}, key=lambda w: (-len(w), w)
@@ -254,7 +262,7 @@ def _spaceless_words() -> tuple[re.Pattern[str], frozenset[str]]:
 def _ideas_of(
     text: str, found: Sequence[str], language: str, terms: frozenset[str]
 ) -> tuple[Idea, ...]:
-    """Return the ideas that a question names by a word of its language, or of English."""
+    """Return the ideas that a question names by a word of its language or of English."""
     named: set[str] = set()
     for one in {language, ENGLISH}:
         asked = f" {' '.join(stems([*found], one))} "
@@ -274,7 +282,7 @@ def _ideas_of(
 
 @cache
 def _spelled_ideas(language: str) -> Mapping[str, list[str]]:
-    """Return by each entry of a language, as stems with blanks between, the ideas that it names."""
+    """Map the entries of a language to the ideas they name. Entries are stems joined by blanks."""
     found: dict[str, list[str]] = {}
     for idea, entries in table(language, "asking").get("words", {}).items():
         for entry in entries:
@@ -285,7 +293,7 @@ def _spelled_ideas(language: str) -> Mapping[str, list[str]]:
 
 @cache
 def _spaceless_ideas() -> Mapping[str, str]:
-    """Return by each entry of a script without blanks the idea that it names."""
+    """Map the entries of scripts without blanks to the ideas they name."""
     return {
         fold(entry): idea
         for _, found in tables("asking")
@@ -297,9 +305,9 @@ def _spaceless_ideas() -> Mapping[str, str]:
 
 @cache
 def _forms(idea: str) -> frozenset[frozenset[str]]:
-    """Return the words for an idea in all languages, each as the terms that a text has it by.
+    """Return the words for an idea in all languages, each as the set of terms used in texts.
 
-    What holds a small word is only said in questions: in a text its other words say less.
+    Phrases with a function word only occur in questions and are left out.
     """
     forms: set[frozenset[str]] = set()
     for language, found in tables("asking"):
@@ -311,7 +319,7 @@ def _forms(idea: str) -> frozenset[frozenset[str]]:
 
 
 def _latest(months: frozenset[int], today: date) -> str:
-    """Return the year in which the month that is named was last, where it is but one."""
+    """Return the year in which the only month last occurred, or an empty string."""
     if len(months) != 1:
         return ""
     (month,) = months

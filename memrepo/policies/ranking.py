@@ -1,10 +1,10 @@
-"""Rank memories for a question: BM25 over terms, then what the places around a hit say.
+"""Rank memories for a question by BM25 over terms, then by context, dates and meaning.
 
-Sources: BM25 (Robertson and Zaragoza 2009, with the smoothed inverse document frequency);
-relevance feedback (Rocchio 1971, with the best hits taken as relevant). A memory is short, so its
-length hardly counts (b 0.2), and what stands next to a hit in its source often holds the answer.
-The constants were chosen on half of a public dialogue set; `python -m benchmarks.retrieval` chooses
-them again, leaving out the conversation that is measured.
+Sources: BM25 (Robertson and Zaragoza 2009, with the smoothed inverse document frequency); relevance
+feedback (Rocchio 1971, with the best hits taken as relevant). Memories are short, so their length
+hardly counts (b 0.2). The text next to a hit in its source often contains the answer. The constants
+were chosen on half of a public dialogue set. `python -m benchmarks.retrieval` chooses them again,
+without the conversation that is measured.
 """
 
 from __future__ import annotations
@@ -25,24 +25,27 @@ from memrepo.text.terms import stems, stop_stems
 from memrepo.text.tokens import is_spaceless
 
 _LENGTHS = (40, 100)
-"""Mean terms of a text up to which its length hardly counts, and from which it counts in full."""
+"""The mean text lengths in terms between which the effect of length grows from `b` to `b_long`."""
 _FAR, _ENOUGH, _POWER = 20.0, 0.8, 4.0
-"""How much more meaning weighs where no word is held; the share of the words from which on it is
-not needed; how fast it comes in below that."""
+"""Parameters of the weight of meaning.
+
+The first is the factor if no word of the question is found. The second is the share of found words
+from which meaning is not needed. The third is the exponent in between.
+"""
 _NEARBY = (0.5, 0.35, 0.25, 0.15)
-"""What a word counts that stands so many places away in a talk, next to one that stands here."""
+"""The weight of a word in a conversation by its distance in turns, from 1 to 4."""
 _PART = 0.2
-"""What a word of a joined name (`getUserProfile`) counts where the name itself is held."""
+"""The weight of a word of a joined name (`getUserProfile`) if the name itself occurs."""
 MAX_CANDIDATES, MAX_DATED = 1000, 200
-"""At most so many documents are scored by their words, and for the days of a question."""
+"""The maximum number of documents scored by words, and by the days of a question."""
 MAX_FED_BACK, MAX_FEEDBACK_TERMS = 8, 15
-"""From so many of the best hits at most so many terms are looked for as well."""
+"""The number of best hits used for feedback, and the maximum number of terms taken from them."""
 MAX_LENDING, MAX_ASKING = 300, 50
-"""So many of the best hits lend to their neighbours, and to what replies to them."""
+"""The number of best hits that lend score to their neighbours, and to their replies."""
 FAINT = 0.2
-"""What a pair of characters counts of which one only joins, as Chinese small words do."""
+"""The weight of a pair of characters that contains a function word, as in Chinese."""
 _EXCHANGES = 100
-"""So many first hits are taken with what is said around them, to tell how much the words cover."""
+"""The number of best hits whose conversations are checked for the words of the question."""
 
 
 def rank(
@@ -53,10 +56,9 @@ def rank(
     moment: Moment | None = None,
     like: Likeness | None = None,
 ) -> list[Ranked]:
-    """Return the best documents of a corpus, best first; ties by path.
+    """Return the best documents of a corpus, best first, ties by path.
 
-    Without a moment documents are ranked by what answers the question alone, and without `like` by
-    words alone.
+    Without a moment, only the match with the question counts. Without `like`, only words count.
     """
     if not question.terms:
         return []
@@ -68,15 +70,14 @@ def rank(
 def spelled(
     question: Question, corpus: Corpus, term: str, held: Collection[str], share: float
 ) -> Mapping[str, float]:
-    """Return the terms by which a term of a question is looked for, by their weight.
+    """Return the terms to search for a term of a question, with their weights.
 
-    What another language makes of the word counts in full, as far as it is `held`. Where no text
-    holds any, those that are spelled nearly like it stand in for a `share`; of languages with
-    compounds, they always stand next to.
+    The forms in `held` have the weight 1. If there are none, similarly spelled terms have at most
+    the weight `share`. In languages with compounds, similarly spelled terms are always added.
     """
     found = dict.fromkeys(held, 1.0)
     if not found or question.compounds or is_spaceless(term):
-        for form in (term, *question.forms.get(term, ())):  # a stem may be too short to tell
+        for form in (term, *question.forms.get(term, ())):  # a stem may be too short
             alike = corpus.alike(form, inflects=question.inflects)
             found |= {t: share * w for t, w in alike.items() if t not in found}
             if found:
@@ -85,14 +86,14 @@ def spelled(
 
 
 class _Held(msgspec.Struct, frozen=True):
-    """The terms of a document, and how often those are in it that stand there more than once."""
+    """The distinct terms of a document, and the counts of those that occur more than once."""
 
     terms: frozenset[str]
     repeated: Mapping[str, int]
 
 
 def _held(document: Document) -> _Held:
-    """Return the terms of a document, which a corpus may hold for long."""
+    """Return the terms of a document, cached on the document."""
     kept: dict[str, _Held] = document.__dict__
     if "held" not in kept:
         found = frozenset(document.terms)
@@ -102,7 +103,7 @@ def _held(document: Document) -> _Held:
 
 
 class _Turn:
-    """One question put to one corpus."""
+    """The ranking of one corpus for one question."""
 
     def __init__(self, question: Question, corpus: Corpus, weights: Weights) -> None:
         self.question, self.corpus, self.weights = question, corpus, weights
@@ -116,15 +117,15 @@ class _Turn:
             for form, weight in self.spelled(term).items():
                 self.terms[form] = max(weight, self.terms.get(form, 0.0))
         for name, parts in question.joined.items():
-            if name in self.rarity:  # as rare as the name, they would count as often as there are
+            if name in self.rarity:  # with full weights, the words would outweigh the name
                 self.terms |= {t: _PART * self.terms[t] for t in parts if t in self.terms}
-        if self.rarity.keys().isdisjoint(asked):  # characters alone say nothing
+        if self.rarity.keys().isdisjoint(asked):  # single characters are not enough
             self.terms = {t: w for t, w in self.terms.items() if not is_spaceless(t)}
         short, long = _LENGTHS
         share = min(1.0, max(0.0, (corpus.average - short) / (long - short)))
         self.b = weights.b + share * (weights.b_long - weights.b)
-        base = cache(self.base)  # many are of one length
-        # Other words for what is asked answer as well.
+        base = cache(self.base)  # many documents have the same length
+        # Synonyms of the query words match as well.
         said = {term for idea in question.ideas for word in idea.words for term in word}
         looked_for = [*self.terms, *sorted(corpus.holders(said - self.terms.keys()))]
         proposed = corpus.propose(looked_for, MAX_CANDIDATES) if self.terms else ()
@@ -132,7 +133,7 @@ class _Turn:
         self.looked = [(d.number, _held(d), base(len(d.terms), d.is_record)) for d in proposed]
 
     def scored(self, like: Likeness | None) -> list[Ranked]:
-        """Return every document that any signal speaks for."""
+        """Return all documents with a score from any signal."""
         lexical = self.by_ideas(self.asked(self.terms))
         subject = self.named_subject()
         if self.weights.feedback and len(lexical) > MAX_FED_BACK:
@@ -143,7 +144,10 @@ class _Turn:
         meant = self.by_meaning(like, near.keys(), weight) if like and weight else {}
         near |= dict.fromkeys(meant.keys() - near.keys(), 0.0)
         top = max(near.values(), default=0.0) or 1.0
-        answers, dates = cache(self.by_answer), cache(self.by_date)  # many have the same
+        answers, dates = (
+            cache(self.by_answer),
+            cache(self.by_date),
+        )  # few distinct values
         of_subject = self.weights.subject
         scored = []
         for n, score in near.items():
@@ -161,9 +165,9 @@ class _Turn:
         return scored
 
     def spelled(self, term: str) -> Mapping[str, float]:
-        """Return the terms by which a term of the question is looked for, by their weight.
+        """Return the terms to search for a term of the question, with their weights.
 
-        They are one word, which tells as much as the commonest of its forms.
+        The forms of a term count as one word with the rarity of its most common form.
         """
         forms = (term, *self.question.forms.get(term, ()))
         held = [form for form in forms if form in self.rarities(forms)]
@@ -184,7 +188,7 @@ class _Turn:
         return self.rarity
 
     def asked(self, terms: Mapping[str, float]) -> dict[int, float]:
-        """Return scores by words of the question, higher the more of them a document holds."""
+        """Return scores by query words. Documents with more of the words score higher."""
         rarities = self.rarities(terms)
         rarities = {t: w * rarities[t] for t, w in terms.items() if t in rarities}
         share = self.weights.coverage / (sum(rarities.values()) or 1.0)
@@ -195,9 +199,9 @@ class _Turn:
         return self.by_words(terms, covers=covers)
 
     def by_ideas(self, scores: dict[int, float]) -> dict[int, float]:
-        """Return the scores, and for an asked word that is missing another word for it.
+        """Return scores with synonyms for missing query words.
 
-        The rarest such word counts, and never for more than the asked one would.
+        The rarest synonym counts, with at most the weight of the query word.
         """
         gained = defaultdict(float, scores)
         for idea in self.question.ideas:
@@ -216,13 +220,13 @@ class _Turn:
         return gained
 
     def by_date(self, day: str) -> float:
-        """Return what a day adds: most where the question is of a span of days that holds it."""
+        """Return the score of a day. It is highest for a day within a time span of the question."""
         near = self.weights.date * nearness(self.question, day)
         within = any(first <= day <= last for first, last in self.question.spans)
         return self.weights.span if within else near
 
     def by_role(self, scores: Mapping[int, float]) -> dict[int, float]:
-        """Return the scores, an assistant's answers lowered unless the question asks for them."""
+        """Return scores, with an assistant's answers lowered unless the question asks for them."""
         if self.question.of_assistant:
             return dict(scores)
         share, said = 1 - self.weights.answers.assistant, self.documents
@@ -230,14 +234,15 @@ class _Turn:
         return {**scores, **lowered}
 
     def by_answer(self, cues: str) -> float:
-        """Return the share by which a text counts for more because it answers."""
+        """Return the share that a text gains by containing a kind of answer that is asked for."""
         fitting = sum(kind in cues for kind in self.question.wanted)
         return self.weights.answers.fits * fitting
 
     def by_speech(self, document: Document) -> float:
-        """Return the share by which a text counts for less that asks.
+        """Return the share that a text loses because it is a question.
 
-        Whoever tells of himself as he asks loses half of it, and a user who asks an assistant none.
+        It is halved if the speaker says something about himself. Questions of a user to an
+        assistant lose nothing.
         """
         cues = document.cues
         asks = self.weights.answers.asks if ASKS in cues and USER not in cues else 0.0
@@ -251,10 +256,10 @@ class _Turn:
         so_far: Mapping[int, float] | None = None,
         covers: Callable[[frozenset[str]], float] | None = None,
     ) -> dict[int, float]:
-        """Return the BM25 score of each document that holds a term, terms by their weight.
+        """Return the BM25 score of each document that contains a term. Terms are weighted.
 
-        What documents have `so_far`, from other terms, is added to; the sum counts as many times
-        as the terms that a document holds `cover` of the question.
+        The scores `so_far` from other terms are added. `covers` returns a factor for the terms that
+        a document contains.
         """
         worth, before = self.worth(asked), so_far or {}
         times, scores = cache(covers) if covers else None, {}
@@ -262,7 +267,7 @@ class _Turn:
         for number, held, base in self.looked:
             score = before.get(number, 0.0)
             if said := every & held.terms:
-                # A sum depends on its order.
+                # Floating-point sums depend on the order of the terms.
                 for term in said if len(said) == 1 else sorted(said, key=place):
                     count = held.repeated.get(term, 1)
                     score += worth[term] * count / (count + base)
@@ -273,15 +278,16 @@ class _Turn:
         return scores
 
     def worth(self, asked: Mapping[str, float]) -> dict[str, float]:
-        """Return the most that each term that occurs can add to a score (BM25)."""
+        """Return the maximum BM25 score of each term that occurs."""
         rarities = self.rarities(asked)
         k1 = self.weights.k1
         return {t: w * rarities[t] * (k1 + 1) for t, w in asked.items() if t in rarities}
 
     def base(self, length: int, is_record: bool) -> float:
-        """Return what an occurrence is compared with: more in a document that is long.
+        """Return the BM25 length term, which is larger for longer documents.
 
-        What tells a whole day holds many words in passing: its length always counts in full.
+        The length of a record of a whole day always counts in full, because it mentions many
+        topics.
         """
         b = max(self.b, self.weights.b_long) if is_record else self.b
         return self.weights.k1 * (1 - b + b * (length / (self.corpus.average or 1.0)))
@@ -293,7 +299,7 @@ class _Turn:
         return [n for _, _, _, n in order[:count]]
 
     def fed_back(self, scores: Mapping[int, float]) -> dict[str, float]:
-        """Return the telling terms of the best hits, weighted by how much they tell."""
+        """Return the most distinctive terms of the best hits, with their weights."""
         best = self.best(scores, MAX_FED_BACK)
         asked = frozenset(self.terms)
         found: dict[str, float] = defaultdict(float)
@@ -309,9 +315,10 @@ class _Turn:
         return {t: self.weights.feedback * found[t] / top for t in chosen} if top else {}
 
     def named_subject(self) -> str:
-        """Return the one subject that the question names, unless its hits are others' hits.
+        """Return the only subject that the question names, or an empty string.
 
-        A question that names the wrong person is answered best by what it says apart from the name.
+        A question may name the wrong person. If other subjects match the rest of the question
+        better, the name is ignored.
         """
         said = frozenset(self.question.words)
         subjects = {document.subject for document in self.documents.values()} - {""}
@@ -328,11 +335,11 @@ class _Turn:
         return "" if self.misnamed else subject
 
     def with_neighbours(self, scores: Mapping[int, float]) -> dict[int, float]:
-        """Return the scores with what hits that stand side by side in a source lend each other.
+        """Return scores that include shares of the scores of adjacent hits in a source.
 
-        What holds none of the asked words is no hit, wherever it stands: a hit explains itself.
-        The reply to a question that is a hit is one, since its words are those of the question.
-        Chunks of one memory lend each other nothing.
+        A text without any query word is not a hit, even next to one, because users must see why a
+        hit matches. The reply to a question that is a hit is an exception. Chunks of one memory do
+        not add to each other.
         """
         hits = self.best(scores, MAX_LENDING)
         around = self.corpus.around(self.documents[n] for n in hits)
@@ -349,7 +356,7 @@ class _Turn:
         return lent
 
     def beside(self, number: int, row: Row, far: int) -> Iterator[tuple[int, int]]:
-        """Yield what stands so far around a document at most, and how many places behind it."""
+        """Yield the documents at most `far` places away, with their relative positions."""
         here, at = self.documents[number].path, row.numbers.index(number)
         first = max(0, at - far)
         for i, other in enumerate(row.numbers[first : at + far + 1], start=first):
@@ -359,9 +366,9 @@ class _Turn:
     def in_context(
         self, scores: Mapping[int, float], around: Mapping[int, Row]
     ) -> dict[int, float]:
-        """Return the scores, and for an asked word that a turn lacks what is said near it.
+        """Return scores that include query words which adjacent turns contain and the turn lacks.
 
-        The nearest such word counts, however often it is said.
+        For each word the best adjacent occurrence counts.
         """
         worth, found = self.worth(self.terms), dict(scores)
         talks = {number: row for number, row in around.items() if row.talk}
@@ -378,17 +385,17 @@ class _Turn:
         return found
 
     def told(self, number: int, worth: Mapping[str, float]) -> dict[str, float]:
-        """Return what each asked term that a document holds adds to its score."""
+        """Return the contribution of each query term in a document to its score."""
         document = self.documents[number]
         held, base = _held(document), self.base(len(document.terms), document.is_record)
         counts = {t: held.repeated.get(t, 1) for t in worth if t in held.terms}
         return {t: worth[t] * count / (count + base) for t, count in counts.items()}
 
     def share(self, number: int, other: int, away: int) -> float:
-        """Return what part of its score a hit lends to the one before or behind it.
+        """Return the share of its score that a hit lends to an adjacent document.
 
-        An assistant answers every turn of a user: that says nothing for the answer, and the answer
-        says much of what was asked.
+        A user's turn lends nothing to the assistant's answer, because every turn is answered. The
+        answer lends to the turn, because it repeats much of it.
         """
         weights, said, near = self.weights, self.documents[number].cues, self.documents[other].cues
         if away == 1 and USER in said:
@@ -400,7 +407,7 @@ class _Turn:
         return weights.neighbour
 
     def replies(self, hits: Sequence[int], around: Mapping[int, Row]) -> set[int]:
-        """Return what answers a hit that asks."""
+        """Return the replies to hits that are questions."""
         asking = [n for n in hits if ASKS in self.documents[n].cues and n in around]
         rows = {n: around[n].numbers for n in asking}
         after = {n: row[row.index(n) + 1 :][:1] for n, row in rows.items()}
@@ -409,25 +416,26 @@ class _Turn:
         return {m for n, next_ in after.items() for m in next_ if self.is_reply(n, m)}
 
     def is_reply(self, number: int, after: int) -> bool:
-        """Return whether what stands after a document answers it: it asks, and another speaks.
+        """Return whether the next document replies to a question of another speaker.
 
-        What a user asks an assistant answers, who knows nothing of him but what he told.
+        An assistant's answer to a user is not a reply, because the assistant only knows what the
+        user said.
         """
         one, other = self.documents[number], self.documents[after]
         asks = ASKS in one.cues and USER not in one.cues and ASSISTANT not in other.cues
         return asks and one.subject != other.subject
 
     def of_those_days(self) -> set[int]:
-        """Return what is of the days that were asked for: it answers, whatever its words are."""
+        """Return the documents of the days asked for. They match whatever their words."""
         self.documents |= {d.number: d for d in self.timely if d.number not in self.documents}
         return {document.number for document in self.timely}
 
     def need(self) -> float:
-        """Return how much meaning is needed next to the words: 0 where one memory holds most.
+        """Return the weight of meaning: 0 if one memory contains most of the words.
 
-        Words count by how rare they are, and most where nothing holds them. What people say in turn
-        holds together what none of them says alone. Where a name is taken for a mistake nothing is
-        needed: meaning would go by the name.
+        Words are weighted by rarity, and most if they occur nowhere. The turns of a conversation
+        count together. If the question seems to name the wrong person, the weight is 0, because
+        meaning would follow the name.
         """
         if self.misnamed:
             return 0.0
@@ -442,9 +450,10 @@ class _Turn:
     def by_meaning(
         self, like: Likeness, scored: Collection[int], weight: float
     ) -> dict[int, float]:
-        """Return what likeness of meaning adds, of the most that it adds to any document.
+        """Return the score of each document by similarity of meaning, as a share of the best one.
 
-        A sum of scores, each over its maximum: ranks would make a weak model as good as the words.
+        Scores are added after division by their maximum. Adding ranks instead would give a weak
+        model as much influence as the words.
         """
         cosines = {n: cosine for n, cosine in like(scored).items() if cosine > 0}
         new = cosines.keys() - self.documents.keys()

@@ -1,10 +1,10 @@
-"""Put what was scored into the order in which it is passed, one hit a memory.
+"""Sort scored documents into the final order, with one hit per memory.
 
-What speaks for a memory whatever is asked moves it: how fresh, how often retrieved, how important
-it is. Down goes what a better hit superseded.
+Recency, retrievals and importance change the score independently of the question. A memory is
+placed after a better hit that superseded it.
 
-Lineage: engram (recency, importance), whose boost for retrievals had reached its bound at the
-first one; ours grows until the thirty-first.
+Lineage: engram (recency, importance). Its bonus for retrievals reached the maximum at the first
+retrieval. This one grows up to the 31st.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from memrepo.policies.documents import Ranked
 from memrepo.policies.rules import Merits, Weights
 
 _DOUBLINGS = 5
-"""So often the number of retrievals doubles until they add all they can."""
+"""How often the number of retrievals must double to reach the maximum bonus."""
 _USUAL = 0.4
-"""The least importance of a memory that is neither low nor trivial: it adds nothing."""
+"""The minimum importance of a memory of normal level. It adds nothing to the score."""
 
 
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
-    """When a question is asked, and how often each memory had been retrieved by then."""
+    """The time of a question, and a function for each memory's retrievals before it."""
 
     now: datetime
     retrievals: Callable[[str], int] = lambda _: 0
@@ -38,19 +38,22 @@ def in_order(
     weights: Weights,
     moment: Moment | None = None,
 ) -> list[Ranked]:
-    """Return the best memories, best first; ties by path."""
+    """Return the best memories, best first, ties by path."""
     if moment:
         scored = [_with_merits(one, weights.merits, moment) for one in scored]
     return _first(_best_parts(scored), count)
 
 
 def cutoff(scores: Collection[float], count: int) -> float:
-    """Return what the first so many of some scores have at least."""
+    """Return the lowest of the `count` best scores, or minus infinity if there are not more."""
     return sorted(scores, reverse=True)[count - 1] if count < len(scores) else -math.inf
 
 
 def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
-    """Add what speaks for a document whatever is asked; what has no date loses nothing by it."""
+    """Add the bonuses that are independent of the question.
+
+    Documents without a date lose nothing.
+    """
     document, share = (
         one.document,
         merits.recency if one.document.seen or not one.document.id else 0.0,
@@ -58,7 +61,7 @@ def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
     parts = {name: value * (1 - share) for name, value in one.parts.items()}
     parts["recency"] = share * recency(document.seen, moment.now, merits.half_life)
     parts["access"] = access(moment.retrievals(document.id), merits.access)
-    # A record is as long as its day: signs of importance that it holds anywhere say nothing of it.
+    # A record covers a whole day, so words in it do not show how important it is.
     if document.importance is not None and not document.is_record:
         parts["importance"] = importance(document.importance, merits.importance)
     if document.is_record:
@@ -67,23 +70,23 @@ def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
 
 
 def recency(at: int, now: datetime, half_life: timedelta) -> float:
-    """Return 1 for what was just seen, half of it after each half-life; the future is now."""
+    """Return the recency: 1 for now or a future time, halved after each half-life."""
     age = max(0, seconds(now) - at)
     return float(0.5 ** (age / half_life.total_seconds()))
 
 
 def access(retrievals: int, most: float) -> float:
-    """Return what so many retrievals add."""
+    """Return the bonus for a number of retrievals, at most `most`."""
     return min(most, most / _DOUBLINGS * math.log2(1 + retrievals))
 
 
 def importance(score: float, weight: float) -> float:
-    """Return what an importance adds; below the usual it takes away."""
+    """Return the bonus for an importance. It is negative below the usual value."""
     return (score - _USUAL) * weight
 
 
 def _best_parts(scored: Iterable[Ranked]) -> list[Ranked]:
-    """Keep the best chunk of each memory, the first of equals."""
+    """Return the best chunk of each memory. Of equal chunks, the first is used."""
     best: dict[str, Ranked] = {}
     for one in scored:
         had = best.setdefault(one.document.path, one)
@@ -93,7 +96,7 @@ def _best_parts(scored: Iterable[Ranked]) -> list[Ranked]:
 
 
 def _first(scored: Sequence[Ranked], count: int) -> list[Ranked]:
-    """Return the first by score, then by path; nothing stands above what superseded it."""
+    """Return the best documents, with superseded memories after their successors."""
     successors = {o.document.id: o.document.successors for o in scored if o.document.successors}
     if not successors:
         least = cutoff([one.score for one in scored], count)
@@ -113,14 +116,13 @@ def _lowered(one: Ranked, score: float) -> Ranked:
 def behind(
     scores: Mapping[str, float], successors: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[float, int]]:
-    """Return scores by which nothing stands above what superseded it, and how far it is behind.
+    """Return by id a score that is at most that of any successor, and a position among equals.
 
-    All by id. A score is lowered to that of the lowest successor which has one; the number says how
-    many stand before it in its chain, for an order among equals.
+    The position is the number of successors in the longest chain after the memory.
     """
     found = {id_: (score, 0) for id_, score in scores.items()}
     after = {id_: [s for s in successors.get(id_, ()) if s in scores] for id_ in scores}
-    for _ in successors:  # one link of every chain a turn; a ring has no end
+    for _ in successors:  # one link of each chain per pass; cycles end too
         before = dict(found)
         for id_, those in after.items():
             for score, number in (found[one] for one in those):
@@ -131,9 +133,10 @@ def behind(
 
 
 def with_replaced(ids: Collection[str], successors: Mapping[str, Sequence[str]]) -> frozenset[str]:
-    """Return ids with all that they replaced, directly or not, as far as it is among `successors`.
+    """Return the given ids and those of all memories that they replaced, directly or indirectly.
 
-    What comes last takes along what it superseded: that may not stand above it.
+    Only memories among `successors` are found. The result is used to move memories to the end
+    together with those they superseded.
     """
     found = frozenset(ids)
     while more := {i for i, after in successors.items() if i not in found and found & set(after)}:

@@ -1,9 +1,9 @@
-"""Which prior claims a judge is shown: the few that a cluster may repeat, replace or contradict.
+"""Select the prior claims for a judge: those that new text may repeat, replace or contradict.
 
-Lineage: memory-purifier, prior retrieval; its weights stand. Deliberate differences: a prior must
-share a subject or a word with the cluster (the lineage's noise floor let every claim of the same
-home through), only active priors are shown, and an inverted index finds them: no text is cut into
-words twice.
+Lineage: memory-purifier, prior retrieval, with its weights. There are three deliberate differences.
+A prior claim must share a subject or a word with the cluster, because otherwise all claims of one
+home page would match. Only active claims are shown. An inverted index finds them, and no text is
+split into words twice.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ SAME_SUBJECT, SUBJECT_WORDS, ENTITIES, SAME_HOME, SAME_TYPE, TEXT_WORDS, PREDICA
 )
 PREDICATE_WORDS = 0.5
 SUBJECT_INSIDE = 2.0
-"""A prior's subject that is in the words of a cluster, and not above them."""
+"""The weight of a subject that occurs in the text of a cluster instead of its headings."""
 FLOOR = 0.5
 RECENT_DAYS = 30
 COMMON = 0.2
-"""A word that more than this share of the priors hold finds nothing by itself."""
+"""Words in more than this share of the prior claims are not looked up."""
 FEW = 50
-"""Among so few priors every word finds."""
+"""In a store of up to this many prior claims, all words are looked up."""
 
 
 class Reach(msgspec.Struct, frozen=True, kw_only=True):
-    """How many priors are shown: for one cluster, and for one request."""
+    """The maximum number of prior claims per cluster and per request."""
 
     per_cluster: int = 5
     per_request: int = 50
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a cluster before it is judged."""
+    """The features of a cluster that are known before it is judged."""
 
     subjects: frozenset[str]
     subject_words: frozenset[str]
@@ -68,7 +68,7 @@ class _Known(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def query_of(cluster: Cluster) -> Query:
-    """Return what a cluster asks for: the words of its texts, its headings as subjects."""
+    """Return the features of a cluster: the words of its texts, and its headings as subjects."""
     members = cluster.candidates
     headings = {h for c in members for h in (*c.context[-2:], c.key) if h}
     return Query(
@@ -82,11 +82,11 @@ def query_of(cluster: Cluster) -> Query:
 
 
 Near = Callable[[Query], Iterable[str]]
-"""From a query to ids of memories that share a word or subject with it, best first."""
+"""A function that returns the ids of memories that share a word or subject with a query."""
 
 
 class Retrieval:
-    """Priors, ranked for clusters. With `near` (a search index proposes) nothing is read twice."""
+    """Ranks prior claims for clusters."""
 
     def __init__(
         self,
@@ -94,9 +94,10 @@ class Retrieval:
         today: date,
         near: Near | None = None,
     ) -> None:
-        """Take the priors, by id or not; `today` is what recent is measured from.
+        """Store the prior claims. `today` is the reference for recent evidence.
 
-        Without `near` an inverted index over all priors is built here.
+        `near` finds candidates in a search index. Without it, an inverted index of all claims is
+        built.
         """
         if not isinstance(priors, Mapping):
             priors = {prior.memory_id: prior for prior in priors}
@@ -106,7 +107,7 @@ class Retrieval:
         self._near = near or _Words(self._priors.values()).near
 
     def select(self, clusters: Sequence[Cluster], reach: Reach) -> tuple[PriorClaim, ...]:
-        """Return the priors for one request: the best of each cluster, best first, bounded."""
+        """Return the prior claims for a request, best first, at most `reach.per_request`."""
         best: dict[str, float] = {}
         for cluster in clusters:
             for id_, score in self.nearest(query_of(cluster), reach.per_cluster):
@@ -115,7 +116,7 @@ class Retrieval:
         return tuple(self._priors[id_] for id_ in ranked[: reach.per_request])
 
     def nearest(self, query: Query, count: int) -> list[tuple[str, float]]:
-        """Return the best priors of one query with their scores; newer evidence breaks ties."""
+        """Return the best prior claims of a query with their scores. Newer evidence breaks ties."""
         found = dict.fromkeys(id_ for id_ in self._near(query) if id_ in self._priors)
         scored = [(id_, self._score(query, self._seen(id_))) for id_ in sorted(found)]
         scored = [(id_, score) for id_, score in scored if score >= FLOOR]
@@ -138,7 +139,7 @@ class Retrieval:
         return self._known[id_]
 
     def _score(self, query: Query, known: _Known) -> float:
-        """Score one prior by the lineage's signals."""
+        """Return the score of a prior claim, with the signals of the lineage."""
         same = bool(known.subject) and known.subject in query.subjects
         told = bool(known.subject_words) and known.subject_words <= query.words
         score = SAME_SUBJECT if same else SUBJECT_INSIDE * told
@@ -160,7 +161,7 @@ def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 class _Words:
-    """An inverted index in memory, for a store without a search index."""
+    """An inverted index in memory, for stores without a search index."""
 
     def __init__(self, priors: Iterable[PriorClaim]) -> None:
         self._by_word: dict[str, list[str]] = defaultdict(list)
@@ -174,7 +175,7 @@ class _Words:
                 self._by_subject[subject].append(prior.memory_id)
 
     def near(self, query: Query) -> Iterable[str]:
-        """Return what shares a telling word or a subject; what most priors say tells nothing."""
+        """Yield the ids of claims that share a subject or an uncommon word with the query."""
         limit = max(FEW, COMMON * self._count)
         for word in sorted(query.words | query.entities):
             found = self._by_word.get(word, ())

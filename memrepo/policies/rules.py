@@ -1,6 +1,6 @@
-"""What a configuration may change about runs, ageing and recall: the rules that policies go by.
+"""The configurable parameters of runs, ageing and recall, as used by the policies.
 
-They stand by themselves, without the policies, so that reading a configuration loads no more.
+They are separate from the policies, so that reading a configuration does not load those.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import msgspec
 
 SIGNALS = ("critical", "high", "hedging", "personal", "specifics", "about")
 LISTS = ("trivial", *SIGNALS, "stop")
-"""The lists of words by which importance is weighed; `importance.words` may add to each."""
+"""The word lists for importance. `importance.words` can extend each of them."""
 ImportanceRule = Literal["sum", "levels", "off"]
-"""How importance is scored: points add up, the strongest reason decides, or not at all."""
+"""How importance is scored: by a sum of points, by the strongest reason, or not at all."""
 Size = Literal["small", "normal", "large", "all"]
 SHELF_SIZES: Mapping[Size, float] = MappingProxyType(
     {"small": 0.5, "normal": 1.0, "large": 2.0, "all": float("inf")}
 )
-"""How many claims a repository holds, against the normal number (`read.shelf`)."""
+"""The number of claims in a repository, as a multiple of the normal number (`read.shelf`)."""
 GAP = timedelta(minutes=30)
-"""A longer time between two notes begins a new thread."""
+"""A longer time between two notes starts a new thread."""
 _DAY = timedelta(days=1)
 TTLS: Mapping[str, timedelta | None] = MappingProxyType(
     {
@@ -40,7 +40,7 @@ TTLS: Mapping[str, timedelta | None] = MappingProxyType(
 )
 REFRESHED = ("durable", "normal", "stable", "active")
 LASTING = ("durable", "normal", "stable")
-"""Classes of what is meant to last: time marks them stale and takes none of them out of recall."""
+"""Classes of lasting memories. Age makes them stale, but does not remove them from recall."""
 
 
 RunMode = Literal["incremental", "reconciliation"]
@@ -59,10 +59,11 @@ CRONS: Mapping[RunMode, Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 class TierRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Ages since the last touch at which a note moves, and how long it stays forgotten.
+    """The ages since the last retrieval or creation at which a note changes its tier.
 
-    `clean_after` is None where a forgotten note stays in the tree. `last` puts what is forgotten
-    after all other hits; else its age and its gist alone tell against it.
+    `clean_after` is how long a forgotten note stays in the work tree. None means for ever. If
+    `last` is true, forgotten notes come after all other hits. Otherwise only their age and gist
+    lower the score.
     """
 
     warm_after: timedelta = timedelta(hours=3)
@@ -78,11 +79,11 @@ class TierRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DecayRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Time to live by class (None: for ever), and the classes that a retrieval refreshes.
+    """The lifetime of each class (None for unlimited), and the classes that a retrieval refreshes.
 
-    What is past its time leaves recall, but for the classes that are `lasting`, which turn stale.
-    With `evidence` a class that was only guessed from the words takes nothing out whose evidence
-    stands (`decay.stands`), and what has a stated end leaves when that has come.
+    Expired memories leave recall, except those of `lasting` classes, which become stale. With
+    `evidence`, a memory with evidence (`decay.stands`) only expires if its class is explicit. A
+    memory with a stated end of validity then leaves recall at that time.
     """
 
     ttl: Mapping[str, timedelta | None] = msgspec.field(default_factory=lambda: TTLS)
@@ -93,16 +94,16 @@ class DecayRules(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def zone(self) -> tzinfo:
-        """Return where a day ends that a memory is true until."""
-        from zoneinfo import ZoneInfo  # most commands meet no such day
+        """Return the time zone in which the last day of validity ends."""
+        from zoneinfo import ZoneInfo  # rarely needed
 
         return ZoneInfo(self.timezone)
 
 
 class HotRules(msgspec.Struct, frozen=True, kw_only=True):
-    """How many bullets there are, and after how many sessions a memory comes or goes.
+    """The size of the hot cache, and the sessions after which a memory is added or removed.
 
-    With `composed` each run chooses the page from what holds, and use decides among equals.
+    With `composed`, each run composes the page from valid memories, and use decides among equals.
     """
 
     budget: int = 30
@@ -115,9 +116,9 @@ class HotRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveRules(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a memory idles before it rests, and how long until a person is asked about it.
+    """When an idle memory is archived, and when a person should review an archived one.
 
-    None is never.
+    None means never.
     """
 
     after: timedelta | None = None
@@ -126,10 +127,10 @@ class ArchiveRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContradictionRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Which pairs a run compares, and when it decides one without a person.
+    """Which pairs of memories a run compares, and which it resolves without a person.
 
-    A model is asked about a pair above `similarity`; a pair above `confidence` is decided where
-    `auto_resolve` says so, and without dated evidence where `undated` does.
+    A model judges pairs above `similarity`. With `auto_resolve`, pairs above `confidence` are
+    resolved. With `undated`, this includes pairs without dated evidence.
     """
 
     enabled: bool = True
@@ -140,14 +141,17 @@ class ContradictionRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PageRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Which pages there are: those of a personal profile, and how many topics (0: no such page)."""
+    """Which pages are built: those of a personal profile, and the number of topics (0 for none)."""
 
     personal: bool = True
     topics: int = 50
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules of ageing; `pace_pct` bounds what one run prunes and archives."""
+    """The rules of ageing.
+
+    `pace_pct` limits the share of memories that a run prunes and archives.
+    """
 
     tiers: TierRules = msgspec.field(default_factory=TierRules)
     decay: DecayRules = msgspec.field(default_factory=DecayRules)
@@ -157,59 +161,63 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Merits(msgspec.Struct, frozen=True, kw_only=True):
-    """How much each merit of a memory weighs next to what answers the question."""
+    """The weight of each bonus that is independent of the question."""
 
     recency: float = 0.2
-    """Share of the score; the rest is left to what answers the question."""
+    """The share of the score that depends on recency."""
     half_life: timedelta = timedelta(days=7)
     access: float = 0.1
-    """What retrievals add at most."""
+    """The maximum bonus for retrievals."""
     importance: float = 0.15
     note: float = 0.35
-    """Share of its score that a note or an episode loses to what was distilled."""
+    """The share of the score that a note or episode loses."""
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
-    """How much it weighs that a text answers, or asks."""
+    """The weights for texts that answer or ask."""
 
     reply: float = 0.6
-    """What a text that asks lends to what another says next."""
+    """The share that a question lends to the next turn of another speaker."""
     fits: float = 0.3
-    """Share that a text gains which holds a kind of answer that the question asks for."""
+    """The share that a text gains for containing a kind of answer that is asked for."""
     question: float = 0.5
-    """What an assistant's answer lends to the turn that it answers."""
+    """The share that an assistant's answer lends to the turn before it."""
     asks: float = 0.2
-    """Share that a text loses which asks; half of it where it says something of who asks."""
+    """The share that a question loses. It is halved if the speaker says something about himself."""
     assistant: float = 0.4
-    """Share that an assistant's answer loses, unless it is asked for: the user knows of himself."""
+    """The share that an assistant's answer loses, unless the question asks for it."""
 
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True):
-    """What each signal of `ranking` may add; scores of the words are divided by their maximum."""
+    """The maximum contribution of each signal of `ranking`.
+
+    Scores of words are divided by their maximum.
+    """
 
     k1: float = 1.0
     b: float = 0.2
-    """Of short texts, whose length hardly counts."""
+    """BM25's `b` for short texts, whose length hardly counts."""
     b_long: float = 0.75
-    """Of long ones."""
+    """BM25's `b` for long texts."""
     coverage: float = 0.3
-    """Share that a text gains which holds all the words, each counted by how rare it is."""
+    """The share that a text gains for containing all words, weighted by rarity."""
     other_words: float = 0.8
-    """What another word for an asked one counts."""
+    """The weight of a synonym of a query word."""
     alike: float = 0.7
-    """What a word counts that is spelled nearly like one that no memory holds, by likeness."""
+    """The weight of a similarly spelled word for one that no memory contains."""
     feedback: float = 0.15
     neighbour: float = 0.25
     context: float = 0.5
-    """What a word counts that a turn of a talk lacks, and another holds that stands near it."""
+    """The weight of a query word in adjacent turns that is missing in the turn itself."""
     subject: float = 0.3
     answers: Answers = msgspec.field(default_factory=Answers)
     date: float = 0.2
-    """Of the month that is named, and as much again of the very day."""
+    """The score of a day in the month that is named. The exact day has twice this score."""
     span: float = 1.0
-    """Of a day within a span that is named, such as last week: as much as all the words."""
+    """The score of a day in a named time span, such as last week. It equals that of all words."""
     other_subject: float = 0.95
-    """The subject's own best must reach this share of the best, or the question misnames it."""
+    """The share of the best score that the named subject must reach. Otherwise its name is ignored.
+    """
     meaning: float = 0.6
-    """Of vectors, where there is a model."""
+    """The weight of vectors, if there is a model."""
     merits: Merits = msgspec.field(default_factory=Merits)

@@ -1,8 +1,8 @@
-"""How a memory is to be taken: trust, doubts, when it was true, its line, its contradictions.
+"""Determine trust, doubts, validity, succession and contradictions of memories.
 
-All of it is derived on reading. A span of validity is half open: from `since` on, until just
-before `until`; None is open (docs/recall.md). A contradiction is a case under `corrections/`, or a
-`contradicts` link that has none yet; its id is a hash of both memories.
+All of it is computed on reading. A period of validity is half open: it includes `since` and
+excludes `until`. None means unbounded (docs/recall.md). A contradiction is a case under
+`corrections/`, or a `contradicts` link without a case. Its id is a hash of both memories.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def trust_of(memory: Memory) -> str:
     """Return `human-reviewed`, `machine-confirmed` or `unverified`.
 
-    A confirmation counts for the wording that it was given to: one from before the last change by
-    another actor is none. Trust is never above that of the evidence: where all of it is inferred,
-    only a person's confirmation counts, since the person is evidence too.
+    A confirmation only applies to the wording that was confirmed. A confirmation before the last
+    change is ignored. Trust is limited by the evidence: if all of it is inferred, only a person's
+    confirmation counts.
     """
     written: Stamp | None = memory.fields.get("generated")
     stamps: tuple[Stamp, ...] = memory.fields.get("verified", ())
@@ -48,7 +48,7 @@ def trust_of(memory: Memory) -> str:
 SOURCES = "/sources/"
 RETIRED = "retire_candidate"
 QUOTED = 160
-"""Characters of a memory that contests another."""
+"""The number of characters quoted from a contesting memory."""
 _WORDS = {
     "stale": "a text says that it is no longer current",
     "unresolved": "nobody has settled whether it holds",
@@ -56,12 +56,15 @@ _WORDS = {
 
 
 def is_retired(memory: Memory) -> bool:
-    """Return whether a run found the last line gone that an active memory rested on."""
+    """Return whether an active memory is retired.
+
+    A run retires a memory when its last source line has been deleted.
+    """
     return memory.status == "active" and memory.standing == RETIRED
 
 
 def counted_as(memory: Memory) -> str:
-    """Return what a memory is counted as in figures: its status, or that it is retired."""
+    """Return the status under which statistics count a memory: its status or `retired`."""
     return "retired" if is_retired(memory) else memory.status
 
 
@@ -71,10 +74,10 @@ def doubts(
     stale_at: datetime | None = None,
     is_there: Callable[[str], object] = bool,
 ) -> tuple[str, ...]:
-    """Return what is to be told of a memory, a sentence each; nothing of one in good standing.
+    """Return the reasons to doubt a memory, one sentence each, or nothing.
 
-    `find` returns a memory by its id; `stale_at` is when its class says that its time was over.
-    `is_there` tells whether a source is in the tree.
+    `find` returns a memory by id. `stale_at` is when the lifetime of its class ended. `is_there`
+    returns whether a source is in the work tree.
     """
     found: list[str] = []
     match memory.standing:
@@ -92,7 +95,7 @@ def doubts(
     names = [source.resource for source in memory.sources]
     if memory.is_note or is_retired(memory) or memory.status != "active" or not names:
         return tuple(found)
-    # Logs of a day are rotated: that they are gone says nothing.
+    # Daily logs are rotated, so a missing one is no reason for doubt.
     ours = all(SOURCES in f"/{name}" and not _DAY.search(name) for name in names)
     if ours and not any(map(is_there, names)):
         found.append(f"its source is gone: {visible(names[0])}")
@@ -103,7 +106,7 @@ _DAY = regex(r"\d{4}-?\d\d-?\d\d")
 
 
 def disputed(memories: Iterable[Memory], find: Callable[[str], Memory | None]) -> list[str]:
-    """Return what contests each of some memories, each pair once, what came up last first."""
+    """Describe the active contradictions of the given memories, latest first, each pair once."""
     pairs: dict[tuple[str, ...], tuple[datetime, str]] = {}
     for memory in memories:
         for other in _active(memory, find):
@@ -117,12 +120,12 @@ def disputed(memories: Iterable[Memory], find: Callable[[str], Memory | None]) -
 
 
 def stale(when: str) -> str:
-    """Return since when a memory is stale."""
+    """Describe since when a memory is stale."""
     return f"it is stale since {when}: nothing has borne it out for longer than its class lives"
 
 
 def contesting(memory: Memory) -> tuple[str, ...]:
-    """Return the ids of what is on record as contradicting a contested memory."""
+    """Return the ids of the memories that contradict a contested memory."""
     links = links_of(memory) if memory.standing == "contested" else ()
     return tuple(link.target for link in links if link.type == "contradicts")
 
@@ -133,14 +136,14 @@ def _active(memory: Memory, find: Callable[[str], Memory | None]) -> list[Memory
 
 
 def _against(memory: Memory, other: Memory) -> str:
-    """Return what contests a memory, and since when: since the later of the two was there."""
+    """Describe which memory contests a memory, and since when both have existed."""
     times = [at for m in (memory, other) if (at := m.time("created")) is not None]
     since = f" since {max(times):%Y-%m-%d}" if times else ""
     return f'contested by {other.id}{since}: "{fold(visible(other.body), QUOTED)}"'
 
 
 def _retired(memory: Memory) -> str:
-    """Return when and where the line went that a memory rested on."""
+    """Describe when and where the last source line of a memory was deleted."""
     retired = memory.fields.get("retired", ())
     if not retired:
         return "it is about to be retired: the line it rested on is gone"
@@ -157,10 +160,11 @@ Bound = Literal[
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """From when and until when a memory held, and what says so; None and empty where nothing does.
+    """The period in which a memory was true, and the origin of both ends. None is unbounded.
 
-    `successor`: the valid_from of what replaced it; `predecessor`: when it replaced another;
-    `unknown`: it was replaced, and when is not on record, so that it counts as never true.
+    `successor` is the `valid_from` of the memory that replaced it. `predecessor` is when it
+    replaced another memory. `unknown` means that it was replaced at an unknown time. It then counts
+    as never true.
     """
 
     since: datetime | None = None
@@ -169,13 +173,16 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     until_from: Bound = ""
 
     def holds(self, moment: datetime) -> bool:
-        """Return whether the memory was true at a moment."""
+        """Return whether the memory was true at a given time."""
         return (self.since is None or self.since <= moment) and (
             self.until is None or moment < self.until
         )
 
     def as_json(self) -> dict[str, str | None]:
-        """Return the JSON form; `until` is the first moment at which it no longer held."""
+        """Return the JSON form.
+
+        `until` is the first time at which the memory was no longer true.
+        """
         unknown = self.until_from == "unknown"
         return {
             "since": format_time(self.since) if self.since else None,
@@ -186,11 +193,12 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def span_of(memory: Memory, memories: Mapping[str, Memory], zone: tzinfo) -> Span:
-    """Return when a memory held; dates in its fields are days of the zone.
+    """Return the period in which a memory was true. Dates in its fields are days of the zone.
 
-    It ends with valid_until (a date: with that day) or with its supersession, whichever is first:
-    at the valid_from of its successor, else when it was superseded. It begins with valid_from,
-    else when it replaced another. An archived or forgotten memory was true all the same.
+    It ends at the earlier of `valid_until` (including a given day) and its replacement. The time of
+    the replacement is the successor's `valid_from`, or else `superseded_at`. It starts at
+    `valid_from`, or else when it replaced another memory. Archived and forgotten memories have a
+    period too.
     """
     since, since_from = _start(memory, memories, zone)
     span = Span(since=since, since_from=since_from)
@@ -204,7 +212,7 @@ def span_of(memory: Memory, memories: Mapping[str, Memory], zone: tzinfo) -> Spa
 
 
 def true_at(memories: Mapping[str, Memory], moment: datetime, zone: tzinfo) -> dict[str, Memory]:
-    """Return the memories that held at a moment, whatever their status."""
+    """Return the memories that were true at a given time, whatever their status."""
     return {
         id_: memory
         for id_, memory in memories.items()
@@ -229,7 +237,7 @@ def _start(
 def _ends(
     memory: Memory, memories: Mapping[str, Memory], zone: tzinfo
 ) -> Iterator[tuple[datetime, Bound]]:
-    """Yield when each successor took over; a memory that is active again was not replaced."""
+    """Yield when each successor replaced the memory. An active memory was not replaced."""
     successors = memory.texts("superseded_by")
     if memory.status == "active" or not (successors or memory.status == "superseded"):
         return
@@ -246,15 +254,15 @@ def _ends(
 
 
 def before(memory: Memory, memories: Mapping[str, Memory]) -> tuple[Memory, ...]:
-    """Return what a memory replaced, and what that had replaced; each once, nearest first.
+    """Return the predecessors of a memory, direct and indirect, nearest first.
 
-    A memory that is not there any more comes as one with nothing but its id.
+    A predecessor that no longer exists is returned as a memory with only an id.
     """
     return _line(memory, memories, "supersedes")
 
 
 def after(memory: Memory, memories: Mapping[str, Memory]) -> tuple[Memory, ...]:
-    """Return what replaced a memory, and what replaced that; each once, nearest first."""
+    """Return the successors of a memory, direct and indirect, nearest first."""
     return _line(memory, memories, "superseded_by")
 
 
@@ -272,11 +280,12 @@ def _line(memory: Memory, memories: Mapping[str, Memory], key: str) -> tuple[Mem
 
 ConflictStatus = Literal["open", "resolved", "moot"]
 STATUSES: tuple[ConflictStatus, ...] = ("open", "resolved", "moot")
-"""In the order in which they are listed. Moot: one of the two left recall in another way."""
+"""Statuses in list order. Moot means that one of the two memories left recall for another reason.
+"""
 
 
 class Conflict(msgspec.Struct, frozen=True, kw_only=True):
-    """Two memories that contradict each other; `case` is None where nobody wrote one down."""
+    """Two memories that contradict each other. `case` is None if no case was recorded."""
 
     id: str
     status: ConflictStatus
@@ -286,17 +295,17 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sides(self) -> tuple[Memory, Memory]:
-        """Return both memories, the newer statement first where a case says which it is."""
+        """Return both memories. If a case states which statement is newer, that one comes first."""
         return self.first, self.second
 
     @property
     def needs_a_person(self) -> bool:
-        """Return whether it is open, and nobody said that more must be known first."""
+        """Return whether the conflict is open and does not wait for more context."""
         return self.status == "open" and not (self.case and self.case.verdict == "context")
 
 
 def conflicts(state: State, corrections: Corrections) -> tuple[Conflict, ...]:
-    """Return all contradictions between memories that exist: open ones first, then by id."""
+    """Return all contradictions between existing memories, open ones first, then by id."""
     from memrepo.core.corrections import contradiction_id
 
     linked = (
@@ -329,7 +338,7 @@ def conflicts(state: State, corrections: Corrections) -> tuple[Conflict, ...]:
 
 
 def _status(first: Memory, second: Memory, case: Correction | None) -> ConflictStatus | None:
-    """Return how a pair stands; None for a link to what left recall before anybody looked."""
+    """Return the status of a pair. Return None for a link without a case if one has left recall."""
     if first.status == second.status == "active":
         linked = contradicts(first, second) or contradicts(second, first)
         if case is None or case.status == "open":
@@ -339,35 +348,35 @@ def _status(first: Memory, second: Memory, case: Correction | None) -> ConflictS
         return None
     if case.status == "resolved":
         return "resolved"
-    # What lost against the other was stated again: that is what waits for a decision.
+    # The replaced statement was stated again, so a person must decide.
     return "open" if replaced(first, second) or replaced(second, first) else "moot"
 
 
 def resolved(case: Correction, first: Memory, second: Memory) -> bool:
-    """Return whether it was decided that these two, as they are worded now, may both stand."""
+    """Return whether it was decided that both memories, in their current wording, are true."""
     texts = {memory.id: memory.body for memory in (first, second)}
     return case.verdict == "both" and case.about(texts)
 
 
 def replaced(old: Memory, new: Memory) -> bool:
-    """Return whether an active memory replaced another, as both are marked."""
+    """Return whether an active memory replaced another one, according to both."""
     marked = old.status == "superseded" and new.id in old.texts("superseded_by")
     return marked and new.status == "active"
 
 
 def contradicts(one: Memory, other: Memory) -> bool:
-    """Return whether a memory names another as contradicting it."""
+    """Return whether a memory has a `contradicts` link to another one."""
     return any(x.type == "contradicts" and x.target == other.id for x in links_of(one))
 
 
 def links_of(memory: Memory) -> tuple[Link, ...]:
-    """Return a memory's links."""
+    """Return the links of a memory."""
     links: tuple[Link, ...] = memory.fields.get("links", ())
     return links
 
 
 def still_contested(memory: Memory, active: Callable[[str], bool], but: str) -> bool:
-    """Return whether a memory contradicts an active one next to `but`."""
+    """Return whether a memory contradicts an active memory other than `but`."""
     return any(
         x.type == "contradicts" and x.target != but and active(x.target) for x in links_of(memory)
     )
@@ -379,14 +388,17 @@ TEXT_LIMIT = 240
 
 
 class Surfaced(msgspec.Struct, frozen=True, kw_only=True):
-    """One claim that is in doubt, and why it comes up now: the score."""
+    """A claim in doubt, with the score by which it was selected."""
 
     memory: Memory
     score: float
     age_days: int
 
     def as_json(self) -> dict[str, object]:
-        """Return what reports and telemetry say of it; the text is one line of at most 240."""
+        """Return the JSON form for reports and telemetry.
+
+        The text is one line of at most 240 characters.
+        """
         memory = self.memory
         changed = changed_at(memory)
         return {
@@ -402,16 +414,16 @@ class Surfaced(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def changed_at(memory: Memory) -> datetime | None:
-    """Return when a memory's text was last written, or when it was first seen."""
+    """Return when a memory's text was last written, or else when the memory was created."""
     stamp = memory.fields.get("generated")
     return (stamp.at if stamp is not None else None) or memory.time("created")
 
 
 def recall_surface(memories: Sequence[Memory], now: datetime) -> Surfaced | None:
-    """Return the open claim that scores highest, or None where nothing is open.
+    """Return the open claim with the highest score, or None if there is none.
 
-    memory-purifier's score: age, standing, sources, and the days that its evidence is of. Ties go
-    to the oldest change.
+    The score is memory-purifier's: age, standing, sources, and the number of days with evidence.
+    Ties go to the oldest change.
     """
     best: tuple[tuple[float, datetime, str], Surfaced] | None = None
     for memory in memories:

@@ -1,8 +1,9 @@
-"""Conversations: notes that belong together by session and time, worked out on reading.
+"""Group notes into conversations by session and time. Threads are computed on reading.
 
-Lineage: openclaw-engram, conversation threading. Deliberate differences: a turn without a session
-key keeps the last one, so that the next change of key is seen; titles weigh words by TF-IDF; a
-thread is no file but follows from its notes, so no reference to it can dangle.
+Lineage: openclaw-engram, conversation threading. There are three deliberate differences. A turn
+without a session key has the previous key, so that the next change of key is detected. Titles
+weight words by TF-IDF. A thread is computed from its notes and not a file, so references to it
+cannot dangle.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ _WORDS = 3
 _LETTERS = 4
 _KEY = regex(r"\bsession[ _-]?(key|id)\b[\s*`:=]{1,8}([\w@][\w@.:/-]{0,99})", re.I)
 _HEAD = 400
-"""Characters of a note in which its session is named."""
+"""The number of characters of a note that are searched for a session key."""
 _NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn: when (None: its day alone is known), in which session, in which file."""
+    """A turn: its time (None if only the day is known), its session key and its file."""
 
     id: str
     at: datetime | None
@@ -42,7 +43,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Thread(msgspec.Struct, frozen=True, kw_only=True):
-    """One conversation: its turns in order, its session key, and the threads it is linked to."""
+    """A conversation: its turns in order, its session key, and the ids of linked threads."""
 
     id: str
     title: str
@@ -54,9 +55,9 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def assign(turns: Iterable[Turn], gap: timedelta = GAP) -> list[list[Turn]]:
-    """Split turns, in order, into threads: at another session key, or after more than the gap.
+    """Split ordered turns into threads at a different session key, or after more than the gap.
 
-    A turn without a key is of the last key, whatever time lies between.
+    A turn without a key belongs to the last key.
     """
     found: list[list[Turn]] = []
     key, last = "", None
@@ -69,14 +70,14 @@ def assign(turns: Iterable[Turn], gap: timedelta = GAP) -> list[list[Turn]]:
 
 
 def _apart(last: Turn, turn: Turn, gap: timedelta) -> bool:
-    """Return whether too long a time lies between; turns of one file are near where no clock is."""
+    """Return whether two turns are too far apart. Without clock times, compare their files."""
     if last.at is None or turn.at is None:
         return last.place != turn.place
     return turn.at - last.at > gap
 
 
 def turns_of(memories: Iterable[Memory], zone: tzinfo) -> list[Turn]:
-    """Return the notes as turns in the order of their time, then of their lines."""
+    """Return the notes as turns, sorted by time, then by line."""
     notes = [m for m in memories if m.is_note and m.status != "forgotten"]
     placed = [(_day(note, zone), _place(note), note) for note in notes]
     placed.sort(key=lambda p: (p[0], p[1][0], p[1][1], p[2].id))
@@ -98,7 +99,7 @@ def _place(note: Memory) -> tuple[str, int]:
 
 
 def _day(note: Memory, zone: tzinfo) -> date:
-    """Return the day of a note: that of its evidence, else the day it was first seen."""
+    """Return the day of a note's evidence, or else of its creation."""
     try:
         return date.fromisoformat(note.captured[:10])
     except ValueError:
@@ -114,7 +115,7 @@ def _moment(note: Memory, day: date, zone: tzinfo) -> datetime | None:
 
 
 def _key(note: Memory) -> str:
-    """Return the session key that a note names at its beginning, or the session's id."""
+    """Return the session key at the beginning of a note, or else the session id."""
     found = _KEY.findall(f"{note.text('title')}\n{note.body}"[:_HEAD])
     keys = sorted(found, key=lambda pair: pair[0].lower() != "key")
     return keys[0][1].rstrip(".:/-") if keys else ""
@@ -123,7 +124,7 @@ def _key(note: Memory) -> str:
 def threads_of(
     memories: Mapping[str, Memory], lexicon: Lexicon, zone: tzinfo, gap: timedelta = GAP
 ) -> tuple[Thread, ...]:
-    """Return the threads of notes, oldest first, then those that memories name in `threads`."""
+    """Return the threads of notes, oldest first, then those named by the field `threads`."""
     parts = assign(turns_of(memories.values(), zone), gap)
     named = _named(memories)
     members = [tuple(turn.id for turn in part) for part in parts] + list(named.values())
@@ -148,12 +149,15 @@ def threads_of(
 
 
 def thread_id(first: str) -> str:
-    """Return the id of the thread that begins with a note: it stays while notes are added."""
+    """Return the id of the thread that begins with a note.
+
+    It does not change when notes are added.
+    """
     return f"thread-{first.removeprefix('mem-')}"
 
 
 def _named(memories: Mapping[str, Memory]) -> dict[str, tuple[str, ...]]:
-    """Return what memories of any type belong to by their field `threads`, oldest first."""
+    """Map each name in the field `threads` to the ids of its memories, oldest first."""
     found: dict[str, list[Memory]] = {}
     for memory in memories.values():
         for name in memory.texts("threads"):
@@ -178,9 +182,9 @@ def _titles(groups: Sequence[Sequence[Memory]], lexicon: Lexicon) -> list[str]:
 
 
 def title_of(words: Sequence[str], holders: Mapping[str, int], size: int) -> str:
-    """Return a title of a thread: its three words of most weight, ties by first appearance.
+    """Return the title of a thread: its three words of most weight, ties by first appearance.
 
-    `holders` counts in how many of all threads a word stands, `size` the threads.
+    `holders` counts the threads that contain each word. `size` is the number of threads.
     """
     counts = Counter(w for w in words if len(w) >= _LETTERS or _NO_BLANKS.match(w))
     best = sorted(counts, key=lambda word: -counts[word] * rarity(size, holders[word]))[:_WORDS]
@@ -193,7 +197,7 @@ def _linked(
     members: Sequence[Sequence[str]],
     keys: Sequence[str],
 ) -> dict[str, tuple[str, ...]]:
-    """Return the threads that each one leads to: by links of its members, or the same session."""
+    """Map each thread to the threads that it links to, by links of its members or by session."""
     within: dict[str, list[str]] = {}
     for id_, group in zip(ids, members, strict=True):
         for member in group:

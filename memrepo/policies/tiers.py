@@ -1,10 +1,12 @@
-"""Notes age: hot, warm, gist, forgotten, gone; a retrieval rotates them back.
+"""Compute how notes age through the tiers hot, warm, gist and forgotten.
 
-Lineage: context-clear, organize.py. Deliberate differences: ages count from the last retrieval or
-creation and never from a file's mtime; a note that owes several moves makes each, in order; the
-stamp of a move is the moment it fell due, so that two clones write the same; and nothing leaves
-the tree before it has stood there as forgotten for its full time. The tier forgotten keeps
-`status: active`.
+A retrieval moves a note back to an earlier tier.
+
+Lineage: context-clear, organize.py. There are four deliberate differences. Ages count from the last
+retrieval or creation, not from a file's mtime. A note with several due moves makes each of them in
+order. The stamp of a move is its due time, so that two clones write the same. A note must have the
+tier forgotten in the work tree for the full period before it is removed. A note with the tier
+forgotten has `status: active`.
 """
 
 from __future__ import annotations
@@ -25,13 +27,13 @@ if TYPE_CHECKING:
 
 TIERS = ("hot", "warm", "gist", "forgotten")
 CONFIDENCE = {"hot": "high", "warm": "high", "gist": "medium", "forgotten": "very low"}
-"""How sure an answer from a tier is."""
+"""The confidence of a hit in each tier."""
 
 
 class Move(msgspec.Struct, frozen=True, kw_only=True):
-    """One move of a note: to a tier, at the moment it fell due, and why.
+    """A move of a note to another tier, with the due time and the reason.
 
-    `marked` says that it was recovered from forgotten and is user_marked from now on.
+    `marked` means that the note is recovered from forgotten and gets the flag `user_marked`.
     """
 
     source: str
@@ -42,16 +44,16 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_ageing(self) -> bool:
-        """Return whether it follows from age; else from a retrieval."""
+        """Return whether age causes the move. Otherwise a retrieval does."""
         return TIERS.index(self.tier) > TIERS.index(self.source)
 
     def said_of(self, note: Memory) -> str:
-        """Return which note goes from where to where."""
+        """Describe the move of a note."""
         return f"{note.label} {self.source} to {self.tier}"
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a note stands: tier, when it entered it (None: never moved), its last touch."""
+    """The tier of a note, when the note entered it (None if it never moved), and its last use."""
 
     tier: str
     since: datetime | None
@@ -59,9 +61,10 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def place_of(note: Memory, access: Access, rules: TierRules) -> Place | None:
-    """Return where the file says that a note stands; None where nothing says when it was made.
+    """Return the state of a note as stored in its file, or None without a creation time.
 
-    Without a ledger (a fresh clone) the last touch is taken from the stamp of the last move.
+    Without an access log (in a fresh clone), the last use is computed from the stamp of the last
+    move.
     """
     created = note.time("created")
     if created is None:
@@ -69,13 +72,13 @@ def place_of(note: Memory, access: Access, rules: TierRules) -> Place | None:
     tier, since = note.text("tier") or "hot", note.time("tier_since")
     touched = created if since is None else max(created, since - rules.after(tier))
     if tier == "warm" and since is not None:
-        # It aged there from hot, or came back from forgotten at the very moment of the stamp.
+        # The note either aged from hot, or was recovered from forgotten at the time of the stamp.
         touched = max((touched, *(at for at in _times(access) if at <= since)))
     return Place(tier=tier, since=since, touched=touched)
 
 
 def moves(note: Memory, access: Access, now: datetime, rules: TierRules) -> tuple[Move, ...]:
-    """Return the moves that a note owes at a moment, in the order in which they fell due."""
+    """Return the due moves of a note, in the order of their due times."""
     place = place_of(note, access, rules)
     if place is None:
         return ()
@@ -94,7 +97,7 @@ def _times(access: Access) -> list[datetime]:
 
 
 def _touches(access: Access, place: Place, now: datetime) -> list[datetime]:
-    """Return the retrievals that the file does not know of yet, oldest first."""
+    """Return the retrievals since the last stored move, oldest first."""
     floor = place.touched
     if place.tier == "warm" and place.since is not None:
         floor = max(floor, place.since)
@@ -104,14 +107,14 @@ def _touches(access: Access, place: Place, now: datetime) -> list[datetime]:
 def _aged(
     note: Memory, place: Place, now: datetime, rules: TierRules
 ) -> tuple[Place, tuple[Move, ...]]:
-    """Return the moves that a note owes to its age alone if it was not touched until `now`."""
+    """Return the moves due by age if the note is not used until `now`, and the state after them."""
     made: list[Move] = []
     if note.flag("pinned"):
         return place, ()
     basis = "created" if place.touched == note.time("created") else "last retrieved"
     for goal in TIERS[TIERS.index(place.tier) + 1 :]:
         due, age = place.touched + rules.after(goal), format_duration(rules.after(goal))
-        # Forgetting asks for more than its age; the other tiers begin at theirs.
+        # The tier forgotten starts after its age is exceeded, the others when it is reached.
         if now < due or (goal == "forgotten" and now == due):
             break
         why = f"{basis} {format_time(place.touched)}, {age} old at {format_time(due)}"
@@ -123,7 +126,7 @@ def _aged(
 def _back(place: Place, at: datetime) -> tuple[Move, ...]:
     if place.tier == "hot":
         return ()
-    # One from before it was forgotten came late from another clone: nothing was recovered then.
+    # A retrieval before the note was forgotten came late from another clone. It recovers nothing.
     recovered = place.tier == "forgotten" and (place.since is None or at > place.since)
     goal = "warm" if recovered else "hot"
     why = f"retrieved at {format_time(at)}"
@@ -133,7 +136,7 @@ def _back(place: Place, at: datetime) -> tuple[Move, ...]:
 
 
 def effective(note: Memory, access: Access, now: datetime, rules: TierRules) -> str:
-    """Return the tier that a note has for recall at once, whether or not a run wrote it yet."""
+    """Return the current tier of a note, including due moves that no run has written yet."""
     owed = moves(note, access, now, rules)
     return owed[-1].tier if owed else note.text("tier") or "hot"
 
@@ -141,9 +144,9 @@ def effective(note: Memory, access: Access, now: datetime, rules: TierRules) -> 
 def ahead(
     note: Memory, access: Access, now: datetime, rules: TierRules
 ) -> tuple[str, datetime] | None:
-    """Return the tier that a note comes to next if nobody retrieves it, and when it falls due.
+    """Return the next tier of a note and when it is due, if the note is not retrieved.
 
-    The tier is empty where it leaves the tree; None for a note that stays where it is.
+    The tier is empty if the note is to be removed. Return None if the note does not move.
     """
     place, tier = place_of(note, access, rules), effective(note, access, now, rules)
     if place is None or note.flag("pinned"):
@@ -161,9 +164,9 @@ def ahead(
 def steps_of(
     owed: Iterable[tuple[Memory, Sequence[Move]]], now: datetime, rules: TierRules
 ) -> tuple[Step, ...]:
-    """Return owed moves as commits: those for age share one, and those for a retrieval.
+    """Return due moves as steps: one for moves by age and one for moves by retrieval.
 
-    The second moves of notes come after all first ones, so that each note goes its way in order.
+    The second moves of notes come after all first moves, so that each note moves in order.
     """
     from memrepo.core.changes import Step
 
@@ -183,15 +186,15 @@ def steps_of(
 
 
 def _why_age(rules: TierRules) -> str:
-    """Return what every note of a commit went by; its own moments are the stamps in its file."""
+    """Describe the rule for the moves of a step. The due time of each note is in its file."""
     said = ", ".join(f"{tier} after {format_duration(rules.after(tier))}" for tier in TIERS[1:])
     return f"{said}, since it was created or retrieved last"
 
 
 def why_clean(note: Memory, now: datetime, rules: TierRules) -> str:
-    """Return why a note leaves the tree, or an empty string.
+    """Return why a note is removed from the work tree, or an empty string.
 
-    It must have stood there as forgotten for long enough, so that a person could have seen it.
+    It must have been forgotten there long enough for a person to notice.
     """
     written, after = note.time("tier_written"), rules.clean_after
     if note.text("tier") != "forgotten" or written is None or after is None:

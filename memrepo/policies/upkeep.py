@@ -1,10 +1,10 @@
-"""What time and use ask of the memories, in one fixed order, and what is too much at once.
+"""Compute the changes due by age and use, and limit how many memories leave recall at once.
 
-The interlock: what would eat the store does not land by itself; claims count, notes do not.
+The order is fixed: tier moves, prune, archive, hot cache. Each stage uses the result of the
+previous one. Equal state, access log, time and rules give equal steps. On the resulting state no
+steps are due.
 
-Owed tier moves, prune, archive, hot cache. Each stage sees what the one before it left. The same
-state, accounts, moment and rules give the same steps; on the state that they lead to there are
-none.
+The interlock rejects a run that would remove too many claims. Notes are not counted.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from memrepo.policies.standing import is_retired
 from memrepo.policies.tiers import Move, moves, steps_of, why_clean
 
 FREE = 20
-"""A run may always take this many memories out of recall."""
+"""A run may always remove this many memories from recall."""
 _RETIRING = "retire_candidate"
 
 
 def losses(state: State, changes: Iterable[Change]) -> frozenset[str]:
-    """Return the ids of the claims in recall that the changes would take out of it.
+    """Return the ids of claims in recall that the changes would remove from it.
 
-    Those are removed, superseded, archived, or from now on about to be retired.
+    These claims are removed, superseded, archived or newly retired.
     """
     lost = set()
     for change in changes:
@@ -57,18 +57,18 @@ def losses(state: State, changes: Iterable[Change]) -> frozenset[str]:
 
 
 def is_claim(memory: Memory) -> bool:
-    """Return whether a memory is a claim in recall: active and no note, retired or not."""
+    """Return whether a memory is a claim: active and no note, retired or not."""
     return memory.status == "active" and memory.type not in ("note", "chunk")
 
 
 def interlock(state: State, changes: Iterable[Change], max_change_pct: float) -> str:
-    """Return why a person must look first, or an empty string when the changes may land.
+    """Return why a person must review the changes, or an empty string if they are allowed.
 
-    They may not when they take more than `max_change_pct` percent of the claims out of recall, and
-    more than 20 of them. What is about to be retired is out of it already.
+    A review is needed if they remove more than `max_change_pct` percent of the claims from recall,
+    and more than 20. Retired claims are not counted, because they have left recall already.
     """
     lost = len(losses(state, changes))
-    if lost <= FREE:  # as in most runs: no memory is counted for them
+    if lost <= FREE:  # usual case: no need to count all claims
         return ""
     total = sum(is_claim(m) and m.standing != _RETIRING for m in state.active)
     if lost * 100 <= max_change_pct * total:
@@ -77,25 +77,25 @@ def interlock(state: State, changes: Iterable[Change], max_change_pct: float) ->
 
 
 LEAST = 20
-"""So many memories may always be pruned or archived in one run."""
+"""A run may always prune or archive this many memories."""
 
 
 Allowed = Callable[[Step], bool]
-"""Tells whether a step may be proposed: what a person reverted is not done again by itself."""
+"""A function that returns whether a step is allowed. Steps that a person reverted are not."""
 
 Play = Callable[[State, Iterable[Step]], State]
 Turn: TypeAlias = tuple[int, datetime, str]
-"""When it is a memory's turn to leave recall: prunes come first, what fell due first before others.
+"""The sort key of a memory that leaves recall: prunes first, then by due time.
 
-It stays the same until something happens to the memory.
+It does not change until something happens to the memory.
 """
 
 
 class Upkeep(msgspec.Struct, frozen=True, kw_only=True):
-    """What is owed: steps in order, the state after them, findings, and how much had to wait.
+    """The due steps in order, the state after them, problems, and the deferred memories.
 
-    `room` is what is left of the pace for others that take memories out of recall. `later` tells
-    whose turn has to wait, in order.
+    `room` is the number of further memories that may leave recall. `later` has the sort keys of the
+    deferred memories, in order.
     """
 
     steps: tuple[Step, ...]
@@ -106,12 +106,12 @@ class Upkeep(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def waiting(self) -> int:
-        """Return how much had to wait."""
+        """Return the number of deferred memories."""
         return len(self.later)
 
 
 def pace_of(total: int, rules: Rules) -> int:
-    """Return how many of so many memories one run may take out of recall."""
+    """Return how many of `total` memories a run may remove from recall."""
     return max(LEAST, int(total * rules.pace_pct / 100))
 
 
@@ -126,10 +126,11 @@ def upkeep(
     total: int = 0,
     play: Play | None = None,
 ) -> Upkeep:
-    """Return everything that is owed at a moment.
+    """Return the steps that are due at a given time.
 
-    `spent` is how much of the pace earlier runs at this very moment used up; `total` counts all
-    memories where the state holds but those that could move. `play` applies steps to a state.
+    `spent` is the number of memories that earlier runs at the same time removed. `total` is the
+    number of all memories, if the state only has those that may change. `play` applies steps to a
+    state.
     """
     play = play or apply_steps
     moving = owed_tier_moves(state, accesses, now, rules)
@@ -155,14 +156,14 @@ def upkeep(
 def owed_tier_moves(
     state: State, accesses: Accesses, now: datetime, rules: Rules
 ) -> list[tuple[Memory, tuple[Move, ...]]]:
-    """Return the notes of a state that owe moves between tiers, with these in order."""
+    """Return the notes with due moves between tiers, each with its moves in order."""
     notes = of_types(state.active, ("note",))
     found = ((n, moves(n, accesses.of(n.id), now, rules.tiers)) for n in notes)
     return [(note, owed) for note, owed in found if owed]
 
 
 def apply_steps(state: State, steps: Iterable[Step]) -> State:
-    """Return a state with some steps applied."""
+    """Return the state after some steps."""
     changes = [change for step in steps for change in step.changes]
     return apply(state, changes) if changes else state
 
@@ -170,13 +171,13 @@ def apply_steps(state: State, steps: Iterable[Step]) -> State:
 def _leaving(
     state: State, accesses: Accesses, now: datetime, rules: Rules, allowed: Allowed
 ) -> Iterator[tuple[Turn, Step]]:
-    """Yield prunes and then archivings, each kind oldest first."""
+    """Yield the steps that prune and then those that archive, oldest first."""
     leaving = Leaving(state.memories)
     gone: set[str] = set()
     for due, memory, why, ended in _pruned(state, accesses, now, rules):
         turn = 0, due, memory.id
         if ended:
-            # What was true once is still asked for: `--valid-at` finds it in the archive.
+            # A memory that was true once remains available to `--valid-at` in the archive.
             if allowed(step := archive(memory, now, why)):
                 gone.add(memory.id)
                 yield turn, step
@@ -197,7 +198,10 @@ def _leaving(
 def _pruned(
     state: State, accesses: Accesses, now: datetime, rules: Rules
 ) -> Iterator[tuple[datetime, Memory, str, bool]]:
-    """Yield what is over, oldest first, since when, why, and whether a stated end has come."""
+    """Yield the memories to prune, oldest first.
+
+    Each comes with its due time, the reason, and whether its stated validity has ended.
+    """
     notes = of_types(state.active, ("note",))
     found = [
         (written, note.id, note, why, False)
@@ -206,7 +210,7 @@ def _pruned(
     ]
     for memory, kept in prunable(state.active, accesses, now, rules.decay):
         rests = archive_due(memory, accesses.of(memory.id), rules.archive)
-        # What fell due for the archive before its time was over rests there.
+        # A memory that was due for the archive earlier is archived instead.
         if rests is None or rests >= kept.due:
             found.append((kept.due, memory.id, memory, kept.told(), kept.ended))
     for due, _, memory, why, ended in sorted(found, key=lambda f: f[:2]):
@@ -214,12 +218,15 @@ def _pruned(
 
 
 COLD_AFTER = timedelta(days=30)
-"""A memory that nobody ever asked for is cold from this age on."""
+"""The age from which a memory that was never retrieved is cold."""
 LABELS = ("critical", "pinned", "recent", "stale", "cold")
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """Figures of the hot cache and of what is after it; `stalest` with sessions unused."""
+    """Statistics of the hot cache and of other memories.
+
+    `stalest` has the counts of unused sessions.
+    """
 
     hot: int
     budget: int
@@ -236,7 +243,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ailments(self) -> tuple[str, ...]:
-        """Return what is not well, in words."""
+        """Describe the problems."""
         found = []
         if self.hot > self.budget:
             found.append(
@@ -254,7 +261,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def health(memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: Rules) -> Health:
-    """Take the figures at a moment."""
+    """Compute the statistics for a given time."""
     found = [m for m in memories if m.type not in ("note", "chunk")]
     active = [m for m in found if m.status == "active"]
     hot = [m for m in active if hot_of(m) is not None]

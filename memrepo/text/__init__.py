@@ -1,1 +1,1 @@
-"""Read language: words, sentences, dates and numbers, by one table per language."""
+"""Analyse text: words, sentences, dates and numbers, with one table per language."""

@@ -1,11 +1,11 @@
-"""What kinds of answer a text may give, what kind a question asks for, and who speaks.
+"""Detect kinds of answers in texts, kinds asked for by questions, and the speaker of a text.
 
-Kinds are one letter each. A text with a day, a number, a name or a title in it may answer when, how
-many, who or which book; a text that asks answers seldom, and what is said after it does so instead.
-Phrases are the sections `cues` and `speakers` of the tables (docs/languages.md).
+Each kind is a letter. A text with a day, number, name or title may answer when, how many, who or
+which book. A text that asks rarely answers, but the text after it may. The phrases are in the
+sections `cues` and `speakers` of the tables (docs/languages.md).
 
-An assistant answers at length and in markup, opens as one who serves, and never names itself. Of
-people who talk in turn, whoever says "you" and nowhere "I" speaks of the other (English).
+An assistant's turn is long, has markup, begins with a typical phrase, and does not name the
+assistant. In an English conversation, a person who uses "you" but not "I" speaks about the other.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _phrases(section: str, key: str, *, start: bool = False) -> re.Pattern[str]:
 
 
 def cues_of(text: str) -> str:
-    """Return the kinds of answer that a text may give, and `?` where it asks."""
+    """Return the kinds of answer that a text may give, with `?` if it asks."""
     words = _WORD.findall(text.lower())
     shown = {
         ASKS: _ASKS.search(text),
@@ -72,22 +72,22 @@ def wanted(words: Sequence[str]) -> str:
 
 USER, ASSISTANT = "u", "a"
 _LABEL = regex(r"\s*[*_>#]*\s*([^\W\d_]{2,20})[*_]*\s*[:：]")
-"""A name before a colon, where a text begins with who says it."""
+"""The speaker's name and a colon at the beginning of a text."""
 _MARKUP = regex(r"(?m)^[^\S\n]*(?:#{1,6} |\d{1,3}\. \*\*|[-*] \*\*|```)")
 ANSWER_LENGTH = 400
-"""Characters from which on markup under such an opening is an answer."""
+"""The minimum length in characters of a text that its markup and opening identify as an answer."""
 OPENING_LENGTH = 80
-"""Characters of a text in whose first words it names what it is about."""
+"""The length in characters of the opening, where a text may name its subject."""
 _ADDRESSED = frozenset(("you", "your"))
 _SELF = frozenset("i im ive my me mine myself we our us".split())
 _OTHER = frozenset("you your youv u ur".split())
-"""Terms, so without endings (`yours`, `you've`), and as people write to each other."""
+"""Stems (`yours`, `you've`) and informal spellings."""
 
 
 def role_of(subject: str, text: str) -> str:
-    """Return `u` for a user's turn, `a` for an assistant's, empty for all else.
+    """Return `u` for a user's turn, `a` for an assistant's, or an empty string.
 
-    `subject` is folded. A text that holds its subject is about it, and not said by it.
+    `subject` is folded. A text that begins with its subject is about the subject, not spoken by it.
     """
     label = _LABEL.match(text)
     said_by = label[1].casefold() if label and not subject else subject
@@ -101,17 +101,17 @@ def role_of(subject: str, text: str) -> str:
 
 
 def of_self(terms: frozenset[str]) -> bool:
-    """Return whether a text of some terms says anything of who speaks."""
+    """Return whether a text with these terms says anything about its speaker."""
     return not _SELF.isdisjoint(terms)
 
 
 def of_another(terms: frozenset[str]) -> bool:
-    """Return whether a text of some terms speaks to another, and of who speaks says nothing."""
+    """Return whether a text with these terms addresses another person and never its speaker."""
     return not _OTHER.isdisjoint(terms) and not of_self(terms)
 
 
 def asks_assistant(words: Sequence[str]) -> bool:
-    """Return whether a question, as folded words, asks for what an assistant said."""
-    # A pattern that is not needed is not compiled: that takes longer than to answer.
+    """Return whether a question, given as folded words, asks for what an assistant said."""
+    # Compile the pattern only if needed, because compiling takes longer than the search.
     said = " ".join(words)
     return not _ADDRESSED.isdisjoint(words) and bool(_phrases("speakers", "asked").search(said))

@@ -1,7 +1,7 @@
-"""Dates and clock times as people write them in memory files.
+"""Find dates and clock times in memory files.
 
-Only what is certain is read: `03/04/2026` has two meanings and gives none, a day that no calendar
-has is skipped. Relative words (today, yesterday) are not resolved here.
+Only unambiguous dates are recognised: `03/04/2026` has two meanings and is ignored. Dates that do
+not exist are ignored too. Relative words (today, yesterday) are not resolved here.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 
 @cache
 def month_names() -> Mapping[str, int]:
-    """Return the number of each month by its name in small letters, with accents and without.
+    """Map the lower-case name of each month, with and without accents, to its number.
 
-    English ones also by their first three letters.
+    English names also occur by their first three letters.
     """
     names = _numbered("months")
     names |= {bare(name): number for name, number in names.items()}
@@ -36,14 +36,14 @@ def month_names() -> Mapping[str, int]:
 
 
 def _numbered(key: str) -> dict[str, int]:
-    """Return the place, from 1, of each word in the rows of a list of all languages."""
+    """Map each word in the rows of a list to the number of its row from 1, for all languages."""
     rows = (row for _, table in tables("dates") for row in enumerate(table.get(key, ()), start=1))
     return {word: number for number, row in rows for word in row.split()}
 
 
 @cache
 def _months() -> Mapping[str, int]:
-    """Return `month_names` with those short names that only a day and a year make a month."""
+    """Return `month_names` with short names that only count as months next to a day and a year."""
     tables_of = (table.get("short_months", {}) for _, table in tables("dates"))
     short = {w: int(n) for table in tables_of for n, words in table.items() for w in words.split()}
     return short | dict(month_names())
@@ -71,14 +71,14 @@ _WORDS = regex(r"\w+")
 
 @cache
 def _forms() -> tuple[re.Pattern[str], ...]:
-    """Return the patterns of a whole date, compiled when a text may have one."""
+    """Return the patterns of full dates. They are compiled on first use."""
     month = "(?P<month>" + "|".join(sorted(_months(), key=len, reverse=True)) + r")\b\.?"
     return tuple(re.compile(form.replace("MONTH", month), re.IGNORECASE) for form in _FORMS)
 
 
 @cache
 def _around_dates() -> frozenset[str]:
-    """Return the words that stand with a date and name nothing: weekdays, `at`, `UTC`."""
+    """Return words that accompany a date without adding content: weekdays, `at`, `UTC`."""
     weekdays = " ".join(entries("dates", "weekdays")).replace("-", " ").split()
     spelled = (*weekdays, *entries("dates", "around"))
     return frozenset(w.casefold() for word in spelled for w in (word, bare(word)))
@@ -86,14 +86,14 @@ def _around_dates() -> frozenset[str]:
 
 @cache
 def _of_the_day() -> frozenset[str]:
-    """Return the words for times of a day (`morning`), and for days by today (`yesterday`)."""
+    """Return words for times of day (`morning`) and for relative days (`yesterday`)."""
     return frozenset(entries("dates", "times")) | _around_dates()
 
 
 def find_date(text: str) -> str:
-    """Return the first certain date in a text as `YYYY-MM-DD`, or an empty string.
+    """Return the first unambiguous date in a text as `YYYY-MM-DD`, or an empty string.
 
-    Reads ISO (`-` or `/`), month names of a dozen languages, `d.m.yyyy`, and CJK forms.
+    It recognises ISO (`-` or `/`), month names of a dozen languages, `d.m.yyyy`, and CJK forms.
     """
     return min(_dates(text), default=(0, 0, ""))[2]
 
@@ -111,29 +111,29 @@ def find_clock(text: str) -> str:
 
 
 def has_moment(text: str) -> bool:
-    """Return whether a text holds a date or a clock time."""
+    """Return whether a text contains a date or a clock time."""
     return bool(find_clock(text) or find_date(text))
 
 
 def is_date_heading(text: str) -> bool:
-    """Return whether a heading holds a date or clock time and nothing else but a weekday."""
+    """Return whether a heading consists of a date or clock time, and at most a weekday."""
     found = [(start, end) for start, end, _ in _dates(text)]
     if not found and not _CLOCK.search(text):
         return False
     rest = text
     for start, end in sorted(found, reverse=True):
         rest = f"{rest[:start]} {rest[end:]}"
-    # ISO times glue date and clock with a T, which is left over here.
+    # Remove the T between date and time of ISO timestamps.
     rest = re.sub(r"(?<![^\W\d_])T(?=\d)", " ", rest)
     rest = _CLOCK.sub(" ", rest)
     return _around_dates().issuperset(_WORDS.findall(rest.casefold()))
 
 
-@lru_cache(maxsize=4096)  # of a heading each line below it asks
+@lru_cache(maxsize=4096)  # called for each line below a heading
 def is_time_heading(text: str) -> bool:
-    """Return whether a heading says when and not what: a date, a weekday, "Morning", "14:00".
+    """Return whether a heading only names a time: a date, a weekday, "Morning", "14:00".
 
-    What is under it has its time in common and no more.
+    The text below such a heading has only the time in common.
     """
     words = _WORDS.findall(_CLOCK.sub(" ", text).casefold())
     return (bool(words) and _of_the_day().issuperset(words)) or is_date_heading(text)
@@ -149,9 +149,10 @@ def date_of_path(path: str) -> str:
 
 
 def date_unit(text: str, headings: Iterable[str], path: str) -> tuple[str, DateBasis]:
-    """Date a unit: in its text, else its nearest dated heading, else the file's name.
+    """Return the date of a unit from its text, its nearest dated heading, or the file's name.
 
-    `headings` run outermost first. The last resort, the commit's date, is the caller's.
+    `headings` are ordered from the outermost. Return two empty strings if none has a date. The
+    caller then uses the date of the commit.
     """
     if day := find_date(text):
         return day, "unit"
@@ -163,7 +164,7 @@ def date_unit(text: str, headings: Iterable[str], path: str) -> tuple[str, DateB
 
 
 def _dates(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield (start, end, ISO date) of every certain date, in no order."""
+    """Yield start, end and ISO date of every unambiguous date, in no particular order."""
     if not _YEAR_LIKE.search(text):
         return
     for form in _forms():
@@ -192,7 +193,7 @@ _RECURRING = regex(
     r"\b(?:every|each|daily|weekly|biweekly|monthly|yearly|recurring)\b", re.IGNORECASE
 )
 _LIKELY = regex(r"\d|tomorrow|next", re.IGNORECASE)
-"""Without any of these a text names no date: most need no closer look."""
+"""A quick test: a text without any of these does not name a future date."""
 _OF_YEAR = r"\b(?:,?\s+(?P<year>\d{4})\b)?"
 _DAYS_NAMED = (
     regex(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?!\d)"),
@@ -212,10 +213,10 @@ _SPANS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
 def future_date(text: str, said: datetime, cap: timedelta = CAP) -> datetime | None:
-    """Return the latest moment after `said` that a text names, None for none.
+    """Return the latest time after `said` that a text names, or None.
 
-    At most `cap` from then (zero: no limit); a text of something that recurs names none. Relative
-    words count from `said` (openclaw-hybrid-memory, future-date freeze; English).
+    The result is at most `cap` after `said` (zero for no limit). Texts about recurring events have
+    no date. Relative words count from `said` (openclaw-hybrid-memory, future-date freeze; English).
     """
     if not _LIKELY.search(text) or _RECURRING.search(text):
         return None
@@ -224,7 +225,7 @@ def future_date(text: str, said: datetime, cap: timedelta = CAP) -> datetime | N
 
 
 def day_named(text: str) -> str:
-    """Return the first day of the calendar that a text names, as written, or an empty string."""
+    """Return the first calendar day in a text, as written, or an empty string."""
     if not _LIKELY.search(text):
         return ""
     found = (pattern.search(text) for pattern in _DAYS_NAMED)
@@ -234,13 +235,13 @@ def day_named(text: str) -> str:
 def _moments(text: str, said: datetime) -> Iterator[datetime]:
     for match in (match for form in _DAYS_NAMED for match in form.finditer(text)):
         month = str(_MONTH_NUMBERS.get(match["month"].lower(), match["month"]))
-        # Without a year it is of this one or, once past, of the next.
+        # A day without a year is in this year, or in the next if it has passed.
         years = (match["year"],) if match["year"] else (str(said.year), str(said.year + 1))
         days = (_calendar(year, month, match["day"]) for year in years)
         moments = [datetime.fromisoformat(day).replace(tzinfo=UTC) for day in days if day]
         yield from [moment for moment in moments if moment > said][:1]
     for word in map(str.lower, _NEXT.findall(text)):
-        # Of weekdays not the coming one but the one after it: 7 to 13 days ahead.
+        # "next Monday" is not the coming Monday but the one after it: 7 to 13 days ahead.
         ahead = _SPANS.get(word) or (_DAY_NUMBERS[word] - said.weekday()) % 7 + 7
         yield said + timedelta(days=ahead)
     for count, unit in _IN.findall(text):

@@ -1,8 +1,7 @@
-"""Which language a text is in, by its small words and letters, and one spelling of words.
+"""Detect the language of a text by its function words and letters, and fold words.
 
-A word that says much in another language (German `die`, English `die`) counts by the company it
-keeps: the language with most of a text's small words is the text's, and English where none has
-more.
+A word may be a function word in one language and a content word in another (German and English
+`die`). A text has the language with most of its function words, or English if no language has more.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ from memrepo.core.ids import normalise, visible
 from memrepo.text.tables import ENGLISH, LANGUAGES, table, tables
 
 _SURE = 2
-"""So many small words make a language: one alone may be a name."""
+"""The minimum number of function words for a language. A single one may be a name."""
 _ACCENT = 200
-"""Canonical combining classes from here on are accents; below stand viramas and voicing marks."""
+"""Combining classes from here on are accents. Lower ones are viramas and voicing marks."""
 
 
 def fold(text: str) -> str:
-    """Return the text in one spelling: NFKC, case-folded, without accents or invisible signs."""
+    """Return a text in normal form: NFKC, case-folded, without accents or invisible characters."""
     return visible(text).lower() if text.isascii() else bare(normalise(text))
 
 
 def bare(text: str) -> str:
-    """Return a text without its accents."""
+    """Return a text without accents."""
     if text.isascii():
         return text
     parts = unicodedata.normalize("NFKD", text)
@@ -37,22 +36,22 @@ def bare(text: str) -> str:
 
 
 def language_asked(found: Iterable[str], text: str) -> str:
-    """Return the language of a question, which is short: one small word tells, if none is English.
+    """Return the language of a question. One function word suffices if none is English.
 
-    Where it misleads little is lost: a question is also asked by the rules of English.
+    A wrong guess does little harm, because questions are also searched by the rules of English.
     """
     return language_of(found, text, sure=1)
 
 
 def rivals_asked(found: Iterable[str], text: str) -> list[str]:
-    """Return the other languages for which a question says as much: `do` is Portuguese too."""
+    """Return the other languages that match a question equally well: `do` is Portuguese too."""
     votes = _votes(found, text)
     best, told = max(votes.values(), default=0), language_asked(found, text)
     return [one for one in LANGUAGES if best and votes[one] == best and one != told]
 
 
 def language_of(found: Iterable[str], text: str, sure: int = _SURE) -> str:
-    """Return the language of a text by its folded words; `text` is as written."""
+    """Return the language of a text from its folded words. `text` is the original."""
     votes = _votes(found, text)
     best = max(votes.values(), default=0)
     if best < sure or votes[ENGLISH] == best:
@@ -61,7 +60,7 @@ def language_of(found: Iterable[str], text: str, sure: int = _SURE) -> str:
 
 
 def _votes(found: Iterable[str], text: str) -> Counter[str]:
-    """Return by language how many small words of it a text holds; rare letters count as two."""
+    """Count the function words of each language in a text. Rare letters count as two words."""
     known = _by_word()
     small = [word for word in found if word in known]
     votes = Counter([language for word in small for language in known[word]])
@@ -81,14 +80,14 @@ def _votes(found: Iterable[str], text: str) -> Counter[str]:
 
 @lru_cache(maxsize=1)
 def small_words() -> Mapping[str, frozenset[str]]:
-    """Return the small words of each language that has some, folded."""
+    """Return the folded function words of each language that has any."""
     small = {language: found.get("small", "") for language, found in tables("language")}
     return {language: frozenset(fold(text).split()) for language, text in small.items() if text}
 
 
 @lru_cache(maxsize=1)
 def _by_word() -> Mapping[str, tuple[str, ...]]:
-    """Return the languages of each small word; one letter alone tells none."""
+    """Map each function word to its languages. Single ASCII letters are left out."""
     known: dict[str, tuple[str, ...]] = {}
     for language, found in small_words().items():
         for word in found:
@@ -106,5 +105,5 @@ def _by_letter() -> tuple[Mapping[str, str], Mapping[str, re.Pattern[str]]]:
 
 
 def compounds(language: str) -> bool:
-    """Return whether a language writes what belongs together as one word."""
+    """Return whether a language forms compounds."""
     return bool(table(language, "language").get("compounds"))

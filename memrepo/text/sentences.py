@@ -1,9 +1,9 @@
-"""Cut a long text into chunks at the ends of sentences: smaller units for search, never files.
+"""Split a long text at the ends of sentences into chunks, the units of search.
 
-Lineage: openclaw-engram, chunking. Deliberate differences: a chunk is a slice of the text, so that
-nothing is lost and line breaks stay; a full stop ends a sentence only before a blank; paragraphs,
-list items, headings and table rows end one too; Chinese and Japanese full stops need no blank, and
-a character of a script without blanks counts as a token.
+Lineage: openclaw-engram, chunking. There are five deliberate differences. A chunk is a slice of the
+text, so nothing is lost and line breaks are retained. A full stop ends a sentence only before a
+blank. Paragraphs, list items, headings and table rows also end a sentence. Chinese and Japanese
+full stops need no blank. A character of a script without blanks counts as a token.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
 class ChunkRules(msgspec.Struct, frozen=True, kw_only=True):
-    """How texts are cut: tokens a chunk aims at, tokens below which none is cut, sentences shared.
+    """How texts are split: `target` and `least` are token counts, `overlap` counts sentences.
 
-    A chunk ends with the sentence that reaches the target; the next begins with the last
-    `overlap` sentences of it.
+    A chunk ends with the sentence that reaches the target. The next chunk repeats the last
+    `overlap` sentences of it. Texts with fewer than `least` tokens are not split.
     """
 
     enabled: bool = True
@@ -41,7 +41,7 @@ class ChunkRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True):
-    """A slice of a text from `start` to `end` (characters), its place in the row, its tokens."""
+    """A slice of a text with its offsets in characters, its number, and its count of tokens."""
 
     index: int
     text: str
@@ -53,7 +53,7 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
 def token_count(text: str) -> int:
     """Estimate the tokens of a text: a quarter of its characters, rounded up.
 
-    A character of a script without blanks is one token.
+    Each character of a script without blanks is one token.
     """
     if not text or max(text) < "\u0e00":  # Thai is the first of those scripts
         return -(-len(text) // CHARS_PER_TOKEN)
@@ -62,7 +62,7 @@ def token_count(text: str) -> int:
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Return start and end of each sentence, without the blanks around it, in order."""
+    """Return start and end of each sentence, without surrounding blanks, in order."""
     return list(_sentences(text))
 
 
@@ -70,7 +70,7 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for found in _END.finditer(text):
         if _MARKER.fullmatch(text, start, found.end()):
-            continue  # the number of a list item is no sentence
+            continue  # the number of a list item
         yield from _bare(text, start, found.end())
         start = found.end()
     yield from _bare(text, start, len(text))
@@ -84,7 +84,7 @@ def _bare(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def chunks(text: str, rules: ChunkRules) -> tuple[Chunk, ...]:
-    """Cut a text into chunks; a short one, or one of a single sentence, is its own only chunk."""
+    """Split a text into chunks. A short text or a single sentence is one chunk."""
     bare = text.strip()
     if bare and (not rules.enabled or token_count(bare) < rules.least):
         start = text.index(bare)

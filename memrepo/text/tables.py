@@ -1,7 +1,7 @@
-"""The tables of words and phrases of each language, and patterns over all of them.
+"""Load the tables of words and phrases of each language, and build patterns from them.
 
-A language is one file, `memrepo/languages/NAME.toml`; docs/languages.md says what its sections are
-for and how entries are written. A section is parsed when it is asked for: a search needs few.
+Each language has one file, `memrepo/languages/NAME.toml`. docs/languages.md describes the sections
+and the syntax of entries. Sections are parsed on first use, because a search needs few of them.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ LANGUAGES = (
     ),
     *("chinese", "japanese", "korean"),
 )
-"""All languages that have a file; where a text may be in two of them it is in the first."""
+"""All languages with a file. A text that fits several languages has the first of them."""
 _SECTION = regex(r"(?m)^\[(\w+)")
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _IS_WIDE = regex(f"[{_WIDE}]")
 MIN_PLAIN_LENGTH = 4
-"""A shorter word without its accents may be another word."""
+"""Shorter words are not matched without their accents, because they may be other words."""
 
 
 @cache
 def _sections(language: str) -> Mapping[str, str]:
-    """Return the text of each section of a language's file, its subsections included."""
+    """Return the text of each section of a language's file, including subsections."""
     text = FOLDER.joinpath(f"{language}.toml").read_text("utf-8")
     found = [*_SECTION.finditer(text)]
     sections: dict[str, str] = {}
@@ -58,14 +58,14 @@ def _sections(language: str) -> Mapping[str, str]:
 
 @cache
 def table(language: str, section: str) -> Mapping[str, Any]:
-    """Return a section of a language's file; an empty one where it has none."""
+    """Return a section of a language's file, or an empty mapping if there is none."""
     text = _sections(language).get(section, "")
     found: Mapping[str, Any] = tomllib.loads(text).get(section, {}) if text else {}
     return found
 
 
 def tables(section: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each language that has a section, with the section."""
+    """Yield each language that has the section, with the section."""
     for language in LANGUAGES:
         if found := table(language, section):
             yield language, found
@@ -73,26 +73,26 @@ def tables(section: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 @cache
 def entries(section: str, key: str) -> tuple[str, ...]:
-    """Return the entries of a key in all languages: of a list its texts, of a text its words."""
+    """Return the entries of a key in all languages. A list has entries, and a text has words."""
     values = (found.get(key, ()) for _, found in tables(section))
     lists = (value.split() if isinstance(value, str) else value for value in values)
     return tuple(entry for one in lists for entry in one)
 
 
 class Patterns(msgspec.Struct, frozen=True, kw_only=True):
-    """Patterns of headings and of sentences by kind, and words of profile fields."""
+    """Patterns of headings and sentences by kind, and words of profile fields."""
 
     headings: Mapping[str, re.Pattern[str]]
     sentences: Mapping[str, re.Pattern[str]]
     names: frozenset[str]
-    """Keys of fields that give a name."""
+    """Keys of fields for a name."""
     unset: frozenset[str]
-    """Values that say that nothing is given."""
+    """Values of fields that are not filled in."""
 
 
 @cache
 def patterns() -> Patterns:
-    """Return what headings and sentences are recognised by, in all languages at once."""
+    """Return the patterns that recognise headings and sentences of all languages."""
     headings = dict.fromkeys(key for _, found in tables("headings") for key in found)
     sentences = dict.fromkeys(key for _, found in tables("sentences") for key in found)
     return Patterns(
@@ -111,10 +111,10 @@ def patterns() -> Patterns:
 
 
 def pattern(found: Iterable[str], *, start: bool = False, end: bool = False) -> re.Pattern[str]:
-    """Return a pattern that finds any of some entries; `start` and `end` bind it to the text's."""
+    """Return a pattern for any of the entries, optionally only at the start or end of a text."""
     found = tuple(found)
     wide = sorted({re.escape(entry) for entry in found if _IS_WIDE.search(entry)})
-    spelled = {*found, *map(_without_accents, found)}  # many write without them
+    spelled = {*found, *map(_without_accents, found)}  # often written without accents
     narrow = sorted({_spelled(entry) for entry in spelled if not _IS_WIDE.search(entry)})
     any_of = "|".join(filter(None, (f"(?<!\\w)(?:{'|'.join(narrow)})" if narrow else "", *wide)))
     if start:
@@ -125,13 +125,13 @@ def pattern(found: Iterable[str], *, start: bool = False, end: bool = False) -> 
 
 
 def _without_accents(entry: str) -> str:
-    """Return a longer entry in Latin script without its accents."""
+    """Return an entry without accents if it is Latin and long enough, or else unchanged."""
     plain = "".join(c for c in unicodedata.normalize("NFD", entry) if not unicodedata.combining(c))
     return plain if plain.isascii() and len(plain) >= MIN_PLAIN_LENGTH else entry
 
 
 def _spelled(entry: str) -> str:
-    """Return the pattern of an entry of a script with blanks."""
+    """Return the pattern of an entry in a script with blanks."""
     spelled, blank = "", ""
     for part in entry.split(" "):
         optional = part.endswith("?")

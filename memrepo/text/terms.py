@@ -1,10 +1,9 @@
-"""Cut text into search terms: folded, stemmed words, and character pairs where no blanks stand.
+"""Split text into search terms: stemmed words, and pairs of characters in scripts without blanks.
 
-The same cut serves what is indexed and what is asked. Case, compatibility forms (NFKC) and accents
-are folded; words are stemmed by the rules of the text's language (Snowball), and irregular English
-forms led back to their word.
-Scripts that set no blanks between words (Han, Kana, Thai, ...) and Hangul, which joins particles to
-words, are cut into overlapping pairs.
+Indexed texts and questions are split in the same way. Case, compatibility forms (NFKC) and accents
+are folded. Words are stemmed by the rules of the text's language (Snowball). Irregular English
+forms are replaced by their base form. Text in scripts without blanks (Han, Kana, Thai, ...) is
+split into overlapping pairs of characters. So is Hangul, which appends particles to words.
 """
 
 from __future__ import annotations
@@ -31,23 +30,26 @@ from memrepo.text.tokens import IS_SPACELESS, RUN, cut_folded, is_spaceless, wor
 
 _NAMES = regex(r"\b(?!(?:The|An|Our|My|In|On|At|When|If) )[A-Z][a-z]+(?: [A-Z][a-z]+){2,5}\b")
 _CAMEL = regex(r"\b[A-Za-z]?[a-z0-9]+(?:[A-Z][a-z0-9]+)+\b")
-"""A name of several words in one, as programs have them: `getUserProfile`."""
+"""A name that joins several words, as in programs: `getUserProfile`."""
 _HUMP = regex(r"[A-Z]?[a-z0-9]+")
 _KANA = regex("[\u3040-\u30ff]")
 STOP_WORDS = small_words()[ENGLISH]
-"""Words that ask and join; a question is asked without them unless it has no others."""
+"""English function words. They are removed from questions that have other words."""
 
 
 def _accented(text: str) -> list[str]:
-    """Return the words of a text with their accents, by which languages stem; no accent alone."""
+    """Return the words of a text with their accents, for stemming.
+
+    Separate accents are left out.
+    """
     return [word for word in cut_folded(normalise(text)) if bare(word)]
 
 
 def index_terms(text: str) -> list[str]:
-    """Return the terms of a text that is indexed: with what people ask for in their place.
+    """Return the terms under which a text is indexed, including alternative search terms.
 
-    The single characters that a pair hides, the initials of a name of several words, and the words
-    of one that a program joins.
+    These are single characters of scripts without blanks, initials of names of several words, and
+    the words of joined names.
     """
     joined = _joined(text)
     initials = ["".join(w[0] for w in run.split()).lower() for run in _NAMES.findall(text)]
@@ -59,7 +61,7 @@ def index_terms(text: str) -> list[str]:
 
 
 def joined_terms(text: str) -> dict[str, frozenset[str]]:
-    """Return by the term of a name that a program joins those of its words."""
+    """Map the term of each joined name to the terms of its words."""
     names = [(run, _HUMP.findall(run)) for run in _CAMEL.findall(text)]
     return {
         stems([run.lower()])[0]: frozenset(stems([word.lower() for word in parts]))
@@ -68,15 +70,15 @@ def joined_terms(text: str) -> dict[str, frozenset[str]]:
 
 
 def _joined(text: str) -> list[str]:
-    """Return the words of names that a program joins."""
+    """Return the words of joined names."""
     return [w.lower() for run in _CAMEL.findall(text) for w in _HUMP.findall(run)]
 
 
 def faint_pairs(found: Sequence[str]) -> frozenset[str]:
-    """Return those pairs of characters of a question that tell little, by its cut words.
+    """Return the pairs of characters in a question that contain a Chinese particle.
 
-    One of the two joins, asks or points, so the pair says how a thing is put and not what it is.
-    Japanese, which shows by its kana, writes the same characters in words of their own.
+    Such pairs add little to the meaning of the question. Japanese, which kana identify, uses the
+    same characters in content words, so it has no such pairs.
     """
     if any(_KANA.search(word) for word in found):
         return frozenset()
@@ -86,10 +88,10 @@ def faint_pairs(found: Sequence[str]) -> frozenset[str]:
 
 
 def english_rows(key: str) -> list[tuple[str, list[str]]]:
-    """Return the rows of a table of English words: what is before a colon, and the words after.
+    """Return the rows of a table of English words: the text before a colon, and the words after it.
 
-    `forms`: the forms of one word that a stemmer leaves apart. `abbreviations`: what each is short
-    for, small words left out.
+    `forms` lists irregular forms of a word. `abbreviations` lists the words of each abbreviation,
+    without function words.
     """
     rows = re.split(r"\n(?! )", table(ENGLISH, "terms")[key].strip())
     return [(base, words.split()) for base, _, words in (row.partition(":") for row in rows)]
@@ -97,7 +99,7 @@ def english_rows(key: str) -> list[tuple[str, list[str]]]:
 
 @lru_cache(maxsize=8)
 def _stemmer(language: str) -> Callable[[list[str]], list[str]] | None:
-    """Return the Snowball stemmer of a language, where there is one."""
+    """Return the Snowball stemmer of a language, or None if there is none."""
     import Stemmer
 
     if language not in Stemmer.algorithms():
@@ -107,7 +109,7 @@ def _stemmer(language: str) -> Callable[[list[str]], list[str]] | None:
 
 @lru_cache(maxsize=1)
 def _bases() -> dict[str, str]:
-    """Return by the stem of a form that no rule leads back (went) the stem of its word (go)."""
+    """Map the stem of each irregular form (went) to the stem of its base form (go)."""
     known = {form: base for base, found in english_rows("forms") for form in found}
     return dict(zip(_english(list(known)), _english(list(known.values())), strict=True))
 
@@ -118,7 +120,7 @@ def _english(found: list[str]) -> list[str]:
 
 
 def stems(found: list[str], language: str = ENGLISH) -> list[str]:
-    """Return the stem of each word by the rules of a language, without accents."""
+    """Return the stems of words by the rules of a language, without accents."""
     if language == ENGLISH:
         bases = _bases()
         plain = [word if word.isascii() else bare(word) or word for word in found]
@@ -129,36 +131,38 @@ def stems(found: list[str], language: str = ENGLISH) -> list[str]:
 
 @lru_cache(maxsize=8)
 def stop_stems(language: str = ENGLISH) -> frozenset[str]:
-    """Return the stems of the words that ask and join."""
+    """Return the stems of the function words of a language and of English."""
     found = small_words().get(language, frozenset()) | STOP_WORDS
     return frozenset((*stems(sorted(found), language), *stems(sorted(STOP_WORDS))))
 
 
 def terms(text: str) -> list[str]:
-    """Return the search terms of a text, in order, repeats included, as its language has it."""
+    """Return the search terms of a text in order, with repeats, by the rules of its language."""
     found = words(text)
     language = language_of(found, text)
     return stems(found if language == ENGLISH else _accented(text), language)
 
 
 def query_terms(text: str) -> tuple[str, ...]:
-    """Return the terms a question asks for, each once: stop words only where there is no other."""
+    """Return the distinct terms of a question.
+
+    Function words are only used if there is nothing else.
+    """
     return tuple(term for term, _ in asked_terms(text))
 
 
 def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the terms of a question, each once, with what the same word may be in texts.
+    """Return the distinct terms of a question, each with its alternatives in texts.
 
-    That is, an abbreviation or its words; the word as it stands, since what the rules of one
-    language cut those of another keep (`Anne`); and what other rules make of it that the question
-    may follow: those of English, since a text that shows no language is stemmed by them, and those
-    of languages for which it says as much.
+    Alternatives are abbreviations or their words, and the unstemmed word (`Anne`), which another
+    language may not stem. Others are stems by the rules of English, which apply to texts of unknown
+    language, and of the languages that match the question equally well.
     """
     written = words(text)
     language = language_asked(written, text)
     if language != ENGLISH:
         written = _accented(text)
-    sure = language_of(words(text), text)  # one small word alone may be content elsewhere
+    sure = language_of(words(text), text)  # one function word may be a content word elsewhere
     small = small_words().get(sure, STOP_WORDS)
     content = [word for word in written if bare(word) not in small] or written
     rivals = [stems(content, rival) for rival in rivals_asked(words(text), text)]
@@ -184,7 +188,7 @@ _SPELLED = {"ä": "ae", "ö": "oe", "ü": "ue"}
 
 
 def _respelled(word: str) -> list[str]:
-    """Return a word with its umlauts as two letters, or the other way round, if it has any."""
+    """Return the other spellings of a word with umlauts as one or two letters, if any."""
     two, one = word, word
     for umlaut, letters in _SPELLED.items():
         two, one = two.replace(umlaut, letters), one.replace(letters, umlaut)
@@ -193,7 +197,7 @@ def _respelled(word: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _abbreviated() -> dict[str, tuple[str, ...]]:
-    """Return by the term of an abbreviation the terms of what it stands for."""
+    """Map the term of each abbreviation to the terms of its words."""
     found = english_rows("abbreviations")
     longs = iter(stems([word for _, long in found for word in long]))
     shorts = stems([short for short, _ in found])
@@ -204,7 +208,7 @@ def _abbreviated() -> dict[str, tuple[str, ...]]:
 
 
 def telling_words(text: str) -> list[str]:
-    """Return the words of a question that `query_terms` asks for, as they are written."""
+    """Return the words of a question that have a query term, as written."""
     asked = set(query_terms(text))
     language = language_asked(words(text), text)
     return [
@@ -215,7 +219,10 @@ def telling_words(text: str) -> list[str]:
 
 
 def date_words(captured: str) -> str:
-    """Format the day of an RFC 3339 date as people ask for it: `8 may 2023`; else nothing."""
+    """Format the day of an RFC 3339 date as in questions: `8 may 2023`.
+
+    Else return an empty string.
+    """
     match = re.match(r"(\d{4})-(\d\d)-(\d\d)", captured)
     if not match or not 1 <= int(match[2]) <= len(MONTHS):
         return ""

@@ -1,8 +1,9 @@
-"""The days that a text names: in full, counted from the day it is read on, or by a feast.
+"""Find the days that a text names: full dates, relative dates and feasts.
 
-`last week`, `since Tuesday`, `on Monday this week`, `the last two weeks of August`, `between 3 May
-and 9 May`, `on Christmas Eve`. A day without a year is the latest such day. What other languages
-say for it (sections `dates` and `feasts` of their tables) is put into English first.
+Examples are `last week`, `since Tuesday`, `on Monday this week`, `the last two weeks of August`,
+`between 3 May and 9 May`, and `on Christmas Eve`. A day without a year is the latest such day.
+Phrases of other languages (sections `dates` and `feasts` of their tables) are first translated into
+English.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _WRITTEN = (
     regex(rf"\b{_MONTH_NAME} {_DAY_NUMBER}{_ORDINAL},? {_YEAR}\b"),
     regex(r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})\b"),
 )
-"""A date in full: `5 January 2024`, `Jan 5th, 2024`, `05.01.2024`."""
+"""A full date: `5 January 2024`, `Jan 5th, 2024`, `05.01.2024`."""
 _NUMBERS = dict(
     zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
 ) | {"a": 1, "an": 1, "couple of": 2, "few": 3}
@@ -64,25 +65,25 @@ _OF_MONTH = rf"[ -](?:the )?(?:month of )?({_MONTH})(?: (\d{{4}}))?\b"
 _PART = regex(rf"\b(?:in |during |at )?(?:the )?({'|'.join(_PARTS)}){_OF_MONTH}")
 _HINTS = ("ago", "day", "last", "night", "past", "previous", "this", "since", "after")
 _HINTS_OF_MONTHS = ("between", "from", "early", "late", "mid", "end of", "start of", "beginning of")
-"""Every phrase that counts from today holds one of these; else its patterns need no compiling."""
+"""A quick test: every relative phrase contains one of these. It avoids compiling patterns."""
 _HINTED = regex(r"\b(?:ago|last|night|past|previous|this|since|after)\b|days?\b")
-"""Words that only English has for it."""
+"""English words of relative phrases."""
 _LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _Days = tuple[date, date]
 
 
 class Timespan(NamedTuple):
-    """Days that a text names, first and last, and the words that say no more than that."""
+    """A time span that a text names, and the words that only express it."""
 
     days: Span
     told: str = ""
-    """In English."""
+    """The words in English."""
     said: frozenset[str] = frozenset()
-    """In another language: those of the text's words, without accents, that were put in English."""
+    """For a text in another language: its words without accents that were translated."""
 
 
 def timespans(text: str, today: date | None) -> list[Timespan]:
-    """Return the days that a text names: in full, or counted from today where that is known."""
+    """Return the time spans that a text names. Relative ones need the current date."""
     found = []
     for match in ISO.finditer(text):
         try:
@@ -100,7 +101,7 @@ def timespans(text: str, today: date | None) -> list[Timespan]:
 
 
 def written_days(text: str) -> Iterator[date]:
-    """Yield the days that a text writes out with their year."""
+    """Yield the days that a text gives with their year."""
     if not any(map(str.isdecimal, text)):
         return
     names, plain = month_names(), bare(text.lower())
@@ -129,7 +130,7 @@ def _relative(text: str, today: date) -> Iterator[tuple[_Days, str]]:
         if any(hint in text for hint in _HINTS):
             yield from _counted(text, today)
     except (OverflowError, ValueError):
-        return  # before the first year, or no day of the calendar
+        return  # before the year 1, or not a calendar date
 
 
 def _counted(text: str, today: date) -> Iterator[tuple[_Days, str]]:
@@ -159,7 +160,7 @@ def _last(weekday: str, today: date, *, before: bool) -> date:
 
 
 def _dated(told: str, today: date) -> _Days | None:
-    """Return the days of a date as people write it; without a year the latest such."""
+    """Return the days of a written date. Without a year, use the latest such date."""
     if match := ISO.fullmatch(told):
         day = date(*map(int, match.groups()))
         return day, day
@@ -189,13 +190,13 @@ def _latest_year(month: int, day: int, today: date) -> int:
 
 
 def _open(word: str, days: _Days, today: date) -> _Days:
-    """Return the days since or after some."""
+    """Return the days from a time span or after it, up to today."""
     first = days[0] if word == "since" else days[1] + timedelta(days=1)
     return first, max(today, first)
 
 
 def _part(part: str, name: str, year: str | None, today: date) -> _Days:
-    """Return a part of a month: its early, middle or late days, or so many of its weeks."""
+    """Return a part of a month: its early, middle or late days, or some of its days or weeks."""
     month = month_names()[name]
     first, last = _month((int(year) if year else _latest_year(month, 1, today)) * 12 + month - 1)
     count = next((_NUMBERS[w] for w in ("couple of", "few", "two", "three") if w in part), 1)
@@ -217,7 +218,7 @@ def _part(part: str, name: str, year: str | None, today: date) -> _Days:
 
 @cache
 def _feasts() -> Mapping[str, str]:
-    """Return the day of each feast by its English names: `12-24`, `easter-2`."""
+    """Map the English names of each feast to its day: `12-24`, `easter-2`."""
     table = dict(tables("feasts"))[ENGLISH]
     return {name.replace("'", " "): day for day, names in table.items() for name in names}
 
@@ -228,12 +229,12 @@ def _feast_pattern() -> re.Pattern[str]:
 
 
 def _feast(feast: str, text: str, today: date) -> _Days:
-    """Return the day of a feast in the year that is named, else the latest there was."""
+    """Return the day of a feast in the year that the text names, or else its latest day."""
     said = re.search(r"\b((?:19|20)\d\d)\b", text)
     years = [int(said[1])] if said else [today.year, today.year - 1]
     days = [_feast_in(feast, year) for year in years]
     day = next((day for day in days if day <= today), days[-1])
-    # Christmas and Easter last for days, and people tell of them the day after.
+    # Christmas and Easter last several days, and people write about them a day later.
     return day, day + timedelta(days=feast in ("12-25", "easter+0"))
 
 
@@ -265,7 +266,7 @@ def _number(word: str) -> int:
 
 
 def _ago(count: int, unit: str, today: date) -> tuple[date, date]:
-    """Return the day, or the days about it that a person who counts in the unit may mean."""
+    """Return the days that a person may mean, depending on the precision of the unit."""
     match unit:
         case "day":
             day = today - timedelta(days=count)
@@ -291,7 +292,7 @@ def _calendar(unit: str, today: date, *, back: bool) -> tuple[date, date]:
 
 
 def _month(number: int) -> tuple[date, date]:
-    """Return the days of a month, counted from January of the year 0."""
+    """Return the first and last day of a month. Months are numbered from January of the year 0."""
     import calendar
 
     year, month = divmod(number, 12)
@@ -309,9 +310,9 @@ _PHRASES = {
     "today": "today",
 }
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae"})
-"""Letters that are no other with an accent to Unicode."""
+"""Letters that Unicode does not decompose into a letter and an accent."""
 _EAST = "\u3000"
-"""From here on scripts have no blanks between words."""
+"""Scripts from here on have no blanks between words."""
 _EAST_UNITS = {
     "天": "day",
     "日": "day",
@@ -330,7 +331,7 @@ Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 
 def _plain(text: str) -> str:
-    """Return a text in small letters, with the days that it names in English."""
+    """Return a text in lower case, with its dates translated into English."""
     plain = " ".join(re.sub(r"['\u2019]", " ", text).lower().split())
     if plain.isascii():
         words = plain.split()
@@ -345,14 +346,14 @@ def _plain(text: str) -> str:
 
 @cache
 def _only_english() -> frozenset[str]:
-    """Return the small words that English shares with no other language."""
+    """Return the English function words that no other language has."""
     others = (found for language, found in small_words().items() if language != ENGLISH)
     return small_words()[ENGLISH].difference(*others)
 
 
 @cache
 def _foreign_words() -> frozenset[str]:
-    """Return longer words that say last, ago, late or a feast in other languages."""
+    """Return longer words for last, ago, late and feasts in other languages."""
     keys = ("last", "last_behind", "last_few", "ago_behind", "early", "middle", "late", *_PHRASES)
     found = [entry for key in keys for entry in entries("dates", key)]
     found += [phrase for _, phrase in _foreign_feasts()]
@@ -360,7 +361,7 @@ def _foreign_words() -> frozenset[str]:
 
 
 def _foreign_feasts() -> Iterator[tuple[str, str]]:
-    """Yield the day and each name of the feasts in other languages."""
+    """Yield the day and each name of feasts in other languages."""
     for language, table in tables("feasts"):
         if language != ENGLISH:
             yield from ((day, phrase) for day, names in table.items() for phrase in names)
@@ -371,14 +372,14 @@ def _folded(text: str) -> str:
 
 
 def _numbered(key: str) -> dict[str, int]:
-    """Return the place of each word in a list of rows, such as weekdays, of other languages."""
+    """Map each word of a list, such as weekdays, in other languages to its row number from 0."""
     rows = ((n, r) for _, table in tables("dates") for n, r in enumerate(table.get(key, ())))
     words = {_folded(word): n for n, row in rows for word in row.split()}
     return {word: n for word, n in words.items() if word < _EAST}
 
 
 def _any(phrases: Iterable[str]) -> str:
-    """Return a group that matches any of some phrases, the longest first."""
+    """Return a group that matches any of the phrases, longest first."""
     return f"(?:{'|'.join(sorted(set(map(_folded, phrases)), key=lambda p: (-len(p), p)))})"
 
 
@@ -389,7 +390,7 @@ def _whole(phrases: Iterable[str]) -> re.Pattern[str]:
 
 @cache
 def _translations() -> list[Rule]:
-    """Return what is replaced by what, in this order."""
+    """Return the replacements for translating dates into English, in order."""
     days, numbers = _numbered("weekdays"), _numbered("numbers")
     months = {_folded(name): n for name, n in month_names().items() if name not in MONTHS}
     units = {unit: _any(entries("dates", unit)) for unit in _LENGTHS}
@@ -462,7 +463,7 @@ _KEYS = (
 
 
 def _eastern() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
-    """Yield the rules of Chinese, Japanese and Korean, which set no blanks or join particles."""
+    """Yield the rules for Chinese, Japanese and Korean, which lack blanks or append particles."""
     digits = "".join(_EAST_NUMBERS)
     chinese, japanese, korean = (f"[{row}]" for row in _EAST_DAYS)
 
@@ -477,7 +478,7 @@ def _eastern() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
     def weekday(form: str) -> Callable[[re.Match[str]], str]:
         def said(match: re.Match[str]) -> str:
             place = next((p for row in _EAST_DAYS if (p := row.find(match[1])) >= 0), -1)
-            return form.format(WEEKDAYS[place])  # another sign for Sunday is in none
+            return form.format(WEEKDAYS[place])  # the other sign for Sunday is in no row
 
         return said
 

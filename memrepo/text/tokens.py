@@ -1,7 +1,7 @@
-"""Cut text into words, for each use of them: searching, comparing statements, weighing phrases.
+"""Split text into words for search, for comparing statements, and for finding phrases.
 
-Scripts that set no blanks between words (Han, Kana, Thai, ...) and Hangul, which joins particles to
-words, are cut into overlapping pairs of characters.
+Text in scripts without blanks (Han, Kana, Thai, ...) is split into overlapping pairs of characters.
+So is Hangul, which appends particles to words.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-# Signs of Indic and Semitic scripts are no letters to `re`, and part of a word all the same.
+# Signs of Indic and Semitic scripts are part of words, but `\w` does not match them.
 _SIGNS = (
     "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd"
     "\u0b82\u0bbe-\u0bcd"
@@ -27,11 +27,11 @@ _SIGNS = (
 RUN = regex(f"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\\W_]|[{_SIGNS}])+")
 IS_SPACELESS = regex(f"[{SPACELESS}]")
 _ASCII_RUN = regex(r"[^\W_]+", re.ASCII)
-"""What `RUN` finds in a text of ASCII alone, and much quicker to compile."""
+"""Equals `RUN` for ASCII texts, but compiles much faster."""
 _POSSESSIVE = regex(r"(?<=\w)['\u2019]s\b")
 _APOSTROPHE = regex(r"(?<=\w)['\u2019](?=\w)")
 LONGEST = 64
-"""Characters of a word that count; what is longer is a key, a hash or an attack."""
+"""Words are truncated to this many characters. Longer ones are keys, hashes or attacks."""
 _JOINING = frozenset(
     "a an and are as at be been by for from in is it of on or that the this to was were"
     " with".split()
@@ -42,12 +42,15 @@ _ASCII_TOKEN = regex(r"\w+", re.ASCII)
 
 
 def words(text: str) -> list[str]:
-    """Return the folded words of a text in order; pairs of characters of scripts without blanks."""
+    """Return the folded words of a text, in order.
+
+    Scripts without blanks give pairs of characters.
+    """
     return cut_folded(fold(text))
 
 
 def cut_folded(folded: str) -> list[str]:
-    """Return the words of a text that is folded, without possessives and apostrophes."""
+    """Return the words of a folded text, without possessive endings and apostrophes."""
     if "'" in folded or "\u2019" in folded:
         folded = _APOSTROPHE.sub("", _POSSESSIVE.sub("", folded))
     if folded.isascii():
@@ -66,20 +69,20 @@ def _cut(text: str) -> Iterator[str]:
 
 
 def is_spaceless(term: str) -> bool:
-    """Return whether a term is a character, or two, of a script without blanks."""
+    """Return whether a term consists of characters of a script without blanks."""
     return not term.isascii() and bool(IS_SPACELESS.match(term))
 
 
 def tokens(text: str) -> list[str]:
-    """Cut a text for phrases: at each apostrophe, a character of a script without blanks each."""
+    """Split a text into tokens for phrases: at apostrophes, and at characters without blanks."""
     folded = normalise(text)
     return (_ASCII_TOKEN if folded.isascii() else _TOKEN).findall(folded)
 
 
 @lru_cache(maxsize=1 << 13)
 def content_words(text: str) -> frozenset[str]:
-    """Return the words by which statements are compared, accents and all, without joining ones."""
+    """Return the words for comparing statements: with accents, and without function words."""
     folded = normalise(text)
-    # Statements share their words: one string each, however many hold it.
+    # Intern the words, because many statements contain the same ones.
     found = _ASCII_RUN.findall(folded) if folded.isascii() else _cut(folded)
     return frozenset(set(map(intern, found)) - _JOINING)

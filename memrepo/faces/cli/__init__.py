@@ -1,6 +1,7 @@
-"""The command line. Only this module reads argv, environment and clock and writes to stdout.
+"""Run the command line: read arguments, environment and clock, and print results.
 
-Arguments are parsed before other modules are imported, to keep `--version` and `--help` fast.
+Other packages receive these as values. Arguments are parsed before other modules are imported, to
+keep `--version` and `--help` fast.
 """
 
 from __future__ import annotations

@@ -85,9 +85,10 @@ def _take_in_own(work: Work, folder: str) -> None:
 
 
 def _offer(work: Work, prompt: str) -> str:
-    """Return memories that match a prompt. They do not count as retrieved.
+    """Return the text of memories that match a prompt, or an empty string.
 
-    The search compares words only, because loading a model takes too long for a prompt.
+    These memories do not count as retrieved. The search compares words only, because loading a
+    model takes too long for a prompt.
     """
     words = fold(prompt, 1000)
     if not words:
@@ -253,7 +254,7 @@ def _event(host: str, given: str) -> tuple[str, Event]:
 
 
 def _own_memory(transcript: str) -> str:
-    """Return the folder of Claude Code's own notes, which is next to its transcripts."""
+    """Return the folder of Claude Code's own notes, next to its transcripts, or ""."""
     folder = Path(transcript).parent / "memory"
     return str(folder) if transcript and folder.is_dir() else ""
 

@@ -1,4 +1,4 @@
-"""Collect the data of each screen with verbs that only read.
+"""Collect the data of each screen from the verbs, without decisions or writes.
 
 Memory text is data. Templates escape it and make hidden characters visible.
 """

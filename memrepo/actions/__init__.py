@@ -1,1 +1,1 @@
-"""One verb a file: load, call pure code, hand the plan to the store, show the result."""
+"""One module per verb: load the state, call pure code, store the plan, return the result."""

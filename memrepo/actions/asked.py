@@ -1,7 +1,8 @@
-"""What an agent asks of a person's memory: to take it out of recall waits for that person.
+"""Requests of agents that a person must approve, such as removing a person's memory from recall.
 
-Such a wish is a run of one decision on a branch of its own: `status`, `diff`, `accept` and
-`discard` know it like any run that waits. A person at the command line is never held up.
+Such a request is stored as a run with one decision on its own branch. The verbs `status`, `diff`,
+`accept` and `discard` treat it like any other pending run. Commands that a person runs are never
+delayed.
 """
 
 from __future__ import annotations
@@ -39,18 +40,21 @@ from memrepo.purify.known import by_person
 from memrepo.store.history import RECORD
 
 ASKS = "Ask a person: "
-"""How the subject of a wish begins; once a person takes it, it is what was asked for."""
+"""Prefix of the subject of a request.
+
+The rest becomes the commit subject when a person accepts it.
+"""
 _ENDS = ("valid_until", "scope")
-"""Fields by which an active memory ends, or holds elsewhere."""
+"""Fields that can end an active memory or move it to another scope."""
 _MARKS = ("pinned", "critical")
 
 
 def waits_for_person(work: Work, before: State, after: State) -> tuple[Memory, ...]:
-    """Return the memories for which an agent's step waits for a person; none: go on.
+    """Return the memories for which a step needs a person's approval; empty if it may proceed.
 
-    Those of a person that it would take out of recall, and those that it adds where
-    `agents.additions` says so. Off the hot cache, or without the mark that keeps it there, counts
-    as out of recall too: sessions begin with it.
+    These are memories of a person that an agent would remove from recall. With `agents.additions =
+    "review"`, they also include memories that the agent adds. Leaving the hot cache, or losing a
+    mark that retains a memory there, counts as removal: sessions start with the hot cache.
     """
     if not is_agent(work):
         return ()
@@ -64,7 +68,7 @@ def waits_for_person(work: Work, before: State, after: State) -> tuple[Memory, .
 
 
 def refuse_taking(work: Work, before: State, after: State) -> None:
-    """Raise where an agent would take a person's memory out of recall."""
+    """Raise if an agent would remove a person's memory from recall."""
     found = [m for m, new in _touched(before, after) if not _stays(m, new)]
     if found and _held_up(work):
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
@@ -77,7 +81,7 @@ def refuse_taking(work: Work, before: State, after: State) -> None:
 
 
 def is_agent(work: Work) -> bool:
-    """Return whether a program asks, and no person."""
+    """Return whether the caller is a program rather than a person."""
     return bool(work.call.actor) and not work.call.actor.startswith("human:")
 
 
@@ -86,7 +90,10 @@ def _held_up(work: Work) -> bool:
 
 
 def _touched(before: State, after: State) -> Iterator[tuple[Memory, Memory | None]]:
-    """Yield a person's memories in recall that are no longer as they were, and what they became."""
+    """Yield (old, new) for each changed memory of a person in recall.
+
+    `new` is None if the memory was removed.
+    """
     for memory in before.active:
         new = after.memories.get(memory.id)
         if new is not memory and by_person(memory) and not is_retired(memory):
@@ -100,16 +107,16 @@ def _stays(old: Memory, new: Memory | None) -> bool:
 
 
 def _seen(old: Memory, new: Memory | None) -> bool:
-    """Return whether what shows a memory first does so still."""
+    """Return whether a memory retains its marks and its place on the hot cache."""
     if new is None or any(old.flag(mark) and not new.flag(mark) for mark in _MARKS):
         return False
     return hot_of(old) is None or hot_of(new) is not None
 
 
 def leave(at: Work, state: State, step: Step, taken: Sequence[Memory], *, dry_run: bool) -> Asked:
-    """Leave a step for a person to decide; an equal wish that waits already is that one.
+    """Store a step as a request for a person to decide; reuse a pending request if it is equal.
 
-    A newer wish about the same memories takes the place of an older one.
+    A new request replaces older requests about the same memories.
     """
     notices = [_wish_key(change) for change in step.changes]
     mark = digest([at.actor, step.op, notices])[:8]
@@ -121,7 +128,7 @@ def leave(at: Work, state: State, step: Step, taken: Sequence[Memory], *, dry_ru
 
 
 def leave_all(at: Work, steps: Sequence[Step], *, dry_run: bool) -> tuple[Problem, ...]:
-    """Leave steps for a person to decide, those of one kind as one wish; return what to tell."""
+    """Store steps as requests for a person, one per kind of operation; return warnings to show."""
     state = at.whole.state()
     notices: list[Problem] = []
     for op in dict.fromkeys(step.op for step in steps):
@@ -148,7 +155,10 @@ def _waits(asked: Asked) -> Problem:
 
 
 def _wish_key(change: Change) -> object:
-    """Return what tells one wish from another: not when it was made."""
+    """Return a key that identifies a request by its content.
+
+    The key does not depend on the time.
+    """
     match change:
         case Create(memory=memory):
             return [memory.body, memory.text("scope")]

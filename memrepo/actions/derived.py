@@ -1,4 +1,4 @@
-"""What follows from the memories and is committed next to them: the views and the hot cache."""
+"""Files derived from the memories and committed with them: the views and the hot cache."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from memrepo.views.pages import render_views
 
 
 def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Change]:
-    """Return what makes views and hot cache agree with the memories of a state.
+    """Return the changes that bring the views and the hot cache up to date with a state.
 
-    A tree that is known to agree is not rendered again, unless `afresh`.
+    A tree that is known to be up to date is not rendered again, unless `afresh` is true.
     """
     is_head = not afresh and state is work.tree.state()
     if is_head and work.store.trees.catalogue.stale.get(_print(work)) == []:
@@ -26,9 +26,9 @@ def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Cha
 
 
 def stale_files(work: Work) -> tuple[str, ...]:
-    """Return which views, or hot cache, do not agree with the memories of a commit.
+    """Return the paths of views and hot cache that are out of date at the current commit.
 
-    The answer for a tree is stored: `status` asks each time.
+    The result is cached per tree, because `status` needs it on every call.
     """
     catalogue, key = work.store.trees.catalogue, _print(work)
     if key not in catalogue.stale:
@@ -37,12 +37,12 @@ def stale_files(work: Work) -> tuple[str, ...]:
 
 
 def call_settled(work: Work) -> None:
-    """Remember of a commit that was drafted with its pages that none of them is stale."""
+    """Record that no derived file of the current commit is stale. Its pages were just rendered."""
     work.store.trees.catalogue.stale[_print(work)] = []
 
 
 def _print(work: Work) -> str:
-    """Return the print of what pages follow from: parts of the tree, by their ids, and rules."""
+    """Return a digest of everything the pages depend on: tree ids, scope and rules."""
     layout, files = work.tree.layout, work.tree.files
     areas = (layout.area(name).rstrip("/") for name in ("memories", "views", "tombstones"))
     hot = (layout.prefix + name for name in HOT_NAMES)
@@ -51,7 +51,7 @@ def _print(work: Work) -> str:
 
 
 def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:
-    """Return the derived files that differ: their new contents by path, None where one goes."""
+    """Return the derived files that differ: new contents by path, or None for a file to delete."""
     contents: dict[str, bytes | None] = {}
     for page in derived_files(work, state):
         match page:
@@ -65,9 +65,9 @@ def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:
 
 
 def hot_rules(work: Work) -> HotRules:
-    """Return the rules of the hot cache; it gives way to a file in the work tree that is not ours.
+    """Return the rules of the hot cache. Use `HOT.md` if the configured path has another owner.
 
-    Git may not know that file yet: only one that HEAD holds is seen in the state.
+    The work tree is checked as well, because git may not track that file yet.
     """
     rules = work.config.rules.hot
     path = work.tree.layout.prefix + rules.path

@@ -1,16 +1,15 @@
-"""What no write brings in: secrets, and what a person rejected.
+"""Checks on every write: no secrets, and no statements that a person rejected.
 
-Secrets are looked for in texts that are given, in files and in commit messages. A text that comes
-from outside is refused whatever it says about itself. What a chain writes is compared with the tree
-before: a secret that a hand committed does not stop what is done about its memory, but none comes
-in, and none comes back from history. There a line that allows one, and the baseline, count as they
-do for `check`. What git has merged already is `check`'s to tell of.
+Secrets are searched for in given texts, files and commit messages. A secret that is already in a
+committed file does not block later changes to its memory. New secrets are refused, also when they
+would come back from history. Lines that allow a secret, and the baseline, count as they do for
+`check`. Secrets in commits that git has already merged are reported by `check`.
 
-Every chain passes `refuse_rejected` in `landing`, so that no path to the branch forgets. Runs,
-imports, accepts and merges leave such memories out before; a single write is refused.
+Every chain of commits passes `refuse_rejected` in `landing`, so no write can skip the check. Runs,
+imports, accepts and merges drop rejected memories earlier. A single write is refused.
 
-What a caller that is bound to a scope sees is decided below the verbs: `Work.tree` has no memories
-of other scopes. What it is refused is at the end of this module (docs/agents.md).
+A caller can be bound to a scope. `Work.tree` then contains no memories of other scopes. The
+functions at the end of this module refuse requests beyond the scope (docs/agents.md).
 """
 
 from __future__ import annotations
@@ -40,7 +39,10 @@ if TYPE_CHECKING:
 
 
 class SecretInText(MemrepoError):
-    """A text that holds a secret is not written: git would keep it for ever."""
+    """Raised when a text contains a secret.
+
+    It is not written, because git would store it forever.
+    """
 
     exit_code = Exit.USAGE
 
@@ -58,13 +60,13 @@ class SecretInText(MemrepoError):
 
 
 def refuse_secret(text: str, what: str) -> None:
-    """Raise SecretInText where a text holds a secret; `what` names the text."""
+    """Raise SecretInText if a text contains a secret. `what` names the text in the message."""
     if secrets := find_secrets(text):
         raise SecretInText(", ".join(sorted({s.kind for s in secrets})), what)
 
 
 def refuse_new_secrets(store: Repository, base: str, commits: Iterable[Commit]) -> None:
-    """Raise SecretInText where a commit's files hold a secret that the tree of `base` does not."""
+    """Raise SecretInText if a commit's files contain a secret that the tree of `base` does not."""
     for commit in commits:
         for path, data in commit.effect.files.items():
             if data is not None and next(secrets_of(path, data), None):
@@ -84,7 +86,7 @@ def _refuse_new(store: Repository, base: str, path: str, data: bytes) -> None:
 
 
 def _was_there(before: State, path: str, value: str) -> bool:
-    """Return whether a file, or any memory, held a value already."""
+    """Return whether the file, or any memory, already contained a value."""
     if value in before.files.get(path, b"").decode("utf-8", "replace"):
         return True
     return any(
@@ -99,7 +101,7 @@ _TRIPLE = ("subject", "predicate", "object", "scope")
 
 
 class Rejected(MemrepoError):
-    """What is to be written says what a person rejected."""
+    """Raised when a statement to be written was rejected by a person."""
 
     exit_code = Exit.DECIDE
 
@@ -114,7 +116,7 @@ class Rejected(MemrepoError):
 
 
 def refuse_lifting(stones: Iterable[Tombstone], actor: str) -> None:
-    """Raise where a program would lift what a person rejected, by whatever command."""
+    """Raise if a program would lift a rejection that a person made."""
     if not actor.startswith("human:") and any(s.by.startswith("human:") for s in stones):
         raise MemrepoError(
             f"{actor} may not lift a rejection: only a person may",
@@ -124,9 +126,9 @@ def refuse_lifting(stones: Iterable[Tombstone], actor: str) -> None:
 
 
 def refuse_rejected(before: State, after: State) -> None:
-    """Raise Rejected where `after` has in recall what a tombstone bars and `before` had not.
+    """Raise Rejected if `after` has a barred memory in recall that `before` did not have.
 
-    A memory that was there already is the sweep's to forget and stops no other write.
+    A barred memory that was already in recall does not block other writes. The sweep forgets it.
     """
     stones, known = tombstones_in(after), tombstones_in(before)
     if not stones:
@@ -144,13 +146,13 @@ def refuse_rejected(before: State, after: State) -> None:
 
 
 def _written(before: State, after: State) -> Iterator[Memory]:
-    """Yield the memories that are not as they were, in order."""
+    """Yield the memories of `after` that are new or changed, in order."""
     apart = differing(before.memories, after.memories)
     return (after.memories[id_] for id_ in after.memories if id_ in apart)
 
 
 def near_rejected(before: State, after: State) -> Iterator[tuple[Memory, Tombstone]]:
-    """Yield each memory in recall whose words are new and close to a rejected text."""
+    """Yield (memory, tombstone) for each new wording that is similar to a rejected text."""
     for memory in _written(before, after) if tombstones_in(after) else ():
         old = before.memories.get(memory.id)
         if memory.status != "active":
@@ -166,7 +168,10 @@ def _statement(memory: Memory) -> tuple[str, ...]:
 
 
 def close_calls(before: State, after: State, actor: str) -> tuple[Problem, ...]:
-    """Warn a person of a text similar to a rejected one; raise Rejected for anybody else."""
+    """Return warnings about texts similar to rejected ones.
+
+    Raise Rejected if the actor is no person.
+    """
     found = list(near_rejected(before, after))
     if found and not actor.startswith("human:"):
         raise Rejected(*found[0], similar=True)
@@ -184,37 +189,43 @@ def close_calls(before: State, after: State, actor: str) -> tuple[Problem, ...]:
 
 
 def with_pages(state: State, changes: Iterable[Change], rules: PageRules) -> tuple[Change, ...]:
-    """Return changes and the views that follow them: what is rejected is not printed on."""
+    """Return the changes plus the view updates they require.
+
+    No page must show a rejected statement.
+    """
     made = tuple(changes)
     return (*made, *render_views(apply(state, made), rules))
 
 
 def barred_ids(state: State, stone: Tombstone, bars: Callable[[Memory], bool]) -> tuple[str, ...]:
-    """Return the memories in recall that a new tombstone takes out of it, its own one first."""
+    """Return the ids of memories that a new tombstone removes from recall, its own memory first."""
     found = [m.id for m in state.memories.values() if m.status != "forgotten" and bars(m)]
     return tuple(sorted(found, key=lambda id_: (id_ != stone.memory, id_)))
 
 
 def back_in_recall(memory: Memory) -> Update:
-    """Return what makes a forgotten memory what it was: superseded where something replaced it."""
+    """Return the update that restores a forgotten memory.
+
+    It becomes superseded if it has a successor, else active.
+    """
     status = "superseded" if memory.texts("superseded_by") else None
     epoch = memory.fields.get("status_epoch", 0) + 1
     return Update(id=memory.id, fields={"status": status, "status_epoch": epoch})
 
 
 def written(path: str, data: bytes, updates: Sequence[Update]) -> tuple[Change, ...]:
-    """Return a tombstone's file together with what it does to memories."""
+    """Return a tombstone's file and the updates of the memories it bars."""
     return (Write(path=path, data=data), *updates)
 
 
-# -- callers that are bound to a scope ----------------------------------------------------------
+# -- callers bound to a scope -------------------------------------------------------------------
 
 SCOPED_VERBS = "search show recent related thread session add supersede forget".split()
-"""What a bound caller may ask for; all else tells of the whole repository, or writes it."""
+"""Verbs that a caller bound to a scope may call. All others read or write the whole repository."""
 
 
 class OutOfScope(MemrepoError):
-    """A caller that is bound to a scope asked for what lies beyond it."""
+    """Raised when a caller bound to a scope requests something outside that scope."""
 
     exit_code = Exit.USAGE
 
@@ -226,20 +237,23 @@ class OutOfScope(MemrepoError):
 
 
 def refuse_verb(scope: str, verb: str) -> None:
-    """Raise OutOfScope for a verb that is about the whole repository."""
+    """Raise OutOfScope if a bound caller uses a verb for the whole repository."""
     if scope and verb not in SCOPED_VERBS:
         raise OutOfScope(scope, f"{verb} is about the whole repository")
 
 
 def narrowed(bound: str, asked: str) -> str:
-    """Return the scope that holds where one is bound and another asked for; raises OutOfScope."""
+    """Return the effective scope of a bound caller.
+
+    Raise OutOfScope if it requests another scope.
+    """
     if bound and asked and asked != bound:
         raise OutOfScope(bound, f"the scope {asked[:100]} is another one")
     return bound or asked
 
 
 def refuse_beyond(scope: str, after: State, step: Step) -> None:
-    """Raise OutOfScope where a step would write a memory that is not of the scope itself."""
+    """Raise OutOfScope if a step would write a memory of another scope."""
     for change in step.changes:
         match change:
             case Create(memory=memory):

@@ -1,9 +1,9 @@
-"""What people did with git alone is set right before memrepo writes anything else.
+"""Repair what people did with plain git, before memrepo writes anything else.
 
-Merges that git made are settled, broken rules are reported, and tombstones that were removed or
-changed are put back. `<git common dir>/memrepo/validated` names the commit up to which a clone did
-so: a cache that any clone builds for itself. A settling commit names the merges that it settles, so
-that no other clone does it again. (docs/merging.md, "Merging by hand")
+Merges made by git are settled, broken rules are reported, and tombstones that were removed or
+changed are put back. `<git common dir>/memrepo/validated` names the last commit that this clone
+checked. The file is a cache that each clone builds for itself. A settling commit lists the merges
+it settles, so that no other clone settles them again (docs/merging.md, "Merging by hand").
 """
 
 from __future__ import annotations
@@ -51,21 +51,21 @@ _NAME = "validated"
 
 
 class Unsettled(msgspec.Struct, frozen=True, kw_only=True):
-    """One merge that git made, and what it should have left."""
+    """A merge made by git, and the state it should have produced."""
 
     merge: history.Entry
     settled: Settled
     kept: tuple[LosingVersion, ...] = ()
 
     def report(self) -> GitMerge:
-        """Return what `status` reports of it."""
+        """Return the entry that `status` reports."""
         return GitMerge(
             merge=self.merge.commit, memories=self.settled.memories, what=self.settled.summary
         )
 
 
 class GitMerge(msgspec.Struct, frozen=True, kw_only=True):
-    """A merge that git made without memrepo: its commit, and what settling it will change."""
+    """A merge made by git without memrepo: its commit, and what settling it will change."""
 
     merge: str
     memories: tuple[str, ...]
@@ -73,7 +73,7 @@ class GitMerge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Settling(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be written on HEAD to settle all merges that were made by hand."""
+    """The changes to commit on HEAD to settle all merges made by git."""
 
     found: tuple[Unsettled, ...]
     effect: Effect
@@ -81,9 +81,9 @@ class Settling(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def settle_first(work: Work) -> tuple[Problem, ...]:
-    """Settle what git merged by hand, in one commit; what is in the way is a Problem.
+    """Settle merges made by git in one commit; return problems to report.
 
-    A repository in which nothing may be written is left to the command that comes next.
+    If the repository does not accept writes, return nothing. The next command reports the reason.
     """
     try:
         if work.config.read_only or validated(work) == work.tree.commit:
@@ -99,7 +99,10 @@ def settle_first(work: Work) -> tuple[Problem, ...]:
 
 
 def _only_ours(at: Work) -> bool:
-    """Return whether memrepo made every commit since the validated one; each was validated then."""
+    """Return whether memrepo made every commit since the validated one.
+
+    Such commits need no check.
+    """
     since = validated(at)
     if not since:
         return False
@@ -126,7 +129,7 @@ def _settled(at: Work) -> tuple[Problem, ...]:
 
 
 def unsettled(at: Work) -> Settling:
-    """Compute what settles the merges made by hand since the last validated commit."""
+    """Return the changes that settle all merges made by git since the last validated commit."""
     merges, found, problems = merges_by_hand(at), list[Unsettled](), list[Problem]()
     if not merges:
         return Settling(found=(), effect=Effect(files={}))
@@ -153,13 +156,13 @@ def unsettled(at: Work) -> Settling:
 
 
 def merges_by_hand(at: Work) -> list[history.Entry]:
-    """Return the merges since the last validated commit that nobody settled, oldest first."""
+    """Return the unsettled merges since the last validated commit, oldest first."""
     repo, head = at.store.repo, at.tree.commit
     since = validated(at)
     born = "" if since else history.birth(at.store.repo, head, at.tree.layout.config)
     span = [head, f"^{since}"] if since else [head]
     if born:
-        span = [f"{born}..{head}", "--ancestry-path"]  # what came before us is not ours
+        span = [f"{born}..{head}", "--ancestry-path"]  # ignore earlier history
     walk = list(history.entries(repo, "--merges", "--topo-order", "--reverse", *span))
     hands = [e for e in walk if not e.trailer("Op")]
     if not hands:
@@ -170,7 +173,7 @@ def merges_by_hand(at: Work) -> list[history.Entry]:
 
 
 def _concerns(at: Work, merge: history.Entry) -> bool:
-    """Return whether both sides of a merge brought something of memrepo's."""
+    """Return whether both sides of a merge changed files that memrepo owns."""
     bases = at.store.common_ancestors(merge.parents[:2])
     return not bases or all(
         any(at.tree.layout.owns(path) for path in at.store.work.changed(bases[0], parent))
@@ -196,7 +199,7 @@ def _one(at: Work, merge: history.Entry) -> tuple[Unsettled, Made]:
 
 
 def _effect(at: Work, state: State) -> Effect:
-    """Return what turns HEAD into a state, pages included."""
+    """Return the file changes that turn HEAD into a state, including the derived pages."""
     old = at.tree.state()
     files = {p: d for p, d in state.files.edits.items() if d != old.files.get(p)}
     return Effect(files={**files, **derived_contents(at, state)})
@@ -220,11 +223,11 @@ def _land(at: Work, plan: Settling) -> str:
     return at.store.land(chain, f"settle-{at.tree.commit[:10]}")
 
 
-# -- what was validated ----------------------------------------------------------------------
+# -- the last validated commit -------------------------------------------------------------------
 
 
 def validated(at: Work) -> str:
-    """Return the commit up to which this clone looked at everything, or an empty string."""
+    """Return the last commit that this clone validated, or an empty string."""
     try:
         found = (at.store.folder / _NAME).read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -238,13 +241,13 @@ def _remember(at: Work, commit: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{commit}\n", encoding="ascii")
     except OSError:
-        pass  # it is looked at again, that is all
+        pass  # the cost is only that the next call validates again
 
 
 def unseen_problems(at: Work) -> tuple[Problem, ...]:
-    """Return what commits since the validated one, which no hook saw, broke.
+    """Return the rules broken by commits since the last validated one, which no hook checked.
 
-    Files that cannot be read are findings of the tree itself, at every command that reads it.
+    Unreadable files are not included: every command that reads the tree reports them.
     """
     since = validated(at)
     if since == at.tree.commit:
@@ -257,13 +260,17 @@ def unseen_problems(at: Work) -> tuple[Problem, ...]:
 
 
 _GROUPS: tuple[Group, ...] = ("schema", "tags", "secrets", "derived", "size")
-"""References are checked over the whole tree, and the order of keys is worth no word."""
+"""The rules to check.
+
+References are checked on the whole tree; the order of keys is not checked.
+"""
 
 
 def broken_rules(at: Work, since: str) -> tuple[Problem, ...]:
-    """Return the errors of commits by hand since a commit that are still in the tree.
+    """Return errors made by manual commits since a commit, if they are still in the tree.
 
-    `--no-verify`, an edit on a web page, a rebase and a clone without hooks all pass the hooks by.
+    Hooks do not run with `--no-verify`, for edits on a web page, for rebases, or in clones without
+    hooks.
     """
     if since in ("", at.tree.commit):
         return ()
@@ -281,11 +288,11 @@ def broken_rules(at: Work, since: str) -> tuple[Problem, ...]:
     )
 
 
-# -- what a person is told -------------------------------------------------------------------
+# -- messages for a person -----------------------------------------------------------------------
 
 
 def announced(plan: Settling) -> tuple[Problem, ...]:
-    """Return what `status` says of merges that wait to be settled."""
+    """Return the warnings that `status` shows for unsettled merges."""
     notices = (
         Problem(
             path=one.merge.commit[:10],
@@ -348,9 +355,10 @@ def _in_the_way(error: FilesInTheWay, plan: Settling) -> Problem:
 
 
 def back_by_hand(work: Work, since: str) -> tuple[Problem, ...]:
-    """Return the files, committed or not, that say what a person rejected, and the way out.
+    """Return problems for files that state something a person rejected, committed or not.
 
-    `since` is the commit up to which this clone looked at everything.
+    Tombstones removed or changed by hand are included. `since` is the last commit that this clone
+    validated.
     """
     state = work.tree.state()
     committed = [p for p in state.problems if p.rule == REJECTED]
@@ -370,7 +378,7 @@ def back_by_hand(work: Work, since: str) -> tuple[Problem, ...]:
 
 
 def uncommitted(work: Work) -> Iterator[Problem]:
-    """Yield those of the work tree that are not committed."""
+    """Yield problems for uncommitted files that bring back a rejected statement."""
     stones = work.tree.stones
     if not stones:
         return
@@ -387,7 +395,10 @@ def uncommitted(work: Work) -> Iterator[Problem]:
 
 
 def _changed_stones(work: Work) -> Iterator[Problem]:
-    """Yield the tombstones that a hand changed or took away and did not commit: they hold."""
+    """Yield problems for tombstones with uncommitted changes.
+
+    The committed tombstones remain in force.
+    """
     area = work.tree.layout.area("tombstones")
     for path, data in work.store.work.edits(area).items():
         if not is_tombstone(work.tree.layout, path):
@@ -410,10 +421,10 @@ def _changed_stones(work: Work) -> Iterator[Problem]:
 
 
 def put_back(work: Work, since: str) -> tuple[Problem, ...]:
-    """Put the tombstones back that commits by hand took away or changed since a commit; tell them.
+    """Put back tombstones that manual commits removed or changed since a commit; return warnings.
 
-    A tombstone is lifted by `reject --undo` alone: else a removal without a hook, pulled, would
-    bring what was rejected back on every machine.
+    Only `reject --undo` lifts a rejection. Otherwise a removal committed without hooks would bring
+    the statement back on every machine that pulls it.
     """
     at = work.refreshed()
     lost = dict(_lost(at, since))
@@ -444,10 +455,10 @@ def put_back(work: Work, since: str) -> tuple[Problem, ...]:
 
 
 def _lost(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
-    """Yield path and bytes of the tombstones that are not what they were then, or have been since.
+    """Yield (path, bytes) of tombstones that were removed or weakened since a commit.
 
-    Of several versions the highest under a seal stands: only a hand takes one back behind that, or
-    takes it out, be it by a merge that keeps one side whole.
+    Of several versions, the one with the highest rank and a seal is restored. Only a manual edit,
+    or a merge that took one side as a whole, can lose it.
     """
     if since in ("", at.tree.commit):
         return
@@ -459,7 +470,7 @@ def _lost(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
         for _, path, old, new in changes(git, git.ask(*words, "--", area).split())
         for blob in filter(None, (old, new))
     }
-    # What lay there before counts where the merge alone, or a link in its place, took it out.
+    # Include older tombstones that were removed only by a merge, or replaced by a symbolic link.
     for base in at.store.common_ancestors([since, at.tree.commit]):
         before = at.store.snapshot(base).files.below(area)
         seen |= before.items() - at.tree.files.below(area).items()

@@ -1,8 +1,7 @@
-"""From a plan to commits: play it on a state, spell its messages, hand it to the one writer.
+"""Turn a plan into commits: apply it to a state, write the messages, build the chain.
 
-Every chain that can hold memories is made by `chain` here, which refuses what a person rejected and
-secrets: a path to the branch that forgot it would have to go round this module (a test sees to
-that).
+Every chain that can contain memories is built by `chain`, which refuses secrets and statements that
+a person rejected. A test ensures that no code path bypasses this module.
 """
 
 from __future__ import annotations
@@ -24,15 +23,16 @@ from memrepo.store.repo import BranchMoved, Repository
 from memrepo.store.stream import RUN, Chain, Commit
 
 TRIES = 3
-"""How often a plan is computed on the new HEAD when a person's commit came in between."""
+"""How often a change is computed again because another commit landed meanwhile."""
 
 _Done = TypeVar("_Done")
 
 
 def retried(store: Repository, attempt: Callable[[], _Done]) -> _Done:
-    """Do what computes a change and lands it, again where another commit came in between.
+    """Call a function that computes and commits a change; retry if another commit landed meanwhile.
 
-    From the second time on other writers wait: else the slowest might never land.
+    From the second attempt on, other writers are locked out. Otherwise a slow writer might never
+    succeed.
     """
     for turn in range(1, TRIES + 1):
         with store.writing() if turn > 1 else nullcontext():
@@ -45,7 +45,7 @@ def retried(store: Repository, attempt: Callable[[], _Done]) -> _Done:
 
 
 class Landing(msgspec.Struct, frozen=True, kw_only=True):
-    """A chain ready to be written, and the state that it leads to."""
+    """A chain of commits ready to be written, and the resulting state."""
 
     chain: Chain
     state: State
@@ -63,10 +63,10 @@ def prepare(
     access: str = "",
     author: str = RUN,
 ) -> Landing:
-    """Validate every new content in process and build the chain; `merge` joins it if given.
+    """Validate all new contents and build the chain of a plan; `merge` becomes its merge commit.
 
-    `cost` is the receipt of the judge and `access` the ledger's commit that was decided from,
-    trailers of the merge alone. Raises Rejected and SecretInText.
+    `cost` is the judge's receipt, and `access` is the ledger commit used for the decisions. Both
+    are trailers of the merge commit only. Raises Rejected and SecretInText.
     """
     effects, after = play(state, plan)
     commits = [
@@ -111,9 +111,9 @@ def chain(
 
 
 def listed_steps(subjects: Sequence[str]) -> tuple[str, ...]:
-    """Return the subjects of a run's commits for the message of its merge, the last left out.
+    """Return the commit subjects of a run to list in its merge message, without the last one.
 
-    The last is its record, which says nothing that the merge does not.
+    The last commit is the run's record. It adds nothing to the merge message.
     """
     rest = len(subjects) - 1 - MAX_STEPS
     return (*subjects[:-1][:MAX_STEPS], *([f"and {rest} more"] if rest > 0 else []))

@@ -1,6 +1,6 @@
-"""What needs a person: what waits, failed, was missed, is contested or costs too much.
+"""Conditions that need a person's attention: pending, failed, missed, contested or too expensive.
 
-They are told by a command when it is not what was told last.
+A configured command is called when they differ from those it last reported.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 
 NEARLY = 0.8
-"""The share of a month's budget from which on its spend is told."""
+"""The share of the monthly budget at which spending is reported."""
 _TOLD = "notified"
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that needs a person."""
+    """One condition that needs a person's attention."""
 
     kind: Literal["waits", "failed", "missed", "contested", "spend"]
     text: str
 
 
 class Spent(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a month's budget is spent, in its own unit."""
+    """The used part and the limit of a monthly budget, in its own unit."""
 
     used: float
     limit: float
@@ -45,7 +45,7 @@ def needs(
     undecided: int,
     spent: Sequence[Spent],
 ) -> tuple[Need, ...]:
-    """Return what needs a person, worst first; empty where all is well."""
+    """Return the conditions that need a person, most urgent first; empty if there are none."""
     found = []
     if times.failed:
         found.append(Need(kind="failed", text=times.complaints[0]))
@@ -67,9 +67,10 @@ def needs(
 
 
 def tell(work: Work, found: Sequence[Need]) -> tuple[bool, tuple[Problem, ...]]:
-    """Notify of what needs a person if it is new; return what failed.
+    """Call the notification command if the conditions changed.
 
-    Where nobody set a command for it, nobody is told.
+    Return whether the command was called, and its errors. Do nothing if `notify.command` is not
+    set.
     """
     setting = outside(work).get("notify.command")
     path = work.store.folder / _TOLD
@@ -85,7 +86,7 @@ def tell(work: Work, found: Sequence[Need]) -> tuple[bool, tuple[Problem, ...]]:
             severity="warning",
             fix="`memrepo config explain notify.command` says where it is set",
         )
-        return True, (problem,)  # the next time tries again
+        return True, (problem,)  # the next call tries again
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(mark, encoding="ascii")
     return bool(found), ()

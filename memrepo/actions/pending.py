@@ -1,4 +1,4 @@
-"""Runs that wait for review: each is a branch `run/<run-id>` that would fast-forward the branch."""
+"""Runs pending review. Each is a branch `run/<run-id>` that can be fast-forwarded."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ from memrepo.store.repo import CannotWork
 from memrepo.store.tree import read_blob
 
 RECENT = 10
-"""So many manifests are asked for what texts wanted of the memory."""
+"""Number of newest manifests that are searched for instructions found in source texts."""
 PREFIX = "run/"
 REPLACED = "refs/memrepo/replaced/"
 KEPT = 50
-"""So many runs that were accepted, discarded or replaced keep their commits, of each."""
+"""Number of accepted, discarded or replaced runs whose commits are retained, per kind."""
 
 
 ASKED = "asked"
-"""What the manifest of a wish says of its mode; a run has another."""
+"""The mode in the manifest of a request made by an agent. Real runs have another mode."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """What one step of a run does to some of its memories."""
+    """The part of one step that concerns some of its memories."""
 
     entry: history.Entry
     memories: tuple[str, ...]
 
     @property
     def prints(self) -> frozenset[str]:
-        """Return the fingerprints of it."""
+        """Return the fingerprints of this part."""
         mine = [p for p in self.entry.prints if p.split(":")[1] in self.memories]
         return fingerprints(self.entry.op, self.memories, mine)
 
     @property
     def removals(self) -> list[Removal]:
-        """Return it as removals that wait."""
+        """Return this part as removals to decide later."""
         one = self.entry.op == "supersede"
         groups = [self.memories] if one else [(id_,) for id_ in self.memories]
         reason = self.entry.trailer("Reason")
@@ -61,9 +61,10 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
-    """One waiting run: its branch, the merge commit the run made, and the branch's tip.
+    """A pending run: its branch, the run's merge commit, and the branch's tip.
 
-    They differ where a person committed on the branch; each such commit is a decision too.
+    The tip differs from the merge commit if a person committed on the branch. Each such commit is a
+    decision too.
     """
 
     branch: str
@@ -77,17 +78,17 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def base(self) -> str:
-        """Return the commit it was computed on."""
+        """Return the commit on which the run was computed."""
         return self.entry.parents[0]
 
     def chain(self, work: Work) -> list[history.Entry]:
-        """Return its decisions in order: those of the run, then those of a person."""
+        """Return the decisions in order: those of the run, then those of a person."""
         repo = work.store.repo
         later = history.entries(repo, "--reverse", f"{self.entry.commit}..{self.tip}")
         return [*history.chain_of(repo, self.entry.commit), *later]
 
     def prints(self, work: Work) -> frozenset[str]:
-        """Return the fingerprints of its decisions."""
+        """Return the fingerprints of the run's decisions."""
         found: frozenset[str] = frozenset()
         for entry in self.chain(work):
             if entry.op not in ("view", "run"):
@@ -96,18 +97,18 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
     def removals(self, work: Work) -> list[Removal]:
-        """Return what it would take away, as its manifest lists it."""
+        """Return the removals that the run decided, as listed in its manifest."""
         return [read_removal(one) for one in self.manifest(work).get("decided", ())]
 
     def manifest(self, work: Work) -> dict[str, Any]:
-        """Return the record that the run would leave behind."""
+        """Return the run's manifest as parsed JSON."""
         path = work.tree.layout.manifest(self.run)
         record: dict[str, Any] = json.loads(work.store.snapshot(self.entry.commit).files[path])
         return record
 
 
 class NothingWaits(MemrepoError):
-    """No run waits, or none by this name."""
+    """Raised when no run is pending, or none with this name."""
 
     exit_code = Exit.USAGE
 
@@ -120,23 +121,23 @@ class NothingWaits(MemrepoError):
 
 
 def all_waiting(work: Work) -> list[Waiting]:
-    """Return the runs that wait, oldest first."""
+    """Return the pending runs, oldest first."""
     return [w for w in _branches(work) if not _is_decided(work, w)]
 
 
 def is_wish(work: Work, waiting: Waiting) -> bool:
-    """Return whether a run that waits is what an agent asked for."""
+    """Return whether a pending run is an agent's request."""
     return waiting.manifest(work).get("mode") == ASKED
 
 
 def wishes(work: Work, waiting: Sequence[Waiting]) -> dict[str, str]:
-    """Return what agents asked for, in words, by the branch on which it waits."""
+    """Return the reason of each pending agent request, by branch."""
     found = (w for w in waiting if is_wish(work, w))
     return {w.branch: visible(w.entry.trailer("Reason")) for w in found}
 
 
 def put_decided_away(work: Work, where: str) -> list[str]:
-    """Take away the branches of runs that were decided by a command that a crash cut short."""
+    """Delete branches of decided runs that a crash left behind; return the run ids."""
     decided = [w for w in _branches(work) if _is_decided(work, w)]
     for waiting in decided:
         put_away(work, waiting, where)
@@ -144,9 +145,9 @@ def put_decided_away(work: Work, where: str) -> list[str]:
 
 
 def _is_decided(work: Work, waiting: Waiting) -> bool:
-    """Return whether the run's manifest is at HEAD: accepting and discarding both leave it.
+    """Return whether HEAD contains the run's manifest, which both accepting and discarding commit.
 
-    On the branch that waits it stands as well, and nothing is decided.
+    On the pending branch itself the manifest is present too, so return False there.
     """
     if work.store.branch_or_none == f"refs/heads/{waiting.branch}":
         return False
@@ -154,7 +155,7 @@ def _is_decided(work: Work, waiting: Waiting) -> bool:
 
 
 def broken_branches(work: Work) -> tuple[Problem, ...]:
-    """Return the branches `run/...` whose commits are not all here: none of them can be read."""
+    """Return a problem for each `run/...` branch with missing commits, which cannot be read."""
     return tuple(
         Problem(
             path=name,
@@ -174,12 +175,12 @@ def _run_branches(work: Work) -> list[str]:
 
 
 def _walk(work: Work, name: str) -> list[history.Entry] | None:
-    """Return the newest commits of a branch, None where some are not here."""
+    """Return the newest commits of a branch, or None if some commits are missing."""
     repo = work.store.repo
     try:
         return list(history.entries(repo, "-50", "--first-parent", f"refs/heads/{name}"))
     except GitFailed as error:
-        if error.code < 0:  # a signal ended git: that says nothing of the commits
+        if error.code < 0:  # a signal ended git, so nothing is known about the commits
             raise
         return None
 
@@ -196,7 +197,10 @@ def _branches(work: Work) -> list[Waiting]:
 
 
 def the_waiting(work: Work, run: str) -> Waiting:
-    """Return the waiting run that a word names, or the only one; raises where there is none."""
+    """Return the pending run that a word identifies, or the only one.
+
+    Raise if there is not exactly one.
+    """
     found = all_waiting(work)
     names = [w.run for w in found]
     fitting = [w for w in found if w.run.startswith(run.removeprefix(PREFIX))] if run else found
@@ -212,7 +216,10 @@ def the_waiting(work: Work, run: str) -> Waiting:
 
 
 def refuse_on_waiting(work: Work) -> None:
-    """Raise CannotWork on the branch of a waiting run: what is decided must land elsewhere."""
+    """Raise CannotWork if HEAD is the branch of a pending run.
+
+    Decisions must land on another branch.
+    """
     here = work.store.branch_or_none.removeprefix("refs/heads/")
     if here.startswith(PREFIX) and here in {w.branch for w in all_waiting(work)}:
         raise CannotWork(
@@ -222,7 +229,10 @@ def refuse_on_waiting(work: Work) -> None:
 
 
 def requests_waiting(work: Work) -> list[Problem]:
-    """Return what texts that the newest runs took in asked of the memory: a person decides."""
+    """Return instructions that source texts addressed to the memory, found by the newest runs.
+
+    A person decides about them.
+    """
     area = work.tree.layout.area("runs")
     found = []
     newest = sorted(work.tree.files.below(area).items(), reverse=True)[:RECENT]
@@ -230,7 +240,7 @@ def requests_waiting(work: Work) -> list[Problem]:
         try:
             told = json.loads(data)["warnings"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            continue  # `status` tells of a damaged manifest itself
+            continue  # `status` itself reports a damaged manifest
         wanted = [w for w in told if isinstance(w, dict) and w.get("rule") == REQUEST]
         with suppress(msgspec.ValidationError):
             found += msgspec.convert(wanted, list[Problem])
@@ -238,7 +248,7 @@ def requests_waiting(work: Work) -> list[Problem]:
 
 
 def refuse_no_room(work: Work) -> None:
-    """Raise CannotWork where a branch named `run` leaves git no room for `run/<run-id>`."""
+    """Raise CannotWork if a branch is named `run`. Git could then not create `run/<run-id>`."""
     name = PREFIX.rstrip("/")
     if work.store.repo.refs.id(f"refs/heads/{name}"):
         raise CannotWork(
@@ -250,10 +260,10 @@ def refuse_no_room(work: Work) -> None:
 def left_behind(
     work: Work, waits: Waiting, refused: Iterable[str], offered: Sequence[Part] = ()
 ) -> tuple[Write, ...]:
-    """Return what a decided run leaves behind: its candidates, and its manifest with the refused.
+    """Return the files to retain of a decided run: candidates, and the manifest with refusals.
 
-    The record stays as the run wrote it: what was judged and paid for was, whatever is decided.
-    Only what is `offered` again counts as not decided: its units are open, its removals wait.
+    The manifest remains as the run wrote it, because its judging and costs are facts. Only the
+    `offered` parts are marked as undecided: their units are open and their removals pending.
     """
     layout, snap = work.tree.layout, work.store.snapshot(waits.entry.commit)
     record = waits.manifest(work)
@@ -271,7 +281,7 @@ def left_behind(
 
 
 def _put_off(work: Work, waits: Waiting, record: dict[str, Any], offered: Sequence[Part]) -> None:
-    """Let a record tell of what was left out that it is not decided."""
+    """Mark the parts that a person left out as undecided in a run's record."""
     prints: set[str] = set()
     removals: list[Removal] = []
     for part in offered:
@@ -291,11 +301,14 @@ def _put_off(work: Work, waits: Waiting, record: dict[str, Any], offered: Sequen
 
 
 ANYWHERE = ""
-"""Stands for the sources of a memory that does not list them all."""
+"""Placeholder for the unknown sources of a memory whose source list is incomplete."""
 
 
 def _texts(work: Work, waits: Waiting, ids: Collection[str]) -> frozenset[tuple[str, str]]:
-    """Return the source texts on which a run based what it says of these memories alone."""
+    """Return the source texts that support only the given memories.
+
+    Each is a pair of path and text hash.
+    """
     before, after = (work.store.snapshot(c).state().memories for c in (waits.base, waits.tip))
     theirs, others = set[tuple[str, str]](), set[tuple[str, str]]()
     for id_, memory in after.items():
@@ -308,7 +321,7 @@ def _texts(work: Work, waits: Waiting, ids: Collection[str]) -> frozenset[tuple[
 
 
 def _open(work: Work, entry: dict[str, Any], texts: Collection[tuple[str, str]]) -> dict[str, Any]:
-    """Return what a run consumed of a source without some texts: they are open, as before it."""
+    """Return a run's consumption record of a source with some texts marked as unread again."""
     resource, mine = (
         entry["resource"],
         {hash_ for place, hash_ in texts if place in (entry["resource"], ANYWHERE)},
@@ -324,7 +337,10 @@ def _open(work: Work, entry: dict[str, Any], texts: Collection[tuple[str, str]])
 
 
 def put_away(work: Work, waiting: Waiting, where: str = REPLACED) -> None:
-    """Take a waiting run's branch away; the commits of the newest stay under refs of our own."""
+    """Delete a pending run's branch.
+
+    The commits of the newest such runs are retained under `where`.
+    """
     branch, repo = f"refs/heads/{waiting.branch}", work.store.repo
     older = sorted(ref for ref in repo.refs.below(where) if ref != f"{where}{waiting.run}")
     lines = (

@@ -1,7 +1,8 @@
-"""How the fields of a verb's `Request` are declared, and the fields that many verbs share.
+"""How the fields of a verb's `Request` are declared, and fields that many verbs share.
 
-A request is a frozen `msgspec.Struct` whose fields are `Annotated[type, option(...)]`. Every face
-is derived from them: the command line's parser, the tools' JSON Schema, the reference pages.
+A request is a frozen `msgspec.Struct` whose fields are `Annotated[type, option(...)]`. Every
+interface is derived from these fields: the command-line parser, the JSON Schema of tools, and the
+reference pages.
 """
 
 from __future__ import annotations
@@ -30,25 +31,26 @@ if TYPE_CHECKING:
 
 
 class Option(NamedTuple):
-    """What a face may know of a field next to its type, bounds and default."""
+    """Interface details of a field, in addition to its type, bounds and default."""
 
     flags: tuple[str, ...] = ()
-    """How the command line spells it; empty for what stands without a name."""
+    """Its flags on the command line; empty for a positional argument."""
     metavar: str = ""
     const: str | None = None
-    """What the option is where it is given without a value (`optional`)."""
+    """The value if the option is given without one (`optional`)."""
     optional: bool = False
     several: bool = False
-    """Whether one option takes many values, instead of being given many times."""
+    """Whether one option accepts many values, instead of being repeated."""
     least: int = 0
     rest: bool = False
-    """Whether it takes all that follows, options too."""
+    """Whether it accepts all remaining arguments, including options."""
     piped: bool = False
-    """Whether `-` on a command line stands for standard input."""
+    """Whether `-` on the command line means standard input."""
     group: str = ""
-    """At most one field of a group is given."""
+    """Name of a mutually exclusive group: at most one field of a group may be given."""
     read: Callable[[str], Any] | None = None
-    """Reads the word of a command line; raises ValueError with what was found and expected."""
+    """Parses the command-line word; raises ValueError with the value found and the expected form.
+    """
     choices: tuple[str, ...] = ()
 
 
@@ -68,7 +70,7 @@ def option(
     group: str = "",
     read: Callable[[str], object] | None = None,
 ) -> msgspec.Meta:
-    """Describe a field: one line of help, how it is spelled, its bounds and its closed list."""
+    """Describe a field: its help line, flags, bounds and choices."""
     known = Option(
         flags, metavar, const, optional, several, least, rest, piped, group, read, tuple(choices)
     )
@@ -76,7 +78,7 @@ def option(
 
 
 def choices_of(type_: object, meta: msgspec.Meta) -> tuple[str, ...]:
-    """Return the closed list of a field: what its option names, or what its type spells out."""
+    """Return the choices of a field, from its option or from its `Literal` type."""
     known: Option = (meta.extra or {})["option"]
     if known.choices:
         return known.choices
@@ -86,7 +88,7 @@ def choices_of(type_: object, meta: msgspec.Meta) -> tuple[str, ...]:
 
 
 class Unfit(UsageError):
-    """A field of a request is outside its bounds or its closed list."""
+    """Raised when a field of a request is outside its bounds or choices."""
 
     def __init__(self, field: str, found: object, expected: str) -> None:
         super().__init__(f"{field}: found {found!r}", fix=f"expected {expected}")
@@ -94,16 +96,17 @@ class Unfit(UsageError):
 
 @cache
 def _declared(kind: type[msgspec.Struct]) -> dict[str, tuple[msgspec.Meta, tuple[str, ...]]]:
-    """Return the option and the closed list of each field of a request."""
+    """Return the metadata and the choices of each field of a request."""
     hints = get_type_hints(kind, include_extras=True)
     parts = {name: get_args(hints[name]) for name in kind.__struct_fields__}
     return {name: (meta, choices_of(type_, meta)) for name, (type_, meta) in parts.items()}
 
 
 def checked(request: msgspec.Struct) -> object:
-    """Return a request whose fields are within their bounds and lists; raises Unfit.
+    """Return the request if its fields are within bounds and choices; raises Unfit.
 
-    For callers in this process: a command line's parser and a tool's schema have looked already.
+    This is for Python callers. Command-line parsers and tool schemas have already checked their
+    input.
     """
     defaults = defaults_of(type(request))
     for name, (meta, choices) in _declared(type(request)).items():
@@ -131,36 +134,36 @@ ValidAt = Annotated[str, option("what was true in the world then", "--valid-at",
 
 
 class Writes(Protocol):
-    """What every request of a verb that makes commits holds."""
+    """Fields that every request of a committing verb has."""
 
     @property
     def dry_run(self) -> bool:
-        """Return whether only to print what would be done."""
+        """Return whether to print the changes without making them."""
 
     @property
     def reason(self) -> str:
-        """Return why, for the commit."""
+        """Return the reason for the commit."""
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
-    """What a caller in this process says of a write, instead of a verb's own request."""
+    """The options of a write for Python callers that do not use a verb's own request."""
 
     dry_run: bool = False
     reason: str = ""
 
 
 class Sides(Protocol):
-    """What a request holds that lets a person choose a side where two clash."""
+    """Fields of a request that lets a person choose a side of a conflict."""
 
     @property
     def ours(self) -> bool:
-        """Return whether this side is taken."""
+        """Return whether this side was chosen."""
 
     @property
     def theirs(self) -> bool:
-        """Return whether the other side is taken."""
+        """Return whether the other side was chosen."""
 
 
 def side_of(request: Sides) -> Side:
-    """Return the side that is taken; empty where a person has chosen none."""
+    """Return the chosen side, or an empty string if a person has not chosen."""
     return "ours" if request.ours else "theirs" if request.theirs else ""

@@ -1,7 +1,7 @@
-"""What a verb answers: a record whose fields are the keys of `--json`.
+"""The base class of verb results: a record whose fields are the keys of `--json`.
 
-A verb's `Result` says everything that a face may tell; how it is worded for a reader is the face's
-(`memrepo.faces.text`).
+A verb's `Result` contains everything that an interface may show. The wording is defined in
+`memrepo.faces.text`.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from memrepo.core.problems import Problem
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """The base of all results; these two are told next to the record and are no keys of it."""
+    """Base class of all results. `exit` and `notices` are not part of the JSON record."""
 
     beside: ClassVar[tuple[str, ...]] = ()
-    """More fields that a face words and that are no keys of the record."""
+    """More fields that interfaces show but that are not part of the JSON record."""
 
     exit: Exit = Exit.DONE
     notices: tuple[Problem, ...] = ()
-    """What was noticed on the way: warnings about files, rules and the repository."""
+    """Warnings about files, rules and the repository that occurred during the call."""
 
     def after(self, notices: tuple[Problem, ...]) -> Self:
-        """Return the result with findings from before the verb in front of its own."""
+        """Return the result with earlier notices placed before its own."""
         return msgspec.structs.replace(self, notices=(*notices, *self.notices))
 
     def as_json(self) -> dict[str, Any]:
-        """Return the record as JSON can hold it."""
+        """Return the record as JSON-compatible values."""
         found: dict[str, Any] = msgspec.to_builtins(
             msgspec.structs.replace(
                 self, exit=Exit.DONE, notices=(), **dict.fromkeys(self.beside, msgspec.UNSET)

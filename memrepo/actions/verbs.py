@@ -1,8 +1,8 @@
-"""The verbs: what each is called, says of itself, where it lives and whether it writes.
+"""The table of verbs: name, help line, module, and whether the verb writes history.
 
-A verb's module holds its `Request` and `do(work, request)`; where several verbs share a module, each
-has `NameRequest` and `name(work, request)`. A module is imported when its verb is called, so that
-`--help` and `--version` load none.
+A verb's module defines `Request` and `do(work, request)`. If several verbs share a module, each has
+`NameRequest` and `name(work, request)`. A module is imported when its verb is called, so `--help`
+and `--version` import none.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 
 
 class Verb(NamedTuple):
-    """One verb."""
+    """One verb of the command table."""
 
     name: str
     says: str
     module: str
     writes: bool = False
-    """Whether it writes into the history of the repository."""
+    """Whether the verb writes into the repository's history."""
     everyday: bool = False
-    """Whether `memrepo --help` shows it; `memrepo help --all` shows every one."""
+    """Whether `memrepo --help` shows it. `memrepo help --all` shows every verb."""
 
     request: str = "Request"
-    """The name of its request: verbs that share a module have `PinRequest` and so on."""
+    """Class name of its request. Verbs that share a module have `PinRequest` and so on."""
 
     def load(self) -> Loaded:
-        """Import its module; return its request and the function that answers it."""
+        """Import the verb's module; return its request class and its function."""
         module = import_module(self.module)
         do = "do" if self.request == "Request" else self.name.replace("-", "_")
         return Loaded(getattr(module, self.request), getattr(module, do))
 
 
 class Loaded(NamedTuple):
-    """A verb's request and the function that answers it."""
+    """The request class of a verb and its function."""
 
     Request: type[Any]
     do: Callable[[Work, Any], Result]
@@ -113,9 +113,9 @@ for git, hooks and shells
   trust         setup.trust         -- accept the programs that .pre-commit-config.yaml names
   merge-driver  sync.merge_driver   -- join one file field by field, for `git merge` (git calls it)
 """
-"""A verb a line: its name, its module below `actions`, flags, and what `--help` says of it.
+"""One verb per line: its name, its module below `actions`, its flags and its help line.
 
-The flags are `w` for a verb that writes into history and `e` for an everyday one.
+The flags are `w` for a verb that writes history and `e` for an everyday verb.
 """
 
 
@@ -136,18 +136,18 @@ def _read(table: str) -> dict[str, tuple[Verb, ...]]:
 
 
 GROUPS = _read(_TABLE)
-"""The verbs by what they are for, in the order of `memrepo help --all`."""
+"""The verbs by purpose, in the order of `memrepo help --all`."""
 
 VERBS = {verb.name: verb for group in GROUPS.values() for verb in group}
 
 
 class Alias(NamedTuple):
-    """An older name: the verb that it is by now, and what it says of the verb's request."""
+    """An older name of a verb: the current verb, and the request fields that the alias sets."""
 
     verb: str
     given: Mapping[str, object]
     now: str
-    """How a person writes it today."""
+    """The command a person should type now."""
 
 
 ALIASES: dict[str, Alias] = {
@@ -161,11 +161,14 @@ ALIASES: dict[str, Alias] = {
     "threads": Alias("thread", {"id": ""}, "thread"),
     "corrections": Alias("resolve", {"list": True}, "resolve --list"),
 }
-"""Names that went on working when one question became one verb."""
+"""Former verb names that still work after several verbs were merged into one."""
 
 
 def perform(work: Work, name: str, request: Any) -> Result:
-    """Do what a request asks for; one that writes first settles what git merged by hand."""
+    """Run a verb with a request and return its result.
+
+    Verbs that write first settle merges by git.
+    """
     verb = VERBS[name]
     notices: tuple[Problem, ...] = ()
     if work.call.scope:

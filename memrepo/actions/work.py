@@ -1,7 +1,7 @@
-"""What a verb is given: the call it answers, and the open repository it works on.
+"""The context of a verb: the call it answers, and the open repository.
 
-`--version`, `--help` and `check FILE` load this module too, so what opens a repository (store,
-configuration) is imported where it is used.
+`--version`, `--help` and `check FILE` import this module too. Therefore modules that open a
+repository (store, configuration) are imported inside functions.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _nothing(_: str) -> None:
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """Who calls, where, when, and what the face may be asked for."""
+    """The caller, place and time of a call, and the callbacks of the interface."""
 
     where: Path
     now: datetime
@@ -49,33 +49,36 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     colour: bool = False
     actor: str = ""
     id: str = ""
-    """The agent's session, where the environment names one."""
+    """The agent's session id, if the environment names one."""
     say: Callable[[str], None] = _nothing
     read: Callable[[], str] = str
-    """Returns what the face takes in next to the request: standard input, or a tool's text."""
+    """Returns input in addition to the request: standard input, or a tool's text."""
     tick: Callable[[str], None] = _nothing
     edit: Callable[[str], str | None] = _nothing
     clock: Callable[[], datetime] | None = None
-    """The time from then on, for a verb that goes on for long."""
+    """Returns the current time, for verbs that run for long."""
     age: Callable[[], float] = float
-    """Returns the seconds since the face's process began; 0 where it does not know."""
+    """Returns the age of the interface's process in seconds, or 0 if unknown."""
     expect: str = ""
-    """The commit, or its first digits, that a write may build on; empty: whichever HEAD is at."""
+    """The commit id or prefix that HEAD must match for a write; empty to accept any HEAD."""
     scope: str = ""
-    """The scope that the caller is bound to: it sees that and what holds in the whole repository,
-    and writes into that alone. Set at the start of a face, by no argument of a call."""
+    """The scope that the caller is bound to; empty if unbound.
+
+    A bound caller reads this scope and the memories of the whole repository. It writes only into
+    its scope. The value is set when the interface starts and cannot be changed by a call.
+    """
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "now", whole_seconds(self.now))
 
 
 AGENT_AUTHOR = "{name} (memrepo) <{id}@memrepo.invalid>"
-"""The git author of what an agent stores, unless `agents.author` names another."""
+"""The git author of an agent's commits, unless `agents.author` names another."""
 _IDENTITY = regex(r"[^<>\n\0]+ <[^<>\s\0]+>")
 
 
 class NewerFormat(MemrepoError):
-    """The repository was written by a newer memrepo: reading works, writing is refused."""
+    """Raised when a newer memrepo wrote the repository. Reading works, writing is refused."""
 
     exit_code = Exit.DECIDE
 
@@ -87,7 +90,7 @@ class NewerFormat(MemrepoError):
 
 
 class OlderFormat(MemrepoError):
-    """The repository was written by an older memrepo: a write waits for its migration."""
+    """Raised when an older memrepo wrote the repository. Writing requires a migration first."""
 
     exit_code = Exit.DECIDE
 
@@ -105,11 +108,10 @@ def _resume_purge(store: Repository) -> None:
 
 
 class Work:
-    """One call's repository: opened when it is first asked for, and once; closed with the call.
+    """The repository of one call, opened on first use and closed with the call.
 
-    `tree` and `config` are those of one commit. They stay as they are, whatever is written: after
-    a write `refreshed()` is the same repository at its new HEAD, `at()` is it at another commit.
-    Only the Work that opened a repository closes it.
+    `tree` and `config` belong to one commit and do not change after a write. Use `refreshed()` for
+    the new HEAD, or `at()` for another commit. Only the Work that opened a repository closes it.
     """
 
     def __init__(
@@ -140,7 +142,7 @@ class Work:
 
     @property
     def store(self) -> Repository:
-        """Return the repository that holds the call's folder; raises NotARepository."""
+        """Return the repository that contains the call's folder; raises NotARepository."""
         if self._store is None:
             from memrepo.store.repo import open_repository
 
@@ -152,15 +154,15 @@ class Work:
 
     @property
     def tree(self) -> Snapshot:
-        """Return the files at the commit that this work is about: HEAD when first asked.
+        """Return the files at this work's commit, which is HEAD at first use.
 
-        Its memories are those that the caller may see.
+        Memories that the caller may not see are left out.
         """
         return self.whole.within(self.call.scope) if self.call.scope else self.whole
 
     @property
     def whole(self) -> Snapshot:
-        """Return the same with the memories of every scope: what a write is computed on."""
+        """Return the same files with the memories of every scope. Writes are computed on these."""
         if self._tree is None:
             self._tree = self.store.snapshot(self.store.head())
         return self._tree
@@ -175,7 +177,7 @@ class Work:
         return self._config
 
     def _watch(self) -> None:
-        """Look for what was purged too, where anything was."""
+        """Let the secret scan also detect purged values, if there are any."""
         if (self.store.folder / "purged").is_dir():
             from memrepo.store.purges import watching
 
@@ -185,7 +187,10 @@ class Work:
 
     @property
     def actor(self) -> str:
-        """Return who acts: `human:<email>` only for a listed author, never under an agent."""
+        """Return the actor.
+
+        `human:<email>` is used only for a listed author, never under an agent.
+        """
         if self.call.actor:
             return self.call.actor
         from memrepo.store.settings import person
@@ -195,7 +200,7 @@ class Work:
 
     @property
     def author(self) -> str:
-        """Return the git author of what is decided here: the agent that acts, else the person."""
+        """Return the git author for new commits: the agent if one acts, else the person."""
         from memrepo.store import settings, stream
 
         kind, _, name = self.call.actor.partition(":")
@@ -214,34 +219,34 @@ class Work:
         return made
 
     def landed(self) -> list[Landing]:
-        """Return where the runs landed that this commit holds, newest first."""
+        """Return the landings of all runs contained in this commit, newest first."""
         from memrepo.store.history import landings
 
         layout, files = self.tree.layout, self.tree.files
         return landings(self.store.repo, self.tree.commit, layout, files.below(layout.area("runs")))
 
     def refreshed(self) -> Work:
-        """Return the work at HEAD as it is by now; a tree that is still HEAD's is kept."""
+        """Return a Work at the current HEAD. The loaded tree is reused if HEAD has not moved."""
         head = self.store.head()
         known = self._tree is not None and self._tree.commit == head
         return Work(self.call, store=self.store, tree=self._tree if known else None)
 
     def unbound(self) -> Work:
-        """Return the work as the program itself sees it, whatever its caller is bound to."""
+        """Return a Work without the caller's scope restriction."""
         return Work(msgspec.structs.replace(self.call, scope=""), store=self.store)
 
     def at(self, tree: Snapshot, config: Config) -> Work:
-        """Return the work on another commit's files, with the configuration to read them by."""
+        """Return a Work on another commit's files, with the given configuration."""
         return Work(self.call, store=self.store, tree=tree, config=config)
 
     def refresh(self) -> None:
-        """Look at HEAD again: what was written meanwhile is seen from here on."""
+        """Reload HEAD, so that later reads see what was written meanwhile."""
         if self._store is not None:
             fresh = self.refreshed()
             self._tree, self._config = fresh._tree, None  # noqa: SLF001 - its own kind
 
     def require_writable(self) -> None:
-        """Raise NewerFormat or OlderFormat where this program does not write the format."""
+        """Raise NewerFormat or OlderFormat if this program cannot write the repository's format."""
         from memrepo.config import FORMAT
 
         found = self.config.get("format")
@@ -249,14 +254,14 @@ class Work:
             raise (NewerFormat if found > FORMAT else OlderFormat)(found, FORMAT)
 
     def begin_write(self, *, dry_run: bool = False) -> None:
-        """Raise where nothing may be written here, and finish what a crash cut short."""
+        """Raise if writing is not possible here; finish operations that a crash interrupted."""
         self.require_writable()
         self.store.refuse_unfit()
         if not dry_run:
             self.store.recover()
 
     def context(self, **more: Any) -> Context:
-        """Return what the commits of one call share."""
+        """Return the message context that all commits of this call share."""
         from memrepo.core.messages import Context
 
         return Context(actor=self.actor, **more)
@@ -266,7 +271,7 @@ def _configuration(store: Repository, tree: Snapshot) -> Config:
     from memrepo.config import ConfigError, parse_config
 
     path = store.layout.config
-    # A person who edits memrepo.toml means it at once, committed or not.
+    # Uncommitted edits of memrepo.toml apply immediately.
     try:
         data = store.work.read(path)
         text = (tree.files[path] if data is None else data).decode("utf-8")
@@ -278,14 +283,14 @@ def _configuration(store: Repository, tree: Snapshot) -> Config:
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting that no repository may carry, and where it comes from."""
+    """A setting that must not come from the repository, and its origin."""
 
     value: Any
     origin: str
 
 
 def outside(work: Work) -> Mapping[str, Setting]:
-    """Return programs, hosts and folders that this clone sets, then those that the person sets."""
+    """Return settings from outside the repository: the person's, overridden by this clone's."""
     from memrepo.config import OUTSIDE, RETIRED, ConfigError, git_name, parse_outside
     from memrepo.store import settings
     from memrepo.store.git import user_config
@@ -310,12 +315,15 @@ def outside(work: Work) -> Mapping[str, Setting]:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Keep the cycle collector from going through all memories time and again: few cycles die."""
+    """Run the block with the garbage collector disabled.
+
+    The collector would scan all memories repeatedly, although few objects form cycles.
+    """
     was = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was:
-            gc.freeze()  # nor once more at the end
+            gc.freeze()  # avoid one more scan at exit
             gc.enable()

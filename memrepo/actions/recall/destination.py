@@ -1,4 +1,4 @@
-"""Writing exports to a folder outside the repository's own areas, whole or not at all."""
+"""Write exports atomically to a folder outside the repository's own files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memrepo.core.layout import AREAS
 
 
 class NoPlace(MemrepoError):
-    """The folder cannot take an export."""
+    """Raised when a folder cannot receive an export."""
 
     exit_code = Exit.USAGE
 
@@ -23,7 +23,10 @@ class NoPlace(MemrepoError):
 
 
 def refuse_place(work: Work, where: Path, *, force: bool) -> None:
-    """Raise NoPlace where an export would meet the repository's files or, unforced, any other."""
+    """Raise NoPlace if an export would overwrite files of the repository.
+
+    Without `force`, the folder must be empty.
+    """
     if where.resolve() == work.store.root.resolve() or _is_own(work, where):
         raise NoPlace(where, "is the repository's own", "name a folder outside of it")
     if where.exists() and not where.is_dir():
@@ -35,7 +38,7 @@ def refuse_place(work: Work, where: Path, *, force: bool) -> None:
 
 
 def _is_own(work: Work, where: Path) -> bool:
-    """Return whether a path lies among what git and memrepo keep, whatever links lead there."""
+    """Return whether a path is in a git or memrepo folder, after resolving symbolic links."""
     root, real = work.store.root.resolve(), where.resolve()
     own = [root / f"{work.tree.layout.prefix}{area}" for area in AREAS]
     own += [root / ".git", Path(work.store.repo.git_dir), Path(work.store.repo.common_dir)]
@@ -43,9 +46,9 @@ def _is_own(work: Work, where: Path) -> bool:
 
 
 def place(where: Path, files: Mapping[str, bytes]) -> None:
-    """Write files below a folder: a new one appears whole, an existing one file by file.
+    """Write files below a folder, atomically if it is new or empty, else file by file.
 
-    Files of the folder that are not among these stay as they are.
+    Other files in the folder are not changed.
     """
     where = where.resolve()
     where.parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +67,7 @@ def place(where: Path, files: Mapping[str, bytes]) -> None:
 
 
 def place_page(work: Work, where: Path, data: bytes, *, ours: bytes) -> None:
-    """Write one page, whole or not at all; an older page of ours (known by `ours`) gives way."""
+    """Write one page atomically. It may replace an older page of memrepo, which contains `ours`."""
     real = where.resolve()
     if _is_own(work, where):
         raise NoPlace(where, "is among the repository's own files", "name a file elsewhere")
@@ -86,7 +89,10 @@ def place_page(work: Work, where: Path, data: bytes, *, ours: bytes) -> None:
 
 @contextmanager
 def _drafted(where: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
-    """Write everything to a sibling folder, which is gone afterwards."""
+    """Write all files to a temporary sibling folder and yield its path.
+
+    The folder is removed afterwards.
+    """
     base = Path(tempfile.mkdtemp(prefix=f".{where.name}-", dir=where.parent))
     draft = base / "new"
     draft.mkdir()

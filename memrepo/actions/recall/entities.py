@@ -1,4 +1,4 @@
-"""`memrepo entities`: who and what the memories mention, under all their names."""
+"""`memrepo entities`: list the people and things that memories mention, with their aliases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memrepo.policies.entities import Catalogue, Entity, catalogue
 
 
 class NoSuchEntity(MemrepoError):
-    """No memory mentions anything by this name."""
+    """Raised when no memory mentions an entity of this name."""
 
     exit_code = Exit.USAGE
 
@@ -30,7 +30,7 @@ class NoSuchEntity(MemrepoError):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `entities`."""
+    """Arguments of `entities`."""
 
     name: Annotated[
         str, option("one of them, by any of its names; all when left out", metavar="NAME")
@@ -38,7 +38,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One entity; `confirmed` counts the memories in which a person or a model named it."""
+    """One entity. `confirmed` counts the memories in which a person or a model named it."""
 
     name: str
     aliases: tuple[str, ...]
@@ -48,7 +48,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entities(result.Result, frozen=True, kw_only=True):
-    """All that the active memories mention."""
+    """All entities that the active memories mention."""
 
     entities: tuple[Row, ...]
 
@@ -73,7 +73,7 @@ class Mentioned(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Entities | Mentioned:
-    """List all entities of the active memories, or the memories of one."""
+    """Return all entities of the active memories, or one entity with its memories."""
     state = work.tree.state()
     known = catalogue(state.active, work.config.get("entities.aliases"))
     if not request.name:

@@ -1,4 +1,4 @@
-"""`memrepo graph`: the links between the active memories, as a list or as a page to look at."""
+"""`memrepo graph`: show the links between active memories, as a list or as an HTML page."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from memrepo.views.graph_page import graph_page, label
 from memrepo.views.html import GENERATOR
 
 MOST = 10
-"""So many of the most linked memories are named."""
+"""Number of most linked memories to list."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `graph`."""
+    """Arguments of `graph`."""
 
     html: Annotated[
         str,
@@ -29,7 +29,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
-    """An edge from one memory to another; `in_body` where its text says so."""
+    """An edge between two memories. `in_body` is true if the source's text contains the link."""
 
     source: str
     target: str
@@ -39,7 +39,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Linked(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory, and how many links it has."""
+    """A memory and its number of links."""
 
     id: str
     links: int
@@ -51,17 +51,17 @@ class Result(result.Result, frozen=True, kw_only=True):
 
     memories: int
     linked: int
-    """How many of them have a link."""
+    """Number of memories that have a link."""
     links: tuple[Link, ...]
     most_linked: tuple[Linked, ...]
     html: str = ""
-    """Where the page that draws them was written."""
+    """Path of the HTML page; empty if none was written."""
     page: str = ""
-    """The page itself, where it is to be printed (`--html -`)."""
+    """The HTML text, if it is to be printed (`--html -`)."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """Count the links, name the most linked memories, and draw the page if wanted."""
+    """Return the links and the most linked memories; write the HTML page if requested."""
     if request.html == "-" and work.call.json:
         raise UsageError(
             "memrepo graph: --html - and --json both want standard output",

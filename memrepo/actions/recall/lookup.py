@@ -1,4 +1,4 @@
-"""Finding a memory by what a person types: an id, a unique prefix of one, or a slug."""
+"""Find a memory by what a person types: an id, a unique prefix of an id, or a slug."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memrepo.core.state import State
 
 
 class NoSuchMemory(MemrepoError):
-    """Nothing has this id, prefix or slug."""
+    """Raised when no memory has this id, prefix or slug."""
 
     exit_code = Exit.USAGE
 
@@ -23,7 +23,7 @@ class NoSuchMemory(MemrepoError):
 
 
 class Ambiguous(MemrepoError):
-    """Several memories fit what was typed."""
+    """Raised when several memories match what was typed."""
 
     exit_code = Exit.DECIDE
 
@@ -36,7 +36,7 @@ class Ambiguous(MemrepoError):
 
 
 def find(state: State, word: str) -> Memory:
-    """Return the memory that a word names; raises NoSuchMemory or Ambiguous."""
+    """Return the memory with this id, id prefix, path or slug; raises NoSuchMemory or Ambiguous."""
     if word in state.memories:
         return state.memories[word]
     digits = word.removeprefix("mem-")

@@ -1,8 +1,8 @@
-"""The evidence of a memory, quoted: the recorded lines, and where they stand by now.
+"""Quote the evidence of a memory: the recorded lines, and where they are now.
 
-`exact`: the source still holds these lines at this place. `moved`: the text stands elsewhere, found
-line by line or, where lines were broken again, by the hash of its unit. `lost`: no source holds it.
-Secrets that the recorded text holds are never quoted.
+`exact`: the source still has these lines at this place. `moved`: the text is elsewhere. It was
+found line by line or, if lines were wrapped differently, by the hash of its unit. `lost`: no source
+contains the text. Secrets in the recorded text are never quoted.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from memrepo.store.tree import contents
 Outcome = Literal["exact", "moved", "lost"]
 Lines: TypeAlias = tuple[int, int]
 _TELLING = 4
-"""Words of so many letters are looked for before a file is read line by line."""
+"""Minimum length of a word that is searched for before a file is compared line by line."""
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a piece of evidence: where it stands (path, one-based lines), if anywhere."""
+    """The current place of a piece of evidence: path and one-based lines, if found."""
 
     outcome: Outcome
     path: str = ""
@@ -38,9 +38,9 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Text:
-    """One version of a source file, read as far as it is asked.
+    """One version of a source file, parsed only as far as needed.
 
-    `name` is its name in the workspace, by which its kind of unit is known.
+    `name` is its name in the workspace, which determines how it is split into units.
     """
 
     def __init__(self, path: str, data: bytes, name: str) -> None:
@@ -50,29 +50,29 @@ class Text:
 
     @cached_property
     def flat(self) -> str:
-        r"""Return the text with `\n` line ends, as line numbers count them."""
+        r"""Return the text with `\n` line ends, matching the line numbers."""
         text = self.data.decode("utf-8", "replace").removeprefix("\ufeff")
         return text.replace("\r\n", "\n").replace("\r", " ")
 
     @cached_property
     def lines(self) -> list[str]:
-        """Return the lines; line n is at n - 1."""
+        """Return the lines; line n has index n - 1."""
         return self.flat.removesuffix("\n").split("\n")
 
     @cached_property
     def normal(self) -> list[tuple[int, str]]:
-        """Return the lines that say something, normalised, each with its number."""
+        """Return (line number, normalised text) of each line with content."""
         rows = ((n, normal_claim(line)) for n, line in enumerate(self.lines, start=1))
         return [(n, line) for n, line in rows if line]
 
     @cached_property
     def lower(self) -> str:
-        """Return the text in lower case, to look for words."""
+        """Return the text in lower case, for searching words."""
         return self.flat.casefold()
 
     @cached_property
     def hashes(self) -> dict[str, list[Lines]]:
-        """Return where the units and notes of the file stand, by the hash of their text."""
+        """Return the line ranges of the file's units and notes, by the hash of their text."""
         from memrepo.read.thoughts import scan
 
         found: dict[str, list[Lines]] = {}
@@ -83,19 +83,19 @@ class Text:
         return found
 
     def span(self, lines: Lines) -> list[str]:
-        """Return the lines of a span; all where it is (0, 0)."""
+        """Return the lines of a span, or all lines for (0, 0)."""
         first, last = lines
         return self.lines[first - 1 : last] if first else self.lines
 
 
 def quote(text: Text, lines: Lines) -> str:
-    """Return the lines of a span without the secrets in them, of which only the kind is told."""
+    """Return the lines of a span, with each secret replaced by its kind."""
     rows = text.span(lines)
     first = max(lines[0], 1)
     start = sum(len(line) + 1 for line in text.lines[: first - 1])
     end = start + sum(len(line) + 1 for line in rows) - 1
     parts, at = [], start
-    # Found in the whole file: of a key over many lines a part alone does not look like one.
+    # Search the whole file: a fragment of a multi-line key does not look like a secret.
     for secret in find_secrets(text.flat):
         if secret.end > at and secret.start < end:
             parts += [text.flat[at : max(secret.start, at)], f"[redacted:{secret.kind}]"]
@@ -105,9 +105,9 @@ def quote(text: Text, lines: Lines) -> str:
 
 
 def resolve(source: Source, recorded: Text | None, now: _Sources) -> Found:
-    """Return where a source's lines stand by now.
+    """Return where a source's lines are now.
 
-    `recorded` is the version they were taken from, None where the repository lacks it.
+    `recorded` is the version from which the lines were read, or None if the repository lacks it.
     """
     path, lines = source.resource, source.lines
     said = recorded.span(lines) if recorded is not None else []
@@ -123,7 +123,7 @@ def resolve(source: Source, recorded: Text | None, now: _Sources) -> Found:
 
 def _spans(text: Text, text_hash: str, said: Sequence[str]) -> Iterator[Lines]:
     wanted = [line for row in said if (line := normal_claim(row))]
-    # A note's hash is that of its text without the heading, under which it may stand no more.
+    # A note's hash covers its text without the heading, which may have changed.
     below = [line for line in wanted if not line.startswith("#")] or wanted
     words = [w for line in below for w in line.split() if w.isascii() and w.isalpha()]
     telling = max(words, key=len, default="")
@@ -135,7 +135,7 @@ def _spans(text: Text, text_hash: str, said: Sequence[str]) -> Iterator[Lines]:
 
 
 def _runs(text: Text, wanted: list[str]) -> Iterator[Lines]:
-    """Yield where these lines stand one after the other, blank lines between them or not."""
+    """Yield the line range of each place where these lines are in sequence, ignoring blank lines."""
     rows = text.normal
     for at, (number, line) in enumerate(rows):
         if line == wanted[0] and [row for _, row in rows[at : at + len(wanted)]] == wanted:
@@ -143,15 +143,15 @@ def _runs(text: Text, wanted: list[str]) -> Iterator[Lines]:
 
 
 _VERSIONS = 1000
-"""So many versions of a file are looked through for a text that it holds no more."""
+"""Maximum number of file versions searched for a text that is no longer in the file."""
 LINES, PLACES = 5, 10
-"""Lines that are shown of one piece, and how many pieces: one line may stand in every file."""
+"""Maximum lines shown per piece of evidence, and maximum pieces. A line may occur in every file."""
 
 
 class _Sources(Mapping[str, Text]):
-    """The sources of one tree, each read once and only when it is looked into.
+    """The sources of one tree, each loaded at most once and only when used.
 
-    The notes that a memory rests on are sources to it.
+    Notes that serve as evidence of a memory are included.
     """
 
     def __init__(self, work: Work, notes: Iterable[str]) -> None:
@@ -179,7 +179,10 @@ class _Sources(Mapping[str, Text]):
         return path in self.blobs
 
     def holding(self, text_hash: str, said: Sequence[str]) -> Found:
-        """Return where some lines stand first, by path: looked for once for all that said them."""
+        """Return the first place of some lines, in path order.
+
+        The result is cached for equal lines.
+        """
         key = (text_hash, *said)
         if key not in self._held:
             places = ((p, [*_spans(self[p], text_hash, said)]) for p in sorted(self.blobs))
@@ -188,19 +191,19 @@ class _Sources(Mapping[str, Text]):
         return self._held[key]
 
     def text(self, path: str, data: bytes) -> Text:
-        """Return a version of a source, read by the rules of its name."""
+        """Return a Text for one version of a source, named as in the workspace."""
         return Text(path, data, self.work.tree.layout.source_name(path))
 
 
 class Now(msgspec.Struct, frozen=True, kw_only=True):
-    """Where moved lines stand by now."""
+    """The current place of lines that moved."""
 
     resource: str
     lines: tuple[int, int]
 
 
 class Quote(msgspec.Struct, frozen=True, kw_only=True):
-    """One piece of evidence, quoted, and what became of its lines."""
+    """One piece of evidence: its quote, and the current state of its lines."""
 
     resource: str
     lines: tuple[int, int]
@@ -211,13 +214,16 @@ class Quote(msgspec.Struct, frozen=True, kw_only=True):
     quote: str
     resolved: Outcome
     found: Now | None
-    """Where lines that moved stand now."""
+    """The current place, if the lines moved."""
     missing: bool
-    """Whether the repository lacks the recorded version, which then cannot be quoted."""
+    """Whether the repository lacks the recorded version, so that it cannot be quoted."""
 
 
 class Version(NamedTuple):
-    """A version of a file, and the lines of it that hold a text; no blob where there is none."""
+    """A version of a file, and the lines that contain a text.
+
+    The blob is empty if there is none.
+    """
 
     blob: str
     text: Text | None
@@ -225,7 +231,7 @@ class Version(NamedTuple):
 
 
 class Versions:
-    """The versions of source files in which the texts of memories stood."""
+    """The versions of source files that contained the texts of memories."""
 
     def __init__(self, work: Work, now: _Sources) -> None:
         self._work, self._now = work, now
@@ -233,10 +239,11 @@ class Versions:
         self._texts: dict[tuple[str, str], Text | None] = {}
 
     def of(self, memory: Memory, source: Source) -> Version:
-        """Return the newest version that has a source's text at its lines.
+        """Return the newest version that has a source's text at the recorded lines.
 
-        Where none has it there, it is the newest that has it at all; where no text was recorded,
-        that of the day when the memory was made. Nothing where the repository lacks it.
+        If none has it there, return the newest version that contains it anywhere. If no text was
+        recorded, return the version of the day the memory was created. The blob is empty if the
+        repository has no such version.
         """
         hashes = memory.wordings(source) - {""}
         if not hashes:
@@ -267,7 +274,7 @@ class Versions:
         return self._known[path]
 
     def _listed(self, path: str, *options: str) -> list[str]:
-        """Return the blobs that commits gave to a path, the newest first."""
+        """Return the blobs of a path over its history, newest first."""
         words = ("log", "--format=", "--raw", "--no-abbrev", "--no-renames", *options)
         raw = self._work.store.repo.light.ask(*words, self._work.tree.commit, "--", path)
         blobs = (line.split()[3] for line in raw.splitlines() if line.startswith(":"))
@@ -281,12 +288,12 @@ class Versions:
 
 
 def versions(work: Work, resources: Iterable[str]) -> Versions:
-    """Return the versions of the sources of a commit, and of the notes among some resources."""
+    """Return the versions of a commit's sources, and of any notes among `resources`."""
     return Versions(work, _Sources(work, resources))
 
 
 def evidence(work: Work, memory: Memory) -> tuple[Quote, ...]:
-    """Return the evidence of a memory, each piece with its quote."""
+    """Return a quote for each piece of evidence of a memory."""
     now = _Sources(work, (s.resource for s in memory.sources))
     recorded = Versions(work, now)
     found = []
@@ -320,15 +327,15 @@ def _quote(source: Source, text: Text | None, place: Found, now: _Sources, told:
 
 
 def span(lines: Sequence[int]) -> str:
-    """Format a span of lines behind a path: `:3`, `:3-5`, nothing for a whole file."""
+    """Format a line range as a path suffix: `:3`, `:3-5`, or nothing for a whole file."""
     first, last = lines
     return f":{first}" + (f"-{last}" if last > first else "") if first else ""
 
 
 def evidence_lines(found: Sequence[Quote], count: int | UnsetType | None = None) -> list[str]:
-    """Format the first pieces of evidence, a few lines of each.
+    """Format the first pieces of evidence, with a few lines of each.
 
-    `count` tells how many places there are, where not all are among those found.
+    `count` is the total number of places, if `found` contains only some of them.
     """
     lines = []
     for piece in found[:PLACES]:
@@ -361,7 +368,7 @@ def _became(piece: Quote) -> str:
             now = piece.found
             return visible(f"; now at {now.resource}{span(now.lines)}") if now else ""
         case "lost":
-            # What has a scheme was never among the sources of this repository.
+            # A URL was never among the sources of this repository.
             return "" if "://" in piece.resource else "; no longer in the sources"
         case _:
             assert_never(piece.resolved)

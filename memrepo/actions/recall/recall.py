@@ -1,4 +1,4 @@
-"""What recall knows next to the file: tier, expiry and confidence at a moment, by the ledger."""
+"""Search results with facts from the ledger: tier, expiry and confidence at a given time."""
 
 from __future__ import annotations
 
@@ -38,44 +38,44 @@ if TYPE_CHECKING:
     from memrepo.store.embedder import Embedder
 
 EXPIRED = "expired"
-"""What `--status` calls active memories past their time, pruned yet or not."""
+"""The `--status` value for active memories past their expiry, pruned or not."""
 RECALL_STATUSES = (*STATUSES, EXPIRED)
 
 
 class Derived(msgspec.Struct, frozen=True, kw_only=True):
-    """What no file holds of a memory; of a look into the past, nothing."""
+    """Facts about a memory that are not in its file. Empty for a query about the past."""
 
 
 class Facts(Derived, frozen=True, kw_only=True):
-    """What the ledger and the rules say of a memory at a moment."""
+    """Facts about a memory at a moment, from the ledger and the rules."""
 
     retrievals: int
     last: str
-    """When it was retrieved last; empty for never."""
+    """Time of the last retrieval; empty if never retrieved."""
 
 
 class NoteFacts(Facts, frozen=True, kw_only=True):
-    """Of a note: its tier, and how far an answer from it can be trusted."""
+    """Facts about a note: its tier, and the confidence of an answer from it."""
 
     tier: str
     answer_confidence: str
 
 
 class ClaimFacts(Facts, frozen=True, kw_only=True, rename={"cls": "class"}):
-    """Of anything else: its decay class, its confidence, and when its time is over."""
+    """Facts about any other memory: its decay class, its confidence and its expiry."""
 
     cls: str
     confidence: float
     expires: str
-    """Empty where time does not take it out of recall."""
+    """Time of expiry; empty if it does not leave recall by age."""
     expired: bool
     stale: bool
     stale_from: str
-    """When its class would end it, though what it rests on stands; empty where it does not last."""
+    """Time from which a lasting memory is stale, by its class; empty for other memories."""
 
 
 class Recalled(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory as recall sees it at a moment."""
+    """A memory as recall sees it at a moment."""
 
     memory: Memory
     access: Access
@@ -83,29 +83,29 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     over: bool
     score: float = 0.0
     parts: Mapping[str, float] = msgspec.field(default_factory=dict)
-    """What each signal added to the score."""
+    """The contribution of each signal to the score."""
     edited: bool = False
-    """Whether its file differs from the commit's: the text is not committed yet."""
+    """Whether its file has uncommitted changes."""
     held: float = 1.0
-    """Which share of what was asked it holds."""
+    """The share of the query's words that it contains."""
     stale_since: datetime | None = None
-    """When the time of its class was over, where it stays all the same."""
+    """When its class expired, if it remains in recall anyway."""
     doubts: tuple[str, ...] = ()
-    """What speaks against it, in words."""
+    """Reasons to doubt it, as text."""
     earlier: tuple[Memory, ...] = ()
-    """Older hits of the same answer that are about the same thing."""
+    """Older results of the same answer on the same subject."""
     part: Chunk | None = None
-    """The part of a long text that answers, where it is not the whole."""
+    """The part of a long text that answers the query; None for the whole text."""
 
     @property
     def is_part(self) -> bool:
-        """Return whether recall passes a part of the text."""
+        """Return whether only a part of the text is returned."""
         return self.part is not None and self.text == self.part.text
 
     def lines_of(self, source: Source) -> tuple[int, int]:
-        """Return where the text that is passed is in a source.
+        """Return the lines of the returned text in a source.
 
-        A part has its own lines where the memory has the lines of its source one by one.
+        A part has its own lines if the memory's text matches its source line by line.
         """
         first, last = source.lines
         body = self.memory.body
@@ -118,7 +118,7 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """Return what recall passes: of a note at gist tier its title, tags and summary."""
+        """Return the text to show. For a note at gist tier, this is its title, tags and summary."""
         if not self.memory.is_note or self.tier not in ("gist", "forgotten"):
             return self.part.text if self.part else self.memory.body
         if self.tier == "forgotten" and "gist" not in self.memory.fields:
@@ -133,24 +133,24 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def answer_confidence(self) -> str:
-        """Return how far an answer from it can be trusted."""
+        """Return the confidence of an answer from this memory."""
         tier = CONFIDENCE[self.tier] if self.tier else "high"
         doubtful = "medium" if self.doubts else "high"
         return sureness(self.held, tier, "low" if is_retired(self.memory) else doubtful)
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What answers a question: memories, and passages of sources among them, best first."""
+    """The answer to a query: memories and source passages, best first."""
 
     hits: list[Recalled]
     passages: list[tuple[int, float, Passage]]
-    """Each with how many hits stand before it, and which share of what was asked it holds."""
+    """Each is (number of hits ranked before it, share of the query it contains, passage)."""
 
 
 def recalled(
     memory: Memory, accesses: Accesses, now: datetime, rules: Rules, score: float = 0.0
 ) -> Recalled:
-    """Return a memory as recall sees it."""
+    """Return a memory as recall sees it at `now`."""
     access = accesses.of(memory.id)
     if memory.is_note:
         tier = effective(memory, access, now, rules.tiers)
@@ -170,9 +170,9 @@ def recalled(
 def in_words(
     one: Recalled, find: Callable[[str], Memory | None], is_there: Callable[[str], object]
 ) -> Recalled:
-    """Return what recall passes with what speaks against it; `find` knows memories by id.
+    """Return the result with the reasons to doubt it.
 
-    `is_there` tells whether a source is in the tree.
+    `find` returns a memory by id. `is_there` reports whether a source is in the tree.
     """
     said = doubts(one.memory, find, one.stale_since, is_there)
     return replace(one, doubts=said) if said else one
@@ -210,12 +210,12 @@ def index_of(
     passages: bool = False,
     tick: Callable[[str], None] = lambda _: None,
 ) -> Index:
-    """Return the index of a work: with uncommitted edits, unless it is in the past.
+    """Return the search index of a work, including uncommitted edits unless it is in the past.
 
-    With `passages` it also finds what the sources hold and no memory rests on.
+    With `passages`, the index also covers source texts that support no memory.
     """
     store, config, tree = work.store, work.config, work.tree
-    lexicon = cache(lambda: config.lexicon)  # only where a memory is indexed
+    lexicon = cache(lambda: config.lexicon)  # built only if a memory is indexed
 
     def importance(memory: Memory) -> float:
         from memrepo.policies.importance import score_of
@@ -242,23 +242,23 @@ def index_of(
 
 
 def embed(work: Work) -> None:
-    """Make the vectors of what is committed that are missing, where there is a model."""
+    """Compute missing vectors of committed memories, if a model is installed."""
     if work.config.get("recall.meaning") and embedder.can_run():
         index_of(work, edits=False, tick=work.call.tick).embed()
 
 
 def by_words_alone(work: Work) -> bool:
-    """Return whether search would go by meaning too if the packaged model were installed."""
+    """Return whether search by meaning is configured but its model is not installed."""
     return bool(work.config.get("recall.meaning")) and not embedder.is_installed()
 
 
 @cache
 def _model() -> Embedder | None:
-    """Return the packaged model, loaded once."""
+    """Return the packaged model, loaded once; None if it cannot be used."""
     try:
         return embedder.load() if embedder.is_installed() else None
     except embedder.NoModelError:
-        return None  # words alone find too, and `doctor` says what is wrong
+        return None  # search by words still works, and `doctor` reports the problem
 
 
 def recall(
@@ -269,15 +269,15 @@ def recall(
     now: datetime,
     weights: Weights | None = None,
 ) -> Answer:
-    """Return the best memories for words that recall may pass, what is retired last.
+    """Return the best memories for some words, retired ones last.
 
-    The status `expired` asks for active memories past their time, which are else left out. An
-    index of the past knows what its commit held, before anything was retrieved since: what is over
-    was over then. What is scored by age is as old as it is at `now`.
+    The status `expired` selects active memories past their expiry, which are left out otherwise.
+    For a past commit, expiry is judged at the time of that commit, without later retrievals.
+    Scoring by age uses `now`.
     """
     try:
         return _recall(work, index, words, only, now, weights)
-    except ValueError:  # a damaged index names what is nowhere: once more, from the files
+    except ValueError:  # a damaged index names missing files: rebuild it and retry
         index.forget()
         return _recall(work, index, words, only, now, weights)
 
@@ -330,7 +330,7 @@ def _recall(
         said = len(answer.passages)
         if len(live) + said >= only.limit or len(matches) + said < limit:
             break
-        limit *= 2  # some were over, or are retired: others may have stood behind them
+        limit *= 2  # some were expired or retired: fetch more
     best = _last(kept, lambda one: is_retired(one.memory))[: only.limit]
     parts = {match.id: match.part for match in matches}
     best = [replace(one, part=_part(index, one.memory, parts[one.memory.id])) for one in best]
@@ -342,7 +342,7 @@ def _recall(
 
 
 def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> list[Recalled]:
-    """Return the active memories of a kind of `KINDS`, what was confirmed last first."""
+    """Return the active memories of a kind in `KINDS`, last confirmed first."""
     from memrepo.text.tables import patterns
 
     types, named = KINDS[kind]
@@ -360,26 +360,29 @@ def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> l
 
 
 def _is_under(memory: Memory, heading: re.Pattern[str]) -> bool:
-    """Return whether a claim stands right under such a heading of its source."""
+    """Return whether a claim is directly under a matching heading of its source."""
     _, above, last = memory.text("context").rpartition(" › ")
     return bool(above) and not memory.is_note and heading.search(last) is not None
 
 
 def _part(index: Index, memory: Memory, number: int) -> Chunk | None:
-    """Return a chunk of a memory's text, None where that is the whole."""
+    """Return a chunk of a memory's text, or None if the text has only one chunk."""
     found = chunks(memory.body, index.wanted.chunking)
     return found[number] if len(found) > 1 and number < len(found) else None
 
 
 def _last(hits: Sequence[Recalled], goes: Callable[[Recalled], bool]) -> list[Recalled]:
-    """Return hits with some of them, and what those superseded, after all others."""
+    """Return the hits with the selected ones, and those they superseded, moved to the end."""
     successors = {one.memory.id: one.memory.texts("superseded_by") for one in hits}
     last = with_replaced([one.memory.id for one in hits if goes(one)], successors)
     return sorted(hits, key=lambda one: one.memory.id in last)
 
 
 def told_in_words(index: Index, hits: Sequence[Recalled]) -> list[Recalled]:
-    """Return hits with what speaks against each; what contests them is read from the index."""
+    """Return the hits with the reasons to doubt each.
+
+    Contesting memories are read from the index.
+    """
     asked = {target for one in hits for target in contesting(one.memory)}
     others = {id_: _memory(index, match) for id_, match in index.named(asked).items()}
     return [in_words(one, others.get, index.wanted.tree.files.id_of) for one in hits]
@@ -388,7 +391,7 @@ def told_in_words(index: Index, hits: Sequence[Recalled]) -> list[Recalled]:
 def holding(
     work: Work, index: Index, words: Sequence[str], only: Filter, now: datetime
 ) -> list[Recalled]:
-    """Return every memory that holds all of the words, by path and not ranked."""
+    """Return every memory that contains all of the words, ordered by path."""
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules
     return [
         recalled(_memory(index, match), accesses, now, rules)
@@ -397,7 +400,10 @@ def holding(
 
 
 def _memory(index: Index, match: Match, known: Mapping[str, Memory] | None = None) -> Memory:
-    """Return the memory of a hit as the index has it: what is rejected is forgotten there."""
+    """Return the memory of a match, with the status from the index.
+
+    Rejected memories are forgotten there.
+    """
     memory = (known or {}).get(match.blob)
     if memory is None:
         memory, _ = codec.decode(match.path, index.wanted.read(match.path, match.blob))

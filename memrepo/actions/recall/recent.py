@@ -1,4 +1,4 @@
-"""`memrepo recent`: the memories that are new or changed since a date, a run or a commit."""
+"""`memrepo recent`: list memories that are new or changed since a date, a run or a commit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from memrepo.store.ledger import ledger_of
 from memrepo.store.trace import BeforeHistory
 
 LATELY = timedelta(days=7)
-"""How far back it looks where nothing says so."""
+"""The default period."""
 SAID: dict[Kind, str] = {
     "added": "new",
     "reworded": "reworded",
@@ -34,12 +34,12 @@ SAID: dict[Kind, str] = {
     "archived": "archived",
     "removed": "removed",
 }
-"""The kinds of change that say something to who uses the memory, and how they are told."""
+"""The kinds of change that matter to a reader, and the words to show for them."""
 _SECOND = timedelta(seconds=1)
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `recent`."""
+    """Arguments of `recent`."""
 
     since: Annotated[
         str,
@@ -49,7 +49,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory and what became of it; `before` is its text where that was another."""
+    """One changed memory. `before` is its former text, if the text changed."""
 
     change: str
     hit: Hit
@@ -59,7 +59,10 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What changed between two commits, newest first; `since` is empty before the first one."""
+    """The changes between two commits, newest first.
+
+    `since` is empty if there was no earlier commit.
+    """
 
     since: str
     commit: str
@@ -68,9 +71,9 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """List what is new or changed; what only upkeep wrote down is left out.
+    """List new and changed memories, without changes made only by maintenance.
 
-    So is what a person rejected, and what is gone again since it was written.
+    Rejected memories, and new ones that are already forgotten, are left out.
     """
     since, before = _then(work, request.since)
     after = work.tree.state()
@@ -109,7 +112,10 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _then(work: Work, word: str) -> tuple[str, State]:
-    """Return the commit that a word names and its memories; a day is meant from its beginning."""
+    """Return the commit that a word identifies, and its state.
+
+    A date means the start of that day.
+    """
     if not word:
         word = format_time(work.call.now - LATELY)
     try:
@@ -125,7 +131,7 @@ def _then(work: Work, word: str) -> tuple[str, State]:
 
 
 def _touched(memory: Memory) -> datetime:
-    """Return when the file says that something last became of the memory."""
+    """Return the time of the memory's last change, according to its file."""
     stamps = (memory.fields.get("generated"), *(memory.fields.get("verified") or ()))
     times = [memory.time(key) for key in ("created", "superseded_at", "archived_at")]
     times += [stamp.at for stamp in stamps if isinstance(stamp, Stamp)]

@@ -1,4 +1,4 @@
-"""`memrepo related`: what a memory is linked to or replaced, and what that is, both ways."""
+"""`memrepo related`: list the memories that a memory is linked to, replaced, or was replaced by."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WIDTH = 72
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `related`."""
+    """Arguments of `related`."""
 
     id: Annotated[str, option("id, unique prefix of one, or slug", metavar="ID")]
     depth: Annotated[int, option("over how many links to go (1)", "--depth", metavar="N", ge=1)] = 1
@@ -33,7 +33,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that is reached, over how many links, and by which last one."""
+    """A related memory, its distance in links, and the last link on the way to it."""
 
     id: str
     path: str
@@ -43,17 +43,17 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     strength: float
     type: str
     way: Literal["to", "from"]
-    """Whether the link leads to this memory, or comes from it."""
+    """Whether the link points to this memory or comes from it."""
     in_body: bool
     via: str
-    """The memory one link nearer."""
+    """The previous memory on the path."""
     label: str
     why: str = ""
-    """What the two ends have in common, where that was asked for and names say so."""
+    """What the two ends have in common, if requested and known from shared names."""
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What is reached from a memory, nearest and strongest first."""
+    """The related memories, nearest and strongest first."""
 
     id: str
     label: str
@@ -61,7 +61,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """List what is reached from a memory, nearest and strongest first."""
+    """Return the memories related to a memory, nearest and strongest first."""
     state = work.tree.state()
     memory = find(state, request.id)
     graph = graph_of(state)
@@ -72,7 +72,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def graph_of(state: State) -> Graph:
-    """Return links and successions between all memories that were not forgotten."""
+    """Return a graph of links and successions between all memories that are not forgotten."""
     found = (m for m in state.memories.values() if m.status != "forgotten")
     return Graph(found, lineage=True)
 
@@ -95,7 +95,7 @@ def _row(graph: Graph, reached: Reached) -> Row:
 
 
 def _explained(work: Work, state: State, rows: list[Row]) -> list[Row]:
-    """Add to each row what its two ends have in common, where names say so."""
+    """Add to each row what its two ends have in common, according to shared names."""
     wanted = {id_ for row in rows for id_ in (row.id, row.via)}
     known = catalogue(state.active, work.config.get("entities.aliases"))
     found = ties({id_: state.memories[id_] for id_ in wanted}, known)

@@ -1,4 +1,4 @@
-"""`memrepo search`: find memories by words, each hit traced to its source line."""
+"""`memrepo search`: find memories by words, with the source lines of each hit."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ from memrepo.text.sentences import CHARS_PER_TOKEN, token_count
 from memrepo.text.terms import query_terms, telling_words, terms
 
 EXCERPT = 600
-"""Characters of a long text that are passed where the whole is too much."""
+"""Maximum characters shown of a long text."""
 _ALIKE = 0.85
-"""The share of common words from which on two texts say the same."""
+"""Minimum share of common words at which two texts count as equal."""
 _LEAST = 160
-"""Characters that say something: no part of a text is shorter."""
+"""Minimum length of an excerpt in characters."""
 _BY_MEANING = "`pip install '.[dense]'` in memrepo's checkout adds search by meaning"
 _NEAREST = "nothing holds much of what was asked: what is listed is only the nearest"
 LAYERED_WORDS, MAX_LAYERED = (2, 5), 3
-"""Words that a layered search takes, and the most notes that it shows at once."""
+"""Minimum and maximum words of a layered search, and the maximum notes it shows."""
 _LIMITS = ("types", "tags", "scopes", "statuses", "at", "valid_at")
-"""Where one of these is given only memories are searched: a passage has none of them."""
+"""Options that restrict a search to memories, because passages have none of these properties."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `search`."""
+    """Arguments of `search`."""
 
     words: Annotated[tuple[str, ...], option("any of these words", metavar="WORD", least=1)]
     limit: Annotated[int, option("at most N hits (10)", "-k", metavar="N", ge=1)] = 10
@@ -105,7 +105,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the evidence of a memory stands: the file, one-based lines, its day."""
+    """The place of a memory's evidence: file, one-based lines and day."""
 
     resource: str
     lines: tuple[int, int]
@@ -113,9 +113,9 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
-    """A thought of a source that answers and that no memory rests on: it has no id.
+    """A source passage that answers the query but supports no memory, so it has no id.
 
-    `text` is the part of it that answers; `captured` is its day where it has one.
+    `text` is the part that answers. `captured` is its day, or empty.
     """
 
     resource: str
@@ -126,11 +126,11 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool
     captured: str
     after: int
-    """So many of the hits stand before it: those behind answer less well."""
+    """Number of hits ranked before it."""
 
 
 class Earlier(msgspec.Struct, frozen=True, kw_only=True):
-    """What was said before about the same thing: an older hit, and its day."""
+    """An older hit about the same subject, and its day."""
 
     id: str
     text: str
@@ -138,11 +138,11 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory that answers a question.
+    """One memory that answers the query.
 
-    `score` is higher for a better hit, and `parts` is what each signal added to it. `text` is what
-    recall passes: of a note at gist tier its gist. `commit` is the commit that was searched,
-    empty where the text is not committed yet.
+    A higher `score` is better, and `parts` has the contribution of each signal. `text` is the text
+    that recall returns, which is the gist for a note at gist tier. `commit` is the searched commit,
+    or empty if the text is not committed yet.
     """
 
     id: str
@@ -150,73 +150,75 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     type: str
     title: str
     context: str = ""
-    """What the text is under in its source: who it is about, file, headings, lead-in."""
+    """Context of the text in its source: subject, file, headings, lead-in."""
     text: str
     truncated: bool = False
-    """Whether `text` is the part of a long text that answers; `sources` has that part's lines."""
+    """Whether `text` is only a part of a long text. `sources` then has the lines of that part."""
     score: float
     parts: Mapping[str, float]
     status: str
     standing: str
     tier: str
-    """Of notes; empty for others."""
+    """The tier of a note; empty for other memories."""
     expired: bool
     trust: str
-    """human-reviewed, machine-confirmed or unverified."""
+    """One of human-reviewed, machine-confirmed and unverified."""
     stale: bool = False
-    """Whether nothing has borne it out for longer than its class lives."""
+    """Whether it was not confirmed within the lifetime of its class."""
     doubts: tuple[str, ...] = ()
-    """What speaks against it, in words: what contests it and since when, that it is retired."""
+    """Reasons to doubt it, as text: what contests it and since when, or that it is retired."""
     earlier: tuple[Earlier, ...] = ()
-    """Older hits about the same thing, newest first: this one is what was said last."""
+    """Older hits about the same subject, newest first. This hit is the latest statement."""
     answer_confidence: str
-    """How far an answer from it can be trusted: high, medium, low or very low. It is less where it
-    holds little of what was asked, where something speaks against it, and for old notes."""
+    """Confidence of an answer from it: high, medium, low or very low.
+
+    It is lower if the memory contains little of the query, if there are doubts, and for old notes.
+    """
     commit: str
     sources: tuple[Place, ...]
     source_count: int | UnsetType = UNSET
-    """In how many places it was met, where `sources` lists only some."""
+    """Total number of source places, if `sources` lists only some."""
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What was found, best first; `why` says why nothing was, or that it is only the nearest."""
+    """The results, best first. `why` explains an empty or weak result."""
 
     query: str
     hits: tuple[Hit, ...]
     passages: tuple[Passage, ...] = ()
-    """What the sources say to it next to the memories, where the search is not limited."""
+    """Source passages that answer the query, if the search is not restricted."""
     tokens: int
-    """Size of the texts together."""
+    """Token count of all texts together."""
     commit: str
     """The commit that was searched."""
     archived: int = 0
-    """Archived memories that match too, where only active ones were asked for."""
+    """Number of matching archived memories, if only active ones were searched."""
     left_out: int = 0
     """Hits that did not fit into `max_tokens`."""
     why: str = ""
     heading: tuple[str, ...] = ()
-    """Of when the answer is, where it is not of now."""
+    """The date or commit the answer refers to, if not the present."""
     beside: ClassVar[tuple[str, ...]] = ("hint",)
     hint: str = ""
-    """How more may be found, where nothing answers."""
+    """How to find more, if nothing answers the query."""
 
 
 class LayeredResult(Result, frozen=True, kw_only=True):
-    """What the first tier that answered holds; nothing is read where there are too many."""
+    """The notes of the first tier that matched. None are returned if there are too many."""
 
     tier: str
     count: int
     too_many: bool
     recovered: bool
-    """Whether what was forgotten counts as retrieved now, and is warm again."""
+    """Whether forgotten notes were counted as retrieved, and are warm again."""
     partly: int
-    """Notes that hold some of the words, where none holds all."""
+    """Number of notes that contain some of the words, if none contains all."""
     others: int
-    """Memories that hold all of the words and are no notes."""
+    """Number of memories that contain all of the words but are not notes."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """Search the memories at HEAD, or those that were known or true at another time."""
+    """Search the memories at HEAD, or those known or true at another time."""
     if request.layered:
         return _layered(work, request)
     there = work_at(work, request.at)
@@ -260,7 +262,7 @@ def do(work: Work, request: Request) -> Result:
 def _passages(
     said: Sequence[tuple[int, float, stored.Passage]], request: Request, spent: int
 ) -> list[Passage]:
-    """Return what sources say as far as `max_tokens` has room for it."""
+    """Return source passages, as many as fit into `max_tokens`."""
     asked = query_terms(" ".join(request.words))
     found: list[Passage] = []
     for after, _, one in said:
@@ -291,7 +293,7 @@ def _weights(work: Work, request: Request) -> Weights:
 
 
 def _filter(work: Work, request: Request) -> Filter:
-    """Return what is searched: what was true once may by now be superseded, or archived."""
+    """Return the search filter. For `--valid-at`, superseded and archived memories are included."""
     only = Filter(
         statuses=tuple(request.statuses or _usual(work)),
         types=tuple(request.types or ()),
@@ -303,7 +305,7 @@ def _filter(work: Work, request: Request) -> Filter:
         return only
     held = true_then(work, work.tree.state(), request.valid_at)
     statuses = request.statuses or ("active", *EXCLUDED)
-    # What is past its time now was not so then.
+    # An expired memory was not expired at that time.
     then = (EXPIRED,) if "active" in statuses else ()
     return replace(
         only,
@@ -313,16 +315,20 @@ def _filter(work: Work, request: Request) -> Filter:
 
 
 def _usual(work: Work) -> Sequence[str]:
-    """Return the statuses that are searched where none is named."""
+    """Return the statuses that are searched by default."""
     excluded = work.config.get("recall.exclude_statuses")
     return ["active", *(status for status in EXCLUDED if status not in excluded)]
 
 
-# -- tier by tier ----------------------------------------------------------------------------------
+# -- layered search
+# ----------------------------------------------------------------------------------
 
 
 class WordCount(MemrepoError):
-    """A layered search takes two to five words: one finds too much, many find by accident."""
+    """Raised when a layered search has too few or too many words.
+
+    One word matches too much, and many words match only by chance.
+    """
 
     exit_code = Exit.USAGE
 
@@ -335,10 +341,11 @@ class WordCount(MemrepoError):
 
 
 def _layered(work: Work, request: Request) -> LayeredResult:
-    """Search hot, warm, gist (tags first, then words) and forgotten notes; stop at the first hit.
+    """Search notes tier by tier: hot, warm, gist, forgotten. Stop at the first tier that matches.
 
-    A note matches that holds every word, in any form, but for those that only ask and join.
-    Lineage: context-clear, layered search. Raises WordCount.
+    A note matches if it contains every word, in any inflection. Function words are ignored. In the
+    gist tier, tags are searched before texts. Lineage: context-clear, layered search. Raises
+    WordCount.
     """
     others = {
         "--type": request.types,
@@ -393,7 +400,7 @@ def _layered(work: Work, request: Request) -> LayeredResult:
 
 
 def _tagged(found: Sequence[Recalled], query: str) -> list[Recalled]:
-    """Return the notes whose tags hold every word."""
+    """Return the notes whose tags contain every word."""
     from memrepo.policies.gists import gist_of
 
     asked, hits = query_terms(query), []
@@ -406,7 +413,7 @@ def _tagged(found: Sequence[Recalled], query: str) -> list[Recalled]:
 
 
 def _why_no_note(query: str, tier: str, count: int, partly: int, others: int) -> str:
-    """Return how a layered search ended, where it did not end in hits."""
+    """Return why a layered search returned no hits."""
     if count:
         return (
             f"{count} notes of tier {tier} match {query!r}, more than {MAX_LAYERED}:"
@@ -431,7 +438,10 @@ def _why_no_note(query: str, tier: str, count: int, partly: int, others: int) ->
 
 
 def hit_of(found: Recalled, commit: str) -> Hit:
-    """Return what is told of a hit; `commit` is empty where its text is none's yet."""
+    """Return a search hit with secrets removed.
+
+    `commit` is recorded unless the text is uncommitted.
+    """
     memory = found.memory
     return Hit(
         id=memory.id,
@@ -467,7 +477,7 @@ def _earlier(memory: Memory) -> Earlier:
 
 
 def _archived(index: Index, request: Request, only: Filter) -> int:
-    """Count the archived memories that match too, where only what is active was asked for."""
+    """Count the archived memories that match, if only active ones were searched."""
     if request.statuses or request.valid_at or "archived" in only.statuses:
         return 0
     return index.count(request.words, replace(only, statuses=("archived",)))[0]
@@ -514,7 +524,7 @@ def _title(memory: Memory) -> str:
 
 
 def by_what_they_say(hits: Sequence[Hit]) -> list[list[Hit]]:
-    """Return hits in groups, in order: those with nearly the same words together."""
+    """Group hits with nearly the same words, in order of rank."""
     groups: list[tuple[frozenset[str], list[Hit]]] = []
     for hit in hits:
         said = frozenset(terms(hit.text))
@@ -528,7 +538,7 @@ def by_what_they_say(hits: Sequence[Hit]) -> list[list[Hit]]:
 
 
 def shortened(hit: Hit, asked: Collection[str], most: int = EXCERPT) -> Hit:
-    """Return a hit of a long text with the part that answers, and say so in `truncated`."""
+    """Return a hit with a long text reduced to the part that answers. `truncated` is then true."""
     text = excerpt(hit.text, asked, most)
     return hit if text == hit.text else replace(hit, text=text, truncated=True)
 
@@ -536,10 +546,10 @@ def shortened(hit: Hit, asked: Collection[str], most: int = EXCERPT) -> Hit:
 def bounded(
     hits: Sequence[Hit], limit: int | None, asked: Collection[str]
 ) -> tuple[list[Hit], int]:
-    """Keep the hits whose texts together stay within `limit` tokens.
+    """Return the hits whose texts fit into `limit` tokens, and the tokens used.
 
-    Each has an equal share of what is left. Of a text that needs more the part that holds most of
-    the terms `asked` is kept; a hit that does not fit so either is replaced by those behind it.
+    Each hit receives an equal share of the remaining tokens. A longer text is reduced to the part
+    with most of the terms `asked`. A hit that still does not fit is skipped.
     """
     kept, total = list[Hit](), 0
     for place, whole in enumerate(hits):

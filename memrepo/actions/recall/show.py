@@ -1,4 +1,4 @@
-"""`memrepo show`: one memory, its fields, and the source lines it rests on."""
+"""`memrepo show`: show one memory, its fields and its source lines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from memrepo.text.sentences import chunks
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `show`."""
+    """Arguments of `show`."""
 
     id: Annotated[str, option("id, unique prefix of one, or slug", metavar="ID")]
     explain: Annotated[
@@ -41,7 +41,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Importance(msgspec.Struct, frozen=True, kw_only=True):
-    """An importance, and its points one by one."""
+    """An importance score and the points that contribute to it."""
 
     score: float
     level: str
@@ -49,11 +49,14 @@ class Importance(msgspec.Struct, frozen=True, kw_only=True):
     keywords: tuple[str, ...]
     points: tuple[Point, ...]
     rule: str
-    """sum: the points add up; levels: the strongest reason decides the level; off: none counts."""
+    """How points combine.
+
+    `sum` adds them, `levels` uses the strongest reason, `off` ignores them.
+    """
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
-    """How search cuts the text: from `start` to `end` (characters), and its tokens."""
+    """A chunk of the text as search splits it: character offsets and number of tokens."""
 
     start: int
     end: int
@@ -61,7 +64,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Validity(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a memory was true at a moment, since and until when, and what was instead."""
+    """Whether a memory was true at a moment, its period, and what was true instead."""
 
     at: str
     holds: bool
@@ -73,24 +76,24 @@ class Validity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """One memory with all that is known of it."""
+    """One memory with all known facts about it."""
 
     memory: Mapping[str, Any]
-    """Its path, layer, fields as its file spells them, and text."""
+    """Its path, layer, text, and fields as spelled in the file."""
     threads: tuple[str, ...]
     doubts: tuple[str, ...]
-    """What speaks against it, in words."""
+    """Reasons to doubt it, as text."""
     derived: Derived
     importance: Importance
     chunks: tuple[Piece, ...]
     evidence: tuple[Quote, ...]
     commit: str
     validity: Validity | None
-    """Of the date that was asked about, if one was."""
+    """Validity at the requested date, if any."""
     heading: tuple[str, ...]
-    """Of when the answer is, where it is not of now."""
+    """The date or commit the answer refers to, if not the present."""
     zone: str
-    """The time zone in which a reader is shown its times."""
+    """The time zone for showing times to a reader."""
 
 
 def do(work: Work, request: Request) -> Result:
@@ -130,7 +133,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def threads_around(work: Work, state: State, memory: Memory) -> list[str]:
-    """Return the ids of the threads that a memory is part of."""
+    """Return the ids of the threads that contain a memory."""
     named = memory.texts("threads")
     if not memory.is_note:
         return list(named)
@@ -155,7 +158,7 @@ def _importance(work: Work, memory: Memory) -> Importance:
 
 
 def _validity(work: Work, state: State, memory: Memory, word: str) -> Validity:
-    """Return whether a memory was true at a date, since when and until when, and what was."""
+    """Return whether a memory was true at a date, its period, and what was true instead."""
     zone = work.config.zone
     moment = moment_of(work, word)
     span = span_of(memory, state.memories, zone)
@@ -184,7 +187,7 @@ def as_json(memory: Memory) -> dict[str, Any]:
 
 
 def plain(name: str, memory: Memory) -> Any:
-    """Return a field's value for JSON, None where the memory has none."""
+    """Return a field's value for JSON, or None if the memory does not have it."""
     if name not in memory.fields:
         return None
     return bare(BY_NAME[name].kind.write(memory.fields[name]))

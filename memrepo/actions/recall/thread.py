@@ -1,4 +1,4 @@
-"""`memrepo thread`: one conversation in order, or those that the notes belong to, newest first."""
+"""`memrepo thread`: show one conversation in order, or list the newest ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memrepo.policies.threads import Thread, threads_of
 
 
 class NoSuchThread(MemrepoError):
-    """No thread has this id, and no memory of this name is part of one."""
+    """Raised when no thread has this id, and no memory of this name is in a thread."""
 
     exit_code = Exit.USAGE
 
@@ -29,7 +29,7 @@ class NoSuchThread(MemrepoError):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `thread`."""
+    """Arguments of `thread`."""
 
     id: Annotated[
         str,
@@ -39,7 +39,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A thread: when it began and ended (empty where no time is known), and who is in it."""
+    """A thread with its members. `begin` and `end` are empty if no time is known."""
 
     id: str
     title: str
@@ -49,7 +49,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     end: str
     members: tuple[str, ...]
     linked: tuple[str, ...]
-    """Other threads on the same matter."""
+    """Ids of other threads on the same subject."""
 
 
 class Threads(result.Result, frozen=True, kw_only=True):
@@ -57,13 +57,13 @@ class Threads(result.Result, frozen=True, kw_only=True):
 
     threads: tuple[Row, ...]
     count: int
-    """How many there are in all."""
+    """Total number of threads."""
     zone: str
-    """The time zone in which a reader is shown their times."""
+    """The time zone for showing times to a reader."""
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """One thread as the list has it, and its memories in the order in which they came."""
+    """One thread, and its memories in chronological order."""
 
     id: str
     title: str
@@ -75,11 +75,11 @@ class Result(result.Result, frozen=True, kw_only=True):
     linked_titles: tuple[str, ...]
     memories: tuple[Mapping[str, Any], ...]
     zone: str
-    """The time zone in which a reader is shown its times."""
+    """The time zone for showing times to a reader."""
 
 
 def do(work: Work, request: Request) -> Result | Threads:
-    """Return the members of a thread in the order in which they came, or the newest threads."""
+    """Return one thread with its members in order, or the newest threads."""
     found = all_threads(work)
     if not request.id:
         newest = tuple(map(row_of, reversed(found)))[: request.n]
@@ -96,7 +96,7 @@ def do(work: Work, request: Request) -> Result | Threads:
 
 
 def thread_of(found: Sequence[Thread], state: State, word: str) -> Thread:
-    """Return the thread that a word names, or that the memory it names is part of.
+    """Return the thread with this id, or the thread that contains the named memory.
 
     Raises NoSuchThread, NoSuchMemory or Ambiguous.
     """
@@ -107,7 +107,7 @@ def thread_of(found: Sequence[Thread], state: State, word: str) -> Thread:
 
 
 def _named(found: Iterable[Thread], word: str) -> Thread | None:
-    """Return the thread of an id, or of the one beginning of it that fits."""
+    """Return the thread with this id or unique id prefix, or None."""
     fitting = [t for t in found if t.id.startswith(word) and word]
     exact = [t for t in fitting if t.id == word]
     return exact[0] if exact else fitting[0] if len(fitting) == 1 else None
@@ -125,7 +125,7 @@ def all_threads(work: Work) -> tuple[Thread, ...]:
 
 
 def row_of(thread: Thread) -> Row:
-    """Return what is told of a thread."""
+    """Return a thread as a row of the list."""
     return Row(
         id=thread.id,
         title=thread.title,

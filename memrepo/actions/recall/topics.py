@@ -1,4 +1,4 @@
-"""`memrepo topics`: what the memories are about, and what rose or fell within thirty days."""
+"""`memrepo topics`: list the topics of the memories, and their trend over thirty days."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from memrepo.policies import importance as words
 from memrepo.store.trace import BeforeHistory
 
 SPAN = timedelta(days=30)
-"""How far back the trend looks."""
+"""The period of the trend."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `topics`."""
+    """Arguments of `topics`."""
 
     n: Annotated[int, option("so many topics (20)", "-n", metavar="N", ge=1)] = 20
 
 
 class Topic(msgspec.Struct, frozen=True, kw_only=True):
-    """One word: its score, and how often it is in all texts."""
+    """One word, its score, and how often it occurs in all texts."""
 
     term: str
     score: float
@@ -40,17 +40,17 @@ class Trend(Topic, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """Topics, the highest score first, and those that rose or fell since then."""
+    """Topics by descending score, and those that rose or fell."""
 
     topics: tuple[Topic, ...]
     since: str
-    """Empty where the repository is too young for a trend."""
+    """Start of the trend; empty if the repository is too young."""
     rising: tuple[Trend, ...]
     falling: tuple[Trend, ...]
 
 
 def do(work: Work, request: Request) -> Result:
-    """List topics of the active memories, and the trend against those of thirty days before."""
+    """List topics of the active memories, and their trend over the last thirty days."""
     lexicon, most = work.config.lexicon, max(words.MOST, request.n)
     now = words.topics_of(work.tree.state().active, lexicon, most=most)
     since = format_time(work.call.now - SPAN)
@@ -68,7 +68,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _before(work: Work, since: str) -> Work | None:
-    """Return the repository as it stood then; None where it did not exist."""
+    """Return a Work on the commit at a given time, or None if there was no repository yet."""
     try:
         return work_at(work, since)
     except (BeforeHistory, NotYetSetUp):

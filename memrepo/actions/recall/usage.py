@@ -1,7 +1,7 @@
-"""Counting what recall was used for: which retrievals the ledger is told of, and in which session.
+"""Count retrievals in the ledger, by session.
 
-A retrieval is a memory opened by its id, or a hit passed with its body: at most the first
-three of a query.
+A retrieval is a memory opened by its id, or a hit returned with its body. At most the first three
+hits of a query count.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from memrepo.store.ledger import ledger_of
 from memrepo.store.lock import Locked
 
 HITS = 3
-"""Hits of one query that count as retrieved."""
+"""Number of hits per query that count as retrieved."""
 CURRENT = "session"
-"""The file in memrepo's folder that names the session which began last in this clone."""
+"""The file in memrepo's folder that names the session started last in this clone."""
 
 
 def current(work: Work) -> Event:
-    """Return the start of the session that a retrieval belongs to.
+    """Return the start event of the session to which a retrieval belongs.
 
-    The environment names it, else it is the one that `session start` began last, else the day:
-    whoever starts no sessions has one a day.
+    The session is named by the environment, or is the one started last with `session start`. If
+    neither exists, each day counts as one session.
     """
     day = work.call.now.astimezone(work.config.zone).replace(hour=0, minute=0, second=0)
     if work.call.id:
@@ -37,9 +37,9 @@ def current(work: Work) -> Event:
 
 
 def touch(work: Work, ids: Iterable[str]) -> None:
-    """Count retrievals of today; where the ledger cannot be written, reading works all the same.
+    """Count retrievals at the current time, if access counting is enabled.
 
-    A look into the past is none: whoever looks there does not call this.
+    If the ledger cannot be written, reading still works. Queries about the past must not call this.
     """
     found = tuple(ids)
     if found and work.config.get("access.enabled"):
@@ -47,7 +47,10 @@ def touch(work: Work, ids: Iterable[str]) -> None:
 
 
 def count_retrieval(work: Work, ids: Iterable[str]) -> None:
-    """Count a restore, or a pin, as one retrieval: what came back does not rest again at once."""
+    """Count one retrieval per memory.
+
+    Restores and pins call this, so that the memory stays in recall.
+    """
     start, at = current(work), seconds(work.call.now)
     events = [Event(kind=RETRIEVAL, at=at, session=start.session, memory=id_) for id_ in ids]
     with suppress(OSError, Locked):

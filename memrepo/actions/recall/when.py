@@ -1,4 +1,4 @@
-"""`--at` and `--valid-at`: the options, and the tree and the memories that they mean."""
+"""`--at` and `--valid-at`: resolve them to a tree and to memories."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class NotYetSetUp(MemrepoError):
-    """The commit is one of before memrepo was set up in this repository."""
+    """Raised when the commit is older than the setup of memrepo in this repository."""
 
     exit_code = Exit.USAGE
 
@@ -27,7 +27,7 @@ class NotYetSetUp(MemrepoError):
 
 
 class NotADate(MemrepoError):
-    """`--valid-at` was given something that is no date."""
+    """Raised when the value of `--valid-at` is not a date."""
 
     exit_code = Exit.USAGE
 
@@ -39,11 +39,11 @@ class NotADate(MemrepoError):
 
 
 def work_at(work: Work, word: str) -> Work:
-    """Return the work as it stood at `REV|DATE`, with that commit's configuration; empty: as is.
+    """Return a Work on the commit of `REV|DATE`, with that commit's configuration.
 
-    A run's id is a revision too: the merge by which it landed.
-    Where that configuration cannot be read, today's is used. Raises NoSuchMoment, BeforeHistory
-    or NotYetSetUp.
+    An empty word returns `work`. A run's id means the merge commit of the run. If the old
+    configuration cannot be read, the current one is used. Raises NoSuchMoment, BeforeHistory or
+    NotYetSetUp.
     """
     if not word:
         return work
@@ -69,7 +69,7 @@ def work_at(work: Work, word: str) -> Work:
 
 
 def moment_of(work: Work, word: str) -> datetime:
-    """Return the moment that `--valid-at` asks about; raises NotADate."""
+    """Return the time that `--valid-at` specifies; raises NotADate."""
     from memrepo.core.times import asked
 
     try:
@@ -79,14 +79,14 @@ def moment_of(work: Work, word: str) -> datetime:
 
 
 def true_then(work: Work, state: State, word: str) -> Mapping[str, Memory]:
-    """Return the memories that held in the world at a date, whatever their status."""
+    """Return the memories that were true in the world at a date, whatever their status, by id."""
     from memrepo.policies.standing import true_at
 
     return true_at(state.memories, moment_of(work, word), work.config.zone)
 
 
 def heading(work: Work, word: str, valid_at: str = "") -> list[str]:
-    """Return the line that says of when an answer is; none where it is of now."""
+    """Return lines that state the date of an answer, or nothing for the present."""
     lines = []
     if word:
         when = work.store.commit_time(work.tree.commit).astimezone(work.config.zone)

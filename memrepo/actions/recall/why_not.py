@@ -1,4 +1,4 @@
-"""`memrepo why-not`: why a memory is not recalled, not found, not hot, or no longer there."""
+"""`memrepo why-not`: explain why a memory is not recalled, not found, not hot, or gone."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from memrepo.views.hot import hot_page, hot_path
 from memrepo.views.wording import learned_in_words
 
 SHOWN = 10
-"""Hits that a search shows unless it is told otherwise."""
+"""Number of hits that a search shows by default."""
 _DEEP = 1000
-"""Hits among which a memory is looked for."""
+"""Number of hits among which the memory is searched."""
 
 
 class NeverWas(MemrepoError):
-    """No memory was ever called so, and nothing that waits or was set aside is."""
+    """Raised when no past, pending or candidate memory has this name."""
 
     exit_code = Exit.USAGE
 
@@ -59,7 +59,7 @@ class NeverWas(MemrepoError):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `why-not`."""
+    """Arguments of `why-not`."""
 
     id: Annotated[
         str, option("a memory, also one that is gone or waits, or a candidate", metavar="ID")
@@ -70,7 +70,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """Why a memory is not recalled, not found or not there; `why` is a sentence a reason."""
+    """The explanation for a memory. `why` has one sentence per reason."""
 
     id: str
     path: str
@@ -78,11 +78,11 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 class Searched(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a search for words finds a memory: at which place (0: not at all) of how many."""
+    """Whether a search finds a memory, and its rank among the hits (0 if not found)."""
 
     words: tuple[str, ...]
     held: tuple[str, ...]
-    """Those of the words that it holds."""
+    """The query words that the memory contains."""
     status: str
     place: int
     hits: int
@@ -91,29 +91,29 @@ class Searched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Present(Result, frozen=True, kw_only=True):
-    """Of a memory of the tree."""
+    """The explanation for a memory in the tree."""
 
     derived: Derived
     search: Searched | None
-    """Of the words that were asked about, if any were."""
+    """The result for the given query words, if any."""
 
 
 class Gone(Result, frozen=True, kw_only=True):
-    """Of a memory that left the tree, with the commit that took it out."""
+    """The explanation for a memory that left the tree, with the commit that removed it."""
 
     commit: str
 
 
 class Waits(Result, frozen=True, kw_only=True):
-    """Of a memory that a run holds which waits for review."""
+    """The explanation for a memory that exists only in a pending run."""
 
 
 class SetAside(Result, frozen=True, kw_only=True):
-    """Of a statement that became no memory."""
+    """The explanation for a deferred or rejected candidate."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """Explain from the state at HEAD, or from history for what is gone."""
+    """Explain from the state at HEAD, or from history if the memory is gone."""
     state = work.tree.state()
     try:
         memory = find(state, request.id)
@@ -141,7 +141,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _absent(work: Work, state: State, word: str) -> Result:
-    """Explain what no memory at HEAD is called; raises NeverWas."""
+    """Explain a name that no memory at HEAD has; raises NeverWas."""
     if (aside := _candidate(state, word)) is not None:
         return aside
     waiting = _waiting(work, word)
@@ -155,7 +155,7 @@ def _absent(work: Work, state: State, word: str) -> Result:
 
 
 def _gone(state: State, past: Past, waiting: Waits | None) -> Gone:
-    """Return which commit took a memory out of the tree, and what would bring it back."""
+    """Return which commit removed a memory from the tree, and how to restore it."""
     last = past.versions[0]
     entry = last.entry
     why = f"{visible(entry.subject)} ({entry.commit[:10]}, {format_time(entry.when)})"
@@ -174,7 +174,7 @@ def _gone(state: State, past: Past, waiting: Waits | None) -> Gone:
 
 
 def _waiting(work: Work, word: str) -> Waits | None:
-    """Return which run that waits for review holds a memory, or None."""
+    """Return which pending run contains a memory, or None."""
     for one in all_waiting(work):
         try:
             memory = find(work.store.snapshot(one.tip).state(), word)
@@ -189,7 +189,7 @@ def _waiting(work: Work, word: str) -> Waits | None:
 
 
 def _candidate(state: State, word: str) -> SetAside | None:
-    """Return why a statement was set aside: by the id of a candidate, or by its file."""
+    """Return why a statement was deferred or rejected, by candidate id or file; None if unknown."""
     for one in all_aside(state):
         if word in (*one.ids, one.path, one.path.rpartition("/")[2].removesuffix(".md")):
             return SetAside(id=word, path=one.path, why=(_set_aside(one),))
@@ -206,7 +206,7 @@ def _set_aside(one: Aside) -> str:
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory at one moment, with all that decides about it."""
+    """One memory at one moment, with the data needed to explain it."""
 
     work: Work
     state: State
@@ -217,13 +217,13 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def access(self) -> Access:
-        """Return the memory's account."""
+        """Return the memory's retrieval record."""
         return self.accesses.of(self.memory.id)
 
     def because(self, op: Op, at: datetime | None = None) -> str:
-        """Return why the last commit of an operation was made, in parentheses, if one says so.
+        """Return the reason of the last commit of an operation in parentheses, or an empty string.
 
-        A moment that is told next to it is not told again.
+        The time `at` is removed from the reason, because it is shown next to it.
         """
         entry = history.last_of(self.work.store.repo, self.work.tree.commit, op, self.memory.id)
         reason = visible(entry.trailer("Reason")) if entry else ""
@@ -232,7 +232,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _of_recall(case: Case) -> list[str]:
-    """Return whether recall hands a memory over, until when, and what would bring it back."""
+    """Return whether recall returns a memory, until when, and what would restore it."""
     memory = case.memory
     match memory.status:
         case "active":
@@ -263,7 +263,7 @@ def _restorable(memory: Memory) -> str:
 
 
 def _rejection(state: State, id_: str) -> str:
-    """Return who rejected a memory, when and why; an empty string where nobody did."""
+    """Return who rejected a memory, when and why, or an empty string."""
     for stone in tombstones_in(state).found.values():
         if stone.state == "active" and id_ in (stone.memory, *stone.forgotten):
             said = f"rejected by {visible(stone.by)} at {format_time(stone.at)}"
@@ -302,7 +302,7 @@ def _of_claim(case: Case) -> list[str]:
 
 
 def _leaves(case: Case, kept: Keeping, over: datetime | None) -> list[str]:
-    """Return when a memory leaves recall by itself, whichever policy comes first."""
+    """Return when a memory will leave recall, by the policy that applies first."""
     lines = []
     if kept.held is not None and kept.held > case.now:
         lines.append(f"its text names a day to come: decay waits until {format_time(kept.held)}")
@@ -317,7 +317,7 @@ def _leaves(case: Case, kept: Keeping, over: datetime | None) -> list[str]:
 
 
 def _of_hot(case: Case) -> list[str]:
-    """Return whether a memory is on the hot cache, and what it lacks."""
+    """Return whether a memory is on the hot cache, and what is missing if not."""
     memory, rules = case.memory, case.rules
     hot = hot_of(memory)
     if hot is not None and hot.since is not None:
@@ -362,7 +362,7 @@ def _left_out(case: Case) -> str:
 
 
 def _found_by(case: Case, index: Index, words: Sequence[str]) -> Searched:
-    """Return whether a search for some words finds a memory, and at which place."""
+    """Return whether a search for some words finds a memory, and its rank."""
     memory, telling = case.memory, telling_words(" ".join(words))
     here = Filter(statuses=(memory.status,), paths=frozenset((memory.path,)))
     held = [word for word in telling if index.holding([word], here)]

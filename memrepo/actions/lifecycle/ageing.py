@@ -1,4 +1,4 @@
-"""How memories age: decay classes, the tiers of notes, nominations, and the state in figures."""
+"""How memories age: decay classes, tiers of notes, nominations and health figures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from memrepo.views.promotions import Promotion, promotions
 
 
 class DecayRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `decay`."""
+    """Arguments of `decay`."""
 
     what: Annotated[
         Literal["stats", "backfill", "prune"],
@@ -56,21 +56,21 @@ class DecayRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stats(result.Result, frozen=True, kw_only=True):
-    """How many memories each class holds, and what is over."""
+    """The number of memories per decay class, and of expired ones."""
 
     classes: Mapping[str, int]
     memories: int
     expired_pending: int
     low_pending: int
     held: int
-    """By a date in the future."""
+    """Number of memories protected by a future date in their text."""
     stale: int
     lives: Mapping[str, str]
-    """How long a memory of each class lives, in words."""
+    """The lifetime of each class, as text."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One change, why, and the memories that it concerns."""
+    """One change, its reason, and the memories it concerns."""
 
     what: str
     reason: str
@@ -78,9 +78,9 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Changed(result.Result, frozen=True, kw_only=True):
-    """What was changed; `commit` is empty where nothing was written.
+    """The changes made. `commit` is empty if nothing was written.
 
-    `waits` holds what an agent asked that a person decides.
+    `waits` has the changes of an agent that are pending a person's approval.
     """
 
     commit: str
@@ -89,7 +89,7 @@ class Changed(result.Result, frozen=True, kw_only=True):
 
 
 def decay(work: Work, request: DecayRequest) -> Stats | Changed:
-    """Count, reclassify or prune."""
+    """Count, reclassify or prune memories."""
     match request.what:
         case "stats":
             return _stats(work)
@@ -124,7 +124,10 @@ def _stats(work: Work) -> Stats:
 
 
 def _backfill(state: State) -> Sequence[Step]:
-    """Classify again what a program classified: not what a person wrote, nor other classes."""
+    """Return steps that reclassify memories.
+
+    Manual memories and manually set classes are skipped.
+    """
     changed = [
         (memory, name)
         for memory in state.active
@@ -148,7 +151,7 @@ def _prune(at: Work, state: State, *, soft: bool) -> Sequence[Step]:
     accesses, rules = ledger_of(at.store).accesses(), at.config.rules.decay
     leaving, steps = Leaving(state.memories), []
     over = prunable(state.active, accesses, at.call.now, rules, soft=soft)
-    if at.call.actor:  # what may have to wait for a person comes last: the rest holds without it
+    if at.call.actor:  # steps that may be deferred for a person must come last
         over.sort(key=lambda found: by_person(found[0]))
     for memory, kept in over:
         if kept.ended:
@@ -176,11 +179,11 @@ def _changes_of(steps: Sequence[Step]) -> tuple[Change, ...]:
 
 
 class TiersRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `tiers`."""
+    """Arguments of `tiers`."""
 
 
 class Owed(msgspec.Struct, frozen=True, kw_only=True):
-    """One move that a note owes, and why; a note may owe several in a row."""
+    """A due tier move of a note, and its reason. A note may have several due moves."""
 
     id: str
     path: str
@@ -193,7 +196,7 @@ class Owed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spread(result.Result, frozen=True, kw_only=True):
-    """How the active notes are spread over the tiers that recall sees, and what moves next."""
+    """The number of active notes per effective tier, and the due moves."""
 
     tiers: Mapping[str, int]
     notes: int
@@ -201,7 +204,7 @@ class Spread(result.Result, frozen=True, kw_only=True):
 
 
 def tiers(work: Work, request: TiersRequest) -> Spread:
-    """Count the active notes by the tier that recall sees, and list the moves they owe."""
+    """Count the active notes by effective tier, and list the due moves."""
     del request
     notes = [m for m in work.tree.state().active if m.is_note]
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
@@ -228,7 +231,7 @@ def tiers(work: Work, request: TiersRequest) -> Spread:
 
 
 class NominateRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `nominate`."""
+    """Arguments of `nominate`."""
 
     report: Annotated[
         bool, option("print the report in markdown, with destinations", "--report")
@@ -242,7 +245,7 @@ class Nominated(result.Result, frozen=True, kw_only=True):
 
 
 def nominate(work: Work, request: NominateRequest) -> Nominated:
-    """List the nominated notes; nothing is written."""
+    """List the nominated notes. Nothing is written."""
     del request
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
     found = nominated(work.tree.state().active, accesses, work.call.now, rules)
@@ -250,18 +253,18 @@ def nominate(work: Work, request: NominateRequest) -> Nominated:
 
 
 class HealthRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `health`."""
+    """Arguments of `health`."""
 
 
 class Stale(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory of the hot cache, and for how many sessions nobody asked for it."""
+    """A memory on the hot cache, and the number of sessions since its last retrieval."""
 
     key: str
     sessions: int
 
 
 class Health(result.Result, frozen=True, kw_only=True):
-    """The figures; not well exits 1."""
+    """The health figures. If there are ailments, the exit code is 1."""
 
     healthy: bool
     ailments: tuple[str, ...]
@@ -277,15 +280,15 @@ class Health(result.Result, frozen=True, kw_only=True):
     cold_candidates: int
     synced: int
     over: int
-    """Past their time, and not pruned yet."""
+    """Number of memories past their expiry that are not pruned yet."""
     review: tuple[str, ...]
-    """Archived memories that are due for review."""
+    """Ids of archived memories that are due for review."""
     stalest: tuple[Stale, ...]
     log_items_pruned: int
 
 
 def health(work: Work, request: HealthRequest) -> Health:
-    """Take the figures at HEAD."""
+    """Return the health figures at HEAD."""
     del request
     state, rules = work.tree.state(), work.config.rules
     found = measure(state.memories.values(), ledger_of(work.store).accesses(), work.call.now, rules)

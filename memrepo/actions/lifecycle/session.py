@@ -1,4 +1,4 @@
-"""`memrepo session`: what an agent is told when it begins, and what is kept when it ends."""
+"""`memrepo session`: supply an agent's context at its start, store its retrievals at its end."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ from memrepo.views.promotions import Promotion, promotions
 
 MAX_TOKENS = 1500
 GIVEN = "given.json"
-"""The file in memrepo's own folder that holds what the last session was given."""
+"""The file in memrepo's folder with the context of the last session."""
 MAX_DOUBTS = 2
-"""So many contradictions are shown one by one."""
+"""Maximum contradictions to list."""
 MAX_NOTES = 5
 NOTES_OF_ONE_PAGE = 2
-"""So many notes of one page come before those of others."""
+"""Number of notes per page that are listed before the remaining ones."""
 MIN_WORDS = 3
-"""A note of fewer words, such as a heartbeat, begins no session."""
+"""Minimum number of words of a note in a context. This excludes heartbeats."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `session`."""
+    """Arguments of `session`."""
 
     what: Annotated[
         Literal["start", "show", "end", "refresh", "snippet"],
@@ -92,7 +92,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Snippet(result.Result, frozen=True, kw_only=True):
-    """What the agent's own instructions should say."""
+    """Text to add to the agent's own instructions."""
 
     version: int
     hash: str
@@ -100,7 +100,7 @@ class Snippet(result.Result, frozen=True, kw_only=True):
 
 
 class Started(result.Result, frozen=True, kw_only=True):
-    """What an agent is told when it begins."""
+    """The context of a started session."""
 
     session: str
     audience: str
@@ -113,7 +113,7 @@ class Started(result.Result, frozen=True, kw_only=True):
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent was given when its last session in this clone began, and when."""
+    """The context and start time of the last session in this clone."""
 
     session: str
     at: str
@@ -126,24 +126,27 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ended(result.Result, frozen=True, kw_only=True):
-    """The commit of the ledger that keeps what was retrieved; empty: nothing was yet."""
+    """The ledger commit with the stored retrievals; empty if there is none yet."""
 
     ledger: str
 
 
 class Refreshed(Started, frozen=True, kw_only=True):
-    """A session that begins again: what was kept, which notes moved, and which are nominated."""
+    """A restarted session: the stored retrievals, moved notes and nominated notes."""
 
     ledger: str
     commit: str
     moves: tuple[str, ...]
     candidates: tuple[Promotion, ...]
     retrospects: tuple[str, ...] = ()
-    """The files of skills that got a note."""
+    """The files of skills to which a note was added."""
 
 
 def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
-    """Start, show, end, refresh (owed moves, nominations, end, start), or print instructions."""
+    """Start, show, end or refresh a session, or return instructions for the agent.
+
+    A refresh makes the due tier moves, lists nominations, ends the session and starts it again.
+    """
     if request.scope or work.call.scope:
         work = _bound(work, request)
     match request.what:
@@ -160,7 +163,7 @@ def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
 
 
 def _bound(work: Work, request: Request) -> Work:
-    """Return the work within a scope; to move notes again is about the whole repository."""
+    """Return the work limited to a scope. Raise OutOfScope for refresh, which needs all scopes."""
     from memrepo.actions.guard import OutOfScope, narrowed
 
     scope = narrowed(work.call.scope, request.scope)
@@ -194,14 +197,14 @@ def _start(first: Work, request: Request) -> Started:
 
 
 def last_given(work: Work) -> Given | None:
-    """Return what the last session in this clone was given; None where there was none."""
+    """Return the context of the last session in this clone, or None if there is none."""
     with suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode((work.store.folder / GIVEN).read_bytes(), type=Given)
     return None
 
 
 def _layers(work: Work) -> tuple[Problem, ...]:
-    """Write the tracker and the layers where the configuration asks for them: a session counts."""
+    """Write the tracker and the layers if configured. A new session changes their counts."""
     if not work.config.get("hot.layers"):
         return ()
     from memrepo.actions.exchange.export import write_layers
@@ -217,9 +220,9 @@ def _id(work: Work, request: Request) -> str:
 def context(
     first: Work, audience: str, max_tokens: int
 ) -> tuple[Packed, list[Memory], list[Memory], list[str]]:
-    """Return what a session is told, and the hot memories, the notes and warnings in it.
+    """Return the context of a session, and its hot memories, notes and warnings.
 
-    Looking at them is no retrieval.
+    This does not count as a retrieval.
     """
     state, rules = first.tree.state(), first.config.rules
     accesses = ledger_of(first.store).accesses()
@@ -237,7 +240,7 @@ def context(
     ]
     waiting = [f"{w.branch} waits for review" for w in all_waiting(first)]
     if asked := requests_waiting(first):
-        # Their words stay out of a context: they come from what was read.
+        # Requests come from source texts, so their wording must not enter a context.
         count = counted(len(asked), "request waits", "requests wait")
         waiting.append(f"{count} for a person (`memrepo status`)")
     waiting += [f"run {b.run} broke off" for b in broken_runs(first.store.folder)]
@@ -250,7 +253,7 @@ def context(
 
 
 def _doubts(shown: Sequence[Memory]) -> list[str]:
-    """Return what a session should not take for certain: what is contested, how much is retired."""
+    """Return warnings about contested memories, and the number of retired ones."""
     told = disputed(shown, {m.id: m for m in shown}.get)
     rest = len(told) - MAX_DOUBTS
     more = [f"{rest} more memories are contested"] if rest > 0 else []
@@ -261,7 +264,7 @@ def _doubts(shown: Sequence[Memory]) -> list[str]:
 
 
 def _spread(notes: Sequence[Memory], accesses: Accesses) -> list[Memory]:
-    """Return notes, those in use and the first few of each page before the rest."""
+    """Return the notes with retrieved ones and the first few of each page moved to the front."""
     seen: Counter[str] = Counter()
     first, later = list[Memory](), list[Memory]()
     for note in notes:
@@ -273,7 +276,7 @@ def _spread(notes: Sequence[Memory], accesses: Accesses) -> list[Memory]:
 
 
 def _newest(note: Memory, accesses: Accesses) -> tuple[datetime, str, int, str]:
-    """Return what orders notes: the last touch, the day they tell of, the place on its page."""
+    """Return the sort key: last retrieval or creation, day, line on the page, id."""
     last = accesses.of(note.id).last or note.time("created") or EARLIEST
     return (last, note.captured, max((s.lines[0] for s in note.sources), default=0), note.id)
 
@@ -319,9 +322,9 @@ def _refresh(first: Work, request: Request) -> Refreshed:
 
 
 def _retrospects(first: Work, request: Request, found: Sequence[Candidate]) -> dict[str, Path]:
-    """Move nominated how-tos to the skills that they name; return the file of each by its note.
+    """Move nominated how-tos to the skills they name; return the target file by note id.
 
-    A note that names no skill of the folder goes the way of every nominated note.
+    Notes that name no skill in the folder are left to the usual promotion.
     """
     folder = (first.call.where / request.skills).resolve()
     if not folder.is_dir():

@@ -135,7 +135,7 @@ def _spans(text: Text, text_hash: str, said: Sequence[str]) -> Iterator[Lines]:
 
 
 def _runs(text: Text, wanted: list[str]) -> Iterator[Lines]:
-    """Yield the line range of each place where these lines are in sequence, ignoring blank lines."""
+    """Yield the line range of each place with these lines in sequence, ignoring blank lines."""
     rows = text.normal
     for at, (number, line) in enumerate(rows):
         if line == wanted[0] and [row for _, row in rows[at : at + len(wanted)]] == wanted:

@@ -1,1 +1,1 @@
-"""Take in sources and distil them."""
+"""Ingest sources and turn them into memories."""

@@ -1,8 +1,8 @@
-"""From judged claims to changes: what is known already, what is new, what replaces what.
+"""Turn judged claims into changes: new memories, more evidence, new wordings, replacements.
 
-Lineage: memory-purifier, assembly. Deliberate differences: evidence is united, never replaced; a
-claim with another object is another claim; claims of one run are compared with each other too; a
-superseded memory that is met again stays superseded.
+Lineage: memory-purifier, assembly. Deliberate differences: evidence is merged, never replaced. A
+claim with another object is another claim. Claims of one run are also compared with each other. A
+superseded memory that is found again remains superseded.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _USUAL = ContradictionRules()
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one cluster: the memory that carries it now, and why."""
+    """The outcome for one cluster: the memory that now contains it, and the reason."""
 
     cluster_id: str
     memory_id: str
@@ -42,7 +42,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Assembled(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes in the order of the chain, a decision a cluster, and what could not be stored."""
+    """Changes in commit order, one decision per cluster, and claims that could not be stored."""
 
     creates: tuple[Memory, ...] = ()
     rewords: tuple[Update, ...] = ()
@@ -53,7 +53,7 @@ class Assembled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def touched(self) -> frozenset[str]:
-        """Return the ids of all memories that this run has something to say of."""
+        """Return the ids of all memories that this run concerns."""
         ids = {d.memory_id for d in self.decisions}
         return frozenset(ids.union(*(step.memory_ids for step in self.singles)))
 
@@ -70,10 +70,10 @@ def assemble(
     *,
     by_object: bool = True,
 ) -> Assembled:
-    """Decide for every claim whether it is known, reworded, a probable duplicate, or new.
+    """Decide for each claim whether it is known, reworded, a probable duplicate, or new.
 
-    Without `by_object` the triple of subject, predicate and home is enough to know a claim: it
-    takes the words and the object of the newer statement.
+    Without `by_object`, the triple of subject, predicate and home identifies a claim. The memory
+    then receives the wording and object of the newer statement.
     """
     marks = marks or Marks(state.memories)
     known = Known(
@@ -124,7 +124,7 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
         )
     old = reused or known.before_edit(cluster, said)
     if old is not None and worded_by_person(old):
-        # A machine does not overwrite what a person wrote: both stand, and say so.
+        # A program does not overwrite a person's text. Both remain, and contest each other.
         known.disputed[cluster.cluster_id] = old.id
     elif old is not None:
         reword = _reword(known, old, claim, sources, context_of(cluster))
@@ -163,10 +163,10 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
 
 
 def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[str, str, str]:
-    """Return the id that a claim would have, the memory that says the same, and how it is known.
+    """Return the claim's id, the id of the memory that states the same, and how it was recognised.
 
-    A part is known by its own text: that of its unit is shared by all parts. A milestone and the
-    episode that tells it in the same words have an id each.
+    A part is recognised by its own text, because all parts share the text of their unit. A
+    milestone and an episode with the same wording have different ids.
     """
     said, id_ = claim.wording, ""
     for scope in ("", claim.type):
@@ -187,7 +187,7 @@ def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[st
 
 
 def context_of(cluster: Cluster) -> str:
-    """Return what the text of a claim is under: who it is about, file, headings, lead-in."""
+    """Return the context of a claim in its source: subject, file, headings, lead-in."""
     best = max(cluster.candidates, key=lambda c: (c.rank, c.captured, c.candidate_id))
     first = next(iter(best.sources), None)
     name = first.resource.rpartition("/")[2].removesuffix(".md") if first else ""
@@ -195,7 +195,10 @@ def context_of(cluster: Cluster) -> str:
 
 
 def _other_value(old: Memory, claim: CanonicalClaim) -> bool:
-    """Return whether an edit changed the value of the same subject and key: a new statement."""
+    """Return whether an edit changed the value for the same subject and key.
+
+    This is a new statement.
+    """
     said, was = claim.wording, old.fields
     same = matching.reuse_key(said.subject, said.predicate, claim.home)
     keyed = same is not None and same == matching.reuse_key(
@@ -206,7 +209,7 @@ def _other_value(old: Memory, claim: CanonicalClaim) -> bool:
 
 
 def _with_other_object(known: Known, id_: str, claim: CanonicalClaim) -> Memory | None:
-    """Return the memory of an id that has a claim's key and another object, or None."""
+    """Return the memory with this id that has the claim's key but another object, or None."""
     old = known.state.memories.get(id_)
     if old is None or id_ in known.reworded:
         return None
@@ -217,7 +220,10 @@ def _with_other_object(known: Known, id_: str, claim: CanonicalClaim) -> Memory 
 def _reword(
     known: Known, old: Memory, claim: CanonicalClaim, sources: tuple[Source, ...], context: str
 ) -> Update:
-    """Reword a memory whose line was edited: the id stays, the old text's hash is an alias."""
+    """Return the update that rewords a memory after its line was edited.
+
+    The id remains. The hash of the old text becomes an alias.
+    """
     said = claim.wording
     gone = tuple(s.text_hash for s in old.sources if s.text_hash)
     aliases = dict.fromkeys((*old.texts("aliases"), text_hash(old.body), *gone))
@@ -243,9 +249,9 @@ def _reword(
 
 
 def _sources(cluster: Cluster, known: Sequence[Source] = ()) -> tuple[Source, ...]:
-    """Return a cluster's evidence; texts that only say the same in other words are `merged`.
+    """Return a cluster's evidence. Sources that state the same in other words are marked `merged`.
 
-    What only reflects on another source, one of those `known` included, is `inferred`.
+    A source that only reflects on another source, or on one of `known`, is marked `inferred`.
     """
     first = cluster.candidates[0].candidate_id
     every = [(c.candidate_id, s) for c in cluster.candidates for s in c.sources]
@@ -296,13 +302,13 @@ def _memory(
 
 
 _MAX_LINKS = 5
-"""Links that a judge may suggest for a claim; the rest is left out."""
+"""Maximum number of a judge's suggested links per claim."""
 
 
 def _links(known: Known, claim: CanonicalClaim, id_: str) -> tuple[Link, ...]:
-    """Return the links that a judge suggested and that can be: to other active memories.
+    """Return the judge's suggested links that point to other active memories.
 
-    What a claim replaces or contradicts has a link of its own, or none.
+    Memories that the claim replaces or contradicts are left out.
     """
     apart = {id_, *claim.supersedes, *(c.memory_id for c in claim.contradictions)}
     found = {
@@ -315,7 +321,7 @@ def _links(known: Known, claim: CanonicalClaim, id_: str) -> tuple[Link, ...]:
 
 
 def _sparse(fields: Mapping[str, object]) -> dict[str, object]:
-    """Drop what equals the schema's default, empty texts and None: defaults are not written."""
+    """Remove empty values and schema defaults, which are not written to files."""
     return {
         name: value
         for name, value in fields.items()
@@ -327,7 +333,7 @@ def _sparse(fields: Mapping[str, object]) -> dict[str, object]:
 
 
 class Captured(msgspec.Struct, frozen=True, kw_only=True):
-    """New notes, notes that grew, and notes that could not be stored (hash and reason)."""
+    """New notes, extended notes, and notes that could not be stored (hash and reason)."""
 
     creates: tuple[Memory, ...]
     rewords: tuple[Update, ...]
@@ -339,8 +345,8 @@ def capture(
 ) -> Captured:
     """Turn note units in scope into notes.
 
-    `standing` are all note units of the sources in scope: an existing note whose text still
-    stands somewhere keeps it, so only a section whose old text is gone counts as grown.
+    `standing` are all note units of the sources in scope. A section extends an existing note only
+    if the note's recorded text is in none of them.
     """
     creates: dict[str, Memory] = {}
     rewords: dict[str, Update] = {}
@@ -377,7 +383,7 @@ def capture(
 
 
 def _copies(state: State, placed: Sequence[PlacedNote]) -> frozenset[str]:
-    """Return the hashes of units that another file holds as well, with a note for the same day."""
+    """Return the hashes of units that already have a note for the same day from another file."""
     units = {(one.unit.text_hash, _note_source(one).captured): one for one in placed}
     found = set()
     for memory in of_types(state.active, ("note",)) if units else ():
@@ -391,9 +397,9 @@ def _copies(state: State, placed: Sequence[PlacedNote]) -> frozenset[str]:
 def _growing(
     state: State, standing: Iterable[NoteUnit], resources: Collection[str]
 ) -> dict[tuple[str, str], list[Memory]]:
-    """Return active notes whose recorded text left some sources, by source and heading.
+    """Return active notes whose recorded text left their source, by (source, heading).
 
-    Sections of one heading are in the order of their lines: the first that grew is the first.
+    Notes with the same heading are in line order, so they are matched in that order.
     """
     still = {unit.text_hash for unit in standing}
     found: dict[tuple[str, str], list[Memory]] = {}

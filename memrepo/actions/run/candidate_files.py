@@ -1,4 +1,4 @@
-"""Rejected and deferred candidates are kept, never dropped: a file a text, scores and reason."""
+"""Store rejected and deferred candidates, one file per text, with scores and reason."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _FOLDERS = {"defer": "deferred", "reject": "rejected"}
 
 
 class Aside(msgspec.Struct, frozen=True, kw_only=True):
-    """What one file of a candidate set aside says.
+    """The contents of one candidate file.
 
-    `ids` are the candidates that have this text; a short text is another one under another heading.
-    Empty in files that came from elsewhere. `verdict` is defer or reject.
+    `ids` are the candidates with this text. The same short text under another heading is another
+    candidate. `ids` is empty in imported files. `verdict` is defer or reject.
     """
 
     path: str
@@ -41,12 +41,12 @@ class Aside(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def places(self) -> frozenset[tuple[str, str]]:
-        """Return where and when it was met, as (resource, ISO date)."""
+        """Return its occurrences as (resource, ISO date)."""
         return frozenset((s.resource, s.captured) for s in self.sources)
 
 
 def read_aside(path: str, data: bytes) -> Aside | None:
-    """Read the file of a candidate set aside; None where it cannot be read."""
+    """Parse a candidate file; return None if it is unreadable."""
     found = headers.split(data, path)
     if not found.present or found.problems:
         return None
@@ -62,21 +62,21 @@ def read_aside(path: str, data: bytes) -> Aside | None:
 
 
 def deferred(state: State) -> tuple[Aside, ...]:
-    """Return every deferred candidate that can be read, in path order."""
+    """Return all readable deferred candidates, in path order."""
     return all_aside(state, "deferred/")
 
 
 def all_aside(state: State, folder: str = "") -> tuple[Aside, ...]:
-    """Return every candidate set aside that can be read, in path order, or those of one folder."""
+    """Return all readable candidate files, or those of one folder, in path order."""
     area = f"{state.layout.area('candidates')}{folder}"
     paths = sorted(path for path in below(state.files, area) if path.endswith(".md"))
     return tuple(filter(None, (read_aside(path, state.files[path]) for path in paths)))
 
 
 def was_rejected(state: State, candidate: Candidate) -> bool:
-    """Return whether this candidate was rejected before: then only another text is judged again.
+    """Return whether this candidate was rejected before, so that it need not be judged again.
 
-    A file that names no candidate, such as an imported one, stands for its text anywhere.
+    A file without candidate ids, such as an imported one, applies to its text everywhere.
     """
     path = state.layout.candidate("rejected", text_hash(candidate.text))
     data = state.files.get(path)
@@ -87,12 +87,11 @@ def was_rejected(state: State, candidate: Candidate) -> bool:
 def set_aside(
     state: State, candidates: Sequence[Candidate], verdicts: Sequence[Verdict], now: datetime
 ) -> tuple[Write | Delete, ...]:
-    """Write a file for each candidate deferred or rejected; drop it once the text is promoted.
+    """Return the changes that store deferred and rejected candidates and delete promoted ones.
 
-    A text that was set aside before keeps its file as it is, unless it was met in another place:
-    then the file names all of them, with the newest judgement.
-    Equal texts share a file, with the places of all of them; what one of them wants kept stays
-    even where another is promoted.
+    An existing file is rewritten only if its text was found in another place. The file then lists
+    all places, with the newest judgement. Equal texts share one file. The file remains while one of
+    its candidates needs it, even if another is promoted.
     """
     by_id = {c.candidate_id: c for c in candidates}
     groups: dict[str, dict[str, list[tuple[Candidate, Verdict]]]] = {}
@@ -124,7 +123,7 @@ def _change(
     there = path in state.files
     before = read_aside(path, state.files[path]) if there else None
     if not wanted:
-        # Another candidate of the same text, under another heading, keeps its own judgement.
+        # A candidate of equal text under another heading retains its own judgement.
         others = before is not None and before.ids and not before.ids & judged
         return Delete(path=path) if there and not others else None
     ids = sorted({c.candidate_id for c, _ in wanted} | (before.ids if before else frozenset()))
@@ -143,7 +142,7 @@ def _change(
 
 
 def _united(candidates: Sequence[Candidate]) -> Candidate:
-    """Return the first of some candidates of equal text, with what all of them rest on."""
+    """Return the first of several candidates of equal text, with the sources of all of them."""
     return replace(
         candidates[0],
         context=tuple(dict.fromkeys(word for c in candidates for word in c.context[-3:])),

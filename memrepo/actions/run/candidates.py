@@ -1,15 +1,14 @@
-"""What a run asks a judge about: what is new, what comes back, what is nominated.
+"""Select what a run asks a judge about: new units, returning candidates, nominated notes.
 
-A nominated note is its own evidence: its file at the commit that the run reads, so that what was
-promoted can be quoted for ever. A judge is told how often the note was looked for.
+A nominated note is its own evidence: its file at the commit being read, so that it can always be
+quoted. The judge also receives the note's retrieval counts.
 
-A deferred candidate whose line is still in a source is judged again when the same text was met in
-another source or on another day than its file says, or when a candidate of this run's news shares
-two words with it. Nothing else brings one back, so a run without news asks nothing; what was
-rejected never does. Both depend on texts alone, never on a judge.
+A deferred candidate that is still in a source is judged again in two cases: its text was found in
+another source or on another day, or a new candidate shares two words with it. A run without new
+text therefore asks nothing. Rejected candidates never return. Both rules depend only on texts.
 
-A line that changes what is known is news whatever it would be worth by itself, in a daily log as in
-any other source, so that it is judged as one (`Placed.changes`).
+A line that changes an existing memory is always judged, whatever its own rank, also in a daily log
+(`Placed.changes`).
 """
 
 from __future__ import annotations
@@ -43,9 +42,10 @@ _ENDS = {"reject": "rejected", "defer": "deferred", "compress": "folded into ano
 
 
 class Nominee(msgspec.Struct, frozen=True, kw_only=True):
-    """A nominated note with the blob of its file and the lines on which its text is there.
+    """A nominated note, its blob, and the lines of its text in the file.
 
-    `stated_by` are the memories that state parts of it already, `rest` is its text without those.
+    `stated_by` are the memories that already state parts of it. `rest` is the text without those
+    parts.
     """
 
     nomination: Nomination
@@ -56,7 +56,7 @@ class Nominee(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """Return what of the note is to be judged."""
+        """Return the part of the note that is to be judged."""
         body = self.nomination.note.body.strip() if self.rest is None else self.rest
         return body[:MAX_TEXT]
 
@@ -65,7 +65,7 @@ class Nominee(msgspec.Struct, frozen=True, kw_only=True):
         note, text = self.nomination.note, self.text
         words = digest([note.path, normal_claim(text)])
         created, last = note.time("created"), next(reversed(note.sources), None)
-        # A note made by hand was written when its file was.
+        # A note without sources is dated by its creation.
         captured = format_time(created)[:10] if created else ""
         basis: DateBasis = "file"
         if last is not None:
@@ -91,7 +91,7 @@ class Nominee(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def without_repeats(state: State, nominees: Sequence[Nominee]) -> tuple[Nominee, ...]:
-    """Return nominees without the statements that active memories make already."""
+    """Return the nominees without statements that active memories already contain."""
     claims = of_types(state.active, CLAIM_TYPES) if nominees else ()
     known = {text_key(m.said): m.id for m in claims}
     found = []
@@ -117,10 +117,10 @@ def nominations(
     decisions: Sequence[Decision],
     now: datetime,
 ) -> Iterator[Step]:
-    """Yield the stamp of each nominated note that was judged, with the memories it became.
+    """Yield a step for each judged nominee, with the memories it became.
 
-    One that no judge answered for is nominated again, and one that became nothing when it is
-    retrieved often again.
+    A nominee without an answer is nominated again. One that produced no memory can be nominated
+    again after more retrievals.
     """
     judged = {v.candidate_id: v for v in verdicts}
     became: dict[str, dict[str, None]] = {}
@@ -154,13 +154,16 @@ def _stamp(
 
 
 MAX_BY_CONTEXT = 40
-"""So many come back by context in one run, the nearest first: one question more (Pass 1 batch)."""
+"""Maximum deferred candidates that return by context in one run, most similar first.
+
+This is one Pass 1 batch.
+"""
 MIN_SHARED_WORDS, MIN_LETTERS = 2, 3
-"""News is context to a deferred text with which it shares so many words of so many letters."""
+"""A new text is context for a deferred one if it shares this many words of at least this length."""
 
 
 class Comeback(msgspec.Struct, frozen=True, kw_only=True):
-    """Units to be judged again, and by candidate id the news that each is to be judged with."""
+    """Units to judge again, and by candidate id the new candidate to judge each with."""
 
     placed: tuple[Placed, ...] = ()
     beside: Mapping[str, str] | None = None
@@ -173,7 +176,7 @@ def come_back(
     texts: Iterable[SourceText],
     reader: Reader,
 ) -> Comeback:
-    """Return what was deferred and has new context; `changed` are the sources with news."""
+    """Return deferred candidates that have new context. `changed` are the sources with new text."""
     asides = [a for a in deferred(state) if a.ids]
     if not asides or not changed:
         return Comeback()
@@ -204,7 +207,7 @@ def _words(text: str, context: Sequence[str]) -> frozenset[str]:
 
 
 class _Places:
-    """The units of sources by candidate id, each source scanned once."""
+    """The units of sources by candidate id. Each source is scanned once."""
 
     def __init__(self, texts: Iterable[SourceText], reader: Reader) -> None:
         self._texts = {t.resource: t for t in texts if t.blob and t.kind == "claims"}
@@ -212,7 +215,7 @@ class _Places:
         self._by_id: dict[str, dict[str, list[Unit]]] = {}
 
     def units(self, aside: Aside, changed: frozenset[str]) -> list[tuple[SourceText, Unit]]:
-        """Return where a candidate stands now: in the sources it came from and in changed ones."""
+        """Return a candidate's current units in its own sources and in changed ones."""
         resources = sorted({s.resource for s in aside.sources} | changed)
         return [
             (self._texts[resource], unit)
@@ -232,7 +235,7 @@ class _Places:
 
 
 def _elsewhere(aside: Aside, units: Iterable[tuple[SourceText, Unit]]) -> bool:
-    """Return whether a text is in a source, or under a day, that its file does not name."""
+    """Return whether a text occurs in a source, or on a day, that its file does not list."""
     resources = {s.resource for s in aside.sources}
     days = {s.captured[:10] for s in aside.sources}
     return any(
@@ -258,9 +261,9 @@ def _placed(
 def overruling(
     state: State, placed: Iterable[Placed], near: Statements | None = None
 ) -> tuple[Placed, ...]:
-    """Return units in scope, those marked that change a standing memory or continue a sequence."""
+    """Return units in scope. Those that change a memory or continue a sequence are marked."""
     placed = tuple(placed)
-    if not placed:  # as in most runs: no statement is cut into words for them
+    if not placed:  # common case: avoid tokenising all statements
         return ()
     near = near or Statements()
     near.follow(compared_in(state))
@@ -287,9 +290,9 @@ def _marked(placed: Placed, near: Statements) -> Placed:
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
-    """The candidates to be judged; `beside` names, for some, the one to be judged with.
+    """The candidates to judge. `beside` maps a candidate to the one it is judged with.
 
-    `rejected` counts candidates that were rejected before and are not asked about again.
+    `rejected` counts candidates that were rejected before and are not judged again.
     """
 
     gathered: Gathered
@@ -308,10 +311,9 @@ def in_scope(
     afresh: bool,
     near: Statements | None = None,
 ) -> Scope:
-    """Gather what is judged in this run; `afresh` takes what was rejected before as well.
+    """Return the candidates of this run. With `afresh`, include those rejected before.
 
-    A nominated note is judged whatever became of its text before: how often it was looked for is
-    news.
+    A nominated note is always judged, because its retrieval counts are new information.
     """
     placed = tuple(intake.placed) if intake.whole else overruling(state, intake.placed, near)
     fresh = gather(placed)
@@ -338,10 +340,10 @@ def _joined(
     back: Comeback,
     sought: Sequence[Placed],
 ) -> Scope:
-    """Gather again, with what comes back and what is nominated, without what was rejected.
+    """Return the scope with returning and nominated candidates added, and rejected ones removed.
 
-    Only this run's news is open in its sources: what comes back was consumed when it was deferred,
-    and its file keeps it until it is promoted; a nominated note stays nominated.
+    Only new units count as open in their sources. Returning candidates were consumed when they were
+    deferred, and their files remain until promotion. A nominated note remains nominated.
     """
     open_ = {(p.resource, p.unit.hash, p.unit.lines) for p in placed}
     more = [p for p in back.placed if (p.resource, p.unit.hash, p.unit.lines) not in open_]

@@ -1,12 +1,13 @@
-"""Contradictions, among what a run brings and among what stands: one question a suspected pair.
+"""Find contradictions among new claims and existing memories: one question per suspected pair.
 
-Lineage: engram, contradiction detection. A pair is suspected when the judge named it while it
-worded a claim or when rules notice a change; a model is also asked about the statements that may
-be about the same thing. A claim whose pair could not be judged is left open, as any
-other question would leave it.
+Lineage: engram, contradiction detection. A pair is suspected if the judge named it while wording a
+claim, or if rules detect a change. A model is also asked about statements that may be on the same
+subject. If a pair of a claim could not be judged, the claim remains open, as after any failed
+question.
 
-Among what stands, whoever wrote it, each pair is looked at once: one that a person decided, that is
-flagged, or of which a model said that both hold is not asked about again until a text changes.
+Existing memories are compared once per pair, whoever wrote them. A pair is not judged again if a
+person decided it, if it is flagged, or if a model accepted both. A changed text makes it eligible
+again.
 """
 
 from __future__ import annotations
@@ -53,17 +54,17 @@ from memrepo.purify.known import Former, Known, Marks, prior_of
 _USUAL = ContradictionRules()
 NEWS = ("new_claim", "probable_duplicate", "reworded")
 Pair = tuple[str, str]
-"""A cluster, or a memory that stands, and the memory that its claim is compared with."""
+"""A cluster or existing memory, and the memory with which its claim is compared."""
 
 
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run may assemble: the claims that stand, their changes, and how the asking went."""
+    """The checked claims, their changes, and the result of the questions."""
 
     claims: tuple[CanonicalClaim, ...]
     made: Assembled
     asked: Asked[Finding]
     harmless: frozenset[str] = frozenset()
-    """Prints of the pairs of which a model said that both hold: nobody asks it again."""
+    """Fingerprints of pairs that a model found compatible. They are not judged again."""
 
 
 def verified(
@@ -77,10 +78,10 @@ def verified(
     rules: ContradictionRules = _USUAL,
     judge: Judge | None = None,
 ) -> Verified:
-    """Assemble claims, once more where a second look at their contradictions changed something.
+    """Assemble claims; assemble again if checking contradictions changed some of them.
 
-    What a model says that a claim replaces is looked at once more too, as any contradiction is.
-    `judge` looks at them where it is not the one that worded the claims.
+    Replacements proposed by a model are checked like contradictions. `judge` checks the pairs, if
+    it is not the judge that worded the claims.
     """
     judge = judge or setting.judge
     asked: Asked[Finding] = Asked(name="contradiction")
@@ -113,7 +114,7 @@ def verified(
 
 
 def _doubted(claim: CanonicalClaim) -> CanonicalClaim:
-    """Return a claim that replaces nothing yet: each that it would is a contradiction first."""
+    """Return a claim with its replacements turned into contradictions to be checked."""
     if not claim.supersedes:
         return claim
     named = {c.memory_id: replace(c, relation="contested") for c in claim.contradictions}
@@ -125,7 +126,7 @@ def _doubted(claim: CanonicalClaim) -> CanonicalClaim:
 
 
 def _believed(claim: CanonicalClaim, findings: Mapping[Pair, Finding]) -> CanonicalClaim:
-    """Return a claim without the contradictions that a second look denied."""
+    """Return a claim without the contradictions that the check denied."""
     kept = tuple(
         said
         for said in claim.contradictions
@@ -140,10 +141,10 @@ def _believed(claim: CanonicalClaim, findings: Mapping[Pair, Finding]) -> Canoni
 
 
 def calmed(state: State, steps: Sequence[Step], now: datetime) -> Iterator[Step]:
-    """End the doubt that rules had raised, where the steps of a run left nothing of it.
+    """Yield steps that end contradictions raised by rules and removed by the steps of a run.
 
-    An edited line may no longer contradict the other, or one of the two left recall. What a person
-    looked at, or what still stands against another memory, goes on to wait.
+    An edited line may no longer contradict the other, or one memory may have left recall. A
+    contradiction remains if a person examined it or if another memory still contradicts it.
     """
     updates = [c for step in steps for c in step.changes if isinstance(c, Update)]
     changed = {update.id for update in updates}
@@ -173,7 +174,7 @@ def calmed(state: State, steps: Sequence[Step], now: datetime) -> Iterator[Step]
 
 
 def _is_calm(memory: Memory, state: State, now_are: Mapping[str, Memory]) -> bool:
-    """Return whether nothing that is active contradicts a contested memory any more."""
+    """Return whether a contested memory is no longer contradicted by any active memory."""
 
     def active(id_: str) -> bool:
         other = now_are.get(id_) or state.memories.get(id_)
@@ -183,7 +184,7 @@ def _is_calm(memory: Memory, state: State, now_are: Mapping[str, Memory]) -> boo
 
 
 def _ended(memory: Memory) -> Step:
-    """Return the step after which a memory is contested no more: what stood against it is gone."""
+    """Return the step that ends the contested standing of a memory."""
     return Step(
         op="resolve",
         reason="what contradicted it is no longer active",
@@ -192,7 +193,7 @@ def _ended(memory: Memory) -> Step:
 
 
 def _closed(state: State, case: Correction, sides: Sequence[Memory], now: datetime) -> Step:
-    """Return the step after which two memories stand next to each other."""
+    """Return the step that records that both memories are valid."""
     updates = []
     for memory, other in (sides, sides[::-1]):
         links = tuple(
@@ -227,7 +228,7 @@ _EDITED = "a line was edited, and the two no longer contradict each other"
 
 
 def pair_print(one: str, text: str, other: str, other_text: str) -> str:
-    """Return the fingerprint of two memories as they are worded, whichever is named first."""
+    """Return the fingerprint of two memories with their texts, independent of their order."""
     sides = sorted(([one, text_hash(text)], [other, text_hash(other_text)]))
     return digest(["compared", *sides])[:16]
 
@@ -235,7 +236,10 @@ def pair_print(one: str, text: str, other: str, other_text: str) -> str:
 def harmless_of(
     suspicions: Mapping[Pair, Suspicion], findings: Mapping[Pair, Finding], judge: Judge
 ) -> frozenset[str]:
-    """Return the prints of the pairs that a model let stand; rules cost nothing to ask again."""
+    """Return the fingerprints of pairs that a model found compatible.
+
+    Rule-based judges yield none, because their questions cost nothing.
+    """
     if not judge.prompt_hash:
         return frozenset()
     let_be = (suspicions[pair] for pair, found in findings.items() if not found.is_contradiction)
@@ -252,7 +256,10 @@ def ask(
     asked: Asked[Finding],
     kept: Kept | None = None,
 ) -> dict[Pair, Finding]:
-    """Ask of each pair once, and once more where the answer is of no use; none that is kept."""
+    """Ask about each pair, repeating unusable answers once; return findings by pair.
+
+    A pair without a usable answer is missing from the result.
+    """
     of = {suspicion.pair: pair for pair, suspicion in suspicions.items()}
     found = ask_pairs(list(suspicions.values()), now, judge, kept)
     asked.failures += found.failures
@@ -271,7 +278,7 @@ def ask(
 
 
 def _dated(suspicion: Suspicion, found: Finding) -> Finding:
-    """Leave the order open where the evidence is dated and says otherwise than the judge."""
+    """Set the order to unknown if the dates of the evidence contradict the judge."""
     first, second = _day(suspicion.first), _day(suspicion.second)
     older = {"first": first, "second": second}.get(found.newer, "")
     newer = second if found.newer == "first" else first
@@ -283,12 +290,12 @@ def _day(prior: PriorClaim) -> str:
     return max(days, default="")
 
 
-# -- who is suspected ----------------------------------------------------------------------------
+# -- which pairs are suspected ---------------------------------------------------------------------
 
 MAX_SIMILAR = 3
-"""A model is asked about so many statements that may be about the same thing as a new one."""
+"""Maximum similar statements a model compares with a new one."""
 MAX_ASKED = 24
-"""Pairs that one run asks a model about; the rest wait for the next."""
+"""Maximum pairs a model compares per run. The rest wait for the next run."""
 
 
 def _suspicions(
@@ -298,7 +305,7 @@ def _suspicions(
     pool: Pool,
     is_model: bool,
 ) -> Iterator[tuple[Pair, Suspicion]]:
-    """Yield each suspected pair once: those that the judge named, then those that rules find."""
+    """Yield each suspected pair once: those that the judge named, then those found by rules."""
     became = {d.cluster_id: d for d in made.decisions}
     news = {d.memory_id for d in made.decisions if d.disposition in NEWS}
     seen: set[frozenset[str]] = set()
@@ -335,7 +342,7 @@ def _suspicions(
 
 
 class Pool:
-    """The claims that recall will see after a run, as far as the run is known."""
+    """The claims that recall will contain after the run."""
 
     def __init__(
         self,
@@ -344,7 +351,10 @@ class Pool:
         statements: Statements | None = None,
         similarity: float = 0.0,
     ) -> None:
-        """Take a state with what a run makes of it; `statements` may know most of it already."""
+        """Combine a state with the changes of a run.
+
+        `statements` is an index that may be reused.
+        """
         made = made or Assembled()
         self._statements = statements or Statements()
         self._is_followed = False
@@ -364,21 +374,24 @@ class Pool:
         self._cases = corrections_of(state)
 
     def is_open(self, id_: str, other: str, *, is_named: bool) -> bool:
-        """Return whether a pair is worth a question: nothing has decided or flagged it yet."""
+        """Return whether a pair should be judged, because it is neither decided nor flagged."""
         if not {id_, other} <= self.memories.keys() or {id_, other} & self._lost:
             return False
         one, two = self.memories[id_], self.memories[other]
         if one.text("scope") != two.text("scope"):
-            return False  # what holds for one user or project says nothing of another
+            return False  # statements about different users or projects cannot conflict
         if same_place(one.sources, two.sources):
-            return False  # the words that follow one another in a line were meant together
+            return False  # consecutive words of one line belong together
         if is_named and contradicts(one, two) and contradicts(two, one):
             return False
         case = self._cases.between(id_, other)
         return case is None or not case.about({id_: one.body, other: two.body})
 
     def suspected(self, id_: str, *, is_model: bool) -> list[tuple[str, Why]]:
-        """Return whom a memory may change, or be changed by; more of them for a model to judge."""
+        """Return (id, reason) of memories that may conflict with this one.
+
+        A model receives more pairs.
+        """
         if id_ not in self.memories:
             return []
         claim, statements = prior_of(self.memories[id_]), self._follow()
@@ -396,13 +409,13 @@ class Pool:
 
 
 class Among(msgspec.Struct, frozen=True, kw_only=True):
-    """The decisions, how the asking went, and the prints of pairs that a model let stand."""
+    """The decided steps, the result of the questions, and the fingerprints of compatible pairs."""
 
     steps: tuple[Step, ...]
     asked: Asked[Finding]
     harmless: frozenset[str] = frozenset()
     whole: bool = True
-    """Whether every suspected pair was decided: none is left for the next run."""
+    """Whether every suspected pair was decided, so that none remains for the next run."""
 
 
 def among(
@@ -415,11 +428,11 @@ def among(
     statements: Statements | None = None,
     rules: ContradictionRules = _USUAL,
 ) -> Among:
-    """Decide every suspected pair of active memories, at most MAX_ASKED with a model.
+    """Decide all suspected pairs of active memories, at most MAX_ASKED with a model.
 
-    `never` holds the fingerprints of decisions that a person reverted, `compared` the prints of
-    pairs that a model let stand before. Of a pair one side is among the ids `changed`, if given;
-    `statements` may hold most of them already.
+    `never` has the fingerprints of decisions that a person reverted. `compared` has the
+    fingerprints of pairs that a model found compatible. If `changed` is given, one side of each
+    pair is in it. `statements` is an index that may be reused.
     """
     asked: Asked[Finding] = Asked(name="contradiction")
     is_model = bool(judge.prompt_hash)
@@ -446,7 +459,7 @@ def _suspected(
     pool: Pool,
     is_model: bool,
 ) -> Iterator[tuple[Pair, Suspicion]]:
-    """Yield the pairs worth a question, the newer memory first in each."""
+    """Yield the pairs to judge, with the newer memory first."""
     ids = pool.memories.keys() if changed is None else pool.memories.keys() & set(changed)
     seen: set[frozenset[str]] = set()
     for id_ in sorted(ids):
@@ -474,7 +487,7 @@ def _age(memory: Memory) -> tuple[str, str, str]:
 
 
 def _spared(one: Memory, other: Memory, never: Collection[str], compared: Collection[str]) -> bool:
-    """Return whether a person, a flag or a model has spoken about these two already."""
+    """Return whether a person, a flag or a model has already decided this pair."""
     if contradicts(one, other) or contradicts(other, one):
         return True
     taken_back = (fingerprints(op, (one.id, other.id)) for op in ("supersede", "flag"))

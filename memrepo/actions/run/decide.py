@@ -1,7 +1,7 @@
-"""Decide what each answer becomes: a memory, more evidence, a new wording, a replacement, a file.
+"""Turn answers into changes: new memories, more evidence, new wordings, replacements, files.
 
-What the sources say without a judge is decided here, too: notes of daily logs, lines that are gone,
-boxes that were ticked.
+Changes that need no judge are decided here too: notes of daily logs, removed lines and ticked
+boxes.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from memrepo.core.state import State
 from memrepo.purify.decisions import PENDING
 
 KEPT = "stated in the source, and kept by both passes of the judge"
-"""Why a run adds memories."""
+"""Reason of the commit that adds memories in a run."""
 
 
 def decide(plan: RunPlan) -> None:
-    """Turn the answers about what is new into steps, and what the sources lost as well."""
+    """Fill in the plan's steps and files from the answers and from changes in the sources."""
     reader, state, made = plan.reader, plan.follows, plan.made
     if reader is None or state is None:
         return
@@ -36,7 +36,7 @@ def decide(plan: RunPlan) -> None:
     if plan.receipt.partial:
         _withhold(plan)
     noted = capture(state, intake.notes, intake.standing, now)
-    # With part of the sources unjudged nobody can say yet what replaced a line that is gone.
+    # While some sources are unjudged, it is unknown what replaced a removed line.
     is_whole = intake.whole and not plan.receipt.partial
     gone = None if is_whole else intake.gone
     retired = tuple(retire(state, gone, reader, made.touched, PENDING, now, marks=marks))
@@ -66,10 +66,10 @@ def decide(plan: RunPlan) -> None:
 
 
 def _withhold(plan: RunPlan) -> None:
-    """Leave sources to the next run where what became of their former text is not judged yet.
+    """Exclude sources whose former text cannot be judged yet, so that the next run reads them.
 
-    Else the old line of an edited pair would retire while the new one waits for a judge. A source
-    of which nothing was judged is not consumed at all: a failed run advances no cursor.
+    Otherwise the old line of an edited pair would retire before the new one is judged. A source
+    without any judged unit is not consumed at all, so a failed run advances no cursor.
     """
     intake = plan.intake
     judged = {
@@ -84,7 +84,7 @@ def _withhold(plan: RunPlan) -> None:
 
 
 def _steps(plan: RunPlan, noted: Captured) -> tuple[Step, ...]:
-    """Order the chain: bulk creates, bulk evidence, then single decisions."""
+    """Return the steps in commit order: bulk creates, bulk evidence, single decisions."""
     made = plan.made
     bulk: tuple[tuple[Op, Sequence[Change], str], ...] = (
         ("create", tuple(Create(memory=m) for m in made.creates), KEPT),
@@ -98,14 +98,14 @@ def _steps(plan: RunPlan, noted: Captured) -> tuple[Step, ...]:
 
 
 def _without_open(entry: Consumed, open_units: Units) -> Consumed:
-    """Return what was consumed of a source without the units that nobody judged."""
+    """Return a source's consumption record without its unjudged units."""
     hashes = {hash_ for resource, hash_ in open_units if entry.resource == resource}
     also = tuple(h for h in entry.also if h not in hashes)
     return replace(entry, except_=tuple(sorted(hashes)), also=also) if hashes else entry
 
 
 def _behind(plan: RunPlan, noted: Captured) -> dict[str, Units]:
-    """Return by memory the units that speak for it in this run."""
+    """Return, by memory, the units that support it in this run."""
     members = {g.cluster_id: g.candidates for g in plan.clusters}
     found: dict[str, set[tuple[str, str]]] = {}
     for decision in plan.made.decisions:
@@ -121,7 +121,7 @@ def _behind(plan: RunPlan, noted: Captured) -> dict[str, Units]:
 def _behind_retired(
     state: State, retired: Sequence[Step], gone: Mapping[str, frozenset[str]]
 ) -> dict[str, Units]:
-    """Return by retired memory the sources that lost it; an empty hash means all of one."""
+    """Return, by retired memory, the sources that lost it. An empty hash means the whole source."""
     return {
         id_: {(resource, "") for resource in lost_by(state.memories[id_], gone)}
         for step in retired
@@ -130,7 +130,7 @@ def _behind_retired(
 
 
 def _new_texts(plan: RunPlan) -> Iterator[Said]:
-    """Yield what was read for the first time, with the memories that it speaks for."""
+    """Yield each text read for the first time, with the ids of memories it supports."""
     intake = plan.intake
     asking = [p for p in intake.placed if not intake.whole and may_ask(p.unit.text)]
     became: dict[tuple[str, str], list[str]] = {}
@@ -145,7 +145,10 @@ def _new_texts(plan: RunPlan) -> Iterator[Said]:
 
 
 def _returned(state: State, plan: RunPlan) -> dict[str, frozenset[str]]:
-    """Return which memories a candidate's file became: while they wait the file must stay."""
+    """Return, by candidate file, the memories it became.
+
+    The file must remain while they are pending.
+    """
     members = {g.cluster_id: g.candidates for g in plan.clusters}
     found: dict[str, frozenset[str]] = {}
     for decision in plan.made.decisions:
@@ -181,7 +184,7 @@ def _counts(plan: RunPlan, noted: Captured, retired: Sequence[Step]) -> dict[str
 
 
 def _judgements(plan: RunPlan) -> dict[str, Any]:
-    """Return by memory the judgement that has no place in its file."""
+    """Return, by memory, the judgements that its file does not contain."""
     verdicts = {v.candidate_id: v for v in plan.verdicts}
     claims = {c.cluster_id: c for c in plan.claims}
     members = {g.cluster_id: g.candidates for g in plan.clusters}

@@ -1,6 +1,6 @@
-"""`memrepo run --estimate`: about what the next run would ask its judge, and what that would cost.
+"""`memrepo run --estimate`: estimate the questions and the cost of the next run.
 
-The new lines of the sources are counted; nothing is asked, computed or written.
+Only the new lines of the sources are counted. No judge is called and nothing is written.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from memrepo.store.tree import read_blob
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run would ask: questions of each kind, tokens and US dollars.
+    """The expected questions by kind, tokens and cost of a run.
 
-    `over` says which limit would end the run before all of it is asked.
+    `over` names the limit that would stop the run early, if any.
     """
 
     usage: Usage
@@ -34,7 +34,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def said(self) -> str:
-        """Return it in words."""
+        """Return the estimate as text."""
         used = self.usage
         if not used.calls:
             return "the next run would ask nothing that costs"
@@ -47,7 +47,10 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def estimated(work: Work, choice: Choice, *, force: bool = False) -> Estimate:
-    """Return about what a run would ask; raises what it would raise before it asks."""
+    """Return the estimate for the next run.
+
+    Raise the errors a run would raise before its first question.
+    """
     judge_of(work, choice)
     news = ahead(work, force=force)
     if kind_of(work, choice) not in PAID:
@@ -68,7 +71,7 @@ def estimated(work: Work, choice: Choice, *, force: bool = False) -> Estimate:
 
 
 def _new_lines(work: Work, news: Ahead) -> Iterator[str]:
-    """Yield the lines of sources that no run has consumed as they would be taken in now."""
+    """Yield the lines of current sources that no run has consumed."""
     cursor = cursors(read_manifests(work.tree.files, work.tree.layout)[0])
     for text in texts_at(work, cursor, news.blobs):
         if text.blob and not cursor.get(text.resource, Cursor()).is_at(text.blob):

@@ -1,4 +1,4 @@
-"""Gather what a run judges: a commit and its sources, what is new there, the candidates of it."""
+"""Gather the input of a run: a commit, its sources, new units and candidates."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from memrepo.store.index import Index
 
 PROPOSED = 100
-"""Priors that the index proposes for one cluster."""
+"""Number of similar memories the index proposes for one cluster."""
 
 
 def read_commit(work: Work, plan: RunPlan) -> None:
-    """Read what the commit and its configuration say."""
+    """Fill in the plan from the commit and its configuration."""
     config = work.config
     plan.state = work.tree.state()
     plan.manifests, damaged = work.tree.manifests
@@ -59,7 +59,7 @@ def read_commit(work: Work, plan: RunPlan) -> None:
 
 
 def gather_sources(work: Work, plan: RunPlan) -> None:
-    """Gather candidates of the sources of a commit, and of notes that earned promotion."""
+    """Gather candidates from the commit's sources and from notes that qualify for promotion."""
     nominees = _nominees(work, plan) if plan.mode == "incremental" else ()
     cursor = cursors(plan.manifests)
     read = watched(partial(read_blob, work.store.repo), work.call.tick)
@@ -73,7 +73,10 @@ def gather(
     read: Callable[[str], bytes],
     nominees: Sequence[Nominee] = (),
 ) -> None:
-    """Gather candidates of what the cursor has not consumed: pure but for the reader of blobs."""
+    """Fill in the plan with candidates from text that the cursor has not consumed.
+
+    This function is pure except for `read`, which loads blobs.
+    """
     whole = plan.mode == "reconciliation"
     moves = find_moves(texts, cursor, read)
     plan.moved = tuple(relocate(plan.state, moves))
@@ -111,10 +114,10 @@ def gather(
 
 
 def _put_on_shelf(plan: RunPlan) -> None:
-    """Choose the candidates that are judged; the others stay in their sources.
+    """Select the candidates to judge. The others remain in their sources.
 
-    What a memory rests on, what such a line became, what was nominated and what changes a memory is
-    judged whatever its rank.
+    Some candidates are always judged: those that support a memory, replace such a line, were
+    nominated, or change a memory.
     """
     gathered, marks = plan.gathered, plan.marks
     always = {
@@ -144,7 +147,7 @@ def _put_on_shelf(plan: RunPlan) -> None:
 
 
 def _shortened(plan: RunPlan, reader: Reader) -> Iterator[Problem]:
-    """Yield a warning for each new unit or note from which a rejected statement was left out."""
+    """Yield a warning for each new unit or note from which a rejected statement was removed."""
     seen: set[tuple[str, int, str]] = set()
     new: list[Placed | PlacedNote] = [*plan.intake.placed, *plan.intake.notes]
     for one in new:
@@ -165,7 +168,7 @@ def _shortened(plan: RunPlan, reader: Reader) -> Iterator[Problem]:
 
 
 def _nominees(work: Work, plan: RunPlan) -> tuple[Nominee, ...]:
-    """Return the notes that earned promotion, without those whose nomination was reverted."""
+    """Return the notes that qualify for promotion, except those whose nomination was reverted."""
     accesses = ledger_of(work.store).accesses()
     notes = [
         note
@@ -184,7 +187,7 @@ def _nominees(work: Work, plan: RunPlan) -> tuple[Nominee, ...]:
 
 
 def _near(work: Work) -> Near:
-    """Return what asks the search index for memories that are similar to a query."""
+    """Return a function that queries the search index for memories similar to a query."""
 
     @cache
     def index() -> Index:

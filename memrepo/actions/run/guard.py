@@ -1,8 +1,8 @@
-"""Guard a run: whose turn it is, what a person reverted or rejected, and what takes too much away.
+"""Guard a run: ownership, a person's reverted or rejected decisions, and too many removals.
 
-With `run.owner` set one clone runs; the others capture, recall and sync. After an upgrade of the
-logic no run begins unasked. Secrets are kept out where chains are made (`actions.guard`),
-and the budget before each question (`judges.budget`).
+If `run.owner` is set, only that clone runs. The others capture, recall and sync. After an upgrade
+of the logic, a run needs an acknowledgement. Secrets are excluded where commits are built
+(`actions.guard`), and budgets are checked before each question (`judges.budget`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from memrepo.store.history import Entry
 from memrepo.store.settings import clone_name, is_called
 from memrepo.store.tree import read_blob
 
-# -- before a run: whose turn it is, and what it goes on with -------------------------------------
+# -- before a run: ownership, upgrades and resumed answers -----------------------------------------
 
 OWNER = "run.owner"
 _LINE = regex(r"""^(\s*["']?(?:run\.)?owner["']?\s*=\s*)("[^"]*"|'[^']*')""")
@@ -51,7 +51,7 @@ _SECTION = regex(r"^\s*\[\s*run\s*\]")
 
 
 class NotTheOwner(MemrepoError):
-    """Another clone is the one that runs."""
+    """Raised when another clone owns the runs."""
 
     exit_code = Exit.DECIDE
 
@@ -64,7 +64,7 @@ class NotTheOwner(MemrepoError):
 
 
 class CannotTakeOver(MemrepoError):
-    """`memrepo.toml` is written in a way that the owner cannot be set in."""
+    """Raised when `run.owner` cannot be set because of how `memrepo.toml` is written."""
 
     exit_code = Exit.USAGE
 
@@ -76,16 +76,16 @@ class CannotTakeOver(MemrepoError):
 
 
 def refuse_other(work: Work, *, take_over: bool) -> None:
-    """Raise NotTheOwner where another clone runs, unless this one is to take over."""
+    """Raise NotTheOwner if another clone owns the runs, unless this one is to take over."""
     owner = work.config.get(OWNER)
     if owner and not take_over and not is_called(work.store.repo, owner):
         raise NotTheOwner(owner, clone_name(work.store.repo))
 
 
 def take_over(work: Work) -> str:
-    """Make this clone the one that runs, and say so; empty where it is that already.
+    """Make this clone the owner of runs; return a message, or an empty string if it already is.
 
-    A commit of its own before the run: reverting the run does not give ownership back.
+    The change is a separate commit before the run, so reverting the run does not undo it.
     """
     owner, here = work.config.get(OWNER), clone_name(work.store.repo)
     if owner and is_called(work.store.repo, owner):
@@ -112,7 +112,10 @@ def take_over(work: Work) -> str:
 
 
 def with_owner(path: str, text: str, owner: str) -> str:
-    """Return a configuration with `run.owner` set; all other bytes stay. Raises CannotTakeOver."""
+    """Return the configuration text with `run.owner` set; raises CannotTakeOver.
+
+    All other bytes are unchanged.
+    """
     lines = text.split("\n")
     at = line_of(text, OWNER)
     section = next((n for n, line in enumerate(lines) if _SECTION.match(line)), None)
@@ -133,7 +136,10 @@ def with_owner(path: str, text: str, owner: str) -> str:
 
 
 class UpgradeRequired(MemrepoError):
-    """The last run used an older logic or manifest schema: all must be judged once more."""
+    """Raised when the last run used an older logic or manifest schema.
+
+    Everything must be judged again.
+    """
 
     exit_code = Exit.DECIDE
 
@@ -146,7 +152,7 @@ class UpgradeRequired(MemrepoError):
 
 
 class NewerLogic(MemrepoError):
-    """The last run was made by a newer memrepo: this one must not write over it."""
+    """Raised when a newer memrepo made the last run. This version must not write over it."""
 
     exit_code = Exit.DECIDE
 
@@ -157,12 +163,12 @@ class NewerLogic(MemrepoError):
 
 
 def upgrade_due(work: Work) -> UpgradeRequired | None:
-    """Return what must be acknowledged before a run, or None; raises NewerLogic."""
+    """Return the upgrade that must be acknowledged before a run, or None; raises NewerLogic."""
     manifests = reversed(work.tree.manifests[0])
     last = next(manifests, None)
     if last is None:
         return None
-    # A run that a budget or a failing judge cut short did not judge everything again.
+    # A partial run did not judge everything again.
     whole = last if not last.partial else next((m for m in manifests if not m.partial), last)
     found = (whole.logic, whole.schema)
     if last.logic > LOGIC_VERSION or last.schema > SCHEMA_VERSION:
@@ -171,7 +177,7 @@ def upgrade_due(work: Work) -> UpgradeRequired | None:
 
 
 def report_clock(work: Work) -> None:
-    """Report that a run counts as later than it was asked for: its id comes after every other."""
+    """Warn that the run is dated after the current time, because the last run is later."""
     last = max((m.run for m in work.tree.manifests[0]), default="")
     if last[:16] > f"{work.call.now:%Y%m%dT%H%M%SZ}":
         found = f"found {format_time(work.call.now)}, which is before the last run"
@@ -186,15 +192,15 @@ def report_clock(work: Work) -> None:
 
 
 PAID = ("anthropic", "claude", "openclaw", "openai", "command", "session")
-"""Judges whose answers cost money or minutes; the others say the same again for nothing."""
+"""Judges whose answers cost money or minutes. The others repeat their answers at no cost."""
 
 
 def resumed(
     first: Work, mode: str | None, judge: str | None, resume: str | None
 ) -> tuple[Mode, str | None, str | None]:
-    """Return the mode, the judge and the run to go on with; raises NotKept.
+    """Return the mode, the judge and the run to resume; raises NotKept.
 
-    `resume` is None for no earlier run, empty for the newest.
+    `resume` is None for no earlier run, and empty for the newest.
     """
     if resume is not None:
         found = broken_run(first.store.folder, resume)
@@ -209,10 +215,10 @@ def resumed(
 
 
 def kept_for(at: Work, mode: str, resume: str | None, choice: Choice) -> KeptAnswers | None:
-    """Return where the answers of this run are stored, with those of the run that it goes on with.
+    """Return the store for the answers of this run, including those of the resumed run.
 
-    Without --resume that is the newest of the same mode and judge: what was paid for is used.
-    None for a judge that costs nothing.
+    Without --resume, this is the newest unfinished run of the same mode and judge. Return None for
+    a judge that costs nothing.
     """
     kind = kind_of(at, choice)
     if kind not in PAID or choice.now is None:
@@ -231,14 +237,14 @@ def kept_for(at: Work, mode: str, resume: str | None, choice: Choice) -> KeptAns
 
 
 def read_decisions(work: Work, plan: RunPlan) -> None:
-    """Read which decisions a person took about earlier runs, by fingerprint."""
+    """Read a person's decisions about earlier runs, as fingerprints."""
     plan.reverted = taken_back(work)
     plan.left_out = frozenset[str]().union(*(m.offered for m in plan.manifests))
     plan.refused = frozenset[str]().union(*(m.refused for m in plan.manifests))
 
 
 def keep_rejected_out(plan: RunPlan) -> None:
-    """Leave out of the steps what was rejected; hold back what is close to it or was reverted."""
+    """Remove rejected proposals from the steps. Hold back similar and formerly reverted ones."""
     whole = plan.mode == "reconciliation"
     left_out = plan.reader.left_out if plan.reader else {}
     steps, problems, bars = barred(plan.state, plan.steps, left_out, whole=whole)
@@ -259,9 +265,8 @@ def keep_rejected_out(plan: RunPlan) -> None:
 def taken_back(work: Work) -> frozenset[str]:
     """Return the fingerprints of decisions that were reverted and are not in effect again.
 
-    A revert of memrepo's names them. One of git's took the manifest of a run out of the tree, and
-    what the run had decided with it; where it brought back one that a revert had taken out, that
-    revert counts no more.
+    A revert by memrepo lists them. A revert by git removes the manifest of a run. If git restored a
+    manifest that a revert had removed, that revert no longer counts.
     """
     found: set[str] = set()
     repo, head, layout = work.store.repo, work.tree.commit, work.tree.layout
@@ -278,7 +283,7 @@ def taken_back(work: Work) -> frozenset[str]:
 def _reverted_by_git(
     work: Work, removed: Collection[tuple[Entry, tuple[str, ...]]], void: Collection[str]
 ) -> Iterator[Entry]:
-    """Yield the steps of runs whose manifests another commit than a revert of ours took away."""
+    """Yield the steps of runs whose manifests were removed by commits other than reverts."""
     repo, layout = work.store.repo, work.tree.layout
     for entry, paths in removed:
         if entry.op == "revert" or entry.commit in void:
@@ -291,7 +296,7 @@ def _reverted_by_git(
 
 
 def _prints(work: Work, entry: Entry, gone: Collection[str] | None) -> frozenset[str]:
-    """Return the fingerprints of what one commit decided of some memories; None: of all."""
+    """Return the fingerprints of one commit's decisions about some memories, or all if None."""
     ids = entry.trailers.get("Memory", ())
     if not ids and len(entry.parents) == 1 and entry.op in ("edit", "run"):
         return _prints_between(work, entry, gone)
@@ -304,7 +309,7 @@ def _prints(work: Work, entry: Entry, gone: Collection[str] | None) -> frozenset
 
 
 def _prints_between(work: Work, entry: Entry, gone: Collection[str] | None) -> frozenset[str]:
-    """Return the fingerprints of a whole run in one commit, whose message git lost."""
+    """Return the fingerprints of a whole run squashed into one commit that lost its trailers."""
     changed = work.store.work.changed(entry.parents[0], entry.commit)
     if not work.tree.layout.memory_files(changed):
         return frozenset()
@@ -313,13 +318,13 @@ def _prints_between(work: Work, entry: Entry, gone: Collection[str] | None) -> f
     return frozenset().union(*(found for id_, found in by_id if gone is None or id_ in gone))
 
 
-# -- what takes memories away ---------------------------------------------------------------------
+# -- removals --------------------------------------------------------------------------------------
 
 
 def hold_removals(work: Work, plan: RunPlan) -> None:
-    """Hold back what a run would take away where that is too much; what waited goes on waiting.
+    """Hold back removals if a run has too many. Pending removals remain pending.
 
-    Only a limit that somebody named for this very run lets what waited land.
+    Pending removals are committed only if a limit was given explicitly for this run.
     """
     state, limit = plan.state, plan.max_change_pct
     changes = [change for step in plan.steps for change in step.changes]
@@ -337,7 +342,7 @@ def hold_removals(work: Work, plan: RunPlan) -> None:
 
 
 def _carried(work: Work, plan: RunPlan, state: State) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-    """Return the removals that earlier runs left waiting, without those that a person refused."""
+    """Return pending removals that a person has not refused, and the reasons they wait."""
     removals = open_removals(plan.manifests)
     if not removals:
         return (), ()
@@ -348,7 +353,7 @@ def _carried(work: Work, plan: RunPlan, state: State) -> tuple[tuple[Step, ...],
 
 
 def hold_later_removals(plan: RunPlan, steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return later steps of a run; hold back what they take away where all is too much."""
+    """Return later steps of a run. Hold back their removals if the run now has too many."""
     changes = [change for step in (*plan.steps, *steps) for change in step.changes]
     why = interlock(plan.state, changes, plan.max_change_pct)
     held = [step for step in steps if why and losses(plan.state, step.changes)]
@@ -360,12 +365,12 @@ def hold_later_removals(plan: RunPlan, steps: Sequence[Step]) -> tuple[Step, ...
 
 
 def played(state: State, steps: Sequence[Step]) -> State:
-    """Return the state after some steps."""
+    """Return the state after applying some steps."""
     return apply(state, (change for step in steps for change in step.changes))
 
 
 def wait_for_review(work: Work, plan: RunPlan, main: Draft) -> Draft:
-    """Return a chain that waits where it must not land by itself: a reconciliation is reviewed."""
+    """Return the draft, marked as pending if it is a reconciliation that requires review."""
     decides = any(step.op not in ("view", "run") for step in main.steps)
     if plan.mode != "reconciliation" or not decides:
         return main

@@ -1,7 +1,7 @@
-"""Edits that a hand committed, claimed for whoever made them: the next run stamps the memories.
+"""Attribute manual commits: before a run, record the author of each edited memory.
 
-A memory that one of `human_authors` edited is then a person's statement, which no machine rewords;
-what anybody else committed counts as `process:unknown`.
+A memory edited by one of `human_authors` counts as a person's statement, which no program rewords.
+Edits by others are attributed to `process:unknown`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from memrepo.store.git import Git
 from memrepo.store.staged import HandCommit, changes, hand_commits
 
 CLAIMED = "a commit by hand says who means it"
-"""The reason of a commit that stamps; by it `undo` and `revert` know one from a decision."""
+"""Reason of an attribution commit. `undo` and `revert` use it to distinguish it from a decision."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory as a commit by hand left it, who committed it, and its wording before."""
+    """A memory after a manual commit, its author, and its former text."""
 
     memory: Memory
     stamp: Stamp
@@ -40,7 +40,10 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def claim_edits(first: Work) -> str:
-    """Stamp what hands edited since the last run, in one commit; return it, or an empty string."""
+    """Commit attributions for manual edits since the last run.
+
+    Return the commit, or an empty string.
+    """
     return retried(first.store, lambda: _claim_edits(first))
 
 
@@ -53,7 +56,7 @@ def _claim_edits(first: Work) -> str:
         return ""
     from memrepo.store.stream import refuse_unsigned
 
-    refuse_unsigned(at.store.repo)  # the run ends in a merge: what comes before it is not left
+    refuse_unsigned(at.store.repo)  # the run ends in a merge, so fail before the first commit
     step = Step(
         op="edit",
         what=f"Record who edited {counted(len(updates), 'memory', 'memories')} by hand",
@@ -67,7 +70,7 @@ def _claim_edits(first: Work) -> str:
 
 
 class AllRemoved(MemrepoError):
-    """A commit by hand took every memory out of the tree: nothing builds on that unasked."""
+    """Raised when a manual commit removed every memory. A run must not continue without consent."""
 
     exit_code = Exit.DECIDE
 
@@ -80,9 +83,9 @@ class AllRemoved(MemrepoError):
 
 
 def emptied(at: Work) -> HandCommit | None:
-    """Return the commit by hand that took the last memories out of the tree since the last run.
+    """Return the manual commit since the last run that removed the last memories, or None.
 
-    Files of what was forgotten or replaced may go: recall had lost them before.
+    Removing forgotten or superseded memories does not count, because recall no longer had them.
     """
     last = next(iter(at.landed()), None)
     layout, git = at.tree.layout, at.store.repo.light
@@ -102,13 +105,16 @@ def emptied(at: Work) -> HandCommit | None:
 
 
 def refuse_emptied(work: Work, *, limited: bool) -> None:
-    """Raise AllRemoved where nobody named a limit for this run, by which it may go on."""
+    """Raise AllRemoved if a manual commit removed every memory.
+
+    An explicit limit overrides this.
+    """
     if not limited and (hand := emptied(work.refreshed())) is not None:
         raise AllRemoved(hand)
 
 
 def _claims(at: Work, revisions: str) -> Iterator[Claim]:
-    """Yield what commits by hand changed of memories, oldest first."""
+    """Yield the memories that manual commits changed, oldest first."""
     git = at.store.repo.light
     hands = {hand.id: hand for hand in hand_commits(git, revisions)}
     for commit, group in groupby(changes(git, hands), key=lambda change: change[0]):
@@ -120,7 +126,7 @@ def _claims(at: Work, revisions: str) -> Iterator[Claim]:
         for (
             id_,
             memory,
-        ) in made.items():  # wherever its file lay: a file moved or swapped says no more
+        ) in made.items():  # moved or swapped files do not count as edits
             if _meant(memory, was.get(id_)):
                 old_body = was[id_].body if id_ in was else ""
                 before = old_body if old_body != memory.body else ""
@@ -141,17 +147,17 @@ def _stamp(at: Work, hand: HandCommit) -> Stamp:
 
 
 def _meant(memory: Memory, was: Memory | None) -> bool:
-    """Return whether a hand said something: a new wording, or a field that a person may set."""
+    """Return whether an edit is meaningful: a new text, or a field that a person may set."""
     if was is None:
-        return "generated" not in memory.fields  # else it came back as it once was
+        return "generated" not in memory.fields  # otherwise the memory was only restored
     keys = changed_keys(was.fields, memory.fields)
     return was.body != memory.body or any(BY_NAME[key].writer == "person" for key in keys)
 
 
 def _updates(state: State, claims: Iterator[Claim]) -> list[Update]:
-    """Return the stamps of memories that still say what the hand wrote; the last hand counts.
+    """Return updates for memories that still have the edited text. The last editor counts.
 
-    What says again what a person rejected is nobody's statement: its file is left as it is.
+    Memories that repeat a rejected statement are skipped.
     """
     found: dict[str, Update] = {}
     for claim in claims:

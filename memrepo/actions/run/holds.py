@@ -1,13 +1,13 @@
-"""What does not land by itself: what a person reverted or rejected, and removals.
+"""Proposals that must wait for review: reverted or rejected decisions, and removals.
 
-Additions land, removals may have to wait. One that waits is on record in the manifest of the run
-that found it, and so survives a clone, a lost branch and every later night. It is proposed again,
-on what the memories have become, until a manifest says that it was decided.
+Additions are committed, removals may have to wait. A pending removal is recorded in the manifest of
+the run that found it, so it survives in clones and later runs. It is proposed again until a
+manifest records a decision.
 
-What matches a rejection exactly is left out, what is close to it waits. Decisions that a person
-reverted wait as well. All are told by fingerprint: it names a decision by operation, memories and
-what it would say, so the same proposal has the same one in every run and another wording has
-another, and what depends on a decision shares its fate.
+An exact match of a rejection is dropped, and a similar one waits for review. Decisions that a
+person reverted wait as well. All are identified by fingerprint: operation, memories and proposed
+text. Equal proposals have equal fingerprints in every run. A dependent decision is treated like the
+decision it needs.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ from memrepo.purify.known import Former, Known, Marks
 
 
 def told_apart(state: State, steps: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Return the steps that may land, and those that take active memories of a state away."""
+    """Return (steps to commit, steps that remove active memories)."""
     takes = [can_wait(step) and bool(losses(state, step.changes)) for step in steps]
     adding = tuple(s for s, taking in zip(steps, takes, strict=True) if not taking)
     return adding, tuple(s for s, taking in zip(steps, takes, strict=True) if taking)
 
 
 def can_wait(step: Step) -> bool:
-    """Return whether a step can be carried on from run to run; another kind is not held back."""
+    """Return whether a step can be carried from run to run. Other steps are not held back."""
     return step.op in CARRIED and (step.op == "retire" or len(step.memory_ids) == 2)
 
 
 def on_record(steps: Iterable[Step], why: str) -> tuple[Removal, ...]:
-    """Return what a manifest keeps of steps that wait: one removal a decision."""
+    """Return the manifest records of pending steps, one removal per decision."""
     found: list[Removal] = []
     for step in filter(can_wait, steps):
         if step.op == "supersede":
@@ -76,7 +76,7 @@ def on_record(steps: Iterable[Step], why: str) -> tuple[Removal, ...]:
 
 
 def prints_in(steps: Iterable[Step]) -> frozenset[str]:
-    """Return the fingerprints of the decisions of some steps."""
+    """Return the fingerprints of the decisions in some steps."""
     found: set[str] = set()
     for step in steps:
         prints = [p for change in step.changes for p in prints_of(step.op, change)]
@@ -91,10 +91,10 @@ def carried(
     now: datetime,
     run: str,
 ) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-    """Return the steps by which removals that still hold good would be made, and why they wait.
+    """Return steps for pending removals that still apply, and the reasons they wait.
 
-    A memory whose line is back, which a person confirmed, or which left recall in another way is
-    none of their business any more.
+    A removal no longer applies if the line is back, if a person confirmed the memory, or if it left
+    recall otherwise.
     """
     there = state.memories
     retiring = {
@@ -124,7 +124,7 @@ _SAID = ("subject", "predicate", "object", "scope")
 
 
 class Bars(msgspec.Struct, frozen=True, kw_only=True):
-    """Fingerprints of proposals that are left out, and of those that wait for review."""
+    """Fingerprints of proposals to drop, and of proposals to review."""
 
     dropped: frozenset[str] = frozenset()
     held: frozenset[str] = frozenset()
@@ -137,10 +137,10 @@ def barred(
     *,
     whole: bool,
 ) -> tuple[tuple[Step, ...], tuple[Problem, ...], Bars]:
-    """Return steps without rejected statements, findings, and the fingerprints that are barred.
+    """Return the steps without rejected statements, the problems, and the barred fingerprints.
 
-    `left_out` names by source text the tombstone by which its unit was shortened. `whole` is a
-    reconciliation, which reads again what was corrected where it still is.
+    `left_out` maps a source text to the tombstone that shortened its unit. `whole` marks a
+    reconciliation, which also reads corrected statements that are still in their sources.
     """
     steps = tuple(steps)
     stones = tombstones_in(state)
@@ -178,9 +178,9 @@ def barred(
 
 
 def _corrected(corrected: Corrected, memory: Memory, whole: bool) -> Tombstone | None:
-    """Return the correction that a new memory's text was replaced by, where it binds every place.
+    """Return the correction that bars a new memory's text in all of its places, or None.
 
-    What a person writes, and what is not from a source, is not bound.
+    Memories without sources, such as those written by a person, are never barred.
     """
     stone = corrected.bar_whole(memory) if memory.sources else None
     if stone is None:
@@ -204,7 +204,7 @@ def _with_body(change: Change, update: Update) -> Change:
 def _repeats_left_out(
     stones: Tombstones, memory: Memory, left_out: Mapping[tuple[str, str], str]
 ) -> Tombstone | None:
-    """Return the tombstone that shortened its unit, where what is left has all of its words."""
+    """Return the tombstone that shortened its unit, if the memory still has all of its words."""
     if memory.is_note:
         return None
     for source in memory.sources:
@@ -216,7 +216,7 @@ def _repeats_left_out(
 
 
 def _news(state: State, steps: Sequence[Step]) -> Iterator[tuple[str, Change, Memory]]:
-    """Yield each change after which a memory in recall says something new."""
+    """Yield (operation, change, memory) for each change that gives a memory a new statement."""
     for step in steps:
         for change in step.changes:
             match change:
@@ -244,9 +244,9 @@ def _told(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
 
 
 class Parted(msgspec.Struct, frozen=True, kw_only=True):
-    """Steps that go on, steps that wait for review, and steps that were refused for good.
+    """Steps to commit, steps pending review, and steps refused permanently.
 
-    `held_ids` and `refused_ids` name the memories whose creation waits or was refused.
+    `held_ids` and `refused_ids` are the memories whose creation is pending or refused.
     """
 
     kept: tuple[Step, ...]
@@ -255,18 +255,21 @@ class Parted(msgspec.Struct, frozen=True, kw_only=True):
     held_ids: frozenset[str] = frozenset()
     refused_ids: frozenset[str] = frozenset()
     why: str = ""
-    """Why the held steps wait."""
+    """Why the held steps are pending."""
 
     @property
     def open_ids(self) -> frozenset[str]:
-        """Return every memory that a waiting step concerns: what speaks for it stays open."""
+        """Return every memory that a pending step concerns.
+
+        The units that support it remain open.
+        """
         return self.held_ids | {id_ for step in self.held for id_ in step.memory_ids}
 
 
 def fingerprints(op: str, memories: Iterable[str], prints: Iterable[str] = ()) -> frozenset[str]:
-    """Return the fingerprints of a commit: one a change for bulk steps, else one for the whole.
+    """Return the fingerprints of a commit: one per change for bulk steps, else a single one.
 
-    `prints` are those that the commit's own trailers name.
+    `prints` are the fingerprints listed in the commit's trailers, which take precedence.
     """
     if found := frozenset(prints):
         return found
@@ -276,9 +279,9 @@ def fingerprints(op: str, memories: Iterable[str], prints: Iterable[str] = ()) -
 
 
 def prints_between(before: State, after: State) -> dict[str, frozenset[str]]:
-    """Return what decisions between two states would be known by, per memory.
+    """Return, by memory, all fingerprints that the decisions between two states could have.
 
-    For where nothing says by which decisions one became the other; one more harms nothing.
+    This is for changes without recorded decisions. An extra fingerprint does no harm.
     """
     found: dict[str, frozenset[str]] = {}
     for id_ in {*before.memories, *after.memories}:
@@ -318,13 +321,13 @@ def part(
     similar: frozenset[str] = frozenset(),
     offered: frozenset[str] = frozenset(),
 ) -> Parted:
-    """Split steps by fingerprint: reverted once waits for review, refused is not proposed again.
+    """Split steps by fingerprint into kept, pending and refused ones.
 
-    What is `similar` to a rejected text waits too, and what was left out and is `offered` again.
-    A decision that needs a memory which waits, or was refused, shares its fate.
+    Reverted decisions, texts `similar` to rejected ones, and decisions `offered` again become
+    pending. A decision that needs a pending or refused memory is treated like that memory.
     """
     rest, out = _split(steps, refused)
-    # That a note was judged holds, though what it would have become was refused before.
+    # The judgement of a note remains, even if the resulting memory was refused.
     rest += tuple(replace(s, memories=()) for s in out if s.op == "nominate")
     kept, held = _split(rest, taken_back | similar | offered)
     others, alike = _split(held, similar)
@@ -345,7 +348,7 @@ def part(
 def _split(
     steps: Sequence[Step], prints: frozenset[str]
 ) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Split steps into those that go on and those whose fingerprints, or memories, do not."""
+    """Split steps into those that remain and those excluded by fingerprint or excluded memory."""
     stay: list[Step] = []
     leave: list[Step] = []
     gone: set[str] = set()
@@ -364,7 +367,7 @@ def _split(
 
 
 def _without_twins(steps: tuple[Step, ...], gone: frozenset[str]) -> tuple[Step, ...]:
-    """Drop what creations say of a memory that they repeat where that memory is not to be."""
+    """Remove duplicate marks that refer to memories which will not exist."""
     return tuple(
         replace(step, changes=tuple(_without_twin(change, gone) for change in step.changes))
         for step in steps

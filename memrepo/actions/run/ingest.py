@@ -1,4 +1,4 @@
-"""`memrepo ingest`: the workspace's allowed files into `sources/`, in a commit of its own."""
+"""`memrepo ingest`: copy the workspace's allowed files to `sources/`, in a separate commit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _IN_JSON = 50
 
 
 class SourcesGone(MemrepoError):
-    """The workspace is missing or empty: a person must look first."""
+    """Raised when the workspace is missing or empty. A person must check it first."""
 
     exit_code = Exit.DECIDE
 
@@ -49,17 +49,17 @@ class SourcesGone(MemrepoError):
 
 
 class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
-    """How many text files no pattern of the configuration names, and the first of them."""
+    """The number of text files that no configured pattern matches, and the first of them."""
 
     count: int = 0
     paths: tuple[str, ...] = ()
-    """Files, and folders of files, which end in a slash."""
+    """Files, and folders with a trailing slash."""
     pct: float = 0.0
-    """Their share of the bytes of all text files."""
+    """Percentage of the bytes of all text files."""
 
     @property
     def said(self) -> str:
-        """Return how many there are, and name some; empty for none."""
+        """Return the count and some names as text; empty if there are none."""
         if not self.count:
             return ""
         first = ", ".join(visible(name) for name in self.paths[:NAMED])
@@ -70,7 +70,7 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ingested(msgspec.Struct, frozen=True, kw_only=True):
-    """What one ingest did; `commit` is empty when there was nothing to do."""
+    """The outcome of one ingest. `commit` is empty if there was nothing to do."""
 
     commit: str = ""
     added: tuple[str, ...] = ()
@@ -79,37 +79,37 @@ class Ingested(msgspec.Struct, frozen=True, kw_only=True):
     refused: tuple[Problem, ...] = ()
     unmatched: Unmatched = Unmatched()
     news: tuple[Problem, ...] = ()
-    """What was not told before of files that no pattern names."""
+    """Warnings about unmatched files that were not reported before."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Return every finding on the way."""
+        """Return all problems found."""
         return self.refused + self.news
 
     @property
     def exit(self) -> Exit:
-        """Return the exit code: a person must look where much is gone."""
+        """Return the exit code. It asks for a person's decision if too many files are gone."""
         return Exit.DECIDE if any(p.rule == "source-gone" for p in self.refused) else Exit.DONE
 
     @property
     def is_pending(self) -> bool:
-        """Return whether there is news that was not taken in: a dry run takes none."""
+        """Return whether there are changes that were not committed, as in a dry run."""
         return not self.commit and bool(self.added or self.changed or self.removed)
 
     @property
     def summary(self) -> str:
-        """Return the counts in words."""
+        """Return the counts as text."""
         return summary(self.added, self.changed, self.removed)
 
 
 def summary(added: Sequence[str], changed: Sequence[str], removed: Sequence[str]) -> str:
-    """Return how many files came, changed and went, in words; empty for none."""
+    """Return the numbers of added, changed and removed files as text; empty if all are zero."""
     counts = (("added", added), ("changed", changed), ("removed", removed))
     return ", ".join(f"{len(names)} {word}" for word, names in counts if names)
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `ingest`."""
+    """Arguments of `ingest`."""
 
     paths: Annotated[tuple[str, ...], option("only these files or folders", metavar="PATH")] = ()
     force: Annotated[bool, option("accept that many files are gone", "--force")] = False
@@ -118,7 +118,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What was taken in; `commit` is empty when there was nothing to do."""
+    """The ingested files. `commit` is empty if there was nothing to do."""
 
     source: str
     """The folder that was read."""
@@ -132,7 +132,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Take in what the workspace holds now."""
+    """Ingest the current files of the workspace."""
     work.require_writable()
     if not request.dry_run:
         work.store.recover()
@@ -162,10 +162,10 @@ def take_in(
     reason: str = "",
     signed: bool = False,
 ) -> Ingested:
-    """Mirror the workspace into `sources/`, deletions included; inbox files lie there already.
+    """Mirror the workspace into `sources/`, including deletions. Inbox files are already there.
 
-    `signed` says that a merge follows that may have to be signed: where nobody can sign it, nothing
-    is written.
+    `signed` states that a merge will follow that may need a signature. Nothing is written if
+    signing is not possible.
     """
 
     def attempt() -> Ingested:
@@ -182,9 +182,9 @@ def take_in(
 
 
 class Ahead(msgspec.Struct, frozen=True, kw_only=True):
-    """What an ingest would take in now: its report, the bytes of new files, and what is mirrored.
+    """A preview of an ingest: its report, the bytes of new files, and the workspace name.
 
-    `blobs` are the blobs of `sources/` as they would be, by path.
+    `blobs` are the resulting blobs of `sources/` by path.
     """
 
     done: Ingested
@@ -196,7 +196,7 @@ class Ahead(msgspec.Struct, frozen=True, kw_only=True):
 def ahead(
     work: Work, *, force: bool = False, only: Sequence[str] | None = None, dry_run: bool = True
 ) -> Ahead:
-    """Return what an ingest would take in; raises SourcesGone as it would."""
+    """Return what an ingest would do. Raise SourcesGone under the same conditions."""
     work.require_writable()
     found, mirrored = _desired(work, dry_run=dry_run)
     layout = work.tree.layout
@@ -233,9 +233,10 @@ def _below(name: str, tops: tuple[str, ...]) -> bool:
 
 
 def _named(work: Work, word: str, there: Collection[str]) -> str:
-    """Return the workspace name that a PATH means, empty for all; raises UsageError for none.
+    """Return the workspace name that PATH refers to, or an empty string for everything.
 
-    It is read from the workspace's folder, else, as an absolute path is, from where one stands.
+    A relative path is resolved from the workspace first, then from the current folder. Raises
+    UsageError if nothing matches.
     """
     root, sources = settings.workspace(work.store.repo), work.tree.layout.area("sources")
     bases = [base.resolve() for base in (root, work.store.root / sources) if base is not None]
@@ -254,15 +255,15 @@ def _named(work: Work, word: str, there: Collection[str]) -> str:
 
 
 def _desired(work: Work, *, dry_run: bool) -> tuple[Workspace, str]:
-    """Return what `sources/` is to hold, and the name of the workspace it mirrors, if any.
+    """Return the desired contents of `sources/`, and the name of the mirrored workspace, if any.
 
-    What this clone found clean of secrets is stored by digest, under the rules that were in use:
-    a file that did not change is not scanned every night.
+    Digests of files without secrets are cached, together with the scan rules. Unchanged files are
+    not scanned again.
     """
     path, rules = work.store.folder / _CLEAN, scan_rules()
     before = path.read_text("ascii", "replace").split("\n") if path.is_file() else [""]
     known = frozenset(before[1:]) if before[0] == rules else frozenset[str]()
-    with suppress(ValueError):  # a damaged file: all is scanned again
+    with suppress(ValueError):  # ignore a damaged cache and scan everything
         clean_digests().update(map(bytes.fromhex, known))
     found, mirrored = _read(work)
     if not dry_run and found.clean != known:
@@ -304,14 +305,14 @@ def _read(work: Work) -> tuple[Workspace, str]:
 
 
 def followed(work: Work) -> tuple[Path, ...]:
-    """Return the folders to which symlinks of the workspace may lead: `sources.follow`."""
+    """Return the folders that symbolic links of the workspace may point to (`sources.follow`)."""
     setting = outside(work).get("sources.follow")
     names = setting.value.split(os.pathsep) if setting else ()
     return tuple(Path(name).expanduser().resolve() for name in names if name)
 
 
 def _mirrors(work: Work) -> bool:
-    """Return whether `sources/` holds files of the workspace: an empty one has lost them."""
+    """Return whether `sources/` contains files that were mirrored from a workspace."""
     layout = work.tree.layout
     area = layout.area("sources")
     names = map(layout.source_name, work.tree.files.below(area))
@@ -319,7 +320,7 @@ def _mirrors(work: Work) -> bool:
 
 
 def _own(work: Work, rules: SourceRules, *, only: str = "") -> Workspace:
-    """Read `sources/` itself, where it is a folder of the work tree and no link."""
+    """Read `sources/` itself, if it is a real folder in the work tree."""
     area = work.tree.layout.area("sources")
     own = work.store.root / area
     if work.store.work.linked(area.rstrip("/")):
@@ -330,7 +331,7 @@ def _own(work: Work, rules: SourceRules, *, only: str = "") -> Workspace:
 
 
 def find_unmatched(work: Work) -> Unmatched:
-    """Return the text files that no pattern names, of the workspace or else of `sources/`."""
+    """Return the unmatched text files of the workspace, or of `sources/` if there is none."""
     return _report(*_unread(work))
 
 
@@ -354,9 +355,9 @@ def _report(*unread: Unread) -> Unmatched:
 
 
 def _news(work: Work, unread: tuple[Unread, ...], *, dry_run: bool) -> tuple[Problem, ...]:
-    """Report files that no pattern names once: again when there are others than last time.
+    """Return a warning about unmatched files if they differ from those last reported.
 
-    A digest of what this clone reported is next to its index; `status` reports them always.
+    A digest of the last report is stored next to the index. `status` always reports the files.
     """
     path = work.store.folder / _TOLD
     names = tuple(sorted({name for one in unread for name in one.unmatched}))
@@ -389,10 +390,10 @@ def _lost(
     ids: Mapping[str, str],
     unread: Iterable[Unread],
 ) -> list[str]:
-    """Return the snapshots that stay until a person says otherwise: too many files are gone.
+    """Return the snapshots to retain because too many files are gone; empty if within the limit.
 
-    A file whose bytes, or most of whose lines, are now in another file was moved and is not gone,
-    even where runs do not read that one.
+    A file counts as moved, not gone, if its bytes or most of its lines are in another file. This
+    includes files that runs do not read.
     """
     layout, present = work.tree.layout, {*ids.values()}
     kept = [p for p in before if not layout.source_name(p).startswith(INBOX)]
@@ -410,7 +411,7 @@ def _lost(
 
 
 def _is_in(work: Work, blob: str, files: Iterable[Path]) -> bool:
-    """Return whether one of some files has the bytes of a snapshot."""
+    """Return whether one of the files has the same bytes as a blob."""
     present = (file for file in files if file.is_file())
     try:
         return any(work.store.work.blob_id(file.read_bytes()) == blob for file in present)
@@ -455,16 +456,16 @@ def _commit(work: Work, done: Ingested, fresh: Mapping[str, bytes], reason: str)
 
 
 def workspace_of(where: Path) -> Path:
-    """Return the absolute form of a workspace path that a person gave."""
+    """Return the absolute form of a workspace path given by a person."""
     return where.expanduser().absolute()
 
 
 def texts_at(
     work: Work, cursor: Mapping[str, Cursor], blobs: Mapping[str, str] | None = None
 ) -> list[SourceText]:
-    """Return the sources of a commit in path order, and those that are gone since a run read them.
+    """Return the sources of a commit in path order, then those removed since a run read them.
 
-    With `blobs` they are what these blobs by path are: what is new would be committed now.
+    `blobs`, if given, replaces the blobs of the commit. Changed files are then dated now.
     """
     layout, rules = work.tree.layout, work.config.source_rules()
     here = work.tree.files.below(layout.area("sources"))

@@ -1,4 +1,4 @@
-"""Ask the judge: what is worth keeping (pass 1), in which words (pass 2), and what contradicts."""
+"""Ask the judge which candidates to store (pass 1), their wording (pass 2), and contradictions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WIDE = Reach(per_cluster=10, per_request=120)
 
 
 def judge(plan: RunPlan) -> None:
-    """Ask about all candidates; what gets no answer stays open for the next run."""
+    """Ask about all candidates. Unanswered ones remain open for the next run."""
     reader, state = plan.reader, plan.follows
     if reader is None or state is None:
         return
@@ -74,7 +74,10 @@ def judge(plan: RunPlan) -> None:
 
 
 def _choosing(state: State, groups: Sequence[Cluster], plan: RunPlan) -> Choose:
-    """Return how priors are chosen: a judge that takes all clusters at once is shown them all."""
+    """Return a function that selects known claims for a batch of clusters.
+
+    A judge without batch limits receives all claims.
+    """
     claims = of_types(state.active, CLAIM_TYPES) if groups else []
     if plan.judge.batch[1] >= UNLIMITED:
         every = tuple(map(prior_of, claims))
@@ -89,7 +92,7 @@ def _choosing(state: State, groups: Sequence[Cluster], plan: RunPlan) -> Choose:
 def _dropped(
     groups: Sequence[Cluster], verdicts: tuple[Verdict, ...], worded: Asked[CanonicalClaim]
 ) -> tuple[tuple[Cluster, ...], tuple[Verdict, ...]]:
-    """Reject the clusters in which pass 2 found nothing to remember, with its reason."""
+    """Return groups and verdicts with the clusters rejected that pass 2 found empty."""
     why = {claim.cluster_id: claim.drop for claim in worded.answers if claim.drop}
     if not why:
         return tuple(groups), verdicts
@@ -119,7 +122,7 @@ def _open_units(
 
 
 def _verbatim(groups: Sequence[Cluster], refused: Mapping[str, str]) -> Iterator[Problem]:
-    """Yield a warning for each wording that was refused twice: its evidence stands instead."""
+    """Yield a warning for each wording that was refused twice and replaced by its source text."""
     for group in groups:
         if why := refused.get(group.cluster_id):
             yield from _warning(
@@ -131,7 +134,7 @@ def _verbatim(groups: Sequence[Cluster], refused: Mapping[str, str]) -> Iterator
 
 
 def _unusual(groups: Sequence[Cluster], claims: Sequence[CanonicalClaim]) -> Iterator[Problem]:
-    """Yield a warning for each claim whose page hardly suits its type."""
+    """Yield a warning for each claim whose page is unusual for its type."""
     odd = {c.cluster_id: c for c in claims if affinity(c.type, c.home) == "suspicious"}
     for group in groups:
         if claim := odd.get(group.cluster_id):

@@ -1,8 +1,8 @@
-"""Which judge a run asks, and how a person watches it.
+"""Choose the judge of a run, and report progress.
 
-The judge follows from configuration, command line and the person's own settings. That a long run
-is alive is told by counting what is read and judged as it happens; the pure code knows nothing of
-it: the reader and the judge that it is handed are watched.
+The judge depends on the configuration, the command line and the person's own settings. Progress is
+reported by wrappers around the source reader and the judge, so that pure code needs no progress
+callbacks.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ if TYPE_CHECKING:
 
 
 SESSION = "judging"
-"""Where the answers of a session that judges are stored, in the common git directory."""
+"""Folder with the answers of a judging session, in the common git directory."""
 
 
 class CannotJudge(MemrepoError):
-    """The judge that is asked for lacks something that only a person can give."""
+    """Raised when the chosen judge lacks something that only a person can supply."""
 
     exit_code = Exit.USAGE
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """What the command line says of the judge; empty or None leaves it to the configuration.
+    """The command-line options for the judge; empty or None means the configured value.
 
-    `now` says which month's limits count; without it none does. `carried` is what a run spent that
-    broke off and left no manifest.
+    `now` determines the month and day of spending limits. Without it, only per-run limits apply.
+    `carried` is the spending of an interrupted run that left no manifest.
     """
 
     judge: str = ""
@@ -71,9 +71,9 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge_of(work: Work, choice: Choice) -> Judge:
-    """Return the judge for a run; raises CannotJudge, or CommandNotFound of its command.
+    """Return the judge for a run; raises CannotJudge or CommandNotFound.
 
-    Modules of judges are imported as they are chosen: the offline judge never loads another.
+    Judge modules are imported on demand, so the offline judge loads no other.
     """
     name = kind_of(work, choice)
     if choice.replay and name != "replay":
@@ -100,7 +100,7 @@ def judge_of(work: Work, choice: Choice) -> Judge:
 
 
 def pair_judge(work: Work, judge: Judge) -> Judge:
-    """Return who looks at pairs that may contradict each other: the judge of the run, or rules."""
+    """Return the judge for contradicting pairs: the run's judge or, if configured, rules."""
     if not judge.prompt_hash or work.config.get("contradictions.ask_model"):
         return judge
     from memrepo.judges.offline import OfflineJudge
@@ -109,7 +109,7 @@ def pair_judge(work: Work, judge: Judge) -> Judge:
 
 
 def kind_of(work: Work, choice: Choice) -> str:
-    """Return which kind of judge is asked for."""
+    """Return the kind of the chosen judge."""
     return choice.judge or ("replay" if choice.replay else str(work.config.get("run.judge")))
 
 
@@ -129,7 +129,7 @@ def _replay(work: Work, choice: Choice) -> Judge:
 
 
 def _live(work: Work, name: str, choice: Choice) -> Judge:
-    """Stack a live judge: the program or service, its budget, and a recorder of its answers."""
+    """Return a live judge: a program or service, wrapped in a budget and an answer recorder."""
     from memrepo.judges.budget import Budgeted
     from memrepo.judges.model import Backend, ModelJudge
     from memrepo.judges.replay import Recording
@@ -157,7 +157,7 @@ def _live(work: Work, name: str, choice: Choice) -> Judge:
 
 
 def _claude(work: Work) -> Claude:
-    """Return the Messages API as the repository and this clone set it."""
+    """Return the Claude Messages API judge as configured."""
     from memrepo.judges.claude import Claude
 
     get = work.config.get
@@ -179,9 +179,9 @@ def _claude(work: Work) -> Claude:
 
 
 def refuse_unable(work: Work) -> str:
-    """Return the name of the judge that a run would ask; raises what a run would raise first.
+    """Return the name of the configured judge. Raise the errors a run would raise before asking.
 
-    Nothing is asked: a key may be there and be refused all the same.
+    No request is sent, so an invalid key is not detected.
     """
     judge = judge_of(work, Choice())
     match kind_of(work, Choice()):
@@ -204,13 +204,13 @@ def _price(work: Work, model: str | None) -> Price | None:
 
 
 def _own_model(work: Work) -> str:
-    """Return the model that is set; empty for the default, which only one service has."""
+    """Return the configured model, or an empty string for the default, which only Claude has."""
     model, default = work.config.get("judge.model"), BY_NAME["judge.model"].default
     return "" if model == default else str(model)
 
 
 def _openai(work: Work) -> OpenAI:
-    """Return an OpenAI-compatible endpoint as the repository and this clone set it."""
+    """Return the OpenAI-compatible judge as configured."""
     from memrepo.judges.openai_api import OpenAI
 
     get = work.config.get
@@ -234,7 +234,7 @@ def _openai(work: Work) -> OpenAI:
 
 
 def _program(work: Work, name: str) -> Command:
-    """Return a program that judges: one that is known by name, or a command of one's own."""
+    """Return a judge that runs a program: a known one by name, or a custom command."""
     from memrepo.judges.command import READY, Command
 
     timeout = work.config.get("judge.timeout_s")
@@ -268,13 +268,13 @@ def _command(work: Work) -> tuple[str, ...]:
 
 
 def price_of(work: Work, choice: Choice) -> Price | None:
-    """Return what the chosen judge costs, where that is known."""
+    """Return the price of the chosen judge, or None if unknown."""
     priced = ("anthropic", "openai")
     return _price(work, work.config.get("judge.model")) if kind_of(work, choice) in priced else None
 
 
 def limits_of(work: Work, choice: Choice) -> tuple[Limit, ...]:
-    """Return what may be spent: by the run, and by all of the day and the month."""
+    """Return the spending limits of the run, the day and the month."""
     from memrepo.core.manifest import read_manifests, spent_in_day, spent_in_month
     from memrepo.judges.budget import Limit
 
@@ -303,9 +303,9 @@ def limits_of(work: Work, choice: Choice) -> tuple[Limit, ...]:
 
 
 class Usable(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a judge could run on this machine, what a night with it costs, or what is missing.
+    """Whether a judge can run on this machine, with its nightly cost or the missing setup.
 
-    Nothing is asked: a login or a key may be there and be refused all the same.
+    No request is sent, so an invalid login or key is not detected.
     """
 
     judge: str
@@ -314,11 +314,11 @@ class Usable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NIGHT = ("A line of a daily log that says in about fifteen words what was decided today.",) * 8
-"""The new lines of an ordinary night."""
+"""Sample lines for estimating the cost of a typical night."""
 
 
 def usable_judges(work: Work) -> tuple[Usable, ...]:
-    """Return for each judge that a person may choose by name whether it could run here."""
+    """Return, for each judge that can be chosen by name, whether it can run here."""
     from memrepo.judges.budget import by_lines
 
     found = []
@@ -352,7 +352,7 @@ A = TypeVar("A")
 
 
 def deadline(work: Work) -> Callable[[], None]:
-    """Return what refuses a question when the run has taken too long; it raises BudgetReached."""
+    """Return a function that raises BudgetReached once the run has used its time limit."""
     most, clock = work.config.get("run.max_minutes"), work.call.clock
     ends = work.call.now + timedelta(minutes=most)
 
@@ -367,9 +367,9 @@ def deadline(work: Work) -> Callable[[], None]:
 
 
 class WatchedJudge(msgspec.Struct, frozen=True):
-    """A judge whose requests are counted; it answers what the judge answers.
+    """A judge wrapper that counts requests.
 
-    `in_time` is called before each request, and raises BudgetReached where none may follow.
+    `in_time` is called before each request. It raises BudgetReached if no request may follow.
     """
 
     judge: Judge
@@ -378,22 +378,22 @@ class WatchedJudge(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the other's name."""
+        """Return the wrapped judge's name."""
         return self.judge.name
 
     @property
     def batch(self) -> tuple[int, int]:
-        """Return the other's batch sizes."""
+        """Return the wrapped judge's batch sizes."""
         return self.judge.batch
 
     @property
     def usage(self) -> Usage:
-        """Return the other's usage."""
+        """Return the wrapped judge's usage."""
         return self.judge.usage
 
     @property
     def prompt_hash(self) -> str:
-        """Return the other's prompt hash."""
+        """Return the wrapped judge's prompt hash."""
         return self.judge.prompt_hash
 
     def _watch(self, ask: Callable[[Q], A], request: Q, what: str) -> A:
@@ -403,32 +403,32 @@ class WatchedJudge(msgspec.Struct, frozen=True):
         return answer
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
-        """Ask for verdicts."""
+        """Request verdicts."""
         return self._watch(self.judge.promote, request, "judged, pass 1")
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
-        """Ask for claims."""
+        """Request claims."""
         return self._watch(self.judge.canonicalise, request, "judged, pass 2")
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Ask whether evidence states wordings."""
+        """Request checks whether evidence supports wordings."""
         return self._watch(self.judge.verify, request, "wordings verified")
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
-        """Ask which pairs contradict each other."""
+        """Request comparisons of pairs."""
         return self._watch(self.judge.compare, request, "pairs compared")
 
     def gist(self, request: GistRequest) -> Gist:
-        """Ask for the gist of a note."""
+        """Request the gist of a note."""
         return self._watch(self.judge.gist, request, "notes gisted")
 
     def summarise(self, request: SummaryRequest) -> Summary:
-        """Ask for the summary of some memories."""
+        """Request the summary of some memories."""
         return self._watch(self.judge.summarise, request, "summaries")
 
 
 def watched(read: Callable[[str], bytes], tick: Tick) -> Callable[[str], bytes]:
-    """Count what a reader reads."""
+    """Return a reader that reports each blob it reads to `tick`."""
 
     def reading(blob: str) -> bytes:
         tick("sources read")

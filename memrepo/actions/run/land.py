@@ -1,4 +1,4 @@
-"""Land a run: draft its chains with pages and record, write them, leave on a branch what waits."""
+"""Commit the result of a run: draft its chains, write them, put pending parts on a branch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from memrepo.views.report import counts_in_words
 
 
 def draft(work: Work, plan: RunPlan) -> None:
-    """Draft the chain that may land and the one that waits; either may be None."""
+    """Draft the chain to commit and the chain that waits for review. Either may be None."""
     units = _waiting_units(plan)
     main = _drafted(
         work,
@@ -51,15 +51,15 @@ def draft(work: Work, plan: RunPlan) -> None:
     plan.main = main
     draft_waiting(work, plan)
     if main is None and plan.waiting is None and plan.receipt.usage.calls:
-        # Nothing came of it, but it was paid for: the receipt is kept.
+        # There are no changes, but record the cost of the questions.
         plan.main = _drafted(work, plan, [], consumed=(), always=True)
 
 
 def draft_waiting(work: Work, plan: RunPlan) -> None:
-    """Draft the chain of the decisions that wait, as if they were taken on this commit.
+    """Draft the chain of pending decisions on the current commit.
 
-    Removals are drafted on what they take away from: on the commit of the chain that lands first.
-    The receipt counts once, in the chain that lands.
+    Removals are drafted only after the main chain is committed, because they apply to its result.
+    The receipt is counted once, in the main chain.
     """
     removals = plan.removals if plan.main is None else ()
     if not (plan.parted.held or removals):
@@ -98,10 +98,10 @@ def _drafted(
     paid: bool = False,
     always: bool = False,
 ) -> Draft | None:
-    """Return the finished chain of some steps, or None when there is nothing to write.
+    """Return the finished chain for some steps, or None if there is nothing to write.
 
-    `held` goes on record as waiting, `decided` as what the chain takes away after it waited; `paid`
-    says that another chain carries the receipt.
+    `held` are removals to record as pending. `decided` are formerly pending removals that this
+    chain performs. `paid` states that another chain records the receipt.
     """
     steps, redacted = _redacted(steps)
     work.store.notices += (one for one in redacted if one not in work.store.notices)
@@ -141,7 +141,7 @@ def _drafted(
 
 
 def _waiting_units(plan: RunPlan) -> frozenset[tuple[str, str]]:
-    """Return the units that speak only for memories that wait."""
+    """Return the units that support only pending memories."""
     held: set[tuple[str, str]] = set()
     waiting = plan.parted.open_ids
     for id_ in waiting:
@@ -153,24 +153,28 @@ def _waiting_units(plan: RunPlan) -> frozenset[tuple[str, str]]:
 
 
 def _without(consumed: Sequence[Consumed], units: Units) -> tuple[Consumed, ...]:
-    """Return what was consumed without the units that wait."""
+    """Return the consumption records without the pending units."""
     found = []
     whole = {resource for resource, hash_ in units if not hash_}
     for entry in consumed:
         if entry.resource in whole:
-            # What left this source waits for review: its next version is compared from here again.
+            # A removal from this source is pending, so the next run compares it with this version
+            # again.
             continue
         mine = {hash_ for resource, hash_ in units if resource == entry.resource}
         also = tuple(h for h in entry.also if h not in mine)
         entry = replace(entry, except_=tuple(sorted({*entry.except_, *mine})), also=also)
-        # A source of which everything new waits, and that was seen before, is not news again.
+        # Skip a known source if all its new units are pending.
         if not mine or entry.from_ != entry.to or also:
             found.append(entry)
     return tuple(found)
 
 
 def _files(plan: RunPlan) -> tuple[Write | Delete, ...]:
-    """Return the changes of candidate files; a file stays while the memory it became waits."""
+    """Return the changes of candidate files.
+
+    A file remains while the memory it became is pending.
+    """
     waiting, none = plan.parted.open_ids, frozenset[str]()
     return tuple(
         change
@@ -180,7 +184,7 @@ def _files(plan: RunPlan) -> tuple[Write | Delete, ...]:
 
 
 def _with_run(step: Step, run: str) -> Step:
-    """Write the run's id into the reasons of a retirement and into corrections."""
+    """Insert the run's id into retirements and corrections."""
     changes: list[Change] = []
     for change in step.changes:
         match change:
@@ -196,10 +200,10 @@ def _with_run(step: Step, run: str) -> Step:
 
 
 def _redacted(steps: Sequence[Step]) -> tuple[list[Step], list[Problem]]:
-    """Replace what looks like a secret in new memories as they will be shown, below their context.
+    """Replace text that looks like a secret in new memories, and return warnings.
 
-    Sources are redacted when they are read, but below its headings a thought may show a value
-    behind another word. A run that was refused for that would be refused every night.
+    Sources are redacted when they are read. A value may look like a secret only in combination with
+    its headings, so memories are checked with their context. Otherwise every run would be refused.
     """
     found, problems = list[Step](), list[Problem]()
     for step in steps:
@@ -212,7 +216,7 @@ def _redacted(steps: Sequence[Step]) -> tuple[list[Step], list[Problem]]:
             if not secrets:
                 continue
             body = shown.partition("\n\n- ")[2]
-            folder = memory.path.rpartition("/")[0]  # the words of a name are those of the text
+            folder = memory.path.rpartition("/")[0]  # file names contain words of the text
             path = f"{folder}/redacted-{memory.id[4:10]}.md"
             changes[place] = Create(memory=replace(memory.with_fields({}, body), path=path))
             kinds = ", ".join(sorted({secret.kind for secret in secrets}))
@@ -230,9 +234,9 @@ def _redacted(steps: Sequence[Step]) -> tuple[list[Step], list[Problem]]:
 
 
 def run_stamp(now: datetime, runs: Sequence[str]) -> str:
-    """Return the time part of a new run's id: now, but always after every run in the tree.
+    """Return the time part of a new run's id: now, or one second after the latest run.
 
-    Manifests are folded in the order of their ids; two runs in one second, or a clock that went
+    Manifests are processed in the order of their ids. Two runs in one second, or a clock that went
     back, must not change what counts as consumed.
     """
     stamp = f"{now:%Y%m%dT%H%M%SZ}"
@@ -258,7 +262,7 @@ def _digest_of(base: str, steps: Sequence[Step]) -> str:
 
 
 def record(files: Sequence[Change], pages: Sequence[Change], reason: str) -> Step:
-    """Return the last step of a run: its manifest, and the pages that follow from the others."""
+    """Return the last step of a run: its manifest and the regenerated pages."""
     if pages:
         reason = f"{reason}; {counted(len(pages), 'page', 'pages')} regenerated"
     return Step(op="run", what=RECORD, reason=reason, changes=(*pages, *files))
@@ -280,13 +284,13 @@ _ALWAYS = (
     *("memories_new", "notes_new", "superseded", "contested", "memories_retired"),
     *("memories_reworded", "notes_grown"),
 )
-"""Counts that are on record even where they are zero."""
+"""Counts that are recorded even if they are zero."""
 _BY_MEMORY = ("promote", "demote", "tier")
-"""Operations of which one step may hold several memories: they are counted."""
+"""Operations whose steps may concern several memories, which are counted individually."""
 
 
 def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
-    """Count what a chain holds: parts of what was decided may wait elsewhere."""
+    """Count the changes in a chain. Other decisions of the run may be pending elsewhere."""
     changes = [change for step in steps if step.op != "restore" for change in step.changes]
     made = [change.memory for change in changes if isinstance(change, Create)]
     new = [memory.id for memory in made if memory.type not in ("summary", "chunk")]
@@ -296,7 +300,7 @@ def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
 
 
 def count_parts(state: State, parts: Sequence[Part]) -> dict[str, int]:
-    """Count what parts of an earlier chain hold, whose changes are not at hand."""
+    """Count the changes in parts of an earlier chain, from operations and ids only."""
     found, rows = state.memories, [(part.entry.op, part.memories) for part in parts]
     made = [id_ for op, ids in rows if op == "create" for id_ in ids]
     new = [id_ for id_ in made if id_ not in found or found[id_].type != "summary"]
@@ -306,7 +310,7 @@ def count_parts(state: State, parts: Sequence[Part]) -> dict[str, int]:
 def _counts(
     rows: Sequence[tuple[str, Sequence[str]]], new: Sequence[str], notes: set[str]
 ) -> dict[str, int]:
-    """Count operations, given with the memories that each changes."""
+    """Count operations, given as (operation, ids of changed memories)."""
 
     def of(op: str) -> list[str]:
         return [id_ for one, ids in rows if one == op for id_ in ids]
@@ -327,10 +331,10 @@ def _counts(
 
 
 def headline(run: str, counts: Mapping[str, int]) -> str:
-    """Return the subject of a run's merge: its id, and the weightiest counts."""
+    """Return the subject of a run's merge: its id and the most important counts."""
     words = counts_in_words(counts)
     while len(start := f"Run {run}: ") + len(", ".join(words)) > SUBJECT_LENGTH:
-        words.pop()  # the manifest and the answer hold every count
+        words.pop()  # the manifest and the result contain all counts
     return f"{start}{', '.join(words) or 'no change'}"
 
 
@@ -338,7 +342,10 @@ def headline(run: str, counts: Mapping[str, int]) -> str:
 
 
 def land(work: Work, plan: RunPlan, reason: str) -> None:
-    """Write the chain that may land; raises BranchMoved where another commit came in between."""
+    """Commit the main chain unless it must wait.
+
+    Raise BranchMoved if another commit landed meanwhile.
+    """
     main = plan.main
     if main is None or main.wait:
         return
@@ -362,9 +369,9 @@ def _landing(work: Work, found: Draft, reason: str = "") -> Landing:
 
 
 def conclude(work: Work, plan: RunPlan) -> None:
-    """Leave on a branch what may not merge itself, and say what the run came to.
+    """Put the pending chain on a branch, and set the final status of the plan.
 
-    A run that has not judged what is new leaves the branch that there is.
+    A run without the purify stage does not change an existing branch.
     """
     waits = plan.main if plan.main is not None and plan.main.wait else plan.waiting
     if "purify" in plan.stages:
@@ -381,15 +388,16 @@ def conclude(work: Work, plan: RunPlan) -> None:
 
 
 def waiting_of(work: Work, mode: str) -> list[Waiting]:
-    """Return the runs of a mode that wait for review, oldest first."""
+    """Return the pending runs of a mode, oldest first."""
     return [waiting for waiting in all_waiting(work) if waiting.manifest(work)["mode"] == mode]
 
 
 def _left_waiting(work: Work, plan: RunPlan, waits: Draft | None) -> str:
-    """Leave one branch that waits, and return its name; one that says the same stays as it is.
+    """Put the pending chain on one branch and return its name; reuse an equal branch.
 
-    Where no removal waits any more, a branch of removals goes. A reconciliation holds all that an
-    incremental run would, and so replaces what waits, and is waited for.
+    If no removals are pending any more, their branch is deleted. A reconciliation covers everything
+    an incremental run would propose. It therefore replaces pending runs, and later incremental runs
+    wait for it.
     """
     older = waiting_of(work, plan.mode)
     every = [one for one in all_waiting(work) if not is_wish(work, one)]
@@ -412,11 +420,14 @@ def _left_waiting(work: Work, plan: RunPlan, waits: Draft | None) -> str:
 
 
 MAX_FAILED = 200
-"""So many answers that could not be used are kept, the newest."""
+"""Maximum number of unusable answers to retain; the newest are retained."""
 
 
 def keep_unusable_answers(work: Work, plan: RunPlan) -> None:
-    """Store each answer that could not be used, byte for byte, and why; never committed."""
+    """Store each unusable answer byte for byte, with the reason.
+
+    These files are never committed.
+    """
     folder = work.store.root / work.tree.layout.prefix / ".memrepo" / "failed"
     run = next((p.run for p in (plan.main, plan.waiting) if p), "run")
     for number, failure in enumerate(plan.failures, start=1):

@@ -1,7 +1,7 @@
-"""The one record of a run, from what is asked of it to what is written.
+"""The record of one run, from its request to what is written.
 
-`gather.py`, `judge.py`, `decide.py`, `guard.py`, `upkeep.py` and `land.py` each fill in their part
-and read what came before. Nothing else is handed from one to the next.
+`gather.py`, `judge.py`, `decide.py`, `guard.py`, `upkeep.py` and `land.py` each fill in their
+fields and read the earlier ones. They share no other data.
 """
 
 from __future__ import annotations
@@ -32,13 +32,16 @@ from memrepo.store.history import Entry
 
 Mode = Literal["incremental", "reconciliation"]
 STAGES = ("ingest", "purify", "lifecycle", "consolidation")
-"""What a run goes through, in order; a reconciliation has the first two."""
+"""The stages of a run in order. A reconciliation has only the first two."""
 Units = Collection[tuple[str, str]]
-"""Units of sources, each by its resource and its hash."""
+"""Units of sources as (resource, hash)."""
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
-    """A finished chain of commits; `wait` says why it must not land by itself, empty if it may."""
+    """A finished chain of commits.
+
+    `wait` is the reason for review, or empty if it may be committed.
+    """
 
     run: str
     base: str
@@ -47,13 +50,13 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     receipt: Receipt
     wait: str = ""
     ledger: str = ""
-    """The ledger's commit by which its upkeep was decided."""
+    """The ledger commit used for the maintenance decisions."""
     removals: tuple[Removal, ...] = ()
-    """What a chain that waits would take away."""
+    """The removals in a pending chain."""
 
     @property
     def decisions(self) -> tuple[Step, ...]:
-        """Return its steps without pages and record."""
+        """Return the steps except pages and the record."""
         return tuple(step for step in self.steps if step.op not in ("view", "run"))
 
 
@@ -64,107 +67,107 @@ def _rules() -> Judge:
 
 
 class RunPlan(msgspec.Struct, kw_only=True):
-    """One run: what is asked, read, answered, decided, held back and written."""
+    """One run: its request, input, answers, decisions, pending parts and results."""
 
-    # What is asked (run.py).
+    # The request (run.py).
     now: datetime
     judge: Judge = msgspec.field(default_factory=_rules)
     mode: Mode = "incremental"
     stages: frozenset[str] = frozenset(STAGES)
     max_change_pct: float = 20.0
     has_own_limit: bool = False
-    """Whether that limit was named for this very run: what waited may land by it."""
+    """Whether the limit was given for this run. Pending removals may then be committed."""
     is_upgrade: bool = False
-    """What was rejected before is judged again, and a record is left in any case."""
+    """Whether rejected candidates are judged again and the run is always recorded."""
     asks_about_old: bool = True
-    """Whether a model is asked about memories that exist; a dry run does not."""
+    """Whether a model may be asked about existing memories. False for a dry run."""
     kept: Kept | None = None
-    """The answers of a run that broke off, where the judge's cost money."""
+    """The stored answers of an interrupted run, for judges that cost money."""
 
-    # What the commit and its configuration say (gather.py).
+    # From the commit and its configuration (gather.py).
     state: State = msgspec.field(default_factory=lambda: State(files=Files({}, {}), memories={}))
     manifests: Sequence[Recorded] = ()
     zone: tzinfo = UTC
     profile: Profile = "personal"
     shelf: Size = "normal"
     days: bool = True
-    """Whether daily logs yield claims besides notes."""
+    """Whether daily logs yield claims in addition to notes."""
     learn: bool = True
-    """Whether the owner's decisions move the ranks of similar statements."""
+    """Whether the owner's decisions change the rank of similar statements."""
     by_object: bool = True
-    """Whether claims of one triple are two where their objects differ."""
+    """Whether claims with different objects are different claims."""
     contradictions: ContradictionRules = msgspec.field(default_factory=ContradictionRules)
     comparer: Judge | None = None
-    """Who compares pairs, where that is not the judge."""
+    """The judge that compares pairs, if not the run's judge."""
     near: Near | None = None
-    """A search index over the memories, where there is one."""
+    """A search function over the memories, if available."""
 
-    # What a person decided before (guard.py): fingerprints of decisions.
+    # Fingerprints of a person's earlier decisions (guard.py).
     reverted: frozenset[str] = frozenset()
     left_out: frozenset[str] = frozenset()
     refused: frozenset[str] = frozenset()
 
-    # What is new (gather.py).
+    # New text (gather.py).
     texts: Sequence[SourceText] = ()
     intake: Intake = msgspec.field(default_factory=Intake)
     reader: Reader | None = None
     nominees: tuple[Nominee, ...] = ()
     moved: tuple[Step, ...] = ()
-    """Steps that give memories the new paths of sources that moved."""
+    """Steps that update the paths of moved sources."""
     follows: State | None = None
-    """The state after those."""
+    """The state after the `moved` steps."""
     gathered: Gathered = msgspec.field(
         default_factory=lambda: Gathered(candidates=(), units={}, former={})
     )
     beside: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """From a candidate to the one that it is judged with."""
+    """Maps a candidate to the one it is judged with."""
     previously: Callable[[str], frozenset[str]] = lambda _: frozenset()
-    """From a source to the texts that it held when it was read last."""
+    """Returns the texts of a source at its last reading."""
     statements: Statements = msgspec.field(default_factory=Statements)
     marks: Marks = msgspec.field(default_factory=lambda: Marks({}))
 
-    # What the judge says (judge.py).
+    # From the judge (judge.py).
     verdicts: Sequence[Verdict] = ()
     clusters: Sequence[Cluster] = ()
     asked_of: Sequence[Cluster] = ()
-    """Every cluster that was asked about, before and after it was split."""
+    """Every cluster that was judged, before and after splitting."""
     claims: Sequence[CanonicalClaim] = ()
     made: Assembled = msgspec.field(default_factory=Assembled)
     open_units: frozenset[tuple[str, str]] = frozenset()
-    """Units that nobody judged: the next run reads them again."""
+    """Units without an answer. The next run reads them again."""
     unusable: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """Why no answer about a candidate or a cluster could be used."""
+    """Why the answers about a candidate or cluster were unusable."""
     failures: tuple[Failure, ...] = ()
     receipt: Receipt = msgspec.field(default_factory=Receipt)
 
-    # What is decided (decide.py, upkeep.py), and what is held back (guard.py).
+    # Decisions (decide.py, upkeep.py), and pending parts (guard.py).
     steps: tuple[Step, ...] = ()
     files: tuple[Write | Delete, ...] = ()
-    """Files of candidates that were deferred or rejected."""
+    """Changes to the files of deferred and rejected candidates."""
     returned: Mapping[str, frozenset[str]] = msgspec.field(default_factory=dict)
-    """From the file of a candidate that came back to the memories that it became."""
+    """Maps the file of a returned candidate to the memories it became."""
     consumed: tuple[Consumed, ...] = ()
     behind: Mapping[str, Units] = msgspec.field(default_factory=dict)
-    """From a memory to the units that speak for it in this run."""
+    """Maps a memory to the units that support it in this run."""
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
     judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
     quarantined: tuple[Mapping[str, str], ...] = ()
     problems: tuple[Problem, ...] = ()
-    """Findings for the person; those of the judging go on record, too, as `warnings`."""
+    """Problems to show. Those found while judging are also recorded, as `warnings`."""
     warnings: tuple[Problem, ...] = ()
     parted: Parted = msgspec.field(default_factory=lambda: Parted(kept=(), held=()))
     removals: tuple[Step, ...] = ()
-    """Steps that take memories away and wait for a person."""
+    """Steps that remove memories and are pending."""
     removal_reasons: tuple[str, ...] = ()
     new_removals: tuple[Removal, ...] = ()
-    """Those of them that no earlier run has on record."""
+    """The pending removals that no earlier run recorded."""
     landed_removals: tuple[Removal, ...] = ()
-    """What had waited before and lands with this run."""
+    """Formerly pending removals that are committed by this run."""
     room: int = 0
     """How many more memories may leave recall in this run."""
     ledger: str = ""
 
-    # What is written, and what became of it (land.py).
+    # Results (land.py).
     main: Draft | None = None
     waiting: Draft | None = None
     status: str = ""
@@ -174,25 +177,25 @@ class RunPlan(msgspec.Struct, kw_only=True):
     landed: Draft | None = None
     branch: str = ""
     why: str = ""
-    """Why it waits, or was skipped."""
+    """Why the run is pending or was skipped."""
     commits: tuple[Entry, ...] = ()
     used: Usage = msgspec.field(default_factory=Usage)
     resume: str = ""
-    """The name by which `--resume` goes on with it."""
+    """The name to pass to `--resume`."""
     reused: int = 0
-    """Answers taken from a run that broke off."""
+    """Number of answers reused from an interrupted run."""
 
     @property
     def local_now(self) -> datetime:
-        """Return the time of the run in the repository's zone: its date is today's."""
+        """Return the time of the run in the repository's time zone."""
         return self.now.astimezone(self.zone)
 
     @property
     def decided(self) -> frozenset[str]:
-        """Return the fingerprints of what a person reverted, left out or refused."""
+        """Return the fingerprints of decisions that a person reverted, left out or refused."""
         return self.reverted | self.left_out | self.refused
 
     @property
     def removal_reason(self) -> str:
-        """Return why the removals wait, in words."""
+        """Return why the removals are pending, as text."""
         return "; ".join(dict.fromkeys(filter(None, self.removal_reasons)))

@@ -1,4 +1,4 @@
-"""`memrepo report`: the report of the last run in this clone, for its operator or for a chat."""
+"""`memrepo report`: show the report of the last run in this clone, for a person or a chat."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ REPORTS: tuple[Report, ...] = ("silent", "summary", "full")
 
 
 SHOWN, WIDTH = 30, 100
-"""Memories that are told one by one, and characters of each."""
+"""Maximum memories to list, and maximum characters of each."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `report`."""
+    """Arguments of `report`."""
 
     chat: Annotated[
         bool, option("what may go to a chat: nothing unless reporting.enabled is true", "--chat")
@@ -40,7 +40,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Chat(result.Result, frozen=True, kw_only=True):
-    """What may go to a chat, empty for nothing."""
+    """The text to send to a chat; empty if there is none."""
 
     text: str
     enabled: bool
@@ -48,14 +48,14 @@ class Chat(result.Result, frozen=True, kw_only=True):
 
 
 class LastRun(result.Result, frozen=True, kw_only=True):
-    """The record of the last run, and the operator's report of it."""
+    """The record of the last run, and its report for the operator."""
 
     last: Mapping[str, Any]
     text: str
 
 
 def do(work: Work, request: Request) -> Chat | LastRun:
-    """Return the operator's report, or with --chat what is fit to be passed on."""
+    """Return the operator's report or, with --chat, the text for a chat."""
     config, told = work.config, from_json(last_record(work).get("last", {}))
     if request.chat:
         enabled, mode = config.get("reporting.enabled"), request.report
@@ -70,14 +70,14 @@ def do(work: Work, request: Request) -> Chat | LastRun:
 
 
 def _changed(work: Work, run: str) -> list[str]:
-    """Return what a run changed, memory by memory, where it is there to be asked."""
+    """Return the lines that list a run's changes per memory; empty if the run is not available."""
     from memrepo.actions.review.comparison import NothingToCompare, review_of, span_of
 
     if not run:
         return []
     try:
         review = review_of(work, span_of(work, (run,)), quote=False)
-    except NothingToCompare:  # it was discarded, or another clone has it
+    except NothingToCompare:  # it was discarded, or is in another clone
         return []
     what = "What it would change" if review.state == "waits" else "What it changed"
     lines = ["", f"## {what}"] if review.groups else []

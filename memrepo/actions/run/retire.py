@@ -1,15 +1,16 @@
-"""What sources say of memories that stand: evidence gone, a box ticked, a wish.
+"""Changes to existing memories caused by sources: lost evidence, ticked boxes, requests.
 
-A memory whose evidence is gone from every source stops being believed. Lineage: memory-purifier,
-stale sweep; deliberate differences: a deleted paragraph counts as well as a deleted file, evidence
-that still stands anywhere keeps the memory, and what nobody says any more rests in the archive,
-until a source says it again. What a person wrote, confirmed or pinned stays and is marked.
+A memory without any remaining evidence is retired. Lineage: memory-purifier, stale sweep.
+Deliberate differences: a deleted paragraph counts like a deleted file, remaining evidence anywhere
+retains the memory, and a retired memory is archived until a source states it again. Memories that a
+person wrote, confirmed or pinned remain in recall and are marked.
 
-A task whose box was ticked is done: its memory rests, and is back where the box is open again. The
-text of the line does not change, so nothing else would notice.
+A task whose box was ticked is archived, and restored when the box is open again. The text of the
+line does not change, so other checks would miss it.
 
-What a text asks of the memory is told to a person and never done, for a captured e-mail must not
-rule it: directives in double brackets, "remember this", "don't forget", "forget about X".
+Instructions in a text are reported to a person and never carried out, because a captured e-mail
+must not control the memory. Examples are directives in double brackets, "remember this", "don't
+forget" and "forget about X".
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from memrepo.read.thoughts import Unit
 
 DONE = "its box was ticked"
 _Ticks = dict[str, tuple[str, str]]
-"""By the text hash of a line where it stands: resource and unit hash."""
+"""Maps the text hash of a line to its resource and unit hash."""
 
 
 def ticking(
@@ -48,7 +49,7 @@ def ticking(
     now: datetime,
     marks: Marks,
 ) -> tuple[tuple[Step, ...], Mapping[str, frozenset[tuple[str, str]]]]:
-    """Return the steps for boxes that were ticked or opened, and what speaks for each by memory."""
+    """Return steps for ticked or reopened boxes, and the units that support each, by memory."""
     if not intake.consumed:
         return (), {}
     done, opened = _boxes(intake, list(texts), reader)
@@ -66,13 +67,16 @@ def ticking(
 
 
 def _place(memory: Memory, boxes: _Ticks) -> tuple[str, str] | None:
-    """Return where the line is on which a memory rests, if its box has changed."""
+    """Return the (resource, unit hash) of a memory's line if its box changed, else None."""
     hashes = (hash_ for s in memory.sources for hash_ in memory.wordings(s))
     return next((boxes[hash_] for hash_ in hashes if hash_ in boxes), None)
 
 
 def _boxes(intake: Intake, texts: Sequence[SourceText], reader: Reader) -> tuple[_Ticks, _Ticks]:
-    """Return the lines that are ticked now and were open, or stand ticked in a new log entry."""
+    """Return the newly ticked lines, and the reopened ones.
+
+    Ticked lines of new log entries count.
+    """
     done: _Ticks = {}
     opened: _Ticks = {}
     for text in texts:
@@ -90,7 +94,7 @@ def _boxes(intake: Intake, texts: Sequence[SourceText], reader: Reader) -> tuple
 def _logged(
     intake: Intake, texts: Sequence[SourceText], reader: Reader
 ) -> Iterator[tuple[str, Unit]]:
-    """Yield the ticked lines of new entries of daily logs, each with its log."""
+    """Yield (resource, unit) for ticked lines in new entries of daily logs."""
     names = {text.resource: text.name for text in texts}
     for note in intake.notes:
         first, last = note.unit.lines
@@ -101,7 +105,7 @@ def _logged(
 
 STANDING = "retire_candidate"
 _Gone = Mapping[str, frozenset[str]]
-"""By a source's path the text hashes that left it."""
+"""Maps a source's path to the text hashes that were removed from it."""
 
 
 def retire(
@@ -114,11 +118,11 @@ def retire(
     among: Collection[str] | None = None,
     marks: Marks | None = None,
 ) -> tuple[Step, ...]:
-    """Return one step a source for the memories that rested on what is gone from it.
+    """Return one step per source that retires the memories without remaining evidence.
 
-    `gone` maps a source's path to text hashes that left it, None asks of every memory whether its
-    evidence stands; `spared` are memories that this run met again or reworded. `among` limits all
-    that to some ids.
+    `gone` maps a source's path to the removed text hashes. If it is None, all memories are checked.
+    `spared` are memories that this run confirmed or reworded. `among` restricts the check to some
+    ids.
     """
     kept = set(spared)
     asked = (
@@ -136,7 +140,7 @@ def retire(
 def relisted(
     state: State, gone: _Gone | None, reader: Reader, spared: Iterable[str], marks: Marks
 ) -> tuple[Step, ...]:
-    """Return the step that lists other places of memories whose listed ones are all gone."""
+    """Return the step that replaces listed places that are all gone by remaining ones."""
     kept = set(spared)
     asked = (m for m in _asked(state, gone, marks) if m.has(SOURCE_COUNT) and m.id not in kept)
     changes = tuple(
@@ -151,7 +155,7 @@ def relisted(
 
 
 def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
-    """Return what is listed of the places that hold a text and of those that did."""
+    """Return the places to list, from the current and the former places of a text."""
     reflecting = only_reflecting((*memory.sources, *places))
     merged = {s.text_hash for s in memory.sources if s.kind == "merged"}
     found = (
@@ -164,7 +168,7 @@ def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
 
 
 def _asked(state: State, gone: _Gone | None, marks: Marks | None) -> Iterable[Memory]:
-    """Return the memories that may have lost what they rest on."""
+    """Return the memories that may have lost their evidence."""
     if gone is not None and marks is not None:
         return marks.with_hashes(frozenset[str]().union(*gone.values()))
     return state.active
@@ -173,7 +177,7 @@ def _asked(state: State, gone: _Gone | None, marks: Marks | None) -> Iterable[Me
 def _without_places(
     state: State, asked: Iterable[Memory], gone: _Gone | None, reader: Reader
 ) -> Iterator[tuple[Memory, str]]:
-    """Yield the memories none of whose listed places holds its text, with what lost it."""
+    """Yield (memory, source that lost it) for memories with no listed place left."""
     for memory in asked:
         if memory.is_note or memory.standing == STANDING or memory.status != "active":
             continue
@@ -185,19 +189,19 @@ def _without_places(
 
 
 def lost_by(memory: Memory, gone: _Gone) -> frozenset[str]:
-    """Return the sources that this run found changed among those that a memory rested on."""
+    """Return the changed sources among those that supported a memory."""
     changed = (s.resource for s in memory.sources if s.resource in gone)
     return frozenset(changed) | _unlisted(memory, gone)
 
 
 def _unlisted(memory: Memory, gone: _Gone) -> frozenset[str]:
-    """Return the sources that lost what a memory rests on which does not list all places."""
+    """Return the sources that lost the text of a memory with an incomplete list of places."""
     hashes = hashes_of(memory) if memory.has(SOURCE_COUNT) else frozenset[str]()
     return frozenset(resource for resource, left in gone.items() if hashes & left)
 
 
 def _left(memory: Memory, source: Source, gone: _Gone | None) -> bool:
-    """Return whether a line may have gone; of what a person wrote next to a place there is none."""
+    """Return whether the line of a source may be gone. A person's own wording has no line."""
     hashes = memory.wordings(source) - {""}
     if gone is None:
         return bool(hashes) and not (len(hashes) == 1 and worded_by_person(memory))
@@ -207,7 +211,7 @@ def _left(memory: Memory, source: Source, gone: _Gone | None) -> bool:
 def _stands(
     state: State, memory: Memory, source: Source, standing: Callable[[str], frozenset[str]]
 ) -> bool:
-    """Return whether evidence stands; a note that was promoted is none that could lose its text."""
+    """Return whether evidence still exists. A promoted note always counts as existing."""
     noted = state.layout.is_memory(source.resource)
     return noted or not memory.wordings(source).isdisjoint(standing(source.resource))
 
@@ -247,7 +251,7 @@ _LENGTH, _NAMED = 80, 3
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """A text that a run took in, where it stands, and the memories that it became."""
+    """A text that a run ingested, its place, and the memories it became."""
 
     path: str
     line: int
@@ -256,7 +260,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def requests(said: Iterable[Said], memories: Mapping[str, Memory]) -> Iterator[Problem]:
-    """Yield a warning for each thing that a text asks for, with the command that would do it."""
+    """Yield a warning for each instruction in a text, with the command that would carry it out."""
     for one in said:
         for directive in find_directives(one.text):
             word = f"[[{directive.verb}:{directive.target}]]".replace(":]]", "]]")
@@ -273,7 +277,7 @@ def requests(said: Iterable[Said], memories: Mapping[str, Memory]) -> Iterator[P
 
 
 def may_ask(text: str) -> bool:
-    """Return whether a text may ask for something: of most `requests` has nothing to say."""
+    """Return whether a text may contain an instruction. This is a fast check before `requests`."""
     return bool("[[" in text or _KEEP.search(text) or _DROP.search(text))
 
 

@@ -1,7 +1,7 @@
-"""`memrepo run`: gather what is new, ask the judge, decide, guard, land.
+"""`memrepo run`: gather new text, ask the judge, decide, guard, commit.
 
-`propose` computes a run at one commit and writes nothing; `run_once` does what is around it: locks,
-signing and stored answers are not the business of what decides.
+`propose` computes a run at one commit and writes nothing. `run_once` handles locks, signing and
+stored answers.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from memrepo.store.stream import CannotSign
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `run`."""
+    """Arguments of `run`."""
 
     mode: Annotated[
         Mode | None,
@@ -142,7 +142,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _stages(text: str) -> frozenset[str]:
-    """Read a list of stages; raises ValueError for what is none."""
+    """Parse a comma-separated list of stages; raises ValueError for an unknown one."""
     found = [word.strip() for word in text.split(",")]
     if wrong := [word for word in found if word not in STAGES]:
         raise ValueError(f"found {wrong[0]!r}, expected stages of {', '.join(STAGES)}")
@@ -150,7 +150,7 @@ def _stages(text: str) -> frozenset[str]:
 
 
 def do(work: Work, request: Request) -> Result:
-    """Run once, and report it; a second run at the same time gives up at once."""
+    """Run once and report the result. Fail immediately if another run is active."""
     work.require_writable()
     refuse_other(work, take_over=request.take_over)
     mode, kind, resume = resumed(work, request.mode, request.judge, request.resume)
@@ -168,7 +168,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def run_once(first: Work, request: Request) -> Result:
-    """Run once and return what it came to; nobody is notified."""
+    """Run once and return the result, without notifications."""
     report = request.report or _report(first)
     plan = _asked(first, request)
     why = superseded(first, first.call.now) if plan.mode == "incremental" else ""
@@ -187,7 +187,8 @@ def run_once(first: Work, request: Request) -> Result:
                 claim_edits(first)
             plan = _run(first, request, plan)
         except CannotSign:
-            # Signed for trial it could be, hours ago: what the merge would have covered goes too.
+            # Signing passed an earlier check but fails now: also remove the commits before the
+            # merge.
             first.store.withdraw(base)
             raise
         if plan.landed:
@@ -199,7 +200,10 @@ def run_once(first: Work, request: Request) -> Result:
 
 
 def _run(first: Work, request: Request, asked: RunPlan) -> RunPlan:
-    """Take in the workspace, propose, land; another commit in between begins it again."""
+    """Ingest the workspace, propose and commit.
+
+    Retry the proposal if another commit landed meanwhile.
+    """
     at = first.refreshed()
     refuse_no_room(at)
     report_clock(at)
@@ -217,7 +221,7 @@ def _run(first: Work, request: Request, asked: RunPlan) -> RunPlan:
     at = first.refreshed()
     if asked.mode == "reconciliation" and not asked.has_own_limit:
         waits = [one for one in waiting_of(at, asked.mode) if one.base == at.tree.commit]
-        if waits:  # nothing changed since it was computed: a judge would only say the same again
+        if waits:  # nothing changed since it was computed
             asked.status, asked.branch, asked.head = "held", waits[-1].branch, at.tree.commit
             asked.why = waits[-1].entry.trailer("Reason")
             return asked
@@ -239,7 +243,7 @@ def _run(first: Work, request: Request, asked: RunPlan) -> RunPlan:
         if kept is not None:
             kept.billed()
         if plan.waiting is not None or plan.removals:
-            # What waits is drafted on the commit that it would be joined to.
+            # Draft the pending part on the commit that was just made.
             plan.waiting = propose(first.refreshed(), replace(asked)).waiting
             plan.used = plan.judge.usage
     at = first.refreshed()
@@ -249,14 +253,14 @@ def _run(first: Work, request: Request, asked: RunPlan) -> RunPlan:
         if not plan.receipt.partial:
             kept.remove()
         elif plan.branch:
-            kept.billed()  # the receipt waits with the rest
+            kept.billed()  # the receipt is part of the pending run
         plan.resume = kept.of.run if plan.receipt.partial and kept.path.exists() else ""
         plan.reused = kept.used
     return plan
 
 
 def propose(work: Work, plan: RunPlan) -> RunPlan:
-    """Compute what a run would do at one commit; nothing is written."""
+    """Compute a run at one commit without writing anything."""
     read_commit(work, plan)
     read_decisions(work, plan)
     if "purify" in plan.stages:
@@ -272,7 +276,7 @@ def propose(work: Work, plan: RunPlan) -> RunPlan:
 
 
 def _asked(first: Work, request: Request) -> RunPlan:
-    """Return what is asked of a run; an acknowledged upgrade is a reconciliation on record."""
+    """Return the plan for a request. An acknowledged upgrade becomes a reconciliation."""
     due = upgrade_due(first)
     if due is not None and not request.acknowledge_upgrade:
         raise due
@@ -308,14 +312,14 @@ def _choice(work: Work, request: Request) -> Choice:
 
 
 def _report(first: Work) -> Report:
-    """Return how much to print: what the configuration sets, else all of it."""
+    """Return how much to print: the configured mode, or everything by default."""
     given = "reporting.mode" in first.config.given
     mode: Report = first.config.get("reporting.mode")
     return mode if given else "full"
 
 
 def _estimated(work: Work, request: Request) -> Result:
-    """Return about what a run would ask; nothing is locked, asked or written."""
+    """Return an estimate of the run's questions. Nothing is locked, asked or written."""
     from memrepo.actions.run.estimate import estimated
 
     at, plan = work.refreshed(), _asked(work, request)
@@ -328,11 +332,14 @@ def _estimated(work: Work, request: Request) -> Result:
 
 
 MIN_INDEXED = 50
-"""From so many memories on a run updates the search index; of fewer the next search does."""
+"""Minimum number of memories for a run to update the search index.
+
+Below it, the next search does.
+"""
 
 
 def _update_caches(before: Work, at: Work) -> None:
-    """Store what the next start would else work out: the memories, stale pages, the index."""
+    """Update caches for the next start: memories, stale pages and the search index."""
     has_moved = at.tree.commit != before.tree.commit
     if has_moved:
         stale_files(at)

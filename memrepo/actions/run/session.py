@@ -1,8 +1,8 @@
-"""`memrepo judge`: the agent that already runs does the judging, one question at a time.
+"""`memrepo judge`: let the running agent act as judge, one question at a time.
 
-`next` computes the run up to the first question that has no answer, and shows it. `answer` stores
-an answer and does the same again. Answers pass the checks of any model's; what is refused comes
-back as another question, with the reason. Where no question is left, the run lands.
+`next` computes the run up to the first unanswered question and shows it. `answer` stores an answer
+and then does the same. Answers pass the same checks as those of any model. A refused answer is
+asked again with the reason. When no question is left, the run is committed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `judge`."""
+    """Arguments of `judge`."""
 
     act: Annotated[
         Literal["next", "answer"],
@@ -46,7 +46,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """A question to a session: what to do, the JSON Schema of the answer, and the data."""
+    """A question for a session: instructions, the JSON Schema of the answer, and the data."""
 
     id: str
     kind: str
@@ -57,14 +57,14 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The next question, or what the run came to once none was left."""
+    """The next question, or the result of the run if no question was left."""
 
     question: Question | None = None
     run: RunResult | None = None
 
 
 def do(work: Work, request: Request) -> Result:
-    """Store an answer where one is given, then go on to the next question or the end."""
+    """Store an answer if given, then continue to the next question or the end."""
     work.require_writable()
     if request.act == "answer":
         if not request.question:
@@ -95,7 +95,7 @@ def _answer(work: Work, file: str) -> str:
 
 
 def _go_on(work: Work, request: Request) -> Result:
-    """Run with the answers so far; what they do not answer is the next question."""
+    """Run with the answers so far; return the next question or the final result."""
     from memrepo.judges.replay import Unanswered
 
     at = work.refreshed()
@@ -110,7 +110,7 @@ def _go_on(work: Work, request: Request) -> Result:
     if not request.dry_run:
         for path in (at.store.folder / SESSION).glob("*.txt"):
             path.unlink()
-    # Each question starts the run again: that it goes on with earlier answers is no news.
+    # Every question restarts the run, so reused answers are not worth reporting.
     done = replace(
         reported(at, lambda: found, mode="incremental", dry_run=request.dry_run), reused=0
     )

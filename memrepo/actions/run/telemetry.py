@@ -1,6 +1,6 @@
-"""What a run came to, and who is told: events, the last run's record and report, the hand-off.
+"""Record and report a run: events, the last run's record and report, notifications, hand-off.
 
-Nothing here can fail a run: what cannot be written or told is a warning. Dry runs tell nothing.
+A failure here never fails a run. It becomes a warning. Dry runs are not recorded.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ from memrepo.store.workspace import find_unread
 from memrepo.views.report import RunSummary, counts_in_words, ended_event, last_run, started_event
 
 WIDTH = 90
-"""Characters that are told of a text that waits."""
+"""Maximum characters shown of a pending text."""
 
 
 class Landed(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit of the run, with the memories that it concerns."""
+    """One commit of the run, with the memories it concerns."""
 
     id: str
     op: str
@@ -66,7 +66,7 @@ class Landed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Withheld(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision that waits, and what it would say; of a decision about several the new text."""
+    """A pending decision, its memories, and the text of the new memory, if any."""
 
     op: str
     memories: tuple[str, ...]
@@ -75,7 +75,7 @@ class Withheld(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the new memories, with the line that it comes from."""
+    """A new memory and its source line, as an example."""
 
     type: str
     text: str
@@ -83,20 +83,23 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FirstRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What the first run of a repository read, and what it made of it."""
+    """The input and result of a repository's first run."""
 
     files: int
     statements: int
     memories: int
     unread: int
-    """Text files of the workspace that runs do not read."""
+    """Number of text files in the workspace that runs do not read."""
     unread_pct: float
     examples: tuple[Example, ...]
     largest: str
-    """A file, or a folder with its slash, that makes more than a third of the memories, if any."""
+    """The file or folder that supplied over a third of the memories, if any.
+
+    Folders end in a slash.
+    """
     largest_pct: int
     first_page: str
-    """The path of the first page."""
+    """Path of the first page."""
 
 
 _LARGE = 1 / 3
@@ -104,12 +107,12 @@ _EXAMPLES = 3
 
 
 def is_first(work: Work) -> bool:
-    """Return whether no run has landed in a repository."""
+    """Return whether no run has been committed in the repository."""
     return not any(work.tree.files.below(work.tree.layout.area("runs")))
 
 
 def first_run(work: Work, run: Result) -> FirstRun:
-    """Return what a first run read, three of its memories, and what makes most of them."""
+    """Return the statistics of a first run, three example memories, and its largest source."""
     layout = work.tree.layout
     claims = [m for m in work.tree.state().active if m.sources and not m.is_note]
     files = Counter(layout.source_name(m.sources[0].resource) for m in claims)
@@ -117,7 +120,7 @@ def first_run(work: Work, run: Result) -> FirstRun:
     folders = Counter(f"{name.rpartition('/')[0]}/" for name in read if "/" in name)
     counts = dict(files)
     for folder, held in folders.items():
-        if held * 2 < len(read):  # a folder that holds most files may make most memories
+        if held * 2 < len(read):  # a folder with most of the files is no outlier
             counts[folder] = sum(n for name, n in files.items() if name.startswith(folder))
     largest, count = max(counts.items(), key=lambda item: item[1], default=("", 0))
     is_large = len(claims) > 2 * _EXAMPLES and len(files) > 2 and count > len(claims) * _LARGE
@@ -153,63 +156,63 @@ def _place(name: str, lines: tuple[int, int] | None) -> str:
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What one run came to: at most one chain landed and one waits."""
+    """The result of one run. At most one chain was committed, and at most one is pending."""
 
     run: str
-    """The run that landed or waits."""
+    """Id of the committed or pending run."""
     mode: Mode
     status: str
     base: str
     head: str
     branch: str
-    """Where something waits for review."""
+    """The branch of a pending run; empty if there is none."""
     why: str
-    """Why it waits, or was skipped."""
+    """Why the run is pending or was skipped."""
     held: tuple[Removal, ...]
-    """What waits because it would take memories away."""
+    """Pending removals."""
     withheld: tuple[Withheld, ...]
-    """Every decision that waits; none of a run that found what waits already."""
+    """All pending decisions; empty if an equal run was already pending."""
     ingest: Ingested
     commits: tuple[Landed, ...]
     counts: Mapping[str, int]
     tokens: Mapping[str, Any]
     cost_usd: float | None
     partial: str
-    """Why not all of it was judged."""
+    """Why some candidates were not judged; empty if all were."""
     resume: str
     reused: int
     warnings: tuple[Problem, ...]
     quarantined: tuple[Mapping[str, str], ...]
     landed: bool
-    """Whether a chain of decisions took effect."""
+    """Whether a chain of decisions was committed."""
     said: str
-    """What the run decided, in words."""
+    """The run's decisions as text."""
     unsaid: bool
-    """Whether those words tell of nothing while there is news that was not judged."""
+    """Whether `said` reports no change although there is new text that was not judged."""
     spent: str
-    """What judging cost, in words; empty for nothing."""
+    """The cost of judging as text; empty if it was free."""
     report: Report
-    """How much of it is printed."""
+    """How much of the report to print."""
     taken_over: str = ""
-    """What became of the clone that ran before."""
+    """Message about taking over the runs from another clone."""
     views: tuple[str, ...] = ()
-    """The pages that changed."""
+    """The changed pages."""
     downstream: Downstream | msgspec.UnsetType = msgspec.UNSET
-    """Of a run that landed."""
+    """The hand-off of a committed run."""
     context: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
-    """Of a run that was skipped: what its report says next to it."""
+    """Facts for the report of a skipped run."""
     duration_s: float | None = None
     first: FirstRun | msgspec.UnsetType = msgspec.UNSET
-    """Of the first run that landed in a repository."""
+    """Set for the first committed run of a repository."""
     questions: Mapping[str, int] | msgspec.UnsetType = msgspec.UNSET
-    """Of an estimate: how many questions of each kind the run would ask."""
+    """For an estimate, the number of questions by kind."""
 
 
 _EXITS = {"held": Exit.DECIDE, "partial": Exit.MODEL, "failed": Exit.MODEL}
 
 
 def result_of(plan: RunPlan, report: Report, notices: tuple[Problem, ...]) -> Result:
-    """Return the result of a run; `report` says how much of it is printed."""
+    """Return the result of a run. `report` is how much of it to print."""
     draft = plan.landed or plan.main or plan.waiting
     run = draft.run if draft else plan.branch.removeprefix(PREFIX)
     words = counts_in_words(draft.counts) if draft else []
@@ -275,14 +278,14 @@ def _one(step: Step, ids: tuple[str, ...], text: str) -> Withheld:
 
 PRESETS = ("none", "openclaw")
 OPENCLAW = ("~/.openclaw/telemetry", "memory-purifier.purifier")
-"""The shared log of OpenClaw's memory packages, and the name its readers know the purifier by."""
+"""The shared log folder of OpenClaw's memory packages, and the purifier's component name there."""
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """Where events and reports go; `within` is the work tree when they stay in it.
+    """Where events and reports are written. `within` is the work tree, if they are inside it.
 
-    `downstream` is the command that is given the manifest of each landed run, where one is set.
-    `runtime` is the folder that gets the artifacts of each.
+    `downstream` is the command that receives the manifest of each committed run, if set. `runtime`
+    is the folder that receives its artifacts.
     """
 
     folder: Path
@@ -291,16 +294,16 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     downstream: Setting | None = None
     runtime: Path | None = None
     notifies: bool = False
-    """Whether somebody is to be told of what needs a person, or of each end."""
+    """Whether notifications are configured."""
 
     @property
     def report(self) -> Path:
-        """Return the path of `last-run.md`, in a folder of ours: the log is shared."""
+        """Return the path of `last-run.md`. It has its own folder, because the log is shared."""
         return self.folder / self.component.partition(".")[0] / "last-run.md"
 
 
 def place_of(at: Work) -> Place:
-    """Return where telemetry goes: this clone, the person's own folder, or OpenClaw's."""
+    """Return where telemetry goes: a folder in this clone, a configured folder, or OpenClaw's."""
     found = outside(at)
     preset, folder = found.get("telemetry.preset"), found.get("telemetry.dir")
     component, path = at.config.get("telemetry.component"), ""
@@ -328,7 +331,7 @@ def place_of(at: Work) -> Place:
 
 
 class Downstream(msgspec.Struct, frozen=True, kw_only=True):
-    """A landed run's manifest, and what became of handing it off (empty: nobody asked for it)."""
+    """The manifest of a committed run, and the result of its hand-off (empty if not configured)."""
 
     manifest: str
     result: Literal["", "done", "failed"] = ""
@@ -336,13 +339,13 @@ class Downstream(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _LATER = ("context", "duration_s", "questions")
-"""Fields of a result that its report does not hold."""
+"""Fields of a result that its report does not contain."""
 
 
 def reported(
     first: Work, inner: Callable[[], Result], *, mode: str = "", dry_run: bool = False
 ) -> Result:
-    """Run `inner` and report it, whatever becomes of it; a dry run is not reported."""
+    """Call `inner` and record its result or its error. A dry run is not recorded."""
     if dry_run:
         return inner()
     begun, place = time.monotonic(), place_of(first)
@@ -378,7 +381,7 @@ def reported(
 
 
 def _data_of(error: BaseException, mode: str) -> dict[str, object]:
-    """Return what a run which stopped would have answered."""
+    """Return the record of a run that raised an error."""
     message, fix = "interrupted", ""
     match error:
         case MemrepoError():
@@ -395,7 +398,7 @@ def _data_of(error: BaseException, mode: str) -> dict[str, object]:
 
 
 def _exported(after: Work, place: Place, *, landed: bool) -> list[Problem]:
-    """Write the files that other programs read; return what could not be written."""
+    """Write the files for other programs; return the errors."""
     problems: list[Problem] = []
     if place.runtime is not None and (landed or not place.runtime.exists()):
         from memrepo.actions.exchange.export import write_runtime
@@ -409,9 +412,10 @@ def _exported(after: Work, place: Place, *, landed: bool) -> list[Problem]:
 
 
 def _recorded(at: Work, place: Place, told: RunSummary) -> list[Problem]:
-    """Write the event, the report and this clone's record, and notify; return what failed.
+    """Write the event, the report and this clone's record, and notify; return the errors.
 
-    A run that was refused the lock leaves the report and record of the other alone.
+    If the run could not get the lock, only the event is written. The report and record belong to
+    the other run.
     """
     problems = [*_log(place, ended_event(told))]
     if told.status == "locked":
@@ -429,7 +433,7 @@ def _recorded(at: Work, place: Place, told: RunSummary) -> list[Problem]:
 
 
 def _notify(at: Work, now: datetime) -> tuple[Problem, ...]:
-    """Report what needs a person; return what could not be reported."""
+    """Send notifications about conditions that need a person; return the errors."""
     from memrepo.actions.needs import needs, tell
     from memrepo.actions.setup.budgets import budgets
     from memrepo.actions.setup.survey import survey
@@ -464,7 +468,7 @@ def _views(before: Work, after: Work) -> tuple[str, ...]:
 
 
 def _context(before: Work, after: Work) -> dict[str, object]:
-    """Return what a report says next to the run."""
+    """Return additional facts for a report."""
     state = after.tree.state()
     due = next_fire(before.call.now, after.config.cadence, after.config.zone)
     surfaced = recall_surface(state.every, before.call.now)
@@ -476,7 +480,7 @@ def _context(before: Work, after: Work) -> dict[str, object]:
 
 
 def handed(work: Work, run: str) -> tuple[Downstream | None, tuple[Problem, ...]]:
-    """Pass on a run that a person accepted; return what became of it, and what failed."""
+    """Pass an accepted run to the downstream command; return the outcome and the errors."""
     after = work.refreshed()
     return _hand_off(after, outside(after).get("downstream.command"), run)
 
@@ -484,7 +488,7 @@ def handed(work: Work, run: str) -> tuple[Downstream | None, tuple[Problem, ...]
 def _hand_off(
     after: Work, setting: Setting | None, run: str
 ) -> tuple[Downstream | None, tuple[Problem, ...]]:
-    """Give a landed run's manifest to the command that the person set, if any."""
+    """Pass a committed run's manifest to the configured command, if any."""
     manifest = after.tree.layout.manifest(run) if run else ""
     if manifest not in after.tree.blobs:
         return None, ()

@@ -1,4 +1,4 @@
-"""Whether runs keep their schedule: the last one's record, missed ones, and the next."""
+"""Check whether runs follow their schedule: the last run, missed runs, and the next one."""
 
 from __future__ import annotations
 
@@ -24,51 +24,51 @@ LAST = "last-run.json"
 
 
 class Next(msgspec.Struct, frozen=True, kw_only=True):
-    """The next time at which a run is due, in the cadence's zone."""
+    """The time of the next scheduled run, in the cadence's time zone."""
 
     when: str
     name: str
     mode: RunMode
 
     def said(self, zone: str) -> str:
-        """Return when the run is due."""
+        """Return the time of the run as text."""
         return f"{datetime.fromisoformat(self.when):%a %Y-%m-%d %H:%M} {zone}, {self.name}"
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):
-    """How this clone keeps its schedule, and what a person should know of it, worst first.
+    """The schedule of this clone and its problems, worst first.
 
-    `by` says who starts runs: crontab, launcher or nobody. `missed` counts the runs that were due
-    since the last one that was not a failure; of one it says 0, as that may still be on its way.
+    `by` is what starts runs: crontab, launcher or nothing. `missed` counts the runs due since the
+    last successful one. A single one counts as 0, because it may still be starting.
     """
 
     by: str
     missed: int
     failed: Mapping[str, Any] | None
-    """When and why the last run failed: `at`, `error`; None when it did not."""
+    """Time and error of the last run if it failed (`at`, `error`), else None."""
     next: Next | None
     complaints: tuple[str, ...]
 
 
 def next_of(fire: Fire | None) -> Next | None:
-    """Return a fire as the next schedule is told."""
+    """Return a scheduled time as a Next record."""
     if fire is None:
         return None
     return Next(when=fire.when.isoformat(), name=fire.name, mode=fire.mode)
 
 
 def local_folder(work: Work) -> Path:
-    """Return `.memrepo/`, which git ignores: logs and records of this clone."""
+    """Return `.memrepo/`, the git-ignored folder for logs and records of this clone."""
     return work.store.root / work.tree.layout.prefix / ".memrepo"
 
 
 def last_record(work: Work) -> dict[str, Any]:
-    """Return what this clone keeps of its last runs; empty where nothing can be read."""
+    """Return the record of this clone's last runs; empty if it cannot be read."""
     return telemetry.load(local_folder(work) / LAST, within=work.store.root)
 
 
 def timetable(work: Work, now: datetime) -> Schedule:
-    """Compare the cadence with what ran in this clone."""
+    """Compare the cadence with the runs recorded in this clone."""
     here, record = settings.local(work.store.repo), last_record(work)
     cadence, zone = work.config.cadence, work.config.zone
     by = here.get(BY, "")
@@ -108,7 +108,10 @@ def _is_failure(found: object) -> bool:
 
 
 def record_of(before: Mapping[str, object], told: RunSummary) -> dict[str, object]:
-    """Return the record after a run; one that gave way to a reconciliation decides nothing."""
+    """Return the updated record after a run.
+
+    A run skipped for a reconciliation changes no status.
+    """
     failure, succeeded = before.get("failed"), before.get("succeeded", "")
     at = format_time(told.finished)
     if told.event == "run_failed":
@@ -120,10 +123,10 @@ def record_of(before: Mapping[str, object], told: RunSummary) -> dict[str, objec
 
 
 def superseded(work: Work, now: datetime) -> str:
-    """Return which reconciliation an incremental run would collide with, or an empty text.
+    """Return why an incremental run would collide with a reconciliation, or an empty string.
 
-    Where no schedule was installed in this clone no reconciliation will come, and none is waited
-    for: a first run by hand must not depend on the hour.
+    Without an installed schedule in this clone, no reconciliation will start. A manual first run
+    must not depend on the time of day.
     """
     cadence, zone = work.config.cadence, work.config.zone
     if not settings.local(work.store.repo).get(BY) or not guard(now, cadence, zone):
@@ -133,5 +136,5 @@ def superseded(work: Work, now: datetime) -> str:
 
 
 def stamp(now: datetime) -> str:
-    """Return the id that joins the events of one run: the time of its start."""
+    """Return the id shared by the events of one run: its start time."""
     return format_time(now).replace("-", "").replace(":", "")

@@ -1,10 +1,10 @@
-"""What time and use ask of the memories that exist: tiers, archive, first page, contradictions.
+"""Maintenance of existing memories: tiers, archive, first page, contradictions, summaries.
 
-A reconciliation has none of it: it is reviewed, and age is not a matter of opinion. Equal states,
-moments and answers give equal steps, and on the state that they lead to there are none.
+A reconciliation skips all of it: its review is about content, and ageing follows from rules. Equal
+states, times and answers give equal steps. Applied to their own result, they give none.
 
-A ledger may reach this clone after a run that pruned without it. The next run brings back what had
-been retrieved before it was pruned.
+A ledger may reach this clone after a run pruned without it. The next run restores the memories that
+had been retrieved before they were pruned.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ from memrepo.store.trace import Lost, lost_files, removed_by
 from memrepo.text.sentences import ChunkRules, chunks
 
 PACED = ("pruned", "archived", "summarised")
-"""Counts of a manifest that use up the pace, which is one a moment."""
+"""Counts in a manifest that use up the limit on removals at one moment."""
 
 
 def add_upkeep(work: Work, plan: RunPlan) -> None:
-    """Add what time and use ask for on the state that the steps so far lead to."""
+    """Add maintenance steps, computed on the state after the steps so far."""
     if not plan.stages & {"lifecycle", "consolidation"}:
         return
-    # A judge that gave up on what is new is not asked about what is old.
+    # If the judge failed on new text, do not ask it about existing memories.
     asks = not plan.receipt.partial and (plan.asks_about_old or not plan.judge.prompt_hash)
     judge, before = (plan.judge if asks else None), plan.judge.usage
     life = _lifecycle(work, plan, judge)
@@ -80,7 +80,7 @@ def add_upkeep(work: Work, plan: RunPlan) -> None:
         plan.steps += hold_later_removals(plan, _consolidation(work, plan, judge))
     usage, receipt = plan.judge.usage.since(before), plan.receipt
     if plan.kept is not None:
-        # Should the chain not land, the one that is computed again finds no question to pay for.
+        # Store the answers, so that a retry of the run does not pay again.
         plan.kept.keep({}, usage)
     if usage.calls:
         receipt = replace(receipt, prompt_hash=plan.judge.prompt_hash)
@@ -88,7 +88,7 @@ def add_upkeep(work: Work, plan: RunPlan) -> None:
 
 
 def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ...]:
-    """Return what age and use ask for; find out how many more memories may leave recall."""
+    """Return the steps due by age and use. Set how many more memories may leave recall."""
     is_wanted = "lifecycle" in plan.stages
     accesses, state = ledger_of(work.store).accesses(), played(plan.state, plan.steps)
     back, problems = restored(work, state, accesses, plan)
@@ -102,7 +102,7 @@ def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ..
         spent=sum(int(c.get(name, 0)) for c in counts for name in PACED),
         allowed=lambda step: _is_allowed(step, plan.decided),
     )
-    # What is compressed together depends on all that is left: once a moment is enough.
+    # Compress at most once per moment, because the groups depend on all remaining memories.
     plan.room = 0 if any(c.get("summaries") for c in counts) else found.room
     if not is_wanted:
         return ()
@@ -112,7 +112,7 @@ def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ..
 
 
 def composed(work: Work, state: State, decided: frozenset[str]) -> tuple[Step, ...]:
-    """Return the steps by which the first page of a state is composed now."""
+    """Return the steps that update the first page of a state."""
     rules, accesses = work.config.rules, ledger_of(work.store).accesses()
     return compose_hot(
         state.active,
@@ -125,9 +125,9 @@ def composed(work: Work, state: State, decided: frozenset[str]) -> tuple[Step, .
 
 
 def _is_allowed(step: Step, decided: frozenset[str]) -> bool:
-    """Return whether a step may be proposed: not what a person reverted or refused.
+    """Return whether a step may be proposed, because no person reverted or refused it.
 
-    A commit that promoted several memories and was reverted binds each of them.
+    A reverted commit that promoted several memories blocks each of them.
     """
     if step.op == "tier":
         return True
@@ -139,21 +139,21 @@ def _is_allowed(step: Step, decided: frozenset[str]) -> bool:
 
 
 def _counts_at(work: Work, plan: RunPlan) -> list[dict[str, Any]]:
-    """Return the counts of the runs at this very moment."""
+    """Return the counts of earlier runs at the same moment."""
     runs = [m.run for m in plan.manifests if m.now == format_time(plan.now)]
     paths = map(work.tree.layout.manifest, runs)
     return [json.loads(plan.state.files[path]).get("counts", {}) for path in paths]
 
 
-# -- a prune that did not know of a retrieval ------------------------------------------------------
+# -- restoring memories that were pruned without a complete ledger ---------------------------------
 
 
 def restored(
     work: Work, state: State, accesses: Accesses, plan: RunPlan
 ) -> tuple[tuple[Step, ...], tuple[Problem, ...]]:
-    """Return a step for each memory that would not have been pruned, had the ledger been known.
+    """Return steps that restore memories pruned without knowledge of their retrievals.
 
-    The finding says that the ledger lacks what the newest run decided from.
+    Also return a warning if this clone's ledger lacks the commit that the newest run used.
     """
     ledger = ledger_of(work.store)
     before = history.decided_from(work.store.repo, work.tree.commit)
@@ -180,7 +180,7 @@ def restored(
 
 
 def _learnt(ledger: Ledger, before: str, accesses: Accesses) -> list[str]:
-    """Return the memories of which the ledger counts more retrievals than at an earlier commit."""
+    """Return the memories with more retrievals in the ledger than at an earlier ledger commit."""
     old, now = ledger.blobs(before), ledger.blobs(ledger.tip())
     new = [ledger.segment(blob).accesses for name, blob in now.items() if name not in old]
     ids = {id_ for one in new for id_ in one.by_memory}
@@ -220,14 +220,14 @@ def _removals(work: Work, id_: str) -> Iterator[tuple[Lost, Memory]]:
 
 
 def _is_due(memory: Memory, access: Access, at: datetime, rules: Rules) -> bool:
-    """Return whether a memory is to be pruned at a moment by what an account says."""
+    """Return whether a memory should be pruned at a moment, given its retrievals."""
     if memory.is_note:
         return not any(m.source == "forgotten" for m in moves(memory, access, at, rules.tiers))
     return bool(prunable([memory], Accesses(by_memory={memory.id: access}), at, rules.decay))
 
 
 def _back(work: Work, state: State, commit: str) -> tuple[Change, ...]:
-    """Return what brings back everything that a prune took along, with no reference dangling."""
+    """Return the changes that restore everything a prune removed, without dangling references."""
     found = removed_by(work.store.repo, commit, work.tree.layout)
     memories = [memory for one in found if (memory := codec.decode(one.path, one.data)[0])]
     creates = [
@@ -244,7 +244,7 @@ def _back(work: Work, state: State, commit: str) -> tuple[Change, ...]:
 
 
 def _consolidation(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ...]:
-    """Return what is put in order among all memories; each part sees what the one before left."""
+    """Return the consolidation steps. Each part works on the result of the previous one."""
     steps: tuple[Step, ...] = ()
     state = played(plan.state, plan.steps)
     for part in (_contradictions, _summaries, _links, _chunk_files):
@@ -256,7 +256,7 @@ def _consolidation(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step
 def _contradictions(
     work: Work, plan: RunPlan, state: State, judge: Judge | None
 ) -> tuple[Step, ...]:
-    """Compare memories that may contradict each other; unsure pairs wait for a person."""
+    """Compare memories that may contradict each other. Uncertain pairs are left to a person."""
     if judge is None or not plan.contradictions.enabled:
         return ()
     judge = pair_judge(work, judge)
@@ -291,9 +291,10 @@ def _contradictions(
 
 
 def _changed(work: Work, plan: RunPlan, state: State, comparer: str) -> frozenset[str] | None:
-    """Return the memories that changed since a run left no pair uncompared; None means all.
+    """Return the memories changed since the last complete comparison, or None for all.
 
-    A few are compared with all their neighbours, many only with what has the same keys.
+    A small number is compared with all similar memories, a large number only with those that share
+    keys.
     """
     layout, files = work.tree.layout, work.tree.files
     bases = [m.base for m in plan.manifests if m.comparer == comparer and m.base]
@@ -302,7 +303,7 @@ def _changed(work: Work, plan: RunPlan, state: State, comparer: str) -> frozense
         return None
     records = (layout.area("corrections"), layout.area("runs"))
     if any(not blob and path.startswith(records) for path, blob in written.items()):
-        return None  # what somebody said of a pair was deleted, and nothing says of which
+        return None  # a decision about an unknown pair was deleted
     cases = corrections_of(state)
     doubted = (cases.cases[id_] for id_, path in cases.paths.items() if path in written)
     changed = differing(state.memories, plan.state.memories)
@@ -311,19 +312,19 @@ def _changed(work: Work, plan: RunPlan, state: State, comparer: str) -> frozense
 
 
 def _summaries(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> tuple[Step, ...]:
-    """Put old memories of low importance together."""
+    """Combine old memories of low importance into summaries."""
     config = work.config
-    lexicon = config.lexicon  # made again whenever it is asked for
+    lexicon = config.lexicon  # the property builds a new object on each access
     return compression(plan, state, config.compression, lambda m: score_of(m, lexicon), judge)
 
 
 def compression(
     plan: RunPlan, state: State, rules: CompressionRules, score: Score, judge: Judge | None
 ) -> tuple[Step, ...]:
-    """Return the steps that compress the oldest groups which there is room for.
+    """Return steps that compress the oldest groups, as far as the removal limit permits.
 
-    Without a judge summaries are worded offline. Compression is bounded by the pace of what leaves
-    recall. What a person reverted, a whole summary or one memory of it, is not compressed again.
+    Without a judge, summaries are worded offline. If a person reverted a summary, its memories are
+    not compressed again.
     """
     if plan.room <= 0:
         return ()
@@ -346,7 +347,7 @@ def compression(
 
 
 def _why_compressed(rules: CompressionRules, group: Group) -> str:
-    """Return why a group is compressed; a topic is memory text, and stays out."""
+    """Return why a group is compressed. The topic is omitted, because it is memory text."""
     return (
         f"more than {rules.trigger - 1} memories are active; {len(group.memories)} of importance"
         f" below {rules.below:g}, older than the {rules.keep} newest, "
@@ -366,9 +367,9 @@ def _links(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> tupl
 
 
 def _chunk_files(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> tuple[Step, ...]:
-    """Write the chunks of long memories as files, and remove those of memories that changed.
+    """Write the chunks of long memories as files, and remove outdated ones.
 
-    They are for other programs that index the files; search finds chunks without them.
+    The files are for other programs that index them. Search does not need them.
     """
     del plan, judge
     config = work.config
@@ -391,7 +392,7 @@ def _chunk_files(work: Work, plan: RunPlan, state: State, judge: Judge | None) -
 
 
 def _chunks_of(memory: Memory, layout: Layout, rules: ChunkRules) -> Iterator[Memory]:
-    """Yield the chunks of a memory that has several, each as a memory of its own."""
+    """Yield the chunks of a memory that has more than one, each as a separate memory."""
     found, created = chunks(memory.body, rules), memory.time("created")
     for chunk in found if len(found) > 1 else ():
         id_ = f"mem-{digest(['chunk', memory.id, chunk.index, chunk.text])[:16]}"

@@ -1,7 +1,6 @@
-"""Have a judge word what stands for old memories: the gist of a note, the summary of a group.
+"""Let a judge word replacements of old memories: the gist of a note, the summary of a group.
 
-Nothing waits for it: the offline wording is used wherever the judge gives none that the memories
-support.
+The offline wording is used if the judge gives no wording that the memories support.
 """
 
 from __future__ import annotations
@@ -40,18 +39,18 @@ from memrepo.policies.gists import gist_of, summary_of
 
 T = TypeVar("T")
 MAX_GISTS = 20
-"""Notes that one run asks for; the others get the offline gist."""
+"""Maximum gists requested from a judge per run. Other notes get the offline gist."""
 MAX_NOTE_LENGTH = 40_000
-"""Characters of a note that is asked for; what is longer gets the offline gist."""
+"""Maximum length of a note sent to a judge, in characters. Longer notes get the offline gist."""
 MAX_SUMMARIES = 20
-"""Summaries that one run asks a judge for; the others are worded offline."""
+"""Maximum summaries requested from a judge per run. Others are worded offline."""
 MAX_TAG_LENGTH = 40
 
 
 class Clerk(msgspec.Struct, kw_only=True):
-    """Asks a judge for one wording after the other; a judge that fails is not asked again.
+    """Requests wordings from a judge one by one. After a failure, it makes no further requests.
 
-    `name` is the question's; `rule` and `what` report what had to be worded without a model.
+    `name` is the kind of question. `rule` and `what` are used in warnings about offline wordings.
     """
 
     plan: RunPlan
@@ -62,7 +61,10 @@ class Clerk(msgspec.Struct, kw_only=True):
     asked: int = 0
 
     def word(self, path: str, ask: Callable[[str], T], fault_of: Callable[[T], str]) -> T | None:
-        """Return an answer without a fault, or None; `ask` is given the fault of the first one."""
+        """Return an answer without faults, or None.
+
+        `ask` receives the fault of the previous attempt.
+        """
         if self.stopped:
             return None
         from memrepo.judges.claude import NoCredentials
@@ -112,7 +114,7 @@ class Clerk(msgspec.Struct, kw_only=True):
 def worded_gists(
     plan: RunPlan, state: State, steps: Sequence[Step], judge: Judge
 ) -> tuple[Step, ...]:
-    """Return steps with the judge's gists of the notes that end a run at gist tier."""
+    """Return the steps with the judge's gists for notes that end at gist tier."""
     clerk = Clerk(
         plan=plan, name="gist", rule="gist-offline", what="its gist was made without a model"
     )
@@ -147,7 +149,7 @@ def _with_gists(step: Step, worded: Mapping[str, Gist]) -> Step:
 
 
 def gist_fault(gist: Gist, note: Memory, judge: Judge, now: datetime) -> str:
-    """Return what is wrong with a gist of a note, as a judge is told it; empty when it is sound."""
+    """Return what is wrong with a gist, as feedback for the judge; empty if it is valid."""
     if gist == gist_of(note):
         return ""
     if len(gist.tags) > gists.TAGS or len(set(gist.tags)) < len(gist.tags):
@@ -158,7 +160,7 @@ def gist_fault(gist: Gist, note: Memory, judge: Judge, now: datetime) -> str:
 
 
 def worded_summary(group: Group, judge: Judge | None, clerk: Clerk) -> Summary:
-    """Return the summary of a group of memories, the judge's where it gives a sound one."""
+    """Return the summary of a group, by the judge if its answer is valid, else offline."""
     summary = None
     if judge is not None and clerk.asked < MAX_SUMMARIES:
         summary = clerk.word(
@@ -172,7 +174,7 @@ def worded_summary(group: Group, judge: Judge | None, clerk: Clerk) -> Summary:
 
 
 def _summary_fault(given: Summary, group: Group, judge: Judge, now: datetime) -> str:
-    """Return what is wrong with a summary of memories, as a judge is told it."""
+    """Return what is wrong with a summary, as feedback for the judge; empty if it is valid."""
     if given == summary_of(group.topic, group.memories):
         return ""
     facts, entities = len(given.facts), len(given.entities)
@@ -199,9 +201,9 @@ def _unsound(
     judge: Judge,
     now: datetime,
 ) -> str:
-    """Return what is wrong with a wording of memories, as a judge is told it; empty if nothing.
+    """Return what is wrong with a wording, as feedback for the judge; empty if it is valid.
 
-    Code checks what it can check exactly, then the judge is asked whether the memories state it.
+    Exact checks are done in code. Then the judge verifies that the memories support the wording.
     """
     for name, text in fields:
         if text != " ".join(visible(text).split()):

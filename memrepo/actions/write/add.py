@@ -1,4 +1,7 @@
-"""`memrepo add`: a memory by hand, in one commit; an equal text returns the memory there is."""
+"""`memrepo add`: write a memory by hand, in one commit.
+
+An equal text returns the existing memory.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,11 @@ from memrepo.purify.known import free_path
 from memrepo.purify.routes import route
 
 BY_HAND = TYPES[:-1]
-"""The types a person or a program may add: chunks are cut by runs alone."""
+"""The types that may be added by hand. Only runs create chunks."""
 
 
 class BadValue(MemrepoError):
-    """A field value given by hand is not of its field's kind."""
+    """Raised when a field value given by hand has the wrong kind."""
 
     exit_code = Exit.USAGE
 
@@ -42,7 +45,7 @@ class BadValue(MemrepoError):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory to add: its text and what is known of it; dates are ISO days."""
+    """A memory to add: its text and known fields. Dates are ISO days."""
 
     text: str
     type: str = "fact"
@@ -59,15 +62,15 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     pinned: bool = False
     critical: bool = False
     cls: str = ""
-    """Decay class; empty is the type's own."""
+    """Decay class; empty for the default of the type."""
     source: Source | None = None
 
 
 class Drafts:
-    """Memories for entries, one after the other, on one state.
+    """Create memories from entries, one after the other, on one state.
 
-    An entry that says what an active memory (or an entry before it) says already makes none. Same
-    are equal texts in one scope, about one subject where the entry names a subject.
+    An entry equal to an active memory, or to an earlier entry, creates none. Entries are equal if
+    they have the same text and scope and, if the entry has a subject, the same subject.
     """
 
     def __init__(self, work: Work, state: State) -> None:
@@ -80,7 +83,7 @@ class Drafts:
             self._remember(memory)
 
     def take(self, entry: Entry) -> tuple[Memory, bool]:
-        """Return the memory of an entry, and whether it is new.
+        """Return (memory of an entry, whether it is new).
 
         Raises UsageError, BadValue or SecretInText.
         """
@@ -91,7 +94,7 @@ class Drafts:
         return self.make(entry), True
 
     def make(self, entry: Entry) -> Memory:
-        """Return a new memory for an entry, whatever there is already; raises as `take` does."""
+        """Return a new memory for an entry, even if an equal one exists; raises like `take`."""
         memory = self._memory(self._within(entry))
         memory = replace(memory, path=free_path(self._state, self._paths, memory))
         self._ids.add(memory.id)
@@ -100,7 +103,7 @@ class Drafts:
         return memory
 
     def _within(self, entry: Entry) -> Entry:
-        """Return an entry in the scope that the caller is bound to, where it is bound to one."""
+        """Return the entry with the caller's bound scope as its default."""
         bound = self._work.call.scope
         return replace(entry, scope=bound) if bound and not entry.scope else entry
 
@@ -147,7 +150,7 @@ class Drafts:
         return Memory(path=path, fields=present(fields), body=entry.text)
 
     def _sources(self, source: Source | None) -> tuple[Source, ...]:
-        """Return the evidence as its field holds it."""
+        """Return the evidence in the form of its field."""
         if source is None:
             return ()
         refuse_secret(source.resource, "the source")
@@ -183,7 +186,7 @@ def _given(entry: Entry) -> Iterator[tuple[str, Any]]:
 
 
 def refuse_tags(work: Work, tags: Iterable[str]) -> None:
-    """Refuse a tag that the configuration does not allow; raises UsageError."""
+    """Raise UsageError if the configuration does not allow a tag."""
     vocabulary = work.config.get("tags.vocabulary")
     pattern = work.config.get("tags.pattern") if "tags.pattern" in work.config.given else ""
     wants = Wants(tags=vocabulary, tag_pattern=pattern)
@@ -195,7 +198,7 @@ def refuse_tags(work: Work, tags: Iterable[str]) -> None:
 
 
 def _decay(work: Work, name: str) -> dict[str, object]:
-    """Return the decay field for a class that the configuration knows; raises UsageError."""
+    """Return the decay field for a configured class; raises UsageError."""
     known = work.config.rules.decay.ttl
     if name and name not in known:
         raise UsageError(
@@ -206,7 +209,7 @@ def _decay(work: Work, name: str) -> dict[str, object]:
 
 
 def checked(key: str, value: Any) -> Any:
-    """Read a value given by hand as its field's kind; raises BadValue."""
+    """Return a value parsed as its field's kind; raises BadValue."""
     try:
         return BY_NAME[key].kind.read(value)
     except ValueMismatch as mismatch:
@@ -214,7 +217,7 @@ def checked(key: str, value: Any) -> Any:
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `add`."""
+    """Arguments of `add`."""
 
     text: Annotated[str, option("the memory, or - for standard input", metavar="TEXT", piped=True)]
     type: Annotated[str | None, option("kind of memory (fact)", "--type", choices=BY_HAND)] = None
@@ -240,7 +243,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Suggestion(msgspec.Struct, frozen=True, kw_only=True):
-    """A link that a person may want to make: none is made by itself."""
+    """A suggested link to a similar memory. It is not created automatically."""
 
     target: str
     type: str
@@ -249,19 +252,19 @@ class Suggestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Added(Written, frozen=True, kw_only=True):
-    """The commit that writes the memory, and what is of the same matter by its words."""
+    """The commit of the new memory, and similar memories as suggested links."""
 
     suggested: tuple[Suggestion, ...]
 
 
 class Repeated(Unchanged, frozen=True, kw_only=True):
-    """The memory there is, and the options that it does not answer to: none was applied."""
+    """The existing memory, and the given options that differ from it and were not applied."""
 
     unused: tuple[str, ...]
 
 
 def do(work: Work, request: Request) -> Added | Repeated | Unchanged:
-    """Write the memory."""
+    """Write the memory, unless an equal one exists."""
     text = said(request.text, "the text")
     given = {**asdict(request), "text": text, "type": request.type or "fact"}
     given["layer"] = given["layer"] or ""
@@ -295,7 +298,7 @@ _OPTIONS = {"tags": "--tag", "entities": "--entity"}
 
 
 def _unused(memory: Memory, entry: Entry, request: Request) -> Iterator[str]:
-    """Yield the options whose value a memory does not have."""
+    """Yield the options whose value the existing memory does not have."""
     if request.type not in (None, memory.type):
         yield "--type"
     if entry.layer not in ("", memory.layer):

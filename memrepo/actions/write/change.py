@@ -1,6 +1,6 @@
-"""The writes by hand that concern one memory: reword it, confirm it, pin it, replace it, retire it.
+"""Manual changes to one memory: edit, confirm, forget, pin, archive, promote, link, supersede.
 
-Each verb says what is to be set, or why nothing is to be done; `write` makes the commit.
+Each verb computes the fields to set, or why nothing is to be done. `write` makes the commit.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LISTS = ("tags", "entities")
 
 
 class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `edit`."""
+    """Arguments of `edit`."""
 
     id: Annotated[str, option("the memory", metavar="ID")]
     text: Annotated[
@@ -53,7 +53,7 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def edit(work: Work, request: EditRequest) -> Written | Unchanged:
-    """Write what was given; without --text and --set your editor opens on the text."""
+    """Write the given text and fields. Without --text and --set, open an editor on the text."""
     fields = dict(_field(pair) for pair in request.fields)
     refuse_tags(work, cast("tuple[str, ...]", fields.get("tags") or ()))
     text = None if request.text is None else said(request.text, "--text")
@@ -103,7 +103,7 @@ def _changes(memory: Memory, fields: Mapping[str, object], text: str | None) -> 
 
 
 def rewording(memory: Memory, text: str) -> dict[str, object]:
-    """Return the fields that a new wording changes: its triple, and the old wording as an alias."""
+    """Return the fields that a new text changes: the triple, and the old text as an alias."""
     if text_hash(text) == text_hash(memory.body):
         return {}
     former = (*memory.texts("aliases"), text_hash(memory.body))
@@ -111,11 +111,11 @@ def rewording(memory: Memory, text: str) -> dict[str, object]:
 
 
 def triple_after(memory: Memory, text: str) -> dict[str, object]:
-    """Return the fields of the triple that a new wording changes; None removes one.
+    """Return the fields of the triple that a new text changes; None removes a field.
 
-    A new value of a field is followed. Of any other wording, a value that it no longer has goes,
-    and its predicate with it. A value that the old wording did not have was put there by a person
-    or a model, and stays; no triple is made where there was none.
+    If the new text is a field with a value, both are stored. Otherwise a value that the text no
+    longer contains is removed with its predicate. A value that the old text did not contain was set
+    by a person or a model, and remains. No triple is created for a memory without one.
     """
     if memory.type not in CLAIM_TYPES:
         return {}
@@ -145,7 +145,7 @@ def _edited(work: Work, memory: Memory) -> str:
 
 
 class ConfirmRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `confirm`."""
+    """Arguments of `confirm`."""
 
     id: Annotated[str, option("the memory that holds", metavar="ID")]
     dry_run: DryRun = False
@@ -153,7 +153,7 @@ class ConfirmRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def confirm(work: Work, request: ConfirmRequest) -> Written | Unchanged:
-    """Add the actor and the time to `verified`; the text is not touched."""
+    """Add the actor and the time to `verified`. The text is not changed."""
     stamp = Stamp(by=work.actor, at=work.call.now)
 
     def fields(memory: Memory) -> dict[str, object] | str:
@@ -164,7 +164,7 @@ def confirm(work: Work, request: ConfirmRequest) -> Written | Unchanged:
 
 
 class ForgetRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `forget`."""
+    """Arguments of `forget`."""
 
     id: Annotated[str, option("the memory to forget", metavar="ID")]
     dry_run: DryRun = False
@@ -172,7 +172,7 @@ class ForgetRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def forget(work: Work, request: ForgetRequest) -> Written | Unchanged:
-    """Set the status to forgotten: recall no longer sees it; file and history stay."""
+    """Set the status to forgotten. Recall ignores the memory; its file and history remain."""
 
     def fields(memory: Memory) -> dict[str, object] | str:
         return "is forgotten already" if memory.status == "forgotten" else {"status": "forgotten"}
@@ -181,7 +181,7 @@ def forget(work: Work, request: ForgetRequest) -> Written | Unchanged:
 
 
 class PinRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `pin`."""
+    """Arguments of `pin`."""
 
     id: Annotated[str, option("the memory", metavar="ID")]
     off: Annotated[bool, option("end that protection", "--off")] = False
@@ -190,7 +190,7 @@ class PinRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pin(work: Work, request: PinRequest) -> Written | Unchanged:
-    """Set or remove `pinned`: no ageing, eviction or pruning."""
+    """Set or remove `pinned`, which protects from ageing, eviction and pruning."""
 
     def fields(memory: Memory) -> dict[str, object] | str:
         if memory.flag("pinned") != request.off:
@@ -204,7 +204,10 @@ def pin(work: Work, request: PinRequest) -> Written | Unchanged:
 def _set(
     work: Work, request: Any, op: Op, reason: str, fields_of: Callable[[Memory], Any]
 ) -> Written | Unchanged:
-    """Set the fields that are found for a memory; a text says why nothing is to be done."""
+    """Set the fields that `fields_of` returns for a memory.
+
+    A string is the reason to do nothing.
+    """
 
     def draft(state: State) -> Step | Unchanged:
         memory = find(state, request.id)
@@ -217,7 +220,7 @@ def _set(
 
 
 class ArchiveRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `archive`."""
+    """Arguments of `archive`."""
 
     id: Annotated[str, option("the memory", metavar="ID")]
     dry_run: DryRun = False
@@ -225,7 +228,7 @@ class ArchiveRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def archive(work: Work, request: ArchiveRequest) -> Written | Unchanged:
-    """Set the status to archived; its decay clock stops."""
+    """Set the status to archived, which stops the decay clock."""
 
     def draft(state: State) -> Step | Unchanged:
         memory = find(state, request.id)
@@ -237,7 +240,7 @@ def archive(work: Work, request: ArchiveRequest) -> Written | Unchanged:
 
 
 class PromoteRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `promote`."""
+    """Arguments of `promote`."""
 
     id: Annotated[str, option("the memory", metavar="ID")]
     critical: Annotated[
@@ -253,7 +256,7 @@ class PromoteRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
-    """Set `hot`, and `critical` where asked for; or record when the memory left."""
+    """Set `hot`, and `critical` if requested. With --off, record when the memory left the cache."""
 
     def draft(state: State) -> Step | Unchanged:
         memory = find(state, request.id)
@@ -281,7 +284,7 @@ def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
 
 
 def _demoted(memory: Memory, now: datetime) -> Step | Unchanged:
-    """Record when it left; a critical memory is critical no longer, or it would come back."""
+    """Remove a memory from the hot cache. Also remove `critical`, which would bring it back."""
     for step in forgotten(memory, now, "demoted by hand"):
         return step
     return unchanged(memory, "is not on the hot cache")
@@ -293,7 +296,7 @@ LINK_TYPES = ("follows", "references", "contradicts", "supports", "related")
 
 
 class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `link`."""
+    """Arguments of `link`."""
 
     id: Annotated[str, option("the memory the link starts from", metavar="A")]
     type: Annotated[str, option(", ".join(LINK_TYPES), metavar="TYPE", choices=LINK_TYPES)]
@@ -304,7 +307,10 @@ class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def link(work: Work, request: LinkRequest) -> Written | Unchanged:
-    """Add the link to A; a link of the same type and target gets the new strength."""
+    """Add a link to memory A.
+
+    An existing link of the same type and target gets the new strength.
+    """
 
     def draft(state: State) -> Step | Unchanged:
         memory, target = find(state, request.id), find(state, request.target)
@@ -331,7 +337,7 @@ def link(work: Work, request: LinkRequest) -> Written | Unchanged:
 
 
 class SupersedeRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `supersede`."""
+    """Arguments of `supersede`."""
 
     id: Annotated[str, option("the memory to replace", metavar="ID")]
     text: Annotated[
@@ -345,7 +351,7 @@ class SupersedeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def supersede(work: Work, request: SupersedeRequest) -> Written | Unchanged:
-    """Write the successor and mark the old memory, indivisibly."""
+    """Write the successor and mark the old memories as superseded, in one commit."""
     text = said(request.text, "the text")
 
     def draft(state: State) -> Step | Unchanged:

@@ -1,6 +1,6 @@
-"""What every write by hand shares: validated commits on the branch, tried again when it moved.
+"""Commit manual changes on the branch; retry if the branch moved.
 
-`write` takes one step; `write_steps` takes many, a commit each. The page of the hot cache follows.
+`write` commits one step, `write_steps` commits several. Both update the page of the hot cache.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from memrepo.views.hot import hot_changes
 
 
 class NothingSaid(MemrepoError):
-    """A text was expected and is empty."""
+    """Raised when a required text is empty."""
 
     exit_code = Exit.USAGE
 
@@ -40,22 +40,22 @@ class NothingSaid(MemrepoError):
 
 
 class Written(result.Result, frozen=True, kw_only=True):
-    """One commit by hand, or what it would be; `id` and `path` are of the first memory of it."""
+    """One manual commit, or its preview. `id` and `path` belong to its first memory."""
 
     id: str
     path: str
     commit: str
-    """Empty where nothing was written (`--dry-run`)."""
+    """Empty if nothing was written (`--dry-run`)."""
     op: str
     what: str
     """The commit's subject."""
     memories: tuple[str, ...]
-    """The memories of the step that are in the tree after it, `paths` in the same order."""
+    """Ids of the step's memories that exist afterwards. `paths` has the same order."""
     paths: tuple[str, ...]
 
 
 class Unchanged(result.Result, frozen=True, kw_only=True):
-    """Nothing was to be done; `unchanged` says of the memory why."""
+    """No change was needed. `unchanged` is the reason."""
 
     id: str = ""
     path: str = ""
@@ -64,16 +64,16 @@ class Unchanged(result.Result, frozen=True, kw_only=True):
 
 
 class Asked(Unchanged, frozen=True, kw_only=True):
-    """Nothing is changed yet: what was asked waits for a person as the run `waits`."""
+    """The change is pending until a person approves it. `waits` is the id of the pending run."""
 
     waits: str
 
 
 Draft = Callable[[State], Step | Unchanged]
-"""From the state at HEAD to the one step to take, or the result when nothing is to be done."""
+"""Computes the step to commit from the state at HEAD, or the result if nothing is to be done."""
 
 Lay = Callable[[Work, State], State]
-"""From the state at HEAD to one with something next to it that is to come back from history."""
+"""Adds files from history to the state at HEAD, so that a step can restore them."""
 
 
 def write(
@@ -82,7 +82,7 @@ def write(
     draft: Draft,
     lay: Lay = lambda _, state: state,
 ) -> Written | Unchanged:
-    """Take the step that `draft` finds on the state at HEAD, in one commit."""
+    """Commit the step that `draft` computes from the state at HEAD, and return the result."""
     first.begin_write(dry_run=request.dry_run)
     return retried(first.store, lambda: _write(first, request, draft, lay))
 
@@ -112,7 +112,7 @@ def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Written | Un
 
 
 def _asked(at: Work, state: State, step: Step, *, dry_run: bool) -> Unchanged | None:
-    """Leave an agent's step for the person whose memory it would take out of recall."""
+    """Store a step as a pending request if an agent would remove a person's memory from recall."""
     adds = all(isinstance(change, Create | Write) for change in step.changes)
     if adds and at.config.get("agents.additions") == "allow":
         return None
@@ -124,7 +124,7 @@ def _asked(at: Work, state: State, step: Step, *, dry_run: bool) -> Unchanged | 
 
 
 def _with_hot_page(at: Work, state: State, step: Step) -> Step:
-    """Let a write that touches a hot memory carry the page of the hot cache that follows it."""
+    """Add the updated hot cache page to a step that changes a hot memory."""
     after = apply(state, step.changes)
     sides = [side.memories.get(id_) for id_ in step.memory_ids for side in (state, after)]
     if not any(memory is not None and hot_of(memory) for memory in sides):
@@ -134,7 +134,7 @@ def _with_hot_page(at: Work, state: State, step: Step) -> Step:
 
 
 def _refuse_secrets(step: Step, reason: str) -> None:
-    """Raise SecretInText where the reason or a field that is to be written holds a secret."""
+    """Raise SecretInText if the reason or a field to be written contains a secret."""
     refuse_secret(reason, "the reason")
     for change in step.changes:
         match change:
@@ -167,14 +167,14 @@ def _written(step: Step, before: State, after: State, commit: str) -> Written:
 
 
 def unchanged(memory: Memory, why: str) -> Unchanged:
-    """Return the result of a write that has nothing to do."""
+    """Return the result of a write that changed nothing."""
     return Unchanged(id=memory.id, path=memory.path, unchanged=why)
 
 
 class Wrote(msgspec.Struct, frozen=True, kw_only=True):
-    """What was written: the steps, the last commit (empty: none), the state, what was noticed.
+    """The committed steps, the last commit (empty if none), the new state, and warnings.
 
-    `waits` holds the steps that wait for a person instead.
+    `waits` has the steps that are pending a person's approval.
     """
 
     steps: tuple[Step, ...]
@@ -185,7 +185,7 @@ class Wrote(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def exit(self) -> Exit:
-        """Return how it ends: what waits is a person's to decide."""
+        """Return the exit code, which reports whether steps are pending a person's decision."""
         return Exit.DECIDE if self.waits else Exit.DONE
 
 
@@ -194,10 +194,10 @@ def write_steps(
     request: Writes,
     draft: Callable[[Work, State], Sequence[Step]],
 ) -> Wrote:
-    """Write the steps that `draft` finds on the state at HEAD, one commit each.
+    """Commit the steps that `draft` computes from the state at HEAD, one commit each.
 
-    With `--dry-run` nothing is written; `--reason` comes before each step's own reason. What an
-    agent would take out of recall that is a person's is left for that person.
+    With `--dry-run` nothing is written. `--reason` is placed before each step's own reason. Steps
+    of an agent that need a person's approval become pending requests.
     """
     first.begin_write(dry_run=request.dry_run)
     wrote = retried(first.store, lambda: _write_all(first, request, draft))
@@ -247,7 +247,7 @@ def _write_all(
 
 
 def said(text: str, what: str) -> str:
-    """Return a text as a memory keeps it; raises NothingSaid or SecretInText."""
+    """Return a text normalised for storage; raises NothingSaid or SecretInText."""
     text = text.replace("\r\n", "\n").strip("\n").rstrip()
     if not text.strip():
         raise NothingSaid(what)
@@ -256,7 +256,7 @@ def said(text: str, what: str) -> str:
 
 
 def present(fields: Mapping[str, object]) -> dict[str, object]:
-    """Drop fields that are not given."""
+    """Return the fields without empty and false values."""
     return {name: value for name, value in fields.items() if value not in (None, "", (), False)}
 
 
@@ -284,7 +284,7 @@ def successor(
     replaces: tuple[str, ...],
     zone: tzinfo,
 ) -> Memory:
-    """Return a memory that says a text in the place of an old one: its kind, subject and marks."""
+    """Return a new memory with the given text and the old one's type, subject and marks."""
     id_ = manual_id(
         created=now, text=text, scope=old.text("scope"), type_=old.type, taken=state.memories
     )

@@ -1,4 +1,4 @@
-"""`memrepo directives`: do what the `[[...]]` directives of a text ask for."""
+"""`memrepo directives`: carry out the `[[...]]` directives of a text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from memrepo.policies.directives import Directive, find_directives, steps_of
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of `directives`."""
+    """Arguments of `directives`."""
 
     file: Annotated[str, option("the text; - or nothing is stdin", metavar="FILE")] = "-"
     dry_run: DryRun = False
@@ -33,7 +33,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """What one directive came to."""
+    """The outcome of one directive."""
 
     directive: str
     memories: tuple[str, ...]
@@ -41,24 +41,27 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """How many directives the text holds, and how many commits they took."""
+    """The number of directives in the text, and of commits made for them."""
 
     directives: int
     steps: int
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What the directives came to, in order, and the last commit."""
+    """The outcome of the directives in order, and the last commit."""
 
     applied: tuple[Row, ...]
     commit: str
     counts: Counts
     health: Health | None
-    """The figures, where a directive asks for them."""
+    """The health figures, if a directive requests them."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """Carry the directives out in order, a commit each; what is so already is left alone."""
+    """Carry out the directives in order, one commit each.
+
+    Those already satisfied change nothing.
+    """
     if request.file == "-":
         text = said(work.call.read(), "the text")
     else:
@@ -84,8 +87,8 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _draft(state: State, asked: Sequence[Directive], work: Work, rows: list[Row]) -> list[Step]:
-    """Return the steps of all directives; each sees what the ones before it left."""
-    rows.clear()  # the branch may have moved: this is another try
+    """Return the steps of all directives. Each is computed on the result of the previous ones."""
+    rows.clear()  # discard rows of an earlier attempt
     made: list[Step] = []
     for directive in asked:
         steps = steps_of(
@@ -107,7 +110,7 @@ def _draft(state: State, asked: Sequence[Directive], work: Work, rows: list[Row]
 
 
 def _told(row: Row, wrote: Wrote) -> Row:
-    """Return a row as it is: what waits for a person took no effect yet."""
+    """Return a row, corrected if its memories are pending a person's approval."""
     waits = {id_ for step in wrote.waits for id_ in step.memory_ids} & set(row.memories)
     if not waits:
         return row
